@@ -1,0 +1,16 @@
+//! What every room shares: time, units, randomness, packets, and the rows a run records.
+//!
+//! Nothing here reads a clock, opens a file or knows a protocol above the byte.
+
+pub mod line;
+pub mod packet;
+pub mod record;
+pub mod rng;
+pub mod time;
+pub mod units;
+
+pub use line::Line;
+pub use packet::{Packet, PacketPool};
+pub use rng::Rng;
+pub use time::{Duration, Time};
+pub use units::{Bytes, Rate};

@@ -1,0 +1,147 @@
+//! The rows a run records. Engines append them to a `Vec`; the world drains it to disk.
+//!
+//! Units are last in the names; the Parquet columns carry the same names.
+
+use crate::{Duration, Time};
+
+/// What happened to a packet at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueEvent {
+    /// It was stored.
+    Enqueue,
+    /// Its transmission began.
+    Dequeue,
+    /// It was discarded.
+    Drop(DropReason),
+}
+
+/// Why a switch discarded a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The queue was at its limit (DropTail).
+    QueueFull,
+    /// The program's ingress marked it to drop.
+    IngressProgram,
+    /// The program's egress marked it to drop.
+    EgressProgram,
+    /// The program chose a port that does not exist.
+    NoSuchPort,
+}
+
+impl DropReason {
+    /// Every reason, in the order of their codes.
+    pub const ALL: [DropReason; 4] = [
+        DropReason::QueueFull,
+        DropReason::IngressProgram,
+        DropReason::EgressProgram,
+        DropReason::NoSuchPort,
+    ];
+
+    /// The name in tables and summaries.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::QueueFull => "queue-full",
+            DropReason::IngressProgram => "ingress-program",
+            DropReason::EgressProgram => "egress-program",
+            DropReason::NoSuchPort => "no-such-port",
+        }
+    }
+}
+
+/// One row of the queue ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueRecord {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: QueueEvent,
+    /// Which output port.
+    pub port: u16,
+    /// Which of its priority queues, 0 the first served.
+    pub queue: u8,
+    /// The packet's number: the n-th that came to this switch's queues, from 0.
+    pub packet: u64,
+    /// The flow that the program's ingress found, 0 when it names none.
+    pub flow: u32,
+    /// Bytes that count against the rate and the limit.
+    pub length_bytes: u32,
+    /// Packets waiting in the queue after the event.
+    pub depth_packets: u32,
+    /// Bytes waiting in the queue after the event.
+    pub depth_bytes: u64,
+    /// How long the packet waited; zero but at a dequeue.
+    pub sojourn: Duration,
+}
+
+/// One row of what a sender knew, as Linux's `tcp_info` names it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowRecord {
+    /// When.
+    pub at: Time,
+    /// Which flow.
+    pub flow: u32,
+    /// Congestion window in bytes.
+    pub cwnd_bytes: u64,
+    /// Slow-start threshold in bytes; `u64::MAX` before the first loss.
+    pub ssthresh_bytes: u64,
+    /// Bytes sent and neither acknowledged nor marked lost.
+    pub in_flight_bytes: u64,
+    /// Smoothed round-trip time; zero before a sample.
+    pub srtt: Duration,
+    /// Latest round-trip sample; zero before one.
+    pub rtt: Duration,
+    /// Retransmission time-out in force.
+    pub rto: Duration,
+    /// Bytes acknowledged in sequence so far.
+    pub acked_bytes: u64,
+    /// Segments retransmitted so far.
+    pub retransmits: u64,
+    /// Retransmission time-outs so far.
+    pub timeouts: u64,
+    /// Round trips since the connection opened.
+    pub round: u64,
+    /// What the sender is doing about loss.
+    pub phase: Phase,
+}
+
+/// What a sender is doing about loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// cwnd below ssthresh, nothing known lost.
+    SlowStart,
+    /// cwnd at or above ssthresh, nothing known lost.
+    CongestionAvoidance,
+    /// Repairing a loss without a time-out.
+    FastRecovery,
+    /// Repairing after a retransmission time-out.
+    Loss,
+}
+
+impl Phase {
+    /// The name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::SlowStart => "slow-start",
+            Phase::CongestionAvoidance => "congestion-avoidance",
+            Phase::FastRecovery => "fast-recovery",
+            Phase::Loss => "loss",
+        }
+    }
+}
+
+/// One message of an application: written at one end, read in order at the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRecord {
+    /// Which flow.
+    pub flow: u32,
+    /// The message's number in its flow, from 0.
+    pub message: u64,
+    /// Its length in bytes.
+    pub length_bytes: u64,
+    /// When the application wrote its first byte.
+    pub written_at: Time,
+    /// When the last byte could be read in order.
+    pub read_at: Time,
+}

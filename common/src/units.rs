@@ -1,0 +1,89 @@
+//! Bits per second and bytes, so that neither is taken for the other.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+use serde::{Deserialize, Serialize};
+
+/// A rate in bits per second; never zero where a [`crate::Line`] uses it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// `bps` bits per second.
+    pub const fn from_bps(bps: u64) -> Self {
+        Rate(bps)
+    }
+    /// Bits per second.
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = match self.0 {
+            1_000_000_000.. => (1e9, "Gbps"),
+            1_000_000.. => (1e6, "Mbps"),
+            1_000.. => (1e3, "kbps"),
+            _ => (1.0, "bps"),
+        };
+        write!(f, "{}{name}", self.0 as f64 / unit)
+    }
+}
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// None.
+    pub const ZERO: Bytes = Bytes(0);
+
+    /// `n` bytes.
+    pub const fn new(n: u64) -> Self {
+        Bytes(n)
+    }
+    /// The number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+    /// The number of bits.
+    pub const fn bits(self) -> u64 {
+        self.0 * 8
+    }
+}
+
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0 + other.0)
+    }
+}
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Bytes) {
+        self.0 += other.0;
+    }
+}
+impl Sub for Bytes {
+    type Output = Bytes;
+    fn sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0 - other.0)
+    }
+}
+impl SubAssign for Bytes {
+    fn sub_assign(&mut self, other: Bytes) {
+        self.0 -= other.0;
+    }
+}
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}B", self.0)
+    }
+}
