@@ -49,7 +49,7 @@ def compiler() -> str | None:
 
 def sources() -> list[Path]:
     """Every P4 source, from the repository's root, in a fixed order."""
-    found = [*ROOT.glob("p4/*.p4"), *ROOT.glob("p4/stages/*.p4")]
+    found = [path for room in ("p4", "p4/externs", "p4/stages") for path in ROOT.glob(f"{room}/*.p4")]
     return sorted(path.relative_to(ROOT) for path in found)
 
 

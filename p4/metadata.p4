@@ -1,0 +1,51 @@
+// What the stages tell one another. The architecture's intrinsic metadata is copied in and out by
+// v1model.p4 and tna.p4 only, so a stage knows nothing of the target.
+
+// Sizes and widths, named once.
+const bit<32> PORTS = 512;
+const bit<32> DELAY_BUCKETS = 64;
+const bit<32> ROUTES = 65536;
+const bit<32> FLOWS = 4096;
+
+typedef bit<9> port_t;
+typedef bit<48> timestamp_t;  // nanoseconds
+typedef bit<32> delay_t;      // nanoseconds
+typedef bit<24> depth_t;      // packets
+
+// Why ingress drops a packet: the index into `drops`.
+typedef bit<3> drop_t;
+const drop_t DROP_NONE = 0;
+const drop_t DROP_MALFORMED = 1;   // the parser gave up, or the IPv4 checksum is wrong
+const drop_t DROP_NOT_IPV4 = 2;
+const drop_t DROP_NO_ROUTE = 3;
+const drop_t DROP_TTL = 4;
+const drop_t DROP_RANDOM_LOSS = 5;
+const bit<32> DROP_REASONS = 6;
+
+// Hashed flow ids have the top bit set, so they never meet a configured one.
+const bit<32> HASHED_FLOW = 0x80000000;
+
+// The fields that a clone takes along to become a report.
+const bit<8> REPORT_FIELDS = 1;
+
+struct metadata_t {
+    // Ingress
+    drop_t drop;
+    bit<16> src_port;
+    bit<16> dst_port;
+    bool malformed;
+    // Egress
+    bool is_clone;
+    bit<16> report_session;  // 0: no report of this packet
+    // Both, and taken along by a report's clone
+    @field_list(REPORT_FIELDS) bit<32> flow_id;
+    @field_list(REPORT_FIELDS) port_t ingress_port;
+    @field_list(REPORT_FIELDS) port_t egress_port;
+    @field_list(REPORT_FIELDS) bit<8> queue_id;
+    @field_list(REPORT_FIELDS) bit<16> frame_length;
+    @field_list(REPORT_FIELDS) timestamp_t ingress_timestamp;
+    @field_list(REPORT_FIELDS) timestamp_t egress_timestamp;
+    @field_list(REPORT_FIELDS) delay_t queue_delay;
+    @field_list(REPORT_FIELDS) depth_t queue_depth;
+    @field_list(REPORT_FIELDS) depth_t enqueue_depth;
+}

@@ -1,0 +1,41 @@
+// Flow identification: the controller's entries on the 5-tuple, a hash of it where none matches.
+
+control IdentifyFlow(inout headers_t hdr, inout metadata_t meta) {
+    TABLE_COUNTER(flow_counter)
+    HASH_SOURCE(flow_hash)
+
+    action set_flow(bit<32> flow_id) {
+        meta.flow_id = flow_id;
+    }
+
+    action hash_flow() {
+        HASH32(flow_hash, meta.flow_id,
+               hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.src_port, meta.dst_port);
+        meta.flow_id = meta.flow_id | HASHED_FLOW;
+    }
+
+    table flow {
+        key = {
+            hdr.ipv4.src_addr : ternary;
+            hdr.ipv4.dst_addr : ternary;
+            hdr.ipv4.protocol : ternary;
+            meta.src_port : ternary;
+            meta.dst_port : ternary;
+        }
+        actions = { set_flow; hash_flow; }
+        default_action = hash_flow();
+        COUNTED_BY(flow_counter);
+        size = FLOWS;
+    }
+
+    apply {
+        if (hdr.tcp.isValid()) {
+            meta.src_port = hdr.tcp.src_port;
+            meta.dst_port = hdr.tcp.dst_port;
+        } else if (hdr.udp.isValid()) {
+            meta.src_port = hdr.udp.src_port;
+            meta.dst_port = hdr.udp.dst_port;
+        }
+        flow.apply();
+    }
+}
