@@ -1,0 +1,96 @@
+"""The figures: one file each, drawn from the run directories of one scenario.
+
+A new figure is a file that ends in one `FIGURE` record, and its line in `FIGURES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import matplotlib as mpl
+from matplotlib.figure import Figure as Canvas
+
+from analysis.figures import (
+    completion_time,
+    cwnd,
+    delay_cdf,
+    queue_delay_by_rtt,
+    queue_length,
+    style,
+    throughput,
+)
+from analysis.figures.base import Figure, Results
+from analysis.load import load
+
+FIGURES: Final[tuple[Figure, ...]] = (
+    throughput.FIGURE,
+    completion_time.FIGURE,
+    queue_delay_by_rtt.FIGURE,
+    queue_length.FIGURE,
+    cwnd.FIGURE,
+    delay_cdf.FIGURE,
+)
+"""Every figure, in the order in which a report shows them."""
+
+_METADATA: Final[dict[str, dict[str, None]]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+}
+
+
+class UnknownFigure(Exception):
+    """A figure's name that is not in `FIGURES`."""
+
+    def __init__(self, name: str) -> None:
+        known = ", ".join(figure.name for figure in FIGURES)
+        super().__init__(f"figure {name!r} is unknown; expected one of {known}")
+        self.name = name
+
+
+def select(names: Sequence[str] | None) -> list[Figure]:
+    """The figures of these names in their order, all where it is None. Raises `UnknownFigure`."""
+    by_name = {figure.name: figure for figure in FIGURES}
+    for name in names or ():
+        if name not in by_name:
+            raise UnknownFigure(name)
+    return list(FIGURES) if names is None else [by_name[name] for name in names]
+
+
+def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
+    """Draws figures of a scenario's results to `<results_dir>/figures/<name>.png` and `.pdf`.
+
+    `names` None means every figure. A figure whose tables no run recorded, or for which the
+    runs hold nothing, is left out. The files depend on the runs alone. Returns their paths.
+    Raises `UnknownFigure` and `load.LoadError`.
+    """
+    chosen = select(names)
+    results = Results(tuple(load(results_dir)))
+    directory = results_dir / "figures"
+    paths = []
+    for figure in chosen:
+        for suffix, content in render(figure, results, ("png", "pdf")).items():
+            directory.mkdir(exist_ok=True)
+            path = directory / f"{figure.name}.{suffix}"
+            path.write_bytes(content)
+            paths.append(path)
+    return paths
+
+
+def render(figure: Figure, results: Results, formats: Sequence[str]) -> dict[str, bytes]:
+    """One figure as files of these formats (png, pdf, svg); empty where there is nothing to draw."""
+    able = results.needing(figure.needs)
+    if not able.runs:
+        return {}
+    with mpl.rc_context({"backend": "agg"} | style.RC):
+        canvas = figure.draw(able)
+        return {} if canvas is None else {kind: _save(canvas, kind) for kind in formats}
+
+
+def _save(canvas: Canvas, kind: str) -> bytes:
+    content = BytesIO()
+    canvas.savefig(content, format=kind, metadata=_METADATA[kind])
+    return content.getvalue()

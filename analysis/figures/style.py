@@ -1,0 +1,93 @@
+"""How the figures look: sizes, type, colours, lines.
+
+Sizes are those of an IEEE two-column page. The first three colours are Paul Tol's
+high-contrast set (dark, middle, light: they stay apart in grey), the rest come from his
+bright and muted sets ("Colour schemes", SRON technical note 3.2, 2021), safe for colour-blind
+readers; every series has its own dashes and marker as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+COLUMN_IN: Final = 3.5
+"""Width of a journal's column in inches."""
+PAGE_IN: Final = 7.16
+"""Width of its page in inches."""
+PRINT_DPI: Final = 300
+"""Resolution of the PNG files."""
+TRACE_DPI: Final = 200
+"""Columns per inch that traces are thinned to."""
+
+INK: Final = "#1b1f24"
+"""Text, axes, and what all series are measured against."""
+MUTED: Final = "#6b7280"
+"""Secondary text and reference lines."""
+GRID: Final = "#e3e6ea"
+"""Grid lines."""
+
+COLOURS: Final = (
+    "#004488", "#bb5566", "#ddaa33", "#228833", "#66ccee", "#882255", "#44aa99", "#aa4499",
+)  # fmt: skip
+"""One per series or flow; from the ninth on they repeat with other dashes."""
+_DASHES: Final[tuple[Any, ...]] = (
+    "-", (0, (4, 1.4)), (0, (1.2, 1)), (0, (6, 1.2, 1.2, 1.2)), (0, (2.5, 1)),
+    (0, (7, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2)), (0, (9, 2, 2, 2)),
+)  # fmt: skip
+_MARKERS: Final = "os^Dv<>P*X"
+
+RC: Final[dict[str, Any]] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7.5,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.titlesize": 7.5,
+    "axes.titlepad": 3,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.xmargin": 0,
+    "figure.labelsize": 8,
+    "grid.color": GRID,
+    "grid.linewidth": 0.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 4,
+    "legend.frameon": False,
+    "legend.fontsize": 7.5,
+    "legend.handlelength": 2.4,
+    "legend.columnspacing": 1.4,
+    "legend.borderaxespad": 0.2,
+    "figure.constrained_layout.h_pad": 0.03,
+    "figure.constrained_layout.w_pad": 0.03,
+    "savefig.dpi": PRINT_DPI,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "narrows",
+    "path.simplify": True,
+}
+"""matplotlib's settings while a figure is drawn and saved."""
+
+
+def series(index: int, *, markers: bool = False) -> dict[str, Any]:
+    """Colour, dashes and (for few points) marker of the n-th series, from 0."""
+    look: dict[str, Any] = {"color": colour(index), "linestyle": _DASHES[index % len(_DASHES)]}
+    if markers:
+        look["marker"] = _MARKERS[index % len(_MARKERS)]
+    return look
+
+
+def colour(index: int) -> str:
+    """Colour of the n-th series or flow, from 0."""
+    return COLOURS[index % len(COLOURS)]

@@ -1,0 +1,197 @@
+"""Run directories, as a run leaves them: `run.json`, `summary.json` and Parquet tables.
+
+A scenario's results are `results/<scenario>/<point>/`; a point is one combination of the
+scenario's sweep. A directory whose name begins with a dot is a run that has not finished
+and is no run. Tables are scanned lazily: nothing is read before a metric asks for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+SCHEMA: Final = 1
+"""The version of the run directory that this reader knows."""
+
+COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    "queue": (
+        "time_ps", "switch", "port", "queue", "event", "reason", "packet", "flow",
+        "length_bytes", "depth_packets", "depth_bytes", "sojourn_ps",
+    ),
+    "flows": (
+        "time_ps", "flow", "cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_ps", "rtt_ps",
+        "rto_ps", "acked_bytes", "retransmits", "timeouts", "round", "phase",
+    ),
+    "packets": (
+        "report", "node", "flow", "tcp_sequence", "ip_length_bytes", "frame_length_bytes",
+        "ingress_port", "egress_port", "queue", "depth_packets", "enqueue_depth_packets",
+        "ingress_ns", "egress_ns", "queue_delay_ns", "hop_latency_ns", "source", "destination",
+    ),
+    "messages": ("flow", "message", "length_bytes", "written_ps", "read_ps"),
+}  # fmt: skip
+"""The tables of a run directory and the columns each must have."""
+
+
+class LoadError(Exception):
+    """A run directory that cannot be used: the file, what is wrong, what was expected."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run: one point of a scenario, with one seed."""
+
+    path: Path
+    """The run directory."""
+    record: dict[str, Any]
+    """`run.json`: what was run, on what."""
+    summary: dict[str, Any]
+    """`summary.json`: the figures of the run."""
+
+    @property
+    def name(self) -> str:
+        """The run's name among the runs of its scenario: its directory's."""
+        return self.path.name
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario as resolved."""
+        scenario: dict[str, Any] = self.record["scenario"]
+        return scenario
+
+    @property
+    def title(self) -> str:
+        """The scenario's title, or the name of its results where it has none."""
+        return str(self.scenario.get("title") or self.path.parent.name)
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """The sweep's keys and this run's values; the seed among them when it was repeated."""
+        point: dict[str, Any] = self.record["point"]
+        return point
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run's random numbers."""
+        return int(self.record["seed"])
+
+    @property
+    def valid(self) -> bool:
+        """Whether both the instrument and the engine stand by the run."""
+        return bool(self.record["valid"]) and bool(self.summary["valid"])
+
+    @property
+    def invalid_reason(self) -> str | None:
+        """Why the run does not count, or None when it does."""
+        if self.valid:
+            return None
+        reason = self.summary.get("invalid_reason") or self.record.get("invalid_reason")
+        return str(reason or "no reason recorded")
+
+    @property
+    def duration_ps(self) -> int:
+        """Length of the run in picoseconds of its own clock."""
+        return round(float(self.summary["duration_s"]) * 1e12)
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """The summary's flows, in the order of their ids."""
+        return sorted(self.summary["flows"], key=lambda flow: int(flow["id"]))
+
+    def has(self, table: str) -> bool:
+        """Whether the run recorded this table (a key of `COLUMNS`)."""
+        return (self.path / f"{table}.parquet").is_file()
+
+    def table(self, table: str) -> pl.LazyFrame:
+        """One of the run's tables (a key of `COLUMNS`), unread; rows in the order of events.
+
+        Raises `LoadError` when the file is missing, is no Parquet, or lacks a column.
+        """
+        path = self.path / f"{table}.parquet"
+        if not path.is_file():
+            raise LoadError(path, f"no such table; the run did not record {table!r}")
+        try:
+            frame = pl.scan_parquet(path)
+            columns = frame.collect_schema().names()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise LoadError(path, f"not a readable Parquet file ({error})") from error
+        missing = [column for column in COLUMNS[table] if column not in columns]
+        if missing:
+            raise LoadError(path, f"no column {', '.join(missing)}; it has {', '.join(columns)}")
+        return frame
+
+
+def load(results_dir: Path) -> list[Run]:
+    """All runs of a scenario's results, or the one run when `results_dir` is a run directory.
+
+    Runs come in the natural order of their names (`count=2` before `count=10`).
+    Raises `LoadError` when there is no run, or when one cannot be read.
+    """
+    if not results_dir.is_dir():
+        raise LoadError(results_dir, "no such directory; expected the results of a scenario")
+    if (results_dir / "run.json").is_file():
+        return [load_run(results_dir)]
+    paths = sorted(
+        (path.parent for path in results_dir.glob("*/run.json") if path.parent.name[0] != "."),
+        key=lambda path: natural_key(path.name),
+    )
+    if not paths:
+        raise LoadError(results_dir, "holds no finished run; expected <point>/run.json")
+    return [load_run(path) for path in paths]
+
+
+def load_run(path: Path) -> Run:
+    """One run directory. Raises `LoadError` naming the file that is missing or wrong."""
+    record = _read_json(
+        path / "run.json",
+        {"scenario": dict, "point": dict, "seed": int, "target": str, "valid": bool},
+    )
+    summary = _read_json(
+        path / "summary.json",
+        {"valid": bool, "duration_s": (int, float), "bottleneck": dict, "flows": list},
+    )
+    return Run(path, record, summary)
+
+
+def natural_key(text: str) -> list[tuple[int, float, str]]:
+    """A sort key that compares the numbers within a name as numbers."""
+    return [
+        (0, float(part), "") if part.replace(".", "", 1).isdigit() else (1, 0.0, part)
+        for part in re.split(r"(\d+(?:\.\d+)?)", text)
+        if part
+    ]
+
+
+def _read_json(
+    path: Path, expected: dict[str, type | tuple[type, ...]]
+) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise LoadError(path, "no such file; the directory is not a finished run") from error
+    except (OSError, ValueError) as error:
+        raise LoadError(path, f"not readable as JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise LoadError(path, f"holds a {type(content).__name__}, expected an object")
+    if content.get("schema") != SCHEMA:
+        raise LoadError(path, f"schema is {content.get('schema')!r}, expected {SCHEMA}")
+    for key, kind in expected.items():
+        if key not in content:
+            raise LoadError(path, f"no key {key!r}")
+        if not isinstance(content[key], kind):
+            raise LoadError(path, f"{key} is {content[key]!r}, expected {_kind_name(kind)}")
+    return content
+
+
+def _kind_name(kind: type | tuple[type, ...]) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+    return names.get(kind, "a number") if isinstance(kind, type) else "a number"
