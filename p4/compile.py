@@ -49,7 +49,9 @@ def compiler() -> str | None:
 
 def sources() -> list[Path]:
     """Every P4 source, from the repository's root, in a fixed order."""
-    found = [path for room in ("p4", "p4/externs", "p4/stages") for path in ROOT.glob(f"{room}/*.p4")]
+    found = [
+        path for room in ("p4", "p4/externs", "p4/stages") for path in ROOT.glob(f"{room}/*.p4")
+    ]
     return sorted(path.relative_to(ROOT) for path in found)
 
 

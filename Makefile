@@ -1,0 +1,73 @@
+# Narrows. Bare `make` lists the verbs.
+
+SCENARIO ?= scenarios/new-aimd.toml
+VENV_PYTHON := .venv/bin/python
+NARROWS := .venv/bin/narrows
+
+# The first interpreter that is recent enough; PYTHON=... names another.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$python; break; }; done)
+
+# rustup leaves its programs here; a shell opened before it was installed does not know.
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench p4 p4-check lint doctor clean setup test-rust test-python python
+
+help: ## list the verbs
+	@echo "make <verb>:"
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
+	while IFS='|' read -r verb what; do printf '  %-11s  %s\n' "$$verb" "$$what"; done
+
+run: setup ## build what is needed and run SCENARIO (scenarios/new-aimd.toml)
+	@$(NARROWS) run $(SCENARIO)
+
+test: setup ## every test and lint: cargo, pytest, then lint
+	@failed=; for part in test-rust test-python lint; do \
+		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
+	echo "make test: all passed (test-rust, test-python, lint)"
+
+test-rust: setup ## the engines' tests
+	cargo test --workspace --quiet
+
+test-python: setup ## the scenarios', plans', figures' and whole runs' tests
+	$(VENV_PYTHON) -m pytest
+
+bench: setup ## bottleneck packets per second of wall clock; writes bench/results.json
+	@$(VENV_PYTHON) -m bench.run
+
+p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)
+	@$(PYTHON) p4/compile.py
+
+p4-check: python ## say whether p4/build/ is what p4/ compiles to
+	@$(PYTHON) p4/compile.py --check
+
+lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(VENV_PYTHON) -m ruff check
+	$(VENV_PYTHON) -m ruff format --check
+	$(VENV_PYTHON) -m mypy
+
+doctor: python ## what this machine can run, and what mends what it can't
+	@$(PYTHON) -m testbed.doctor
+
+clean: ## remove what was built; results stay
+	rm -rf target .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -f testbed/_engine.*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup: python ## make .venv and build the engine where that is not done
+	@$(PYTHON) -m testbed.bootstrap
+
+python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Python 3.11 or later is missing:"; \
+		if command -v apt-get >/dev/null; then echo "  apt-get install -y python3 python3-venv"; \
+		elif command -v dnf >/dev/null; then echo "  dnf install -y python3"; \
+		else echo "  https://www.python.org/downloads/"; fi; \
+		exit 1; \
+	fi

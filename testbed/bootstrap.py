@@ -1,0 +1,147 @@
+"""From a fresh clone to a working `.venv`: `python -m testbed.bootstrap`, which `make` runs.
+
+Standard library only. Each step is skipped when it is done already: what the machine lacks is
+installed (as root, by its package manager) or named with the exact command; `.venv` is made;
+the extension module is built when a Rust source, a Cargo file or pyproject.toml changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+from testbed import doctor
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "engine.sha256"
+RUST_ROOMS = ("common", "switch", "hosts", "traffic", "testbed/engine")
+
+
+class CannotBuild(Exception):
+    """A step that failed; the message has the command that mends it."""
+
+
+def main() -> int:
+    """Runs the steps; exit code 1 with the reason when one cannot be done."""
+    try:
+        mend_machine()
+        make_venv()
+        build_engine()
+    except CannotBuild as error:
+        print(f"setup: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def mend_machine() -> None:
+    """Installs what is missing as root; otherwise says what to run."""
+    for need in doctor.NEEDS[: [n.name for n in doctor.NEEDS].index("p4c")]:
+        if need.find():
+            continue
+        command = need.mend()
+        if install(need):
+            print(f"setup: installed {need.name}", flush=True)
+        elif need.required:
+            raise CannotBuild(f"{need.name} is missing, and nothing runs without it:\n  {command}")
+        else:
+            print(f"setup: no {need.name} ({need.serves}); to get it: {command}", flush=True)
+
+
+def install(need: doctor.Need) -> bool:
+    """Tries the package manager as root, or rustup as anyone. True when the need is then met."""
+    manager = doctor.package_manager()
+    if need.name == "Rust 1.85" or need.name == "rustfmt and clippy":
+        if shutil.which("rustup", path=doctor.cargo_environment()["PATH"]) is None:
+            return False
+        run_quietly(["rustup", "update", "--no-self-update", "stable"])
+        os.environ["RUSTUP_TOOLCHAIN"] = "stable"
+        run_quietly(["rustup", "component", "add", "rustfmt", "clippy"])
+    elif os.geteuid() == 0 and manager in need.packages:
+        if manager == "apt-get":
+            run_quietly(["apt-get", "update"])
+        run_quietly(doctor.install_command(manager, need.packages[manager]))
+    return need.find() is not None
+
+
+def make_venv() -> None:
+    """Makes `.venv` of this interpreter, unless there is one whose interpreter still works."""
+    if (
+        doctor.output(
+            str(VENV / "bin/python"), "-c", "import sys; assert sys.version_info >= (3, 11)"
+        )
+        is not None
+    ):
+        return
+    print(f"setup: making {VENV.name}", flush=True)
+    venv.create(VENV, clear=True, with_pip=True)
+
+
+def build_engine() -> None:
+    """Installs the dependencies and builds the extension into `testbed/`, when it is stale."""
+    digest = source_digest()
+    built = any(ROOT.glob("testbed/_engine.*"))
+    if built and STAMP.exists() and STAMP.read_text() == digest:
+        return
+    python = str(VENV / "bin/python")
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        build_requires = tomllib.load(file)["build-system"]["requires"]
+    print("setup: dependencies", flush=True)
+    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *build_requires])
+    print("setup: building the engine (a few minutes the first time)", flush=True)
+    run([str(VENV / "bin/maturin"), "develop", "--release", "--extras", "dev", "--quiet"])
+    STAMP.write_text(digest)
+
+
+def source_digest() -> str:
+    """SHA-256 over the names and contents of everything the extension is built from."""
+    files = [ROOT / "pyproject.toml", ROOT / "Cargo.toml", ROOT / "Cargo.lock"]
+    for room in RUST_ROOMS:
+        files += [path for path in (ROOT / room).rglob("*") if path.suffix in (".rs", ".toml")]
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def environment() -> dict[str, str]:
+    """For every command: no questions, the venv's own programs first, cargo on PATH."""
+    found = doctor.cargo_environment()
+    found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
+    found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
+    found.pop("CONDA_PREFIX", None)  # maturin refuses two environments at once
+    return found
+
+
+def run(command: Sequence[str]) -> None:
+    """Runs a command that must succeed. Raises `CannotBuild` with the command."""
+    ran = subprocess.run(
+        command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False
+    )
+    if ran.returncode != 0:
+        raise CannotBuild(f"this failed with exit code {ran.returncode}:\n  {' '.join(command)}")
+
+
+def run_quietly(command: Sequence[str]) -> None:
+    """Runs a command that may fail; what it was for is looked for afterwards."""
+    print(f"setup: {' '.join(command)}", flush=True)
+    subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""What this machine has and lacks, and the exact command that mends it.
+
+Standard library only and importable before anything is installed: `testbed.bootstrap` builds on
+the same list, so what `narrows doctor` says is what `make run` does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+LEAST_RUST = (1, 85)
+LEAST_PYTHON = (3, 11)
+
+# The one command of the Rust project's own installation page, https://rustup.rs.
+GET_RUSTUP = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
+GET_P4C = "https://github.com/p4lang/p4c#installing-packaged-versions-of-p4c"
+GET_BMV2 = "https://github.com/p4lang/behavioral-model#installation"
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something a part of Narrows needs from the machine."""
+
+    name: str
+    serves: str
+    """What cannot be done without it."""
+    find: Callable[[], str | None]
+    """What was found, or None."""
+    packages: dict[str, Sequence[str]]
+    """The packages that bring it, by package manager."""
+    otherwise: str = ""
+    """What to do where no package brings it: a command, or an address."""
+    required: bool = False
+    """True when nothing runs without it."""
+
+    def mend(self) -> str:
+        """The command that mends it on this machine."""
+        manager = package_manager()
+        if manager and manager in self.packages:
+            sudo = "" if os.geteuid() == 0 else "sudo "
+            return sudo + " ".join(install_command(manager, self.packages[manager]))
+        return self.otherwise
+
+
+def package_manager() -> str | None:
+    """`apt-get` or `dnf`, whichever is there."""
+    return next((name for name in ("apt-get", "dnf") if shutil.which(name)), None)
+
+
+def install_command(manager: str, packages: Sequence[str]) -> list[str]:
+    """The command that installs packages without asking."""
+    return [manager, "install", "-y", *packages]
+
+
+def output(*command: str) -> str | None:
+    """What a command prints, or None where it is missing or fails."""
+    try:
+        ran = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        )
+    except OSError:
+        return None
+    return ran.stdout.strip() if ran.returncode == 0 else None
+
+
+def cargo_environment() -> dict[str, str]:
+    """The environment with rustup's own directory on PATH, where its installer leaves it."""
+    home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    path = os.environ.get("PATH", "")
+    if str(home / "bin") not in path.split(os.pathsep):
+        path = path + os.pathsep + str(home / "bin")
+    return {**os.environ, "PATH": path}
+
+
+def python() -> str | None:
+    """This interpreter's version, when it is recent enough."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    return f"{version} ({sys.executable})" if sys.version_info >= LEAST_PYTHON else None
+
+
+def venv_module() -> str | None:
+    """Debian and Ubuntu ship Python without `ensurepip`; both are needed for an environment."""
+    return "venv and ensurepip" if find_spec("venv") and find_spec("ensurepip") else None
+
+
+def python_headers() -> str | None:
+    """The directory of Python.h."""
+    for key in ("include", "platinclude"):
+        if (Path(sysconfig.get_path(key)) / "Python.h").exists():
+            return sysconfig.get_path(key)
+    return None
+
+
+def c_compiler() -> str | None:
+    """A C compiler, which Rust links with."""
+    return next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+
+
+def rust() -> str | None:
+    """rustc's version, when cargo is there too and it is recent enough."""
+    path = cargo_environment()["PATH"]
+    rustc = shutil.which("rustc", path=path)
+    if rustc is None or shutil.which("cargo", path=path) is None:
+        return None
+    version = output(rustc, "--version")
+    found = re.match(r"rustc (\d+)\.(\d+)", version or "")
+    return version if found and (int(found[1]), int(found[2])) >= LEAST_RUST else None
+
+
+def rust_tools() -> str | None:
+    """rustfmt and clippy."""
+    path = cargo_environment()["PATH"]
+    cargo = shutil.which("cargo", path=path)
+    if cargo and output(cargo, "fmt", "--version") and output(cargo, "clippy", "--version"):
+        return "rustfmt and clippy"
+    return None
+
+
+def on_path(*names: str) -> Callable[[], str | None]:
+    """Finds the first of some programs."""
+    return lambda: next((path for name in names if (path := shutil.which(name))), None)
+
+
+def p4c() -> str | None:
+    """p4c's bmv2 back end."""
+    return shutil.which(os.environ.get("P4C") or "p4c-bm2-ss")
+
+
+def dpdk() -> str | None:
+    """libdpdk's version."""
+    version = output("pkg-config", "--modversion", "libdpdk")
+    return f"libdpdk {version}" if version else None
+
+
+def update_rust() -> str:
+    """How to get a recent Rust here."""
+    return "rustup update stable" if shutil.which("rustup") else GET_RUSTUP
+
+
+PYTHON_PACKAGE = f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+NEEDS = [
+    Need("Python 3.11", "everything", python, {"apt-get": ["python3"], "dnf": ["python3"]},
+         "https://www.python.org/downloads/", required=True),
+    Need("Python's venv module", "everything", venv_module,
+         {"apt-get": [f"{PYTHON_PACKAGE}-venv"], "dnf": ["python3"]},
+         "a Python that has it: https://www.python.org/downloads/", required=True),
+    Need("C compiler", "everything (Rust links with it)", c_compiler,
+         {"apt-get": ["build-essential"], "dnf": ["gcc"]}, "xcode-select --install", required=True),
+    Need("Rust 1.85", "everything", rust, {}, update_rust(), required=True),
+    Need("Python headers", "building other extensions; ours needs none", python_headers,
+         {"apt-get": [f"{PYTHON_PACKAGE}-dev"], "dnf": ["python3-devel"]}),
+    Need("rustfmt and clippy", "make lint, make test", rust_tools,
+         {}, "rustup component add rustfmt clippy"),
+    Need("p4c", "make p4", p4c, {}, GET_P4C),
+    Need("simple_switch_grpc", "target bmv2 (not there yet)", on_path("simple_switch_grpc"),
+         {}, GET_BMV2),
+    Need("libdpdk", "target dpdk (not there yet)", dpdk,
+         {"apt-get": ["libdpdk-dev"], "dnf": ["dpdk-devel"]}, "https://core.dpdk.org/download/"),
+]  # fmt: skip
+
+
+def main() -> int:
+    """Prints the list. Exit code 1 when something is missing that everything needs."""
+    missing = False
+    for need in NEEDS:
+        found = need.find()
+        print(
+            f"{'ok     ' if found else 'MISSING' if need.required else 'absent '} {need.name}",
+            end="",
+        )
+        print(f": {found}" if found else f", for {need.serves}")
+        if not found:
+            print(f"          {need.mend()}")
+            missing |= need.required
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

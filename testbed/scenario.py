@@ -1,0 +1,413 @@
+"""The scenario file's schema, all of it: every key, its unit, its default, what it means.
+
+A scenario is TOML. A quantity is text with its unit (`testbed.units`); a key that is not here is
+refused. `testbed.points` reads a file into these models, one `Scenario` per point of its sweep,
+and `testbed.plan` turns each into what the engine runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+
+from testbed import catalogue, units
+
+MAX_FLOWS = 100_000
+
+
+def _registered(kind: str) -> AfterValidator:
+    """Accepts the name of one of the engine's records of this kind."""
+
+    def check(name: str) -> str:
+        catalogue.record(kind, name)
+        return name
+
+    return AfterValidator(check)
+
+
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    """Accepts text that the whole of the pattern matches."""
+
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _text(example: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "examples": [example]})
+
+
+Rate = Annotated[
+    int,
+    BeforeValidator(units.parse_rate),
+    PlainSerializer(units.format_rate),
+    _text("5Mbps"),
+]
+Duration = Annotated[
+    int,
+    BeforeValidator(units.parse_duration),
+    PlainSerializer(units.format_duration),
+    _text("50ms"),
+]
+Size = Annotated[
+    int,
+    BeforeValidator(units.parse_size),
+    PlainSerializer(units.format_size),
+    _text("20000KB"),
+]
+Queue = Annotated[
+    units.Queue,
+    BeforeValidator(units.parse_queue),
+    PlainSerializer(str),
+    _text("100packets"),
+]
+Window = Annotated[
+    units.Window,
+    BeforeValidator(units.parse_window),
+    PlainSerializer(str),
+    _text("200packets"),
+]
+Probability = Annotated[float, Field(ge=0, lt=1)]
+Counts = Literal["ip", "frame", "wire"]
+Name = Annotated[str, _matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _")]
+Every = Annotated[int, Field(ge=0, lt=2**32)]
+
+
+def _or_duration(*words: str) -> Callable[[object], object]:
+    """Takes one of the words, or a duration."""
+
+    def parse(value: object) -> object:
+        if isinstance(value, str) and value in words:
+            return value
+        try:
+            return units.parse_duration(value)
+        except ValueError as error:
+            raise ValueError(f"{error}, or {' or '.join(map(repr, words))}") from None
+
+    return parse
+
+
+def _format_or_duration(value: int | str) -> str:
+    return value if isinstance(value, str) else units.format_duration(value)
+
+
+def _queue_record(value: object) -> object:
+    if isinstance(value, bool) or value == "both":
+        return value
+    raise ValueError('expected true, false or "both"')
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool | int | float):
+        return value
+    raise ValueError("expected a number or a boolean")
+
+
+def _start(value: object) -> object:
+    return {"at": value} if isinstance(value, str | int | float) else value
+
+
+class Model(BaseModel):
+    """A table of the file: typed strictly, unknown keys refused, its values fixed once read."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
+
+
+class Port(Model):
+    """A switch's output port towards one link."""
+
+    rate: Rate
+    """What the port sends, in the bits that `counts` names."""
+    queue: Queue = units.Queue("packets", units.Fraction(100))
+    """The DropTail limit; a `bdp` multiple is rate x base RTT (propagation only, there and back),
+    rounded down to whole bytes, and keeps its bytes when an event changes the rate."""
+    loss: Probability = 0.0
+    """Probability that the P4 program drops a packet bound for this port."""
+    counts: Counts = "frame"
+    """What counts against the rate and a limit in bytes: the IP length, the Ethernet frame
+    without its check sequence, or frame + check sequence + preamble + gap (24 B more)."""
+    ecn_threshold: Annotated[int, Field(ge=0, lt=2**24)] | None = None
+    """Packets in the queue above which ECN-capable packets are marked; absent: never."""
+    telemetry: Every | None = None
+    """Reports 1 packet in so many, 0 none; absent: what `[telemetry]` says."""
+
+
+class Bottleneck(Port):
+    """The dumbbell's middle: one P4 switch. Rate, queue and counts hold in both directions; loss,
+    marking and reports in the direction of the data."""
+
+    delay: Duration
+    """One-way propagation from the switch to the receivers' side."""
+
+
+class Access(Model):
+    """A host's own link to its switch, the same in both directions, with a queue at each end."""
+
+    rate: Rate = 1_000_000_000
+    delay: Duration = 0
+    """One-way propagation."""
+    queue: Queue = units.Queue("packets", units.Fraction(1000))
+    """DropTail, in packets."""
+    counts: Counts = "frame"
+
+    @property
+    def queue_packets(self) -> int:
+        """The queue's limit in packets. Raises `ValueError` for another unit."""
+        if self.queue.unit != "packets":
+            raise ValueError(f'queue "{self.queue}": a host\'s queue is limited in packets')
+        return int(self.queue.amount)
+
+
+class Dumbbell(Model):
+    """How the default topology places its hosts."""
+
+    hosts: Literal["per-flow", "shared"] = "per-flow"
+    """A sender and a receiver for each flow, or one of each for all flows."""
+
+
+class Switch(Model):
+    """A P4 switch of a topology of your own."""
+
+    name: Name
+
+
+class Link(Port):
+    """A cable between two switches. Its keys describe the port at `from`; the port at `to` has
+    the same rate, queue and counts unless `reverse` says otherwise."""
+
+    from_: Name = Field(alias="from")
+    to: Name
+    delay: Duration
+    """One-way propagation."""
+    bottleneck: bool = False
+    """Whose figures go to the summary; the first link's where none says so."""
+    reverse: Port | None = None
+    """The port at `to`."""
+
+
+class Host(Model):
+    """A host, attached to a switch by its own access link."""
+
+    name: Name
+    switch: Name
+    access: Access | None = None
+    """Its link; absent: `[access]`."""
+
+
+class Start(Model):
+    """When flows open: flow i of `count` at `at + i x every`, plus up to `spread`."""
+
+    at: Duration = 0
+    every: Duration = 0
+    spread: Duration = 0
+    """A uniform random delay below this, drawn from the run's seed for each flow."""
+
+
+class App(Model):
+    """What the sender writes: a kind that `narrows list applications` names, and its keys."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Annotated[str, _registered("applications")]
+    bytes: Size | None = None
+    """Bytes to transfer; absent: without end."""
+
+    @model_validator(mode="after")
+    def _keys_are_the_kinds(self) -> Self:
+        known = [str(key[0]) for key in catalogue.record("applications", self.kind)["keys"]]
+        given = self.model_fields_set - {"kind"}
+        for name in sorted(given | set(self.model_extra or {})):
+            if name not in known:
+                raise ValueError(
+                    f'"{name}" {catalogue.unknown(f"key of {self.kind}", name, known)}'
+                )
+        return self
+
+
+class Flow(Model):
+    """One TCP connection, or `count` alike. What is absent is the profile's."""
+
+    variant: Annotated[str, _registered("variants")]
+    recovery: Annotated[str, _registered("recoveries")] = "sack"
+    profile: Annotated[str, _registered("profiles")] | None = None
+    """Absent: the scenario's."""
+    count: Annotated[int, Field(ge=0, le=MAX_FLOWS)] = 1
+    from_: Name | None = Field(default=None, alias="from")
+    """The sending host; in a dumbbell absent."""
+    to: Name | None = None
+    """The receiving host; in a dumbbell absent."""
+    start: Annotated[Start, BeforeValidator(_start)] = Start()
+    """`"1s"`, or a table of `at`, `every` and `spread`."""
+    app: App = App.model_construct(kind="bulk")
+    segment: Size | None = None
+    """Payload bytes of a full segment."""
+    window: Window | None = None
+    """What the receiver offers at most."""
+    initial_window: Annotated[int, Field(ge=1)] | None = None
+    """Segments."""
+    delayed_ack: bool | None = None
+    sack: bool | None = None
+    timestamps: bool | None = None
+    ecn: bool | None = None
+    nagle: bool | None = None
+    min_rto: Duration | None = None
+    sink: Literal["TCPSink", "TCPSink/DelAck", "TCPSink/Sack1", "TCPSink/Sack1/DelAck"] | None = (
+        None
+    )
+    """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`."""
+    params: dict[str, Annotated[Any, BeforeValidator(_number)]] = {}
+    """The variant's own parameters, numbers or booleans."""
+
+    @model_validator(mode="after")
+    def _params_are_the_variants(self) -> Self:
+        known = [p["name"] for p in catalogue.record("variants", self.variant)["parameters"]]
+        for name in self.params:
+            if name not in known:
+                what = f"parameter of {self.variant}"
+                raise ValueError(f'params: "{name}" {catalogue.unknown(what, name, known)}')
+        return self
+
+
+class PortChange(Model):
+    """What an event may set at a port."""
+
+    rate: Rate | None = None
+    queue: Queue | None = None
+    loss: Probability | None = None
+    ecn_threshold: Annotated[int, Field(ge=0, lt=2**24)] | None = None
+
+
+class Change(Model):
+    """What an event sets, and where."""
+
+    bottleneck: PortChange | None = None
+    """The dumbbell's bottleneck: rate and queue in both directions, loss and marking in the
+    direction of the data. In other topologies the summary's link."""
+    link: dict[str, PortChange] = {}
+    """By direction, `"s1->s2"`: the port at s1."""
+
+
+class Event(Model):
+    """What the controller does while the run goes on."""
+
+    at: Duration
+    set: Change
+
+
+class Report(Model):
+    """What is drawn after the runs."""
+
+    figures: list[str] = []
+    """Names that `narrows list figures` knows."""
+
+
+class Telemetry(Model):
+    """The P4 program's reports."""
+
+    every: Every = 1
+    """1 packet in so many is reported, 0 none."""
+    collector: Annotated[
+        str, _matching(r"\d+\.\d+\.\d+\.\d+:\d+", "an IPv4 address and a UDP port")
+    ] = "10.255.0.1:5600"
+    """Address and UDP port that the reports are sent to."""
+
+
+class Record(Model):
+    """Which tables a run writes."""
+
+    queue: Annotated[bool | Literal["both"], BeforeValidator(_queue_record)] = True
+    """The ledger of the ports in the direction of the data, or of both directions."""
+    packets: bool = True
+    """The telemetry reports."""
+    flows: Annotated[
+        int | Literal["ack", "off"],
+        BeforeValidator(_or_duration("ack", "off")),
+        PlainSerializer(_format_or_duration),
+    ] = "ack"
+    """A row per ACK, none, or one per interval."""
+    messages: bool = True
+    """Applications' messages."""
+
+
+class Sweep(Model):
+    """Every combination of its values is a point. A key is a dotted path into the file
+    (`"flow.count"`: in every `[[flow]]`; `"flow.0.count"`: in the first), its value a list."""
+
+    model_config = ConfigDict(extra="allow")
+
+    repeat: Annotated[int, Field(ge=1, le=10_000)] = 1
+    """Runs of each combination, with the seeds seed, seed + 1, ..."""
+
+
+class Scenario(Model):
+    """One point of a scenario: everything about one run but the program's names."""
+
+    title: Annotated[str, _matching(r"\S(.*\S)?", "a line of text")]
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    duration: Annotated[
+        int | Literal["completion"],
+        BeforeValidator(_or_duration("completion")),
+        PlainSerializer(_format_or_duration),
+    ]
+    """How long, or until every flow that can finish has finished."""
+    limit: Duration = 3600 * units.PS_PER_S
+    """A run to completion that reaches this is stopped, and is invalid."""
+    profile: Annotated[str, _registered("profiles")] = "rfc"
+    program: str | None = None
+    """A bmv2 JSON file other than `p4/build/v1model.json`, from the scenario's directory; it must
+    have the same tables."""
+    bottleneck: Bottleneck | None = None
+    access: Access = Access()
+    dumbbell: Dumbbell = Dumbbell()
+    switch: list[Switch] = []
+    link: list[Link] = []
+    host: list[Host] = []
+    flow: Annotated[list[Flow], Field(min_length=1)]
+    event: list[Event] = []
+    report: Report = Report()
+    telemetry: Telemetry = Telemetry()
+    record: Record = Record()
+
+    @model_validator(mode="after")
+    def _has_a_topology(self) -> Self:
+        if self.switch and self.bottleneck:
+            raise ValueError(
+                "has both [bottleneck] and [[switch]]: a dumbbell or your own topology"
+            )
+        if not self.switch and not self.bottleneck:
+            raise ValueError("has no [bottleneck] (nor [[switch]], [[link]] and [[host]])")
+        if not self.switch and (self.link or self.host):
+            raise ValueError("has [[link]] or [[host]] but no [[switch]]")
+        return self
+
+    @property
+    def is_dumbbell(self) -> bool:
+        """True when the topology is the default one."""
+        return not self.switch
+
+    def resolved(self) -> dict[str, Any]:
+        """The scenario with its defaults filled in, quantities as text with their units."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
