@@ -49,10 +49,7 @@ def compiler() -> str | None:
 
 def sources() -> list[Path]:
     """Every P4 source, from the repository's root, in a fixed order."""
-    found = [
-        path for room in ("p4", "p4/externs", "p4/stages") for path in ROOT.glob(f"{room}/*.p4")
-    ]
-    return sorted(path.relative_to(ROOT) for path in found)
+    return sorted(path.relative_to(ROOT) for path in ROOT.glob("p4/**/*.p4"))
 
 
 def sums() -> list[str]:
@@ -99,7 +96,8 @@ def compile_program() -> int:
         return 2
     with tempfile.TemporaryDirectory() as scratch:
         json, p4info = Path(scratch) / "program.json", Path(scratch) / "program.p4info.txt"
-        command = [p4c, "--std", "p4-16", "-o", json, "--p4runtime-files", p4info, PROGRAM]
+        command = [p4c, "--std", "p4-16", "-o", str(json)]
+        command += ["--p4runtime-files", str(p4info), str(PROGRAM)]
         if (status := subprocess.run(command, cwd=ROOT, check=False).returncode) != 0:
             print(f"{p4c} failed with exit code {status}", file=sys.stderr)
             return 1

@@ -25,7 +25,7 @@ STAMP = VENV / "engine.sha256"
 RUST_ROOMS = ("common", "switch", "hosts", "traffic", "testbed/engine")
 
 
-class CannotBuild(Exception):
+class BuildError(Exception):
     """A step that failed; the message has the command that mends it."""
 
 
@@ -35,7 +35,7 @@ def main() -> int:
         mend_machine()
         make_venv()
         build_engine()
-    except CannotBuild as error:
+    except BuildError as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
     return 0
@@ -43,14 +43,14 @@ def main() -> int:
 
 def mend_machine() -> None:
     """Installs what is missing as root; otherwise says what to run."""
-    for need in doctor.NEEDS[: [n.name for n in doctor.NEEDS].index("p4c")]:
-        if need.find():
+    for need in doctor.NEEDS:
+        if need.find() or not need.set_up:
             continue
         command = need.mend()
         if install(need):
             print(f"setup: installed {need.name}", flush=True)
         elif need.required:
-            raise CannotBuild(f"{need.name} is missing, and nothing runs without it:\n  {command}")
+            raise BuildError(f"{need.name} is missing, and nothing runs without it:\n  {command}")
         else:
             print(f"setup: no {need.name} ({need.serves}); to get it: {command}", flush=True)
 
@@ -58,7 +58,7 @@ def mend_machine() -> None:
 def install(need: doctor.Need) -> bool:
     """Tries the package manager as root, or rustup as anyone. True when the need is then met."""
     manager = doctor.package_manager()
-    if need.name == "Rust 1.85" or need.name == "rustfmt and clippy":
+    if need in (doctor.RUST, doctor.RUST_TOOLS):
         if shutil.which("rustup", path=doctor.cargo_environment()["PATH"]) is None:
             return False
         run_quietly(["rustup", "update", "--no-self-update", "stable"])
@@ -73,12 +73,8 @@ def install(need: doctor.Need) -> bool:
 
 def make_venv() -> None:
     """Makes `.venv` of this interpreter, unless there is one whose interpreter still works."""
-    if (
-        doctor.output(
-            str(VENV / "bin/python"), "-c", "import sys; assert sys.version_info >= (3, 11)"
-        )
-        is not None
-    ):
+    recent = "import sys; assert sys.version_info >= (3, 11)"
+    if doctor.output(str(VENV / "bin/python"), "-c", recent) is not None:
         return
     print(f"setup: making {VENV.name}", flush=True)
     venv.create(VENV, clear=True, with_pip=True)
@@ -122,12 +118,12 @@ def environment() -> dict[str, str]:
 
 
 def run(command: Sequence[str]) -> None:
-    """Runs a command that must succeed. Raises `CannotBuild` with the command."""
+    """Runs a command that must succeed. Raises `BuildError` with the command."""
     ran = subprocess.run(
         command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False
     )
     if ran.returncode != 0:
-        raise CannotBuild(f"this failed with exit code {ran.returncode}:\n  {' '.join(command)}")
+        raise BuildError(f"this failed with exit code {ran.returncode}:\n  {' '.join(command)}")
 
 
 def run_quietly(command: Sequence[str]) -> None:

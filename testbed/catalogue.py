@@ -14,16 +14,18 @@ from typing import Any
 KINDS = ("variants", "recoveries", "profiles", "applications")
 
 
-class EngineMissing(Exception):
+class EngineMissingError(Exception):
     """The extension module is not there; the message has the command that builds it."""
 
 
 def engine() -> Any:
-    """The engine's module, `testbed._engine`. Raises `EngineMissing` where it was not built."""
+    """The engine's module, `testbed._engine`. Raises `EngineMissingError` where it was not built."""
     try:
         return importlib.import_module("testbed._engine")
     except ImportError as error:
-        raise EngineMissing(f"the engine is not built ({error}); `make setup` builds it") from error
+        raise EngineMissingError(
+            f"the engine is not built ({error}); `make setup` builds it"
+        ) from error
 
 
 @functools.cache

@@ -41,6 +41,8 @@ class Need:
     """What to do where no package brings it: a command, or an address."""
     required: bool = False
     """True when nothing runs without it."""
+    set_up: bool = False
+    """True when `make` installs it where it can."""
 
     def mend(self) -> str:
         """The command that mends it on this machine."""
@@ -148,19 +150,23 @@ def update_rust() -> str:
 
 PYTHON_PACKAGE = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
+RUST = Need("Rust 1.85", "everything", rust, {}, update_rust(), required=True, set_up=True)
+RUST_TOOLS = Need("rustfmt and clippy", "make lint, make test", rust_tools,
+                  {}, "rustup component add rustfmt clippy", set_up=True)  # fmt: skip
+
 NEEDS = [
     Need("Python 3.11", "everything", python, {"apt-get": ["python3"], "dnf": ["python3"]},
-         "https://www.python.org/downloads/", required=True),
+         "https://www.python.org/downloads/", required=True, set_up=True),
     Need("Python's venv module", "everything", venv_module,
          {"apt-get": [f"{PYTHON_PACKAGE}-venv"], "dnf": ["python3"]},
-         "a Python that has it: https://www.python.org/downloads/", required=True),
+         "a Python that has it: https://www.python.org/downloads/", required=True, set_up=True),
     Need("C compiler", "everything (Rust links with it)", c_compiler,
-         {"apt-get": ["build-essential"], "dnf": ["gcc"]}, "xcode-select --install", required=True),
-    Need("Rust 1.85", "everything", rust, {}, update_rust(), required=True),
+         {"apt-get": ["build-essential"], "dnf": ["gcc"]}, "xcode-select --install",
+         required=True, set_up=True),
+    RUST,
+    RUST_TOOLS,
     Need("Python headers", "building other extensions; ours needs none", python_headers,
-         {"apt-get": [f"{PYTHON_PACKAGE}-dev"], "dnf": ["python3-devel"]}),
-    Need("rustfmt and clippy", "make lint, make test", rust_tools,
-         {}, "rustup component add rustfmt clippy"),
+         {"apt-get": [f"{PYTHON_PACKAGE}-dev"], "dnf": ["python3-devel"]}, set_up=True),
     Need("p4c", "make p4", p4c, {}, GET_P4C),
     Need("simple_switch_grpc", "target bmv2 (not there yet)", on_path("simple_switch_grpc"),
          {}, GET_BMV2),
@@ -173,14 +179,11 @@ def main() -> int:
     """Prints the list. Exit code 1 when something is missing that everything needs."""
     missing = False
     for need in NEEDS:
-        found = need.find()
-        print(
-            f"{'ok     ' if found else 'MISSING' if need.required else 'absent '} {need.name}",
-            end="",
-        )
-        print(f": {found}" if found else f", for {need.serves}")
-        if not found:
-            print(f"          {need.mend()}")
+        if found := need.find():
+            print(f"ok       {need.name}: {found}")
+        else:
+            print(f"{'MISSING ' if need.required else 'absent  '} {need.name}, for {need.serves}")
+            print(f"           {need.mend()}")
             missing |= need.required
     return 1 if missing else 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -141,7 +142,7 @@ class Port(Model):
 
     rate: Rate
     """What the port sends, in the bits that `counts` names."""
-    queue: Queue = units.Queue("packets", units.Fraction(100))
+    queue: Queue = units.Queue("packets", Fraction(100))
     """The DropTail limit; a `bdp` multiple is rate x base RTT (propagation only, there and back),
     rounded down to whole bytes, and keeps its bytes when an event changes the rate."""
     loss: Probability = 0.0
@@ -157,7 +158,8 @@ class Port(Model):
 
 class Bottleneck(Port):
     """The dumbbell's middle: one P4 switch. Rate, queue and counts hold in both directions; loss,
-    marking and reports in the direction of the data."""
+    marking and reports in the direction of the data.
+    """
 
     delay: Duration
     """One-way propagation from the switch to the receivers' side."""
@@ -169,7 +171,7 @@ class Access(Model):
     rate: Rate = 1_000_000_000
     delay: Duration = 0
     """One-way propagation."""
-    queue: Queue = units.Queue("packets", units.Fraction(1000))
+    queue: Queue = units.Queue("packets", Fraction(1000))
     """DropTail, in packets."""
     counts: Counts = "frame"
 
@@ -196,7 +198,8 @@ class Switch(Model):
 
 class Link(Port):
     """A cable between two switches. Its keys describe the port at `from`; the port at `to` has
-    the same rate, queue and counts unless `reverse` says otherwise."""
+    the same rate, queue and counts unless `reverse` says otherwise.
+    """
 
     from_: Name = Field(alias="from")
     to: Name
@@ -354,7 +357,8 @@ class Record(Model):
 
 class Sweep(Model):
     """Every combination of its values is a point. A key is a dotted path into the file
-    (`"flow.count"`: in every `[[flow]]`; `"flow.0.count"`: in the first), its value a list."""
+    (`"flow.count"`: in every `[[flow]]`; `"flow.0.count"`: in the first), its value a list.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -394,9 +398,7 @@ class Scenario(Model):
     @model_validator(mode="after")
     def _has_a_topology(self) -> Self:
         if self.switch and self.bottleneck:
-            raise ValueError(
-                "has both [bottleneck] and [[switch]]: a dumbbell or your own topology"
-            )
+            raise ValueError("has both [bottleneck] (a dumbbell) and [[switch]] (your own)")
         if not self.switch and not self.bottleneck:
             raise ValueError("has no [bottleneck] (nor [[switch]], [[link]] and [[host]])")
         if not self.switch and (self.link or self.host):
