@@ -171,9 +171,7 @@ def natural_key(text: str) -> list[tuple[int, float, str]]:
     ]
 
 
-def _read_json(
-    path: Path, expected: dict[str, type | tuple[type, ...]]
-) -> dict[str, Any]:
+def _read_json(path: Path, expected: dict[str, type | tuple[type, ...]]) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

@@ -86,7 +86,9 @@ def loss_ratio(run: Run) -> float:
     return float(dropped / arrived) if arrived else 0.0
 
 
-def time_weighted_mean(time_ps: npt.ArrayLike, value: npt.ArrayLike, start_ps: int, end_ps: int) -> float:
+def time_weighted_mean(
+    time_ps: npt.ArrayLike, value: npt.ArrayLike, start_ps: int, end_ps: int
+) -> float:
     """Mean over [start, end] of a step function that is `value[i]` from `time_ps[i]` on.
 
     Zero before the first time, as a queue is. Of equal times the last value holds.
@@ -175,7 +177,12 @@ def variation(values: npt.ArrayLike) -> float:
     return float(np.std(numbers) / mean) if mean else 0.0
 
 
-def rise_time_s(time_s: Sequence[float] | Floats, bps: Sequence[float] | Floats, target_bps: float, part: float = 0.9) -> float | None:
+def rise_time_s(
+    time_s: Sequence[float] | Floats,
+    bps: Sequence[float] | Floats,
+    target_bps: float,
+    part: float = 0.9,
+) -> float | None:
     """First time at which a rate is at least `part` of its target; None when it never is."""
     reached = np.flatnonzero(np.asarray(bps, dtype=np.float64) >= part * target_bps)
     return float(time_s[int(reached[0])]) if reached.size else None
@@ -342,4 +349,6 @@ def _follow(value: Any, keys: tuple[str, ...]) -> float | None:
 def _by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
     """The rows of each flow, in the order of the flows' ids."""
     flows = rows.partition_by("flow", maintain_order=True, as_dict=True)
-    return sorted(((int(str(key[0])), part) for key, part in flows.items()), key=lambda item: item[0])
+    return sorted(
+        ((int(str(key[0])), part) for key, part in flows.items()), key=lambda item: item[0]
+    )

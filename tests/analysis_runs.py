@@ -82,7 +82,20 @@ def write_run(
     def ledger(event: str, flow: int, number: int, sojourn_ps: int = 0, reason: str = "") -> None:
         depth = len(fifo)
         queue_rows.append(
-            (now, "s1", 2, 0, event, reason, number, flow, PACKET, depth, depth * PACKET, sojourn_ps)
+            (
+                now,
+                "s1",
+                2,
+                0,
+                event,
+                reason,
+                number,
+                flow,
+                PACKET,
+                depth,
+                depth * PACKET,
+                sojourn_ps,
+            )
         )
 
     def dequeue() -> None:
@@ -154,10 +167,12 @@ def write_run(
     duration_s = now / 1e12
     dropped = sum(row[4] == "drop" for row in queue_rows)
     delay_ms = _quantiles([delay / MS for delay in delays])
+    one_way_ms = _quantiles([(delay + transmit_ps + base_ps // 2) / MS for delay in delays])
     bottleneck = {
         "switch": "s1", "port": 2, "rate_bps": rate_bps,
         "utilization": len(delays) * PACKET * 8 / duration_s / rate_bps,
-        "queue_packets_mean": sum(delays) / now, "queue_packets_max": max(row[9] for row in queue_rows),
+        "queue_packets_mean": sum(delays) / now,
+        "queue_packets_max": max(row[9] for row in queue_rows),
         "queue_bytes_mean": sum(delays) / now * PACKET,
         "queue_bytes_max": max(row[10] for row in queue_rows),
         "queue_delay_ms": {key: delay_ms[key] for key in ("mean", "p50", "p95", "p99", "max")},
@@ -176,7 +191,7 @@ def write_run(
                 "delivered_bytes": sender.acked, "sent_segments": segments + sender.retransmits,
                 "retransmits": sender.retransmits, "timeouts": 0,
                 "rtt_ms": _quantiles([rtt / MS for rtt in rtts]),
-                "one_way_delay_ms": _quantiles([(delay + transmit_ps + base_ps // 2) / MS for delay in delays]),
+                "one_way_delay_ms": one_way_ms,
                 "start_s": 0.0, "completion_s": sender.done_ps / 1e12 if valid else None,
             }
             for index, (sender, goodput) in enumerate(zip(senders, goodputs, strict=True))
@@ -188,7 +203,13 @@ def write_run(
     scenario = {
         "title": "A toy <sweep> of two variants",
         "bottleneck": {"rate_bps": rate_bps, "queue": {"packets": limit}},
-        "flow": [{"variant": variant, "count": flows, "app": {"kind": "bulk", "bytes": segments * SEGMENT}}],
+        "flow": [
+            {
+                "variant": variant,
+                "count": flows,
+                "app": {"kind": "bulk", "bytes": segments * SEGMENT},
+            }
+        ],
     }
     record = {
         "schema": 1, "scenario": scenario, "point": point, "seed": seed, "target": "sim",

@@ -17,10 +17,13 @@ from analysis.figures import (
     completion_time,
     cwnd,
     delay_cdf,
+    fairness,
+    queue_delay_box,
     queue_delay_by_rtt,
     queue_length,
     style,
     throughput,
+    throughput_delay,
 )
 from analysis.figures.base import Figure, Results
 from analysis.load import load
@@ -32,6 +35,9 @@ FIGURES: Final[tuple[Figure, ...]] = (
     queue_length.FIGURE,
     cwnd.FIGURE,
     delay_cdf.FIGURE,
+    queue_delay_box.FIGURE,
+    throughput_delay.FIGURE,
+    fairness.FIGURE,
 )
 """Every figure, in the order in which a report shows them."""
 
@@ -42,7 +48,7 @@ _METADATA: Final[dict[str, dict[str, None]]] = {
 }
 
 
-class UnknownFigure(Exception):
+class UnknownFigureError(Exception):
     """A figure's name that is not in `FIGURES`."""
 
     def __init__(self, name: str) -> None:
@@ -52,11 +58,11 @@ class UnknownFigure(Exception):
 
 
 def select(names: Sequence[str] | None) -> list[Figure]:
-    """The figures of these names in their order, all where it is None. Raises `UnknownFigure`."""
+    """The figures of these names in their order, None means all. Raises `UnknownFigureError`."""
     by_name = {figure.name: figure for figure in FIGURES}
     for name in names or ():
         if name not in by_name:
-            raise UnknownFigure(name)
+            raise UnknownFigureError(name)
     return list(FIGURES) if names is None else [by_name[name] for name in names]
 
 
@@ -65,7 +71,7 @@ def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
 
     `names` None means every figure. A figure whose tables no run recorded, or for which the
     runs hold nothing, is left out. The files depend on the runs alone. Returns their paths.
-    Raises `UnknownFigure` and `load.LoadError`.
+    Raises `UnknownFigureError` and `load.LoadError`.
     """
     chosen = select(names)
     results = Results(tuple(load(results_dir)))
@@ -81,7 +87,7 @@ def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
 
 
 def render(figure: Figure, results: Results, formats: Sequence[str]) -> dict[str, bytes]:
-    """One figure as files of these formats (png, pdf, svg); empty where there is nothing to draw."""
+    """One figure as files of these formats (png, pdf, svg); none where it has nothing to draw."""
     able = results.needing(figure.needs)
     if not able.runs:
         return {}

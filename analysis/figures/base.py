@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
@@ -186,8 +187,16 @@ class Panels:
 
     canvas: Canvas
     axes: list[Axes]
+    columns: int
+    """Panels side by side."""
     columns_px: int
     """Pixel columns of a panel at the resolution in print: traces are thinned to them."""
+
+    def from_zero(self) -> None:
+        """Both axes of every panel begin at 0 and end where the data do. Call it last."""
+        for axis in self.axes:
+            axis.set_xlim(left=0)
+            axis.set_ylim(bottom=0)
 
 
 def panels(
@@ -196,17 +205,18 @@ def panels(
     height_in: float,
     titles: Sequence[str],
     *,
-    share_y: Literal["all", "row"] = "all",
-    share_x: bool = False,
+    share_y: Literal["all", "row", "none"] = "all",
+    share_x: Literal["all", "row", "none"] = "none",
 ) -> Panels:
-    """Lays out `count` panels in `columns`, each `height_in` high, at a column's or page's width.
+    """Lays out `count` panels, each `height_in` high, at a column's or a page's width.
 
-    One column fits a journal's column (3.5 in), more fill its page (7.16 in). Each panel keeps
-    its title and its tick labels; panels letter themselves (a), (b), ... where there are several.
+    One column of panels fits a journal's column (3.5 in), more fill its page (7.16 in). A panel
+    that stands alone is as high as its labels need; several are lettered (a), (b), ...
     """
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     width_in = style.COLUMN_IN if columns == 1 else style.PAGE_IN
+    height_in = max(height_in, style.SINGLE_IN) if count == 1 else height_in
     canvas = Canvas(figsize=(width_in, rows * height_in + 0.55), layout="constrained")
     grid = canvas.subplots(rows, columns, squeeze=False, sharey=share_y, sharex=share_x)
     axes = [axis for row in grid for axis in row]
@@ -215,17 +225,20 @@ def panels(
     for index, (axis, title) in enumerate(zip(axes[:count], titles, strict=True)):
         letter = f"({_letter(index)}) " if count > 1 else ""
         axis.set_title(f"{letter}{title}", loc="left")
-        if index % columns:
+        if share_y != "none" and index % columns:
             axis.tick_params(labelleft=False)
-        if share_x and index + columns >= count:
+        if share_x == "all" and index + columns >= count:
             axis.tick_params(labelbottom=True)
-    return Panels(canvas, axes[:count], round(width_in / columns * style.TRACE_DPI))
+    return Panels(canvas, axes[:count], columns, round(width_in / columns * style.TRACE_DPI))
 
 
 def point_panels(
-    results: Results, height_in: float, *, share_x: bool = False
+    results: Results, height_in: float, *, share_y: Literal["all", "row"] = "all"
 ) -> tuple[Panels, list[Run]]:
-    """One panel for each point of a sweep, showing its first seed; series side by side."""
+    """One panel for each point of a sweep, showing its first seed; series side by side.
+
+    Panels side by side have the same time axis.
+    """
     series, key = results.series, results.series_key
     by_point = [
         (point, among.of_series(value), value)
@@ -237,12 +250,16 @@ def point_panels(
     columns = len(series) if complete else (1 if len(shown) == 1 else 3)
     titles = []
     for point, found, value in shown:
-        parts = [value_label(key, value)] if key else [found.first.flows[0]["variant"]] * (
-            len({flow["variant"] for flow in found.first.flows}) == 1
+        parts = (
+            [value_label(key, value)]
+            if key
+            else [found.first.flows[0]["variant"]]
+            * (len({flow["variant"] for flow in found.first.flows}) == 1)
         )
         parts += [point_label(point)] if point else []
         titles.append(", ".join(parts) + ("" if found.first.valid else "  INVALID RUN"))
-    grid = panels(len(shown), columns, height_in, titles, share_x=share_x)
+    share_x: Literal["row", "none"] = "row" if complete else "none"
+    grid = panels(len(shown), columns, height_in, titles, share_y=share_y, share_x=share_x)
     return grid, [found.first for _, found, _ in shown]
 
 
@@ -252,29 +269,30 @@ def _letter(index: int) -> str:
 
 
 def finish(
-    grid: Panels, xlabel: str, ylabel: str, handles: Sequence[Line2D] = (), note: str = ""
+    grid: Panels, xlabel: str, ylabel: str, handles: Sequence[Artist] = (), note: str = ""
 ) -> Canvas:
     """Labels the axes once for all panels; the legend goes above them, a note below."""
-    columns = 6 if grid.canvas.get_figwidth() > style.COLUMN_IN else 3
     if handles:
-        grid.canvas.legend(
-            handles=list(handles), loc="outside upper center", ncols=min(columns, len(handles))
-        )
+        entries = min(len(handles), 3 if grid.columns == 1 else 6)
+        grid.canvas.legend(handles=list(handles), loc="outside upper center", ncols=entries)
     if len(grid.axes) == 1:
-        grid.axes[0].set_xlabel(xlabel)
         grid.axes[0].set_ylabel(ylabel)
     else:
-        grid.canvas.supxlabel(xlabel)
         grid.canvas.supylabel(ylabel)
-    if note:
-        grid.canvas.text(0.995, 0.004, note, ha="right", va="bottom", fontsize=6, color=style.MUTED)
+    if grid.columns == 1:
+        grid.axes[-1].set_xlabel(xlabel)
+        strip = 0.13 / grid.canvas.get_figheight() * bool(note)
+        grid.canvas.set_layout_engine("constrained", rect=(0, strip, 1, 1 - strip))
+    else:
+        grid.canvas.supxlabel(xlabel)
+    grid.canvas.text(0.995, 0.005, note, ha="right", va="bottom", fontsize=6, color=style.MUTED)
     return grid.canvas
 
 
-def seeds_note(results: Results, how: str = "lowest seed of {}") -> str:
+def seeds_note(results: Results, how: str = "seed {first} of {count} shown") -> str:
     """What a figure does with repeated runs, where there are any."""
-    seeds = len({run.seed for run in results.runs})
-    return how.format(f"{seeds} seeds") if seeds > 1 else ""
+    seeds = {run.seed for run in results.runs}
+    return how.format(first=min(seeds), count=len(seeds)) if len(seeds) > 1 else ""
 
 
 def series_handles(results: Results, *, markers: bool = False) -> list[Line2D]:

@@ -28,7 +28,7 @@ def draw(results: Results) -> Canvas:
     """A panel per point, a line of queueing delay and markers of one-way delay per series."""
     facets = results.facets(results.series_key)
     titles = [point_label(point) for point, _ in facets]
-    grid = panels(len(facets), 3, 1.55, titles, share_x=True)
+    grid = panels(len(facets), 3, 1.55, titles, share_x="all")
     for axis, (_, among) in zip(grid.axes, facets, strict=True):
         for index, value in enumerate(results.series):
             found = among.of_series(value).runs
@@ -37,31 +37,36 @@ def draw(results: Results) -> Canvas:
             delays = np.sort(np.concatenate([metrics.queue_delays_ms(run) for run in found]))
             if delays.size:
                 ranks = np.unique(np.linspace(0, delays.size - 1, 2000).round().astype(int))
-                axis.step(delays[ranks], (ranks + 1) / delays.size, where="post", **style.series(index))
+                axis.step(
+                    delays[ranks], (ranks + 1) / delays.size, where="post", **style.series(index)
+                )
             for key, quantile in QUANTILES.items():
                 known = [metrics.mean_of_flows(run, "one_way_delay_ms", key) for run in found]
                 delay = np.mean([delay for delay in known if delay is not None] or [np.nan])
                 axis.plot([delay], [quantile], clip_on=False, **one_way_look(index))
     grid.axes[0].set_ylim(0, 1)
     grid.axes[0].set_xlim(left=0)
-    handles = series_handles(results, markers=True) or [
-        Line2D([], [], label="queueing delay", **style.series(0)),
-        Line2D([], [], label="one-way delay, p50 p95 p99", **one_way_look(0)),
-    ]
-    note = seeds_note(results, "packets of {}")
+    handles = series_handles(results) or [Line2D([], [], label="queueing", **style.series(0))]
+    label = "one-way: p50, p95, p99"
+    handles.append(Line2D([], [], label=label, **one_way_look(0) | {"color": style.INK}))
+    note = seeds_note(results, "packets of {count} seeds")
     return finish(grid, "Delay (ms)", "Fraction of packets", handles, note)
 
 
 def one_way_look(index: int) -> dict[str, Any]:
     """The look of a series' one-way delay: hollow markers without a line."""
-    return style.series(index, markers=True) | {"linestyle": "", "markersize": 3.5, "markerfacecolor": "white"}
+    return style.series(index, markers=True) | {
+        "linestyle": "",
+        "markersize": 3.5,
+        "markerfacecolor": "white",
+    }
 
 
 FIGURE = Figure(
     name="delay_cdf",
     title="Distribution of delay",
-    caption="Lines: queueing delay of every packet that left the bottleneck. Hollow markers: 50th, 95th "
-    "and 99th percentile of one-way delay as the receivers recorded it, mean over the flows.",
+    caption="Lines: queueing delay of every packet that left the bottleneck. Hollow markers: 50th, "
+    "95th and 99th percentile of one-way delay as the receivers recorded it, mean over the flows.",
     needs=("queue",),
     draw=draw,
 )

@@ -1,4 +1,4 @@
-"""Average queueing delay against the number of the round trip (Jasem et al. 2010, Figs 7-10 (a))."""
+"""Average queueing delay against the RTT's number (Jasem et al. 2010, Figs 7-10 (a))."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ def draw(results: Results) -> Canvas:
     titles = [point_label(point) for point, _ in facets]
     grid = panels(len(facets), 2, 1.45, titles)
     for axis, (_, among) in zip(grid.axes, facets, strict=True):
-        last = 1.0
         for index, value in enumerate(results.series):
             found = among.of_series(value)
             if not found.runs:
                 continue
             rounds = metrics.mean_delay_by_round(found.first)
-            axis.plot(rounds["round"], rounds["delay_ms"], **style.series(index) | {"linewidth": 0.8})
-            last = max([last, *rounds["round"].tail(1).to_list()])
-        axis.set_xlim(0, last)
-    grid.axes[0].set_ylim(bottom=0)
+            axis.plot(
+                rounds["round"], rounds["delay_ms"], **style.series(index) | {"linewidth": 0.8}
+            )
+    grid.from_zero()
     handles = series_handles(results)
     return finish(
         grid, "Number of the RTT", "Average queueing delay (ms)", handles, seeds_note(results)

@@ -14,6 +14,8 @@ COLUMN_IN: Final = 3.5
 """Width of a journal's column in inches."""
 PAGE_IN: Final = 7.16
 """Width of its page in inches."""
+SINGLE_IN: Final = 1.9
+"""Least height of a panel that stands alone."""
 PRINT_DPI: Final = 300
 """Resolution of the PNG files."""
 TRACE_DPI: Final = 200

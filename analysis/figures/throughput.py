@@ -22,12 +22,14 @@ def draw(results: Results) -> Canvas:
         axis.plot(sent["time_ps"] / PS_PER_S, sent["bps"] / 1e6, color=style.MUTED, linewidth=1.3)
         goodput = metrics.goodput_bps(run, bin_ps)
         for flow in run.flows:
-            own = goodput.filter(goodput["flow"] == flow["id"])
+            done_ps = (flow["completion_s"] or run.duration_ps) * PS_PER_S
+            own = goodput.filter(
+                goodput["flow"] == flow["id"], goodput["time_ps"] < done_ps + bin_ps // 2
+            )
             look = style.series(flows.index(flow["id"])) | {"linewidth": 0.9}
             look = {"color": style.colour(0), "linewidth": 0.4, "alpha": 0.5} if many else look
             axis.plot(own["time_ps"] / PS_PER_S, own["bps"] / 1e6, **look)
-        axis.set_xlim(0, run.duration_ps / PS_PER_S)
-    grid.axes[0].set_ylim(bottom=0)
+    grid.from_zero()
     handles = [Line2D([], [], color=style.MUTED, linewidth=1.3, label="bottleneck, all bytes")]
     if many:
         handles.append(Line2D([], [], color=style.colour(0), linewidth=0.6, label="each flow"))
@@ -36,8 +38,8 @@ def draw(results: Results) -> Canvas:
             Line2D([], [], label=f"flow {flow}", **style.series(index))
             for index, flow in enumerate(flows)
         ]
-    ylabel = f"Throughput (Mb/s), means over {bin_ps / PS_PER_S:g} s"
-    return finish(grid, "Time (s)", ylabel, handles, seeds_note(results))
+    xlabel = f"Time (s), means over {bin_ps / PS_PER_S:g} s"
+    return finish(grid, xlabel, "Throughput (Mb/s)", handles, seeds_note(results))
 
 
 FIGURE = Figure(
