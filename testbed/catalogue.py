@@ -19,7 +19,7 @@ class EngineMissingError(Exception):
 
 
 def engine() -> Any:
-    """The engine's module, `testbed._engine`. Raises `EngineMissingError` where it was not built."""
+    """The engine's module, `testbed._engine`. Raises `EngineMissingError` when not built."""
     try:
         return importlib.import_module("testbed._engine")
     except ImportError as error:

@@ -1,0 +1,135 @@
+"""What one switch must hold, stage by stage, in the names of `p4/v1model.p4`.
+
+Figure of the tables (ingress, then egress):
+
+    forward.ipv4_lpm -> identify_flow.flow -> random_loss.loss
+    mark_ecn.ecn -> select_report.telemetry -> (clone) make_report.collector
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from controller.routes import Routes
+from controller.state import CloneSession, Exact, Lpm, SwitchState, TableEntry, Ternary
+from controller.topology import Collector, Flow, Port, Switch, Topology
+
+FLOW_ENTRIES = 4096
+"""The size of the flow table (`FLOWS` in p4/metadata.p4); two entries a flow. Later flows have
+the id that the program's hash gives them."""
+
+REPORT_SESSION = 1
+"""The clone session of telemetry reports."""
+
+PROTOCOL_TCP = 6
+LOSS_ONE = 2**32
+"""The loss stage draws 32 bits."""
+
+FORWARD = "NarrowsIngress.forward"
+FLOW = "NarrowsIngress.identify_flow"
+LOSS = "NarrowsIngress.random_loss"
+ECN = "NarrowsEgress.mark_ecn"
+TELEMETRY = "NarrowsEgress.select_report"
+REPORT = "NarrowsEgress.make_report"
+
+
+def switch_state(topology: Topology, found: Routes, switch: Switch) -> SwitchState:
+    """All entries and sessions of one switch of the topology, in a fixed order."""
+    entries = [*forwarding(topology, found, switch), *flow_ids(topology.flows)]
+    for port in switch.ports:
+        entries += [entry for entry in (loss(port), ecn(port), telemetry(port)) if entry]
+    sessions = []
+    for collector in topology.collectors:
+        if collector.at.switch == switch.name:
+            entries.append(report(switch, collector))
+            sessions.append(CloneSession(REPORT_SESSION, (collector.at.port,)))
+    return SwitchState(tuple(entries), tuple(sessions))
+
+
+def forwarding(topology: Topology, found: Routes, switch: Switch) -> Iterator[TableEntry]:
+    """A route to each host that can be reached, by its whole address."""
+    far_mac = {}
+    for cable in topology.cables:
+        far_mac[cable.a] = topology.by_name[cable.b.switch].port(cable.b.port).mac
+        far_mac[cable.b] = topology.by_name[cable.a.switch].port(cable.a.port).mac
+    for host in topology.hosts:
+        if host.at.switch == switch.name:
+            end, next_mac = host.at, host.mac
+        elif host.at.switch in found[switch.name]:
+            end = found[switch.name][host.at.switch]
+            next_mac = far_mac[end]
+        else:
+            continue
+        yield TableEntry(
+            f"{FORWARD}.ipv4_lpm",
+            {"hdr.ipv4.dst_addr": Lpm(host.ip, 32)},
+            f"{FORWARD}.route",
+            {"port": end.port, "src_mac": switch.port(end.port).mac, "dst_mac": next_mac},
+        )
+
+
+def flow_ids(flows: tuple[Flow, ...]) -> Iterator[TableEntry]:
+    """A flow's id for its packets in both directions, as many flows as the table holds."""
+    for flow in flows[: FLOW_ENTRIES // 2]:
+        there = (flow.source.ip, flow.destination.ip, flow.source_port, flow.destination_port)
+        back = (there[1], there[0], there[3], there[2])
+        for source_ip, destination_ip, source_port, destination_port in (there, back):
+            yield TableEntry(
+                f"{FLOW}.flow",
+                {
+                    "hdr.ipv4.src_addr": Ternary(source_ip, 0xFFFFFFFF),
+                    "hdr.ipv4.dst_addr": Ternary(destination_ip, 0xFFFFFFFF),
+                    "hdr.ipv4.protocol": Ternary(PROTOCOL_TCP, 0xFF),
+                    "meta.src_port": Ternary(source_port, 0xFFFF),
+                    "meta.dst_port": Ternary(destination_port, 0xFFFF),
+                },
+                f"{FLOW}.set_flow",
+                {"flow_id": flow.id},
+                priority=1,
+            )
+
+
+def loss(port: Port) -> TableEntry | None:
+    """Random loss at a port: the probability to the nearest 2^-32, but not down to none."""
+    if port.loss == 0.0:
+        return None
+    threshold = min(max(round(port.loss * LOSS_ONE), 1), LOSS_ONE - 1)
+    return at_port(f"{LOSS}.loss", port, f"{LOSS}.lose_below", {"threshold": threshold})
+
+
+def ecn(port: Port) -> TableEntry | None:
+    """Marking at a port, where it has a threshold."""
+    if port.ecn_threshold_packets is None:
+        return None
+    params = {"packets": port.ecn_threshold_packets}
+    return at_port(f"{ECN}.ecn", port, f"{ECN}.mark_above", params)
+
+
+def telemetry(port: Port) -> TableEntry | None:
+    """Reports of a port's packets, where it has them."""
+    if port.report_every == 0:
+        return None
+    params = {"every": port.report_every, "session": REPORT_SESSION}
+    return at_port(f"{TELEMETRY}.telemetry", port, f"{TELEMETRY}.report_every", params)
+
+
+def at_port(table: str, port: Port, action: str, params: dict[str, int]) -> TableEntry:
+    """An entry of a table that is keyed by the output port."""
+    return TableEntry(table, {"meta.egress_port": Exact(port.number)}, action, params)
+
+
+def report(switch: Switch, collector: Collector) -> TableEntry:
+    """How a clone at the collector's port is addressed."""
+    return TableEntry(
+        f"{REPORT}.collector",
+        {"collector_port": Exact(collector.at.port)},
+        f"{REPORT}.send_to",
+        {
+            "node_id": switch.node_id,
+            "src_mac": switch.port(collector.at.port).mac,
+            "dst_mac": collector.mac,
+            "src_addr": 0x0AFE0000 + switch.node_id,
+            "dst_addr": collector.ip,
+            "udp_port": collector.udp_port,
+        },
+    )

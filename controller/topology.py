@@ -1,0 +1,104 @@
+"""What the controller knows of the network: switches, cables between them, hosts, flows.
+
+Addresses are plain integers as they stand in the headers: `mac` 48 bits, `ip` 32 bits. Delays
+are picoseconds one way. A port is named by its switch and its number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Port:
+    """An output port of a switch and what the program does to packets that leave by it."""
+
+    number: int
+    mac: int
+    loss: float = 0.0
+    """Probability of a random drop, below 1."""
+    ecn_threshold_packets: int | None = None
+    """Depth above which ECN-capable packets are marked; None: never."""
+    report_every: int = 0
+    """One packet in so many is reported to the collector; 0: none."""
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A P4 switch."""
+
+    name: str
+    node_id: int
+    """What its telemetry reports call it."""
+    ports: tuple[Port, ...]
+
+    def port(self, number: int) -> Port:
+        """The port of that number; it must exist."""
+        return next(port for port in self.ports if port.number == number)
+
+
+@dataclass(frozen=True)
+class End:
+    """An end of a cable: a switch's port."""
+
+    switch: str
+    port: int
+
+
+@dataclass(frozen=True)
+class Cable:
+    """A cable between two switches."""
+
+    a: End
+    b: End
+    delay_ps: int
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host and the switch port behind which it is."""
+
+    name: str
+    mac: int
+    ip: int
+    at: End
+    delay_ps: int = 0
+    """One-way propagation between the host and its switch."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A TCP connection, from the host that opens it."""
+
+    id: int
+    source: Host
+    destination: Host
+    source_port: int
+    destination_port: int
+
+
+@dataclass(frozen=True)
+class Collector:
+    """Who takes a switch's telemetry reports, and at which of its ports."""
+
+    at: End
+    mac: int
+    ip: int
+    udp_port: int
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The whole network."""
+
+    switches: tuple[Switch, ...]
+    cables: tuple[Cable, ...] = ()
+    hosts: tuple[Host, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    collectors: tuple[Collector, ...] = field(default=())
+
+    @cached_property
+    def by_name(self) -> dict[str, Switch]:
+        """The switches by name."""
+        return {switch.name: switch for switch in self.switches}

@@ -1,0 +1,333 @@
+"""A scenario's point as the engine's plan: everything resolved, base units only, no defaults.
+
+The plan is JSON (`testbed/engine/src/plan.rs` reads it). A flow's null is its profile's value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from controller.state import TableEntry
+from controller.switch import ecn, loss, switch_state
+from controller.topology import End
+from testbed import catalogue
+from testbed.layout import Layout, LayoutError, PlacedFlow, lay_out
+from testbed.problems import InputError, Problem
+from testbed.scenario import App, Change, Flow, PortChange, Scenario
+from testbed.units import PS_PER_S
+
+SCHEMA = 1
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "p4/build/v1model.json"
+
+SINKS = {
+    "TCPSink": (False, False),
+    "TCPSink/DelAck": (False, True),
+    "TCPSink/Sack1": (True, False),
+    "TCPSink/Sack1/DelAck": (True, True),
+}
+"""What an ns-2 sink stands for: (sack, delayed_ack)."""
+
+TIMESTAMP_BYTES = 12
+"""The timestamps option with its padding (RFC 7323 appendix A), which comes off an MSS."""
+
+Json = dict[str, Any]
+
+
+def program_path(scenario: Scenario, source: str) -> Path:
+    """The P4 program of a scenario that was read from the file `source`."""
+    if scenario.program is None:
+        return PROGRAM
+    return (Path(source).parent / scenario.program).resolve()
+
+
+def make_plan(scenario: Scenario, source: str) -> Json:
+    """The plan of one point. Raises `InputError` naming the file where parts do not fit."""
+    try:
+        layout = lay_out(scenario)
+        return {
+            "schema": SCHEMA,
+            "seed": scenario.seed,
+            "duration_ps": None if scenario.duration == "completion" else scenario.duration,
+            "limit_ps": scenario.limit,
+            "switches": switches(scenario, layout, str(program_path(scenario, source))),
+            "groups": list(layout.groups),
+            "cables": cables(layout),
+            "hosts": hosts(layout),
+            "flows": flows(scenario, layout),
+            "events": events(scenario, layout),
+            "bottleneck": dataclasses.asdict(layout.bottleneck),
+            "record": {
+                "queue": scenario.record.queue is not False,
+                "packets": scenario.record.packets,
+                "flows": scenario.record.flows != "off",
+                "messages": scenario.record.messages,
+            },
+        }
+    except LayoutError as error:
+        raise InputError(source, error.problems) from None
+
+
+def expected_ps(scenario: Scenario, plan: Json) -> int:
+    """About how long the run will last in simulated picoseconds, for the progress bar only."""
+    if scenario.duration != "completion":
+        return int(scenario.duration)
+    size_bytes = sum(flow["flow"]["app"].get("bytes") or 0 for flow in plan["flows"])
+    rates = [
+        port["rate_bps"]
+        for switch in plan["switches"]
+        for port in switch["config"]["ports"]
+        if port["rate_bps"]
+    ]
+    return int(size_bytes * 8 * PS_PER_S * 1.04 / min(rates)) + PS_PER_S // 10
+
+
+def switches(scenario: Scenario, layout: Layout, program: str) -> list[Json]:
+    """Every switch: its program, its ports, and what the controller puts on it."""
+    planned = []
+    for switch in layout.topology.switches:
+        state = switch_state(layout.topology, layout.routes, switch)
+        ports = [port(scenario, layout, End(switch.name, p.number)) for p in switch.ports]
+        planned.append(
+            {
+                "name": switch.name,
+                "program": program,
+                "config": {
+                    "timestamp_unit": "ns",
+                    "flow_field": "meta.flow_id",
+                    "record_queue": any(port["record"] for port in ports),
+                    "ports": ports,
+                },
+                "entries": [entry.as_json() for entry in state.entries],
+                "clone_sessions": [session.as_json() for session in state.clone_sessions],
+                "registers": [cell.as_json() for cell in state.registers],
+            }
+        )
+    return planned
+
+
+def port(scenario: Scenario, layout: Layout, end: End) -> Json:
+    """A port's traffic manager. A port towards hosts or the collector sends at once."""
+    settings = layout.ports[end]
+    planned: Json = {"port": end.port, "rate_bps": None, "queue": {"packets": 1000}}
+    counts = "frame"
+    if settings.scenario is not None:
+        rate_bps, queue = settings.scenario.rate, settings.scenario.queue
+        planned["rate_bps"] = rate_bps
+        planned["queue"] = queue_limit(layout, end, queue, rate_bps, "queue")
+        counts = settings.scenario.counts
+    wanted = scenario.record.queue
+    recorded = settings.scenario is not None and (wanted == "both" or settings.forward)
+    return planned | {"counts": counts, "queues": 1, "record": recorded and wanted is not False}
+
+
+def queue_limit(layout: Layout, end: End, queue: Any, rate_bps: int, key: str) -> Json:
+    """A DropTail limit; what is wrong with it as a `LayoutError`."""
+    try:
+        return layout.queue_limit(end, queue, rate_bps)
+    except ValueError as error:
+        raise LayoutError([Problem(key, str(error))]) from None
+
+
+def cables(layout: Layout) -> list[Json]:
+    """What is plugged into which port."""
+    planned: list[Json] = [
+        {"a": as_json(cable.a), "b": as_json(cable.b), "delay_ps": cable.delay_ps}
+        for cable in layout.topology.cables
+    ]
+    for group, (end, delay_ps) in layout.groups.items():
+        planned.append({"a": as_json(end), "b": {"group": group}, "delay_ps": delay_ps})
+    planned += [
+        {"a": as_json(collector.at), "b": {"collector": True}, "delay_ps": 0}
+        for collector in layout.topology.collectors
+    ]
+    return planned
+
+
+def as_json(end: End) -> Json:
+    """A port's name."""
+    return {"switch": end.switch, "port": end.port}
+
+
+def hosts(layout: Layout) -> list[Json]:
+    """Every host with its addresses and its access link."""
+    planned = []
+    for placed in layout.hosts:
+        host, access = placed.host, placed.access
+        gateway = layout.topology.by_name[host.at.switch].port(host.at.port)
+        try:
+            queue_packets = access.queue_packets
+        except ValueError as error:
+            raise LayoutError([Problem("access", str(error))]) from None
+        planned.append(
+            {
+                "group": placed.group,
+                "config": {
+                    "name": host.name,
+                    "mac": mac_text(host.mac),
+                    "ip": ip_text(host.ip),
+                    "gateway_mac": mac_text(gateway.mac),
+                    "access": {
+                        "rate_bps": access.rate,
+                        "delay_ps": access.delay,
+                        "queue_packets": queue_packets,
+                        "counts": access.counts,
+                    },
+                },
+            }
+        )
+    return planned
+
+
+def flows(scenario: Scenario, layout: Layout) -> list[Json]:
+    """Every connection. Raises `LayoutError` where a run to completion would never end."""
+    endless = [placed for placed in layout.flows if placed.settings.app.bytes is None]
+    if scenario.duration == "completion" and len(endless) == len(layout.flows):
+        what = 'no flow ever finishes: give an app a size, such as bytes = "20000KB"'
+        raise LayoutError([Problem("duration", what, "completion")])
+    return [flow(scenario, placed) for placed in layout.flows]
+
+
+def flow(scenario: Scenario, placed: PlacedFlow) -> Json:
+    """One connection."""
+    settings, network = placed.settings, placed.flow
+    sack, delayed_ack = settings.sack, settings.delayed_ack
+    if settings.sink is not None:
+        by_sink = SINKS[settings.sink]
+        sack = by_sink[0] if sack is None else sack
+        delayed_ack = by_sink[1] if delayed_ack is None else delayed_ack
+    recorded = scenario.record.flows
+    return {
+        "from": network.source.name,
+        "to": network.destination.name,
+        "source_port": network.source_port,
+        "destination_port": network.destination_port,
+        "flow": {
+            "id": network.id,
+            "start_ps": placed.start_ps,
+            "variant": settings.variant,
+            "recovery": settings.recovery,
+            "profile": settings.profile or scenario.profile,
+            "segment_bytes": settings.segment,
+            "window_bytes": window_bytes(settings, settings.profile or scenario.profile),
+            "initial_window_segments": settings.initial_window,
+            "delayed_ack": delayed_ack,
+            "sack": sack,
+            "timestamps": settings.timestamps,
+            "ecn": settings.ecn,
+            "min_rto_ps": settings.min_rto,
+            "nagle": settings.nagle,
+            "params": settings.params,
+            "app": application(settings.app),
+            "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
+        },
+    }
+
+
+def application(app: App) -> Json:
+    """What the sender writes, with only the keys that were given."""
+    size = {} if app.bytes is None else {"bytes": app.bytes}
+    return {"kind": app.kind, **(app.model_extra or {}), **size}
+
+
+def window_bytes(settings: Flow, profile: str) -> int | None:
+    """What the receiver offers; packets are segments of the flow's own or the profile's size."""
+    if settings.window is None:
+        return None
+    segment_bytes = settings.segment
+    if segment_bytes is None:
+        record = catalogue.record("profiles", profile)
+        kind, segment_bytes = next(iter(record["segment"].items()))
+        stamped = record["timestamps"] if settings.timestamps is None else settings.timestamps
+        if kind == "mss" and stamped:
+            segment_bytes -= TIMESTAMP_BYTES
+    return settings.window.as_bytes(segment_bytes)
+
+
+def events(scenario: Scenario, layout: Layout) -> list[Json]:
+    """What the controller does while the run goes on, in the order of time."""
+    planned = list[Json]()
+    state = EventState(layout)
+    indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
+    for index, event in indexed:
+        for name, change in changes(event.set):
+            key = f"event.{index}.set.{name}"
+            if name not in layout.links:
+                known = [link for link in layout.links if link != "bottleneck"]
+                what = catalogue.unknown("link", name, known)
+                raise LayoutError([Problem(f"event.{index}.set.link", what, name)])
+            there, back = layout.links[name]
+            both = name == "bottleneck" and scenario.is_dumbbell
+            for end in (there, back) if both else (there,):
+                planned += state.apply(event.at, end, change, key)
+    return planned
+
+
+def changes(change: Change) -> list[tuple[str, PortChange]]:
+    """What an event sets, by link direction."""
+    named = [("bottleneck", change.bottleneck)] if change.bottleneck else []
+    return [*named, *change.link.items()]
+
+
+class EventState:
+    """The ports as the events so far have left them."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.ports = {
+            End(switch.name, port.number): port
+            for switch in layout.topology.switches
+            for port in switch.ports
+        }
+        self.rates_bps = {
+            end: settings.scenario.rate
+            for end, settings in layout.ports.items()
+            if settings.scenario
+        }
+
+    def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[Json]:
+        """The plan's events for one change at one port."""
+        planned = list[Json]()
+        here: Json = {"at_ps": at_ps, "switch": end.switch}
+        if change.rate is not None:
+            self.rates_bps[end] = change.rate
+            planned.append(here | {"port": end.port, "rate_bps": change.rate})
+        if change.queue is not None:
+            limit = queue_limit(self.layout, end, change.queue, self.rates_bps[end], f"{key}.queue")
+            planned.append(here | {"port": end.port, "queue": limit})
+        if not self.layout.ports[end].forward:
+            return planned
+        before = self.ports[end]
+        after = dataclasses.replace(
+            before,
+            loss=before.loss if change.loss is None else change.loss,
+            ecn_threshold_packets=before.ecn_threshold_packets
+            if change.ecn_threshold is None
+            else change.ecn_threshold,
+        )
+        self.ports[end] = after
+        for old, new in ((loss(before), loss(after)), (ecn(before), ecn(after))):
+            planned += [here | written for written in entry_change(old, new)]
+        return planned
+
+
+def entry_change(old: TableEntry | None, new: TableEntry | None) -> list[Json]:
+    """The write that turns one table entry into another."""
+    if old == new:
+        return []
+    if new is None:
+        assert old is not None
+        return [{"entry": old.as_json(), "op": "delete"}]
+    return [{"entry": new.as_json(), "op": "modify" if old else "insert"}]
+
+
+def mac_text(mac: int) -> str:
+    """`02:00:00:00:00:01`."""
+    return mac.to_bytes(6, "big").hex(":")
+
+
+def ip_text(ip: int) -> str:
+    """`10.0.0.1`."""
+    return ".".join(str(byte) for byte in ip.to_bytes(4, "big"))
