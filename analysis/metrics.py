@@ -330,6 +330,12 @@ def completion_bound_s(run: Run) -> float:
     return delivered * 8 / float(run.summary["bottleneck"]["rate_bps"])
 
 
+def mean_goodput_bps(run: Run) -> float:
+    """Bytes that all flows delivered over the length of the run, in bit/s; 0 for an empty run."""
+    delivered = sum(int(flow["delivered_bytes"]) for flow in run.flows)
+    return delivered * 8 * PS_PER_S / run.duration_ps if run.duration_ps else 0.0
+
+
 def mean_of_flows(run: Run, *keys: str) -> float | None:
     """Mean over the flows of a number in their summary; None where a flow has none.
 
