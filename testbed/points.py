@@ -33,21 +33,24 @@ class Point:
     name: str
     """The name of its directory: `count=2,variant=new-aimd,seed=1`."""
     values: dict[str, Any]
-    """The sweep's keys with this point's values; the seed among them."""
+    """The sweep's keys with this point's values; the seed among them where runs are repeated."""
     scenario: Scenario
 
 
 def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
     """The points of the scenario in `path`, in the file's order.
 
-    `overrides` are dotted paths with values that take the place of the file's; a path that is
-    swept is then swept no more. Raises `InputError` with everything wrong in all points.
+    `overrides` are dotted paths with values that take the place of the file's, as a sweep over
+    that one value would: they are in the points' names, except for the seed, which is there
+    anyway, and what is drawn. Raises `InputError` with everything wrong in all points.
     """
     tree = read_toml(path)
     sweep = read_sweep(str(path), tree.pop("sweep", {}))
     for key, value in overrides:
-        sweep.values.pop(key, None)
-        override(str(path), tree, key, value)
+        if key == "seed" or key.startswith("report."):
+            override(str(path), tree, key, value)
+        else:
+            sweep.values[key] = [value]
     points, problems = [], list[Problem]()
     for values in sweep.combinations():
         point_tree = copy.deepcopy(tree)
@@ -61,7 +64,8 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
         for seed in range(first.seed, first.seed + sweep.repeat):
             scenario = first.model_copy(update={"seed": seed})
             named = {**values, "seed": seed}
-            points.append(Point(point_name(named), named, scenario))
+            kept = named if sweep.repeat > 1 else values
+            points.append(Point(point_name(named), kept, scenario))
     twice = [name for name, times in Counter(point.name for point in points).items() if times > 1]
     problems += [Problem("sweep", f'gives the point "{name}" twice') for name in twice]
     if problems:

@@ -1,0 +1,240 @@
+"""The `narrows` command.
+
+Exit codes: 0 done, 1 a run failed or is invalid, 2 the input is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from testbed.problems import InputError, Problem
+
+DONE, FAILED, WRONG = 0, 1, 2
+
+TARGETS = {
+    "sim": "the software P4 target and our TCP under a virtual clock",
+    "dpdk": "the same on DPDK ports, in real time (not there yet)",
+    "bmv2": "simple_switch_grpc (not there yet)",
+    "tofino": "a Tofino switch (not there yet)",
+}
+LISTS = ("scenarios", "variants", "recoveries", "profiles", "applications", "figures", "targets")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    options = parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except InputError as error:
+        for line in str(error).splitlines():
+            print(f"narrows: {line}", file=sys.stderr)
+        return WRONG
+    except KeyboardInterrupt:
+        print("narrows: stopped; finished runs are intact", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:
+        # The reader of our output is gone; nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="narrows", description="A programmable-switch testbed for TCP congestion control."
+    )
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run a scenario, draw its figures, print its table")
+    run.add_argument("scenario", type=Path, help="a TOML file (narrows list scenarios)")
+    run.add_argument("--target", default="sim", choices=TARGETS, help="what it runs on (sim)")
+    run.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+        help='sets a key by its path, e.g. bottleneck.rate="10Mbps" or flow.count=3',
+    )  # fmt: skip
+    run.add_argument("--seed", type=int, help="the first seed; same as --set seed=N")
+    run.add_argument("--out", type=Path, default=Path("results"), help="where results go (results)")
+    run.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time (one per core)"
+    )
+    run.add_argument("--resume", action="store_true", help="keep finished runs that are the same")
+    run.add_argument("--no-figures", action="store_true", help="draw none")
+    run.set_defaults(command=run_scenario)
+
+    report = commands.add_parser("report", help="one HTML page of results")
+    report.add_argument("results", type=Path, nargs="+", metavar="DIR", help="results/<scenario>")
+    report.add_argument("--out", type=Path, metavar="FILE.html", help="(<first DIR>/report.html)")
+    report.set_defaults(command=write_report)
+
+    listing = commands.add_parser("list", help="what there is to choose from")
+    listing.add_argument("what", choices=LISTS)
+    listing.set_defaults(command=list_what)
+
+    doctor = commands.add_parser("doctor", help="what this machine can run, and what mends it")
+    doctor.set_defaults(command=examine)
+    return top
+
+
+def run_scenario(options: argparse.Namespace) -> int:
+    """`narrows run`."""
+    from testbed import catalogue, points, runs, show
+
+    if options.target != "sim":
+        what = "is not there yet; sim is"
+        raise InputError("--target", [Problem(options.target, what)])
+    if options.jobs < 1:
+        raise InputError("--jobs", [Problem(str(options.jobs), "expected at least 1")])
+    settings = [points.parse_setting(text) for text in options.settings]
+    if options.seed is not None:
+        settings.append(("seed", options.seed))
+    source: Path = options.scenario
+    try:
+        read = points.read(source, settings)
+        figures = check_figures(str(source), read[0].scenario.report.figures)
+        todo = runs.jobs(source, read, options.out, options.target)
+    except catalogue.EngineMissingError as error:
+        print(f"narrows: {error}", file=sys.stderr)
+        return FAILED
+    title = read[0].scenario.title
+    results = options.out / source.stem
+    with show.Shown(len(todo)) as shown:
+        shown.line(f"{title}: {len(todo)} runs, {min(options.jobs, len(todo))} at a time")
+        outcomes = runs.run_all(todo, options.jobs, options.resume, shown)
+    write_host(results, outcomes)
+    show.console().print(show.results_table(title, outcomes))
+    print(f"results: {results}")
+    good = [outcome for outcome in outcomes if outcome.state in ("done", "reused")]
+    code = DONE if len(good) == len(outcomes) else FAILED
+    if any(outcome.state == "refused" for outcome in outcomes):
+        code = WRONG
+    for outcome in outcomes:
+        if outcome not in good:
+            print(f"narrows: {source}: {outcome.job.name}: {outcome.message}", file=sys.stderr)
+    names = {outcome.job.name for outcome in outcomes}
+    others = [
+        path.parent for path in results.glob("[!.]*/run.json") if path.parent.name not in names
+    ]
+    if others:
+        print(f"note: {results} has {len(others)} runs of other points, which the figures show too")
+    if good and figures and not options.no_figures:
+        from analysis.figures import draw
+
+        drawn = draw(results, figures)
+        print(f"figures: {results / 'figures'} ({len(drawn)} files)")
+    return code
+
+
+def check_figures(source: str, names: list[str]) -> list[str]:
+    """The scenario's figures. Raises `InputError` for one that does not exist."""
+    if not names:
+        return names
+    from analysis.figures import FIGURES
+    from testbed.catalogue import unknown
+
+    known = [figure.name for figure in FIGURES]
+    problems = [
+        Problem(f"report.figures.{index}", unknown("figure", name, known), name)
+        for index, name in enumerate(names)
+        if name not in known
+    ]
+    if problems:
+        raise InputError(source, problems)
+    return names
+
+
+def write_host(results: Path, outcomes: Sequence[Any]) -> None:
+    """`host.json`: the machine, and what each run took of its wall clock."""
+    from testbed.worker import write_json
+
+    partial = results / ".host.json.partial"
+    write_json(
+        partial,
+        {
+            "schema": 1,
+            "platform": platform.platform(),
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "wall_s": {o.job.name: round(o.wall_s, 3) for o in outcomes if o.state == "done"},
+        },
+    )
+    partial.rename(results / "host.json")
+
+
+def write_report(options: argparse.Namespace) -> int:
+    """`narrows report`."""
+    from analysis import report
+    from analysis.load import LoadError
+
+    out = options.out or options.results[0] / "report.html"
+    try:
+        report.write(options.results, out)
+    except LoadError as error:
+        raise InputError("report", [Problem("", str(error))]) from None
+    print(out)
+    return DONE
+
+
+def list_what(options: argparse.Namespace) -> int:
+    """`narrows list`."""
+    from testbed import catalogue, show
+
+    try:
+        columns, rows = listed(options.what)
+    except catalogue.EngineMissingError as error:
+        print(f"narrows: {error}", file=sys.stderr)
+        return FAILED
+    show.console().print(show.list_table(columns, rows))
+    return DONE
+
+
+def listed(what: str) -> tuple[list[str], list[list[str]]]:
+    """The columns and rows of a list."""
+    from testbed import catalogue, points
+    from testbed.plan import ROOT
+
+    match what:
+        case "scenarios":
+            files = sorted(ROOT.glob("scenarios/*.toml"))
+            shown = [os.path.relpath(path) for path in files]
+            titles = [str(points.read_toml(path).get("title", "")) for path in files]
+            return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
+        case "targets":
+            return ["target", "what it is"], [[name, text] for name, text in TARGETS.items()]
+        case "figures":
+            from analysis.figures import FIGURES
+
+            return ["figure", "title"], [[figure.name, figure.title] for figure in FIGURES]
+        case "variants":
+            columns = ["variant", "class", "title", "parameters", "reference"]
+            return columns, [
+                [
+                    record["name"],
+                    record["class"],
+                    record["title"],
+                    ", ".join(f"{p['name']}={p['default']}" for p in record["parameters"]),
+                    record["reference"],
+                ]
+                for record in catalogue.records(what)
+            ]
+        case _:
+            records = catalogue.records(what)
+            return ["name", "title"], [[record["name"], record["title"]] for record in records]
+
+
+def examine(_: argparse.Namespace) -> int:
+    """`narrows doctor`."""
+    from testbed import doctor
+
+    return doctor.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,293 @@
+"""Runs the points of a scenario, several at a time, each in a process of its own.
+
+Results are `<out>/<scenario>/<point>/`. A run directory holds nothing that depends on the wall
+clock, on the number of processes or on the machine; that is in `host.json` beside the points.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, Protocol
+
+from testbed import catalogue
+from testbed.plan import ROOT, expected_ps, make_plan, program_path
+from testbed.points import Point
+from testbed.problems import InputError, Problem
+
+RUN_SCHEMA = 1
+LEFTOVER = re.compile(r"\.(?P<point>.+)\.(?P<pid>\d+)\.(?P<kind>partial|retired)")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do."""
+
+    name: str
+    plan: str
+    """The engine's plan as JSON text."""
+    record: Json
+    """What `run.json` says beforehand."""
+    final: Path
+    expected_ps: int
+    """About how long it lasts in simulated time."""
+
+    @property
+    def partial(self) -> Path:
+        """Where it is written until it is complete."""
+        return self.final.parent / f".{self.name}.{os.getpid()}.partial"
+
+    def as_text(self) -> str:
+        """What the worker reads."""
+        fields = {"plan": self.plan, "record": self.record}
+        return json.dumps(fields | {"partial": str(self.partial), "final": str(self.final)})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    job: Job
+    state: Literal["done", "reused", "refused", "failed"]
+    message: str = ""
+    summary: Json | None = None
+    wall_s: float = 0.0
+
+
+class Display(Protocol):
+    """Shows the progress of many runs."""
+
+    def update(self, running: dict[str, float], fraction: float, simulated_s: float) -> None:
+        """The share done of each running point and of all, and the simulated time so far."""
+
+    def finished(self, outcome: Outcome) -> None:
+        """One run has ended."""
+
+
+def jobs(source: Path, points: Sequence[Point], out: Path, target: str) -> list[Job]:
+    """The runs of a scenario's points. Raises `InputError` where a point cannot be planned."""
+    made = []
+    program = program_path(points[0].scenario, str(source))
+    try:
+        digest = hashlib.sha256(program.read_bytes()).hexdigest()
+    except OSError as error:
+        problem = Problem("program", f"cannot be read ({error.strerror})", str(program))
+        raise InputError(str(source), [problem]) from None
+    for point in points:
+        plan = make_plan(point.scenario, str(source))
+        record = {
+            "schema": RUN_SCHEMA,
+            "name": source.stem,
+            "scenario": point.scenario.resolved(),
+            "point": point.values,
+            "seed": point.scenario.seed,
+            "target": target,
+            "program": {"sha256": digest},
+            "versions": {"narrows": catalogue.engine().version()},
+            # In virtual time an event is never late.
+            "instrument": {"clock": "virtual", "error_ps": 0},
+        }
+        final = out / source.stem / point.name
+        expected = expected_ps(point.scenario, plan)
+        made.append(Job(point.name, json.dumps(plan), record, final, expected))
+    return made
+
+
+def reusable(job: Job) -> Json | None:
+    """The summary of a finished run that is what `job` would write, if there is one."""
+    try:
+        record = json.loads((job.final / "run.json").read_text(encoding="utf-8"))
+        summary: Json = json.loads((job.final / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    same = {key: record.get(key) for key in job.record} == json.loads(json.dumps(job.record))
+    return summary if same and record.get("valid") else None
+
+
+def sweep_leftovers(results: Path) -> None:
+    """Removes what killed runs left, and puts back a run whose replacement never came."""
+    for path in results.glob(".*"):
+        found = LEFTOVER.fullmatch(path.name)
+        if found is None or alive(int(found["pid"])):
+            continue
+        if found["kind"] == "retired" and not (results / found["point"]).exists():
+            path.rename(results / found["point"])
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def alive(pid: int) -> bool:
+    """True when another process of that number runs."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class Worker:
+    """A running job."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.began = time.monotonic()
+        self.simulated_ps = 0
+        self.last: Json = {}
+        self.errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (closed at its end)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "testbed.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            env={**os.environ, "PYTHONPATH": python_path()},
+            process_group=0,  # so that the terminal's Ctrl-C comes to the parent only
+        )
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self.process.stdin as stdin:
+            stdin.write(job.as_text())
+
+    @property
+    def lines(self) -> IO[str]:
+        """What it says."""
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    @property
+    def fraction(self) -> float:
+        """The share done, below 1."""
+        return min(self.simulated_ps / max(self.job.expected_ps, 1), 0.99)
+
+    def handle_line(self, line: str) -> None:
+        """Takes in one line of what it says."""
+        message = json.loads(line)
+        if "progress" in message:
+            self.simulated_ps = message["progress"]["time_ps"]
+        else:
+            self.last = message
+
+    def outcome(self) -> Outcome:
+        """How it ended; waits for the end of the process."""
+        status = self.process.wait()
+        self.lines.close()
+        self.errors.seek(0)
+        errors = self.errors.read().strip()
+        self.errors.close()
+        wall_s = time.monotonic() - self.began
+        if "refused" in self.last:
+            return Outcome(self.job, "refused", self.last["refused"], wall_s=wall_s)
+        summary = self.last.get("summary")
+        if summary is None:
+            what = self.last.get("failed") or errors or f"its process ended with status {status}"
+            return Outcome(self.job, "failed", what, wall_s=wall_s)
+        if not summary["valid"]:
+            what = f"invalid: {summary['invalid_reason']}"
+            return Outcome(self.job, "failed", what, summary, wall_s)
+        return Outcome(self.job, "done", "", summary, wall_s)
+
+    def stop(self) -> None:
+        """Ends it and removes what it had written."""
+        self.process.terminate()
+        self.process.wait()
+        self.lines.close()
+        self.errors.close()
+        shutil.rmtree(self.job.partial, ignore_errors=True)
+
+
+def python_path() -> str:
+    """PYTHONPATH with this checkout first, so that a worker finds it from any directory."""
+    before = os.environ.get("PYTHONPATH")
+    return f"{ROOT}{os.pathsep}{before}" if before else str(ROOT)
+
+
+def run_all(todo: Sequence[Job], at_once: int, resume: bool, display: Display) -> list[Outcome]:
+    """Runs the jobs, `at_once` at a time, and returns how each ended, in the jobs' order.
+
+    On SIGINT or SIGTERM the running ones are stopped and leave nothing; `KeyboardInterrupt`.
+    """
+    outcomes = dict[str, Outcome]()
+    waiting = list[Job]()
+    for job in todo:
+        summary = reusable(job) if resume else None
+        if summary is None:
+            waiting.append(job)
+        else:
+            outcomes[job.name] = Outcome(job, "reused", summary=summary)
+            display.finished(outcomes[job.name])
+    for results in {job.final.parent for job in todo}:
+        results.mkdir(parents=True, exist_ok=True)
+        sweep_leftovers(results)
+    total_ps = sum(job.expected_ps for job in todo)
+    running = list[Worker]()
+    try:
+        with sigterm_as_interrupt(), selectors.DefaultSelector() as selector:
+            while waiting or running:
+                while waiting and len(running) < at_once:
+                    worker = Worker(waiting.pop(0))
+                    running.append(worker)
+                    selector.register(worker.lines, selectors.EVENT_READ, worker)
+                for key, _ in selector.select(timeout=1.0):
+                    worker = key.data
+                    if line := worker.lines.readline():
+                        worker.handle_line(line)
+                        continue
+                    selector.unregister(worker.lines)
+                    running.remove(worker)
+                    outcomes[worker.job.name] = outcome = worker.outcome()
+                    display.finished(outcome)
+                ended_ps = sum(outcome.job.expected_ps for outcome in outcomes.values())
+                part_ps = sum(worker.fraction * worker.job.expected_ps for worker in running)
+                simulated_s = sum(worker.simulated_ps for worker in running) / 1e12
+                simulated_s += sum(simulated(outcome) for outcome in outcomes.values())
+                shares = {worker.job.name: worker.fraction for worker in running}
+                display.update(shares, (ended_ps + part_ps) / max(total_ps, 1), simulated_s)
+    finally:
+        with interrupts_ignored():
+            for worker in running:
+                worker.stop()
+    return [outcomes[job.name] for job in todo]
+
+
+def simulated(outcome: Outcome) -> float:
+    """Simulated seconds of a run that has ended."""
+    return float(outcome.summary["duration_s"]) if outcome.summary else 0.0
+
+
+@contextlib.contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Treats SIGTERM as Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Lets a clean-up finish."""
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT,)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -1,0 +1,87 @@
+"""One run in a process of its own: `python -m testbed.worker`, started by `testbed.runs`.
+
+Standard input has one JSON object, a `runs.Job` as text. Standard output gets a JSON object a
+line: `{"progress": {...}}` now and then, at last one of `{"summary": ...}`, `{"refused": text}`
+(the engine refused the plan) and `{"failed": text}`.
+
+The run is written to a directory whose name begins with a dot and is renamed when complete, so
+a run that was killed never looks like a finished one. SIGINT is ignored (the parent decides);
+SIGTERM ends the process at once, but for the moment of the renaming; a parent that is gone is
+noticed at the next progress line.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from testbed import catalogue
+
+Json = dict[str, Any]
+
+
+def main() -> int:
+    """Reads the job, runs it, puts the result in place."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    job = json.load(sys.stdin)
+    partial, final = Path(job["partial"]), Path(job["final"])
+    engine = catalogue.engine()
+    partial.mkdir(parents=True)
+    try:
+        summary = engine.run(job["plan"], str(partial), report_progress)
+        write_json(partial / "run.json", run_record(job["record"], summary))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        publish(partial, final)
+    except engine.Cancelled:
+        return 1
+    except engine.PlanError as error:
+        return say({"refused": str(error)})
+    except engine.EngineError as error:
+        return say({"failed": str(error)})
+    except OSError as error:
+        return say({"failed": f"cannot write the results: {error}"})
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return say({"summary": summary})
+
+
+def report_progress(progress: Json) -> bool:
+    """Passes the engine's progress on; False, which stops the run, when nobody listens."""
+    return say({"progress": progress}) == 0
+
+
+def say(message: Json) -> int:
+    """Writes one line; 1 when the parent is gone."""
+    try:
+        print(json.dumps(message), flush=True)
+    except BrokenPipeError:
+        sys.stdout = None
+        return 1
+    return 0
+
+
+def run_record(record: Json, summary: Json) -> Json:
+    """`run.json`: what was run, and whether it counts."""
+    return record | {"valid": summary["valid"], "invalid_reason": summary["invalid_reason"]}
+
+
+def write_json(path: Path, content: Json) -> None:
+    """Writes a JSON file, the keys in their order."""
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def publish(partial: Path, final: Path) -> None:
+    """Puts a complete run in its place, and takes an earlier one away after that."""
+    retired = partial.with_suffix(".retired")
+    if final.exists():
+        final.rename(retired)
+    partial.rename(final)
+    shutil.rmtree(retired, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
