@@ -83,6 +83,7 @@ figure.column svg { max-width: 30rem; }
   th, td { padding: .15rem .22rem; }
   figure.page svg { min-width: 0; }
   tr { break-inside: avoid; }
+  h1, h2, h3 { break-after: avoid; }
   nav, summary { display: none; }
   details::details-content { content-visibility: visible; }
 }

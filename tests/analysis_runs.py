@@ -220,6 +220,51 @@ def write_run(
     return path
 
 
+def write_ledger(
+    path: Path,
+    queue: list[tuple[float, str, int, int, int, int, float]],
+    flows: list[tuple[float, int, int, int]],
+    *,
+    rate_bps: int,
+    duration_s: float,
+) -> Path:
+    """A run directory from rows written out by hand.
+
+    `queue`: time in s, event, packet, length, depth in packets and in bytes, sojourn in s.
+    `flows`: time in s, flow, bytes acknowledged, round.
+    """
+    path.mkdir(parents=True)
+    ledger = [
+        (round(at * 1e12), "s1", 2, 0, event, "queue-full" if event == "drop" else "", packet, 1,
+         length, packets, depth, round(sojourn * 1e12))
+        for at, event, packet, length, packets, depth, sojourn in queue
+    ]  # fmt: skip
+    other_port = [(*ledger[0][:2], 1, *ledger[0][3:])] if ledger else []
+    _table(path, "queue", QUEUE, ledger + other_port)
+    senders = [
+        (round(at * 1e12), flow, 2000, None, 0, None, None, 200 * MS, acked, 0, 0, number, "")
+        for at, flow, acked, number in flows
+    ]
+    _table(path, "flows", FLOWS, senders)
+    ids = sorted({row[1] for row in flows})
+    summary = {
+        "schema": 1, "valid": True, "duration_s": duration_s,
+        "bottleneck": {"switch": "s1", "port": 2, "rate_bps": rate_bps},
+        "flows": [
+            {"id": flow, "variant": "reno", "completion_s": duration_s - flow,
+             "delivered_bytes": 1000}
+            for flow in ids
+        ],
+    }  # fmt: skip
+    record = {
+        "schema": 1, "scenario": {"title": "by hand"}, "point": {}, "seed": 1, "target": "sim",
+        "valid": True,
+    }  # fmt: skip
+    (path / "summary.json").write_text(json.dumps(summary))
+    (path / "run.json").write_text(json.dumps(record))
+    return path
+
+
 def write_sweep(
     results: Path,
     counts: tuple[int, ...] = (1, 2, 3),

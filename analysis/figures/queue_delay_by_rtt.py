@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator
 
 from analysis import metrics
 from analysis.figures import style
@@ -31,6 +32,7 @@ def draw(results: Results) -> Canvas:
             axis.plot(
                 rounds["round"], rounds["delay_ms"], **style.series(index) | {"linewidth": 0.8}
             )
+        axis.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     grid.from_zero()
     handles = series_handles(results)
     return finish(

@@ -22,7 +22,7 @@ def draw(results: Results) -> Canvas:
         axis.plot(sent["time_ps"] / PS_PER_S, sent["bps"] / 1e6, color=style.MUTED, linewidth=1.3)
         goodput = metrics.goodput_bps(run, bin_ps)
         for flow in run.flows:
-            done_ps = (flow["completion_s"] or run.duration_ps) * PS_PER_S
+            done_ps = round((flow["completion_s"] or run.summary["duration_s"]) * PS_PER_S)
             own = goodput.filter(
                 goodput["flow"] == flow["id"], goodput["time_ps"] < done_ps + bin_ps // 2
             )
