@@ -1,1 +1,25 @@
-//! The hosts.
+//! The hosts: a sans-IO TCP, one file per congestion-control variant, real bytes in and out.
+//!
+//! [`Host`] is what a world drives: `handle_packet`, `handle_timeout`, `poll_transmit`,
+//! `poll_timeout`. [`cc::VARIANTS`], [`tcp::recovery::RECOVERIES`] and [`profile::PROFILES`] list
+//! what a flow may choose.
+
+pub mod access;
+pub mod addr;
+pub mod cc;
+pub mod config;
+pub mod histogram;
+pub mod host;
+pub mod profile;
+pub mod report;
+pub mod stamp;
+pub mod tcp;
+
+pub use access::{AccessLink, Counts};
+pub use addr::{Endpoint, Mac};
+pub use cc::VARIANTS;
+pub use config::{AccessConfig, FlowConfig, FlowError, HostConfig, Recording, Settings};
+pub use host::Host;
+pub use profile::PROFILES;
+pub use report::FlowReport;
+pub use tcp::recovery::RECOVERIES;

@@ -1,0 +1,216 @@
+//! A host's access link: a rate, a delay and a DropTail queue at the near end, both directions.
+//!
+//! Analytic: with a fixed rate and FIFO order the departure is known at arrival, so a packet
+//! costs no event. The queue is the ring of departures that have not begun yet.
+
+use crate::config::AccessConfig;
+use narrows_common::{Bytes, Duration, Line, Rate, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Which bytes of a packet take time on a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Counts {
+    /// The IP packet: the frame without its 14-byte header.
+    Ip,
+    /// The Ethernet frame without check sequence.
+    #[default]
+    Frame,
+    /// The frame as it occupies the wire: check sequence, padding to 64 bytes, preamble and
+    /// gap (20 bytes).
+    Wire,
+}
+
+impl Counts {
+    /// The bytes that count of a frame of `frame_bytes`, check sequence not included.
+    pub fn of_frame(self, frame_bytes: usize) -> Bytes {
+        let frame_bytes = frame_bytes as u64;
+        Bytes::new(match self {
+            Counts::Ip => frame_bytes.saturating_sub(14),
+            Counts::Frame => frame_bytes,
+            Counts::Wire => (frame_bytes + 4).max(64) + 20,
+        })
+    }
+}
+
+/// One direction of the link.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    line: Line,
+    delay: Duration,
+    limit_packets: Option<u32>,
+    /// When the packets taken on begin their transmission, if that was not at arrival.
+    waiting: VecDeque<Time>,
+    packets: u64,
+    drops: u64,
+    max_depth_packets: u32,
+}
+
+impl Direction {
+    /// An idle direction.
+    ///
+    /// # Panics
+    /// When the rate is zero.
+    pub fn new(rate: Rate, delay: Duration, limit_packets: Option<u32>) -> Self {
+        Direction {
+            line: Line::new(rate),
+            delay,
+            limit_packets,
+            waiting: VecDeque::new(),
+            packets: 0,
+            drops: 0,
+            max_depth_packets: 0,
+        }
+    }
+
+    /// A packet of `length` comes to the near end; returns when its last bit is at the far end,
+    /// or `None` when the queue was full and it was dropped.
+    pub fn handle(&mut self, now: Time, length: Bytes) -> Option<Time> {
+        while self.waiting.front().is_some_and(|&start| start <= now) {
+            self.waiting.pop_front();
+        }
+        let must_wait = self.line.free_at() > now;
+        if must_wait && self.limit_packets.is_some_and(|limit| self.waiting.len() >= limit as usize)
+        {
+            self.drops += 1;
+            return None;
+        }
+        self.packets += 1;
+        let (start, end) = self.line.send(now, length.bits());
+        if must_wait {
+            self.waiting.push_back(start);
+            self.max_depth_packets = self.max_depth_packets.max(self.waiting.len() as u32);
+        }
+        Some(end + self.delay)
+    }
+
+    /// Packets taken on so far.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Packets dropped because the queue was full.
+    pub fn drops(&self) -> u64 {
+        self.drops
+    }
+
+    /// The most packets that waited at once.
+    pub fn max_depth_packets(&self) -> u32 {
+        self.max_depth_packets
+    }
+}
+
+/// Both directions between a host and its switch.
+#[derive(Clone, Debug)]
+pub struct AccessLink {
+    counts: Counts,
+    up: Direction,
+    down: Direction,
+}
+
+impl AccessLink {
+    /// An idle link.
+    ///
+    /// # Panics
+    /// When the rate is zero; a scenario's rates are checked before they come here.
+    pub fn new(config: &AccessConfig) -> Self {
+        let rate = Rate::from_bps(config.rate_bps);
+        let direction = || Direction::new(rate, config.delay, config.queue_packets);
+        AccessLink { counts: config.counts, up: direction(), down: direction() }
+    }
+
+    /// The host sends a frame; returns when it is at the switch, `None` when it was dropped.
+    pub fn handle_up(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
+        self.up.handle(now, self.counts.of_frame(frame_bytes))
+    }
+
+    /// A frame comes for the host; returns when it is there, `None` when it was dropped.
+    pub fn handle_down(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
+        self.down.handle(now, self.counts.of_frame(frame_bytes))
+    }
+
+    /// From the host to the switch.
+    pub fn up(&self) -> &Direction {
+        &self.up
+    }
+
+    /// From the switch to the host.
+    pub fn down(&self) -> &Direction {
+        &self.down
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn us(us: u64) -> Time {
+        Time::ZERO + Duration::from_us(us)
+    }
+
+    fn link(queue_packets: Option<u32>) -> AccessLink {
+        // 8 Mb/s: a byte a microsecond.
+        let delay = Duration::from_us(15);
+        AccessLink::new(&AccessConfig {
+            rate_bps: 8_000_000,
+            delay,
+            queue_packets,
+            counts: Counts::Frame,
+        })
+    }
+
+    #[test]
+    fn a_burst_of_five_into_room_for_two() {
+        let mut link = link(Some(2));
+        let arrivals: Vec<_> = (0..5).map(|_| link.handle_up(us(0), 100)).collect();
+        assert_eq!(arrivals, [Some(us(115)), Some(us(215)), Some(us(315)), None, None]);
+        // The second's transmission begins at 100: one place is free again.
+        assert_eq!(link.handle_up(us(100), 50), Some(us(365)));
+        assert_eq!(link.handle_up(us(100), 50), None);
+        assert_eq!(
+            (link.up().packets(), link.up().drops(), link.up().max_depth_packets()),
+            (4, 3, 2)
+        );
+        assert_eq!(link.handle_down(us(100), 60), Some(us(175)), "the directions are apart");
+        // Idle again.
+        assert_eq!(link.handle_up(us(1000), 100), Some(us(1115)));
+    }
+
+    #[test]
+    fn no_room_at_all_still_sends_when_idle() {
+        let mut link = link(Some(0));
+        assert_eq!(link.handle_up(us(0), 100), Some(us(115)));
+        assert_eq!(link.handle_up(us(99), 100), None);
+        assert_eq!(link.handle_up(us(100), 100), Some(us(215)));
+    }
+
+    #[test]
+    fn what_counts_of_a_frame() {
+        let of = |counts: Counts, bytes| counts.of_frame(bytes).get();
+        assert_eq!(
+            [Counts::Ip, Counts::Frame, Counts::Wire].map(|c| of(c, 1514)),
+            [1500, 1514, 1538]
+        );
+        assert_eq!(
+            of(Counts::Wire, 54),
+            84,
+            "a minimum frame is 64 bytes, 84 with preamble and gap"
+        );
+    }
+
+    proptest! {
+        /// Departures obey Lindley's recursion, worked out in exact picoseconds here.
+        #[test]
+        fn departures_are_lindleys(gaps in prop::collection::vec((0u64..300, 1u64..200), 1..200)) {
+            let mut link = link(None);
+            let (mut now, mut free) = (0, 0);
+            for (gap, bytes) in gaps {
+                now += gap;
+                free = now.max(free) + bytes;
+                prop_assert_eq!(link.handle_up(us(now), bytes as usize), Some(us(free + 15)));
+            }
+        }
+    }
+}

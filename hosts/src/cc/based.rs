@@ -1,0 +1,112 @@
+//! The window of Jasem's family: a base, and what was added to it since.
+//!
+//! w = x + k, the base x being (part of) the window at an earlier event, k the additive part. An
+//! event cuts the base only, w' = k + x (1 - d), and then takes the new window for the base
+//! (AIMD-FC) or keeps what is left of the old one (New-AIMD). Slow start has no base; it begins
+//! with congestion avoidance or the first loss. A time-out sets ssthresh to w' and the window to
+//! one segment; the base is then what slow start reaches. (The papers say nothing of time-outs,
+//! slow start or receiver windows; this is our choice.)
+//!
+//! Fractions: x and w are whole bytes; a cut loses less than one byte, growth carries its
+//! remainder.
+
+use super::reno::{avoid_congestion, slow_start};
+use super::{Ack, Congestion, Setup};
+
+/// What becomes of the base after an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rebase {
+    /// It keeps what the cut left: the additive part is never cut.
+    Never,
+    /// The new window is the base.
+    Always,
+    /// It keeps what the cut left, but a base whose cut is below max(1 segment, cwnd/8) is
+    /// replaced by the whole window before the cut.
+    Guarded,
+}
+
+/// Window, threshold and base in bytes.
+#[derive(Debug)]
+pub struct BasedWindow {
+    /// The congestion window w.
+    pub cwnd_bytes: u64,
+    /// The slow-start threshold.
+    pub ssthresh_bytes: u64,
+    base_bytes: Option<u64>,
+    remainder: u64,
+    rebase: Rebase,
+}
+
+impl BasedWindow {
+    /// The window before the first byte.
+    pub fn new(setup: &Setup, rebase: Rebase) -> Self {
+        BasedWindow {
+            cwnd_bytes: setup.initial_window_bytes,
+            ssthresh_bytes: setup.initial_ssthresh_bytes,
+            base_bytes: None,
+            remainder: 0,
+            rebase,
+        }
+    }
+
+    /// Grows as Reno does.
+    pub fn grow(&mut self, ack: &Ack) {
+        if self.cwnd_bytes < self.ssthresh_bytes {
+            self.cwnd_bytes = slow_start(self.cwnd_bytes, ack.credit_bytes);
+        } else {
+            self.base_bytes.get_or_insert(self.cwnd_bytes);
+            self.cwnd_bytes = avoid_congestion(
+                self.cwnd_bytes,
+                &mut self.remainder,
+                ack.credit_bytes,
+                ack.mss.into(),
+            );
+        }
+    }
+
+    /// The additive part k, when the window that counts is `window_bytes`.
+    pub fn added_bytes(&self, window_bytes: u64) -> u64 {
+        let window_bytes = self.cwnd_bytes.min(window_bytes);
+        window_bytes.saturating_sub(self.base_bytes.unwrap_or(window_bytes))
+    }
+
+    /// What is left after a cut of the base by `decrease`, and the base then.
+    fn cut_window(&self, congestion: &Congestion, decrease: f64) -> (u64, u64) {
+        // More than is in use earns nothing.
+        let window = self.cwnd_bytes.min(congestion.window_bytes);
+        let cut = |base: u64| (base as f64 * decrease) as u64;
+        let mut base = self.base_bytes.map_or(window, |base| base.min(window));
+        if self.rebase == Rebase::Guarded && cut(base) < u64::from(congestion.mss).max(window / 8) {
+            base = window;
+        }
+        let left = (window - cut(base)).max(2 * u64::from(congestion.mss));
+        (left, if self.rebase == Rebase::Always { left } else { base - cut(base) })
+    }
+
+    /// A congestion event.
+    pub fn cut(&mut self, congestion: &Congestion, decrease: f64) {
+        let (window, base) = self.cut_window(congestion, decrease);
+        self.cwnd_bytes = window;
+        self.ssthresh_bytes = congestion.threshold(window);
+        self.base_bytes = Some(base);
+        self.remainder = 0;
+    }
+
+    /// A time-out.
+    pub fn collapse(&mut self, congestion: &Congestion, decrease: f64) {
+        if !congestion.is_repeated {
+            self.ssthresh_bytes = congestion.threshold(self.cut_window(congestion, decrease).0);
+        }
+        self.cwnd_bytes = congestion.mss.into();
+        self.base_bytes = None;
+        self.remainder = 0;
+    }
+
+    /// An idle time.
+    pub fn restart(&mut self, restart_window_bytes: u64) {
+        if restart_window_bytes < self.cwnd_bytes {
+            self.cwnd_bytes = restart_window_bytes;
+            self.base_bytes = None;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! CUBIC (RFC 9438).
+//!
+//! W_cubic(t) = C (t - K)^3 + W_max, K = cbrt((W_max - cwnd_epoch) / C) (equations 1 and 2); per
+//! ACK cwnd grows by (target - cwnd) / cwnd of what is acknowledged, target = W_cubic(t + RTT)
+//! within [cwnd, 1.5 cwnd] (section 4.2); never below the Reno-friendly estimate W_est (section
+//! 4.3). Fast convergence (4.7), time-outs (4.8), leaving slow start without a loss (4.10).
+//!
+//! Constants: C 0.4 (section 5.1), beta 0.7 (4.6), alpha 3 (1 - beta) / (1 + beta) (4.3).
+//! Fractions: the curve is computed in f64 segments, whose operations are exact to the last bit
+//! on every machine; the window is whole bytes, and `fraction_bytes` carries what is below one.
+
+use super::reno::slow_start;
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use narrows_common::Time;
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "cubic",
+    title: "a cubic function of the time since the last loss",
+    reference: "RFC 9438; Ha, Rhee, Xu, CUBIC: a new TCP-friendly high-speed TCP variant, 2008",
+    class: Class::LossBased,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "c",
+            default: 0.4,
+            min: 0.001,
+            max: 100.0,
+            origin: "C in segments/s^3; RFC 9438 section 5.1",
+        },
+        Parameter {
+            name: "beta",
+            default: 0.7,
+            min: 0.1,
+            max: 0.99,
+            origin: "share of the window kept at a loss; RFC 9438 section 4.6",
+        },
+        Parameter {
+            name: "fast_convergence",
+            default: 1.0,
+            min: 0.0,
+            max: 1.0,
+            origin: "1: give up more when W_max falls; RFC 9438 section 4.7",
+        },
+    ],
+    not_implemented: &[
+        "undoing spurious reductions (section 4.9)",
+        "HyStart++ (section 4.10, RFC 9406)",
+    ],
+    build: |setup| Box::new(Cubic::new(setup)),
+};
+
+/// The window of a CUBIC sender.
+#[derive(Debug)]
+pub struct Cubic {
+    cwnd_bytes: u64,
+    fraction_bytes: f64,
+    ssthresh_bytes: u64,
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    /// In segments; 0 before the first loss and after a time-out.
+    w_max: f64,
+    /// cwnd before the latest cut, in segments.
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Debug)]
+struct Epoch {
+    started_at: Time,
+    k_secs: f64,
+    /// The plateau, in segments.
+    w_max: f64,
+    w_est: f64,
+}
+
+impl Cubic {
+    fn new(setup: &Setup) -> Self {
+        Cubic {
+            cwnd_bytes: setup.initial_window_bytes,
+            fraction_bytes: 0.0,
+            ssthresh_bytes: setup.initial_ssthresh_bytes,
+            c: setup.parameters.get("c"),
+            beta: setup.parameters.get("beta"),
+            fast_convergence: setup.parameters.get("fast_convergence") >= 0.5,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            epoch: None,
+        }
+    }
+
+    fn begin_epoch(&self, now: Time, cwnd: f64) -> Epoch {
+        // Sections 4.8 and 4.10: without a W_max above it, the curve begins at its plateau.
+        let w_max = self.w_max.max(cwnd);
+        let k_secs = libm::cbrt((w_max - cwnd) / self.c);
+        Epoch { started_at: now, k_secs, w_max, w_est: cwnd }
+    }
+
+    fn avoid_congestion(&mut self, ack: &Ack) {
+        let mss = f64::from(ack.mss);
+        let cwnd = (self.cwnd_bytes as f64 + self.fraction_bytes) / mss;
+        let mut epoch = match self.epoch.take() {
+            Some(epoch) => epoch,
+            None => self.begin_epoch(ack.now, cwnd),
+        };
+        let w_cubic = |t_secs: f64| {
+            let since_plateau = t_secs - epoch.k_secs;
+            self.c * (since_plateau * since_plateau * since_plateau) + epoch.w_max
+        };
+        let t_secs = ack.now.since(epoch.started_at).as_secs_f64();
+        let acked = ack.credit_bytes as f64 / mss;
+        let alpha = if epoch.w_est < self.cwnd_prior {
+            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+        } else {
+            1.0
+        };
+        epoch.w_est += alpha * acked / cwnd;
+        let next = if w_cubic(t_secs) < epoch.w_est {
+            epoch.w_est.max(cwnd)
+        } else {
+            let target = w_cubic(t_secs + ack.srtt.as_secs_f64()).max(cwnd).min(1.5 * cwnd);
+            cwnd + (target - cwnd) / cwnd * acked
+        };
+        let next_bytes = next * mss;
+        self.cwnd_bytes = next_bytes as u64;
+        self.fraction_bytes = next_bytes - self.cwnd_bytes as f64;
+        self.epoch = Some(epoch);
+    }
+
+    fn reduced(&self, congestion: &Congestion) -> u64 {
+        (congestion.window_bytes as f64 * self.beta) as u64
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if self.cwnd_bytes < self.ssthresh_bytes {
+            self.cwnd_bytes = slow_start(self.cwnd_bytes, ack.credit_bytes);
+        } else {
+            self.avoid_congestion(ack);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let cwnd = self.cwnd_bytes as f64 / f64::from(congestion.mss);
+        self.cwnd_prior = cwnd;
+        self.w_max = if self.fast_convergence && cwnd < self.w_max {
+            cwnd * (1.0 + self.beta) / 2.0
+        } else {
+            cwnd
+        };
+        let reduced = self.reduced(congestion);
+        self.ssthresh_bytes = congestion.threshold(reduced);
+        self.cwnd_bytes = reduced.max(2 * u64::from(congestion.mss));
+        self.fraction_bytes = 0.0;
+        self.epoch = None;
+    }
+
+    fn on_rto(&mut self, congestion: &Congestion) {
+        if !congestion.is_repeated {
+            self.cwnd_prior = self.cwnd_bytes as f64 / f64::from(congestion.mss);
+            self.ssthresh_bytes = congestion.threshold(self.reduced(congestion));
+        }
+        self.cwnd_bytes = congestion.mss.into();
+        self.fraction_bytes = 0.0;
+        self.w_max = 0.0;
+        self.epoch = None;
+    }
+
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        // Section 5.8: the time without traffic is no time of the curve.
+        self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
+        self.epoch = None;
+    }
+}

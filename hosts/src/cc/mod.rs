@@ -1,0 +1,212 @@
+//! Congestion control: one file a variant, one list.
+//!
+//! A variant owns its window and hears of events through hooks that default to nothing; loss
+//! detection and repair are [`crate::tcp::recovery`]'s, a choice of their own. Windows are bytes
+//! in integers. To add one: a file that ends in a [`Variant`], and a line in [`VARIANTS`].
+
+pub mod aimd_fc;
+pub mod aimd_fc_plus;
+pub mod based;
+pub mod cubic;
+pub mod new_aimd;
+pub mod reno;
+
+use crate::config::FlowError;
+use core::fmt;
+use narrows_common::{Duration, Time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Every variant.
+pub const VARIANTS: &[Variant] =
+    &[reno::VARIANT, aimd_fc::VARIANT, aimd_fc_plus::VARIANT, new_aimd::VARIANT, cubic::VARIANT];
+
+/// An ACK that moved the window's left edge.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Time,
+    /// Bytes that it newly acknowledges.
+    pub acked_bytes: u64,
+    /// What it is worth to growth in bytes, by the profile's rule; at least 1.
+    pub credit_bytes: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Bytes outstanding behind it.
+    pub flight_bytes: u64,
+    /// The round trip of the newest segment that it acknowledges, unless Karn forbids it.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time; zero before a sample.
+    pub srtt: Duration,
+    /// Round trips since the connection opened.
+    pub round: u64,
+}
+
+/// A sign of congestion.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// When it was seen.
+    pub now: Time,
+    /// The window that the profile has the loss cut, in bytes.
+    pub window_bytes: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// ssthresh counts whole segments (ns-2).
+    pub whole_segments: bool,
+    /// The same segment timed out before: ssthresh stays (RFC 5681 section 3.1).
+    pub is_repeated: bool,
+}
+
+impl Congestion {
+    /// `bytes` as a threshold: at least two segments, whole ones where that is the rule.
+    pub fn threshold(&self, bytes: u64) -> u64 {
+        let mss = u64::from(self.mss);
+        let bytes = if self.whole_segments { bytes - bytes % mss } else { bytes };
+        bytes.max(2 * mss)
+    }
+}
+
+/// A sender's congestion window and what moves it.
+pub trait CongestionControl: fmt::Debug + Send {
+    /// The congestion window in bytes, at least one segment.
+    fn cwnd_bytes(&self) -> u64;
+
+    /// The slow-start threshold in bytes; `u64::MAX` before the first loss where it has none.
+    fn ssthresh_bytes(&self) -> u64;
+
+    /// New data was acknowledged, no loss is being repaired, and the window was in use.
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    /// New data was acknowledged while a loss is being repaired without a time-out.
+    fn on_recovery_ack(&mut self, _ack: &Ack) {}
+
+    /// A loss was found, for the first time in this window.
+    fn on_congestion(&mut self, _congestion: &Congestion) {}
+
+    /// The peer echoed a congestion mark, for the first time in this window.
+    fn on_ecn(&mut self, congestion: &Congestion) {
+        self.on_congestion(congestion);
+    }
+
+    /// The loss was repaired without a time-out.
+    fn on_recovery_exit(&mut self, _now: Time) {}
+
+    /// The retransmission time-out expired.
+    fn on_rto(&mut self, _congestion: &Congestion) {}
+
+    /// Nothing was sent for longer than the time-out; the window is to be at most this.
+    fn on_idle(&mut self, _restart_window_bytes: u64) {}
+}
+
+/// What a variant starts from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// First congestion window in bytes.
+    pub initial_window_bytes: u64,
+    /// First slow-start threshold in bytes.
+    pub initial_ssthresh_bytes: u64,
+    /// The variant's own parameters.
+    pub parameters: Parameters,
+}
+
+/// What there is to know about a variant, for help, docs, checks and tests.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Variant {
+    /// The name in a scenario.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub title: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// What it takes for congestion.
+    pub class: Class,
+    /// What the connection must have.
+    pub needs: &'static [Need],
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// What of the source is not implemented.
+    pub not_implemented: &'static [&'static str],
+    /// Makes one.
+    #[serde(skip)]
+    pub build: fn(&Setup) -> Box<dyn CongestionControl>,
+}
+
+/// What a variant takes for congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Loss.
+    LossBased,
+}
+
+/// What a variant needs of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// Selective acknowledgments.
+    Sack,
+}
+
+/// A parameter of a variant.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Parameter {
+    /// The name in a scenario's `params`.
+    pub name: &'static str,
+    /// The value where the scenario names none.
+    pub default: f64,
+    /// The least value that makes sense.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// What it does and where its default comes from.
+    pub origin: &'static str,
+}
+
+/// The values of a variant's parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters(Vec<(&'static str, f64)>);
+
+impl Parameters {
+    /// The defaults, with what a scenario sets.
+    ///
+    /// # Errors
+    /// A name the variant does not have, or a value out of its range.
+    pub fn resolve(
+        variant: &Variant,
+        set: &BTreeMap<String, f64>,
+    ) -> Result<Parameters, FlowError> {
+        let known = || variant.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+        if let Some(name) =
+            set.keys().find(|name| variant.parameters.iter().all(|p| p.name != **name))
+        {
+            let expected = if variant.parameters.is_empty() { "none".to_owned() } else { known() };
+            return Err(FlowError::Parameter {
+                variant: variant.name,
+                parameter: name.clone(),
+                expected,
+            });
+        }
+        let value = |p: &Parameter| match set.get(p.name) {
+            Some(&value) if !(p.min..=p.max).contains(&value) => Err(FlowError::ParameterValue {
+                variant: variant.name,
+                parameter: p.name,
+                value,
+                min: p.min,
+                max: p.max,
+            }),
+            set => Ok((p.name, set.copied().unwrap_or(p.default))),
+        };
+        variant.parameters.iter().map(value).collect::<Result<_, _>>().map(Parameters)
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Panics
+    /// When the variant's record does not list it.
+    pub fn get(&self, name: &str) -> f64 {
+        let found = self.0.iter().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("no parameter {name} in the variant's record")).1
+    }
+}

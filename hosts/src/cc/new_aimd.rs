@@ -1,0 +1,63 @@
+//! New-AIMD (Jasem, Zukarnain, Othman, Subramaniam 2010): the base is halved at every event,
+//! the additive part never: w' = w - b/2, b := b/2.
+//!
+//! Derived from the paper's equations (its recursion k_m = k_2 / 2^(m-2) holds only if the
+//! additive part survives every cut). After some log2(b) events a flow hardly backs off, and one
+//! that joins late starves; `rebase = 1` is our guard against that, off in the paper's reading.
+//! Constants: 1/2 (the paper); the guard's 1/8 is ours.
+
+use super::based::{BasedWindow, Rebase};
+use super::{Ack, Class, Congestion, CongestionControl, Need, Parameter, Setup, Variant};
+
+const DECREASE: f64 = 0.5;
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "new-aimd",
+    title: "halves the base only; what was added since the first event is never cut",
+    reference: "Jasem et al., The New AIMD Congestion Control Algorithm, 2010",
+    class: Class::LossBased,
+    needs: &[Need::Sack],
+    parameters: &[Parameter {
+        name: "rebase",
+        default: 0.0,
+        min: 0.0,
+        max: 1.0,
+        origin: "1: a base whose half is below max(1 segment, cwnd/8) becomes the whole window before it is cut; ours, 0: the paper",
+    }],
+    not_implemented: &["time-outs and slow start, which the paper leaves open, are as in Reno"],
+    build: |setup| Box::new(NewAimd::new(setup)),
+};
+
+/// The window of a New-AIMD sender.
+#[derive(Debug)]
+pub struct NewAimd(BasedWindow);
+
+impl NewAimd {
+    fn new(setup: &Setup) -> Self {
+        let is_guarded = setup.parameters.get("rebase") >= 0.5;
+        let rebase = if is_guarded { Rebase::Guarded } else { Rebase::Never };
+        NewAimd(BasedWindow::new(setup, rebase))
+    }
+}
+
+impl CongestionControl for NewAimd {
+    fn cwnd_bytes(&self) -> u64 {
+        self.0.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.0.ssthresh_bytes
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.0.grow(ack);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.0.cut(congestion, DECREASE);
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        self.0.collapse(congestion, DECREASE);
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.0.restart(restart_window_bytes);
+    }
+}

@@ -1,0 +1,118 @@
+//! Reno's window (RFC 5681), as AIMD(alpha, beta): + alpha segments a round trip, times
+//! 1 - beta at a loss. The shared arithmetic of the Reno family stands here too; it keeps no
+//! state.
+//!
+//! Constants: alpha 1, beta 1/2 (Jacobson 1988; RFC 5681 section 3.1).
+//! Fractions: the growth of an ACK below one byte is carried as the remainder of its division.
+
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+
+/// Slow start: one credit more, not beyond ssthresh by more than one credit (RFC 5681 eq. 2).
+pub fn slow_start(cwnd_bytes: u64, credit_bytes: u64) -> u64 {
+    cwnd_bytes.saturating_add(credit_bytes)
+}
+
+/// Congestion avoidance: credit * step / cwnd bytes more, `step_bytes` a round trip (RFC 5681
+/// eq. 3). `remainder` carries what the division leaves.
+pub fn avoid_congestion(
+    cwnd_bytes: u64,
+    remainder: &mut u64,
+    credit_bytes: u64,
+    step_bytes: u64,
+) -> u64 {
+    let total = credit_bytes.saturating_mul(step_bytes) + *remainder;
+    *remainder = total % cwnd_bytes;
+    cwnd_bytes.saturating_add(total / cwnd_bytes)
+}
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "reno",
+    title: "additive increase, multiplicative decrease (AIMD)",
+    reference: "RFC 5681; Jacobson, Congestion avoidance and control, SIGCOMM 1988",
+    class: Class::LossBased,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "alpha",
+            default: 1.0,
+            min: 0.001,
+            max: 1000.0,
+            origin: "segments added a round trip; 1: RFC 5681 section 3.1",
+        },
+        Parameter {
+            name: "beta",
+            default: 0.5,
+            min: 0.01,
+            max: 0.99,
+            origin: "share of the window given up at a loss; 1/2: RFC 5681 equation 4",
+        },
+    ],
+    not_implemented: &[],
+    build: |setup| Box::new(Reno::new(setup)),
+};
+
+/// The window of a Reno sender.
+#[derive(Debug)]
+pub struct Reno {
+    cwnd_bytes: u64,
+    ssthresh_bytes: u64,
+    remainder: u64,
+    alpha: f64,
+    beta: f64,
+}
+
+impl Reno {
+    fn new(setup: &Setup) -> Self {
+        Reno {
+            cwnd_bytes: setup.initial_window_bytes,
+            ssthresh_bytes: setup.initial_ssthresh_bytes,
+            remainder: 0,
+            alpha: setup.parameters.get("alpha"),
+            beta: setup.parameters.get("beta"),
+        }
+    }
+
+    /// What a loss leaves of `window_bytes`; exact for the default of one half.
+    fn reduced(&self, window_bytes: u64) -> u64 {
+        (window_bytes as f64 * (1.0 - self.beta)) as u64
+    }
+}
+
+impl CongestionControl for Reno {
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    fn ssthresh_bytes(&self) -> u64 {
+        self.ssthresh_bytes
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.cwnd_bytes = if self.cwnd_bytes < self.ssthresh_bytes {
+            slow_start(self.cwnd_bytes, ack.credit_bytes)
+        } else {
+            let step_bytes = (self.alpha * f64::from(ack.mss)) as u64;
+            avoid_congestion(self.cwnd_bytes, &mut self.remainder, ack.credit_bytes, step_bytes)
+        };
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let reduced = self.reduced(congestion.window_bytes);
+        self.ssthresh_bytes = congestion.threshold(reduced);
+        self.cwnd_bytes = reduced.max(2 * u64::from(congestion.mss));
+        self.remainder = 0;
+    }
+
+    fn on_rto(&mut self, congestion: &Congestion) {
+        if !congestion.is_repeated {
+            self.ssthresh_bytes = congestion.threshold(self.reduced(congestion.window_bytes));
+        }
+        self.cwnd_bytes = congestion.mss.into();
+        self.remainder = 0;
+    }
+
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
+    }
+}

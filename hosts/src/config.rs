@@ -1,0 +1,281 @@
+//! What a scenario says of hosts and flows, and what it comes to.
+
+use crate::access::Counts;
+use crate::addr::{Endpoint, Mac};
+use crate::cc::{Need, Parameters, VARIANTS, Variant};
+use crate::profile::{PROFILES, Profile, SegmentSize};
+use crate::tcp::options::TIMESTAMPS_BYTES;
+use crate::tcp::recovery::{RECOVERIES, Rule};
+use core::net::Ipv4Addr;
+use narrows_common::{Duration, Time};
+use narrows_traffic::AppConfig;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A host.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostConfig {
+    /// Its name.
+    pub name: String,
+    /// Its Ethernet address.
+    pub mac: Mac,
+    /// Its IPv4 address.
+    pub ip: Ipv4Addr,
+    /// Where it sends everything: the switch's port.
+    pub gateway_mac: Mac,
+    /// Its link to the switch.
+    pub access: AccessConfig,
+}
+
+/// A host's link to the switch, the same in both directions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessConfig {
+    /// Rate in bits per second, above 0.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    #[serde(rename = "delay_ps")]
+    pub delay: Duration,
+    /// Packets that may wait, the one being sent not counted; absent: no limit.
+    #[serde(default)]
+    pub queue_packets: Option<u32>,
+    /// Which bytes take time on it.
+    #[serde(default)]
+    pub counts: Counts,
+}
+
+/// A flow: one connection and what it carries. Both hosts get the same.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowConfig {
+    /// Its number, from 1.
+    pub id: u32,
+    /// The sender.
+    pub source: Endpoint,
+    /// The receiver.
+    pub destination: Endpoint,
+    /// When the sender connects.
+    #[serde(rename = "start_ps", default)]
+    pub start: Time,
+    /// Congestion control, by name.
+    pub variant: String,
+    /// Loss recovery, by name.
+    pub recovery: String,
+    /// Where the defaults of all that follows come from, by name.
+    pub profile: String,
+    /// Payload bytes of a full segment.
+    #[serde(default)]
+    pub segment_bytes: Option<u32>,
+    /// What the receiver offers in bytes; also its buffer.
+    #[serde(default)]
+    pub window_bytes: Option<u64>,
+    /// First congestion window in segments.
+    #[serde(default)]
+    pub initial_window: Option<u32>,
+    /// Whether the receiver delays ACKs.
+    #[serde(default)]
+    pub delayed_ack: Option<bool>,
+    /// Selective acknowledgments.
+    #[serde(default)]
+    pub sack: Option<bool>,
+    /// Timestamps.
+    #[serde(default)]
+    pub timestamps: Option<bool>,
+    /// Explicit congestion notification; off by default.
+    #[serde(default)]
+    pub ecn: Option<bool>,
+    /// Least retransmission time-out.
+    #[serde(rename = "min_rto_ps", default)]
+    pub min_rto: Option<Duration>,
+    /// Nagle's algorithm.
+    #[serde(default)]
+    pub nagle: Option<bool>,
+    /// The variant's own parameters.
+    #[serde(default)]
+    pub params: BTreeMap<String, f64>,
+    /// What the flow carries.
+    pub app: AppConfig,
+    /// When the sender's state is recorded.
+    #[serde(default)]
+    pub record: Recording,
+}
+
+/// When a sender's state is recorded: `"off"`, `"ack"`, `{"interval_ps": 10000000000}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recording {
+    /// Never.
+    #[default]
+    Off,
+    /// At every ACK that arrives.
+    Ack,
+    /// At the first ACK of each interval of this length.
+    IntervalPs(Duration),
+}
+
+/// Why a flow cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // the messages say it
+pub enum FlowError {
+    #[error("flow {flow}: {field} = \"{value}\" is unknown; expected one of {expected}")]
+    UnknownName { flow: u32, field: &'static str, value: String, expected: String },
+    #[error("flow {flow}: {field} = {value} is out of range; expected {min} to {max}")]
+    OutOfRange { flow: u32, field: &'static str, value: u64, min: u64, max: u64 },
+    #[error("variant {variant}: no parameter \"{parameter}\"; expected one of {expected}")]
+    Parameter { variant: &'static str, parameter: String, expected: String },
+    #[error("variant {variant}: {parameter} = {value} is out of range; expected {min} to {max}")]
+    ParameterValue {
+        variant: &'static str,
+        parameter: &'static str,
+        value: f64,
+        min: f64,
+        max: f64,
+    },
+    #[error("flow {flow}: {what} needs {need}, but {field} = {value}")]
+    Unmet { flow: u32, what: String, need: &'static str, field: &'static str, value: String },
+    #[error("flow {flow}: {field} is {value}; expected this host's address {expected}")]
+    NotThisHost { flow: u32, field: &'static str, value: Ipv4Addr, expected: Ipv4Addr },
+    #[error(
+        "flow {flow}: {source_end} to {destination} is taken by flow {by}; expected a port of its own"
+    )]
+    Taken { flow: u32, source_end: Endpoint, destination: Endpoint, by: u32 },
+}
+
+/// A flow's configuration with every default filled in and every name looked up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The flow's number.
+    pub flow: u32,
+    /// The profile, with what the flow overrides.
+    pub profile: Profile,
+    /// Congestion control.
+    pub variant: &'static Variant,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Loss recovery.
+    pub recovery: &'static Rule,
+    /// Payload bytes of a full segment.
+    pub segment_bytes: u32,
+    /// The receiver's buffer in bytes.
+    pub window_bytes: u64,
+    /// Whether ECN is negotiated.
+    pub ecn: bool,
+    /// Whether the receiver keeps the bytes themselves, not only their number.
+    pub keeps_content: bool,
+}
+
+/// The largest window: 2^30 bytes (RFC 7323 section 2.3).
+const MAX_WINDOW_BYTES: u64 = 1 << 30;
+/// Fits an IPv4 packet with every option.
+const MAX_SEGMENT_BYTES: u64 = 65_535 - 20 - 60;
+/// ns-2's `window_` in segments.
+const NS2_WINDOW_SEGMENTS: u64 = 20;
+/// ns-2's delayed-ACK interval, for profiles that have none of their own.
+const NS2_DELAYED_ACK: Duration = Duration::from_ms(100);
+
+impl Settings {
+    /// Fills in and checks a flow's configuration.
+    ///
+    /// # Errors
+    /// The first name that is unknown, value out of range, or choice that lacks what it needs.
+    pub fn resolve(flow: &FlowConfig) -> Result<Settings, FlowError> {
+        let id = flow.id;
+        let profile = by_name(id, "profile", &flow.profile, PROFILES, |profile| profile.name)?;
+        let variant = by_name(id, "variant", &flow.variant, VARIANTS, |variant| variant.name)?;
+        let recovery = by_name(id, "recovery", &flow.recovery, RECOVERIES, |rule| rule.name)?;
+        let mut profile = *profile;
+        override_profile(&mut profile, flow);
+        in_range(id, "id", id.into(), 1, u32::MAX.into())?;
+
+        let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
+        let segment_bytes = flow.segment_bytes.unwrap_or(match profile.segment {
+            SegmentSize::Mss(mss) => mss - option_bytes,
+            SegmentSize::Payload(bytes) => bytes,
+        });
+        in_range(id, "segment_bytes", segment_bytes.into(), 1, MAX_SEGMENT_BYTES)?;
+        let window_bytes = flow.window_bytes.unwrap_or(match profile.window_bytes {
+            0 => NS2_WINDOW_SEGMENTS * u64::from(segment_bytes),
+            bytes => bytes,
+        });
+        in_range(id, "window_bytes", window_bytes, 1, MAX_WINDOW_BYTES)?;
+        if let Some(segments) = flow.initial_window {
+            in_range(id, "initial_window", segments.into(), 1, 1 << 20)?;
+        }
+        for port in [flow.source.port, flow.destination.port] {
+            in_range(id, "port", port.into(), 1, u16::MAX.into())?;
+        }
+        let needs = variant.needs.iter().map(|need| (variant.name, need));
+        for (what, need) in needs.chain(recovery.needs.iter().map(|need| (recovery.name, need))) {
+            check_need(id, what, *need, &profile)?;
+        }
+        Ok(Settings {
+            flow: id,
+            profile,
+            variant,
+            parameters: Parameters::resolve(variant, &flow.params)?,
+            recovery,
+            segment_bytes,
+            window_bytes,
+            ecn: flow.ecn.unwrap_or(false),
+            keeps_content: false,
+        })
+    }
+}
+
+fn override_profile(profile: &mut Profile, flow: &FlowConfig) {
+    use crate::profile::InitialWindow;
+    if let Some(segments) = flow.initial_window {
+        profile.initial_window = InitialWindow::Segments(segments);
+    }
+    if let Some(is_delayed) = flow.delayed_ack {
+        let delay = profile.delayed_ack.unwrap_or(NS2_DELAYED_ACK);
+        profile.delayed_ack = is_delayed.then_some(delay);
+    }
+    profile.sack = flow.sack.unwrap_or(profile.sack);
+    profile.timestamps = flow.timestamps.unwrap_or(profile.timestamps);
+    profile.min_rto = flow.min_rto.unwrap_or(profile.min_rto);
+    profile.nagle = flow.nagle.unwrap_or(profile.nagle);
+}
+
+fn check_need(flow: u32, what: &str, need: Need, profile: &Profile) -> Result<(), FlowError> {
+    match need {
+        Need::Sack if !profile.sack => Err(FlowError::Unmet {
+            flow,
+            what: what.to_owned(),
+            need: "SACK",
+            field: "sack",
+            value: "false".to_owned(),
+        }),
+        Need::Sack => Ok(()),
+    }
+}
+
+fn in_range(
+    flow: u32,
+    field: &'static str,
+    value: u64,
+    min: u64,
+    max: u64,
+) -> Result<(), FlowError> {
+    if (min..=max).contains(&value) {
+        Ok(())
+    } else {
+        Err(FlowError::OutOfRange { flow, field, value, min, max })
+    }
+}
+
+fn by_name<T>(
+    flow: u32,
+    field: &'static str,
+    value: &str,
+    list: &'static [T],
+    name: impl Fn(&T) -> &'static str,
+) -> Result<&'static T, FlowError> {
+    list.iter().find(|item| name(item) == value).ok_or_else(|| FlowError::UnknownName {
+        flow,
+        field,
+        value: value.to_owned(),
+        expected: list.iter().map(name).collect::<Vec<_>>().join(", "),
+    })
+}

@@ -1,0 +1,377 @@
+//! A host: connections, their applications, one set of timers and one way out.
+//!
+//! Timers: each connection has at most one entry in a heap, at or before its next deadline. An
+//! entry that comes too early is put back at the deadline as it is then, so moving a deadline
+//! later, which every ACK does, costs nothing. Output: connections with something to send take
+//! turns, a segment each, in the order in which they became ready.
+
+use crate::addr::{Endpoint, Mac};
+use crate::config::{FlowConfig, FlowError, HostConfig, Recording, Settings};
+use crate::report::FlowReport;
+use crate::tcp::wire::{self, Discard, Emitter, Flags, Header, Segment};
+use crate::tcp::{Connection, State};
+use core::cmp::Reverse;
+use core::net::Ipv4Addr;
+use narrows_common::record::{FlowRecord, MessageRecord};
+use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_traffic::Application;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+/// Resets that may wait to be sent; more are left out.
+const MAX_RESETS: usize = 64;
+
+/// A host with its connections.
+#[derive(Debug)]
+pub struct Host {
+    mac: Mac,
+    ip: Ipv4Addr,
+    gateway_mac: Mac,
+    rng: Rng,
+    flows: Vec<Flow>,
+    /// By our port and the peer's address and port.
+    by_ends: BTreeMap<(u16, Endpoint), usize>,
+    timers: BinaryHeap<Reverse<(Time, usize)>>,
+    ready: VecDeque<usize>,
+    resets: VecDeque<Packet>,
+    discards: [u64; Discard::ALL.len()],
+    flow_records: Vec<FlowRecord>,
+    message_records: Vec<MessageRecord>,
+}
+
+#[derive(Debug)]
+struct Flow {
+    id: u32,
+    connection: Connection,
+    /// The sending application; `None` at the receiver.
+    application: Option<Box<dyn Application>>,
+    starts_at: Time,
+    has_started: bool,
+    recording: Recording,
+    next_record_at: Time,
+    /// The heap's entry for it; [`Time::MAX`] without one.
+    wakes_at: Time,
+    is_ready: bool,
+}
+
+impl Host {
+    /// A host without flows.
+    pub fn new(config: &HostConfig, rng: Rng) -> Self {
+        Host {
+            mac: config.mac,
+            ip: config.ip,
+            gateway_mac: config.gateway_mac,
+            rng,
+            flows: Vec::new(),
+            by_ends: BTreeMap::new(),
+            timers: BinaryHeap::new(),
+            ready: VecDeque::new(),
+            resets: VecDeque::new(),
+            discards: [0; Discard::ALL.len()],
+            flow_records: Vec::new(),
+            message_records: Vec::new(),
+        }
+    }
+
+    /// Opens the sending end of a flow: it connects at its start, then its application writes.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn open_flow(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
+        self.check_ip(flow, "source", flow.source.ip)?;
+        let settings = Settings::resolve(flow)?;
+        let emitter = self.emitter(flow.source.port, flow.destination);
+        let connection = Connection::connect(settings, emitter, &mut self.rng);
+        self.add(flow, flow.source.port, flow.destination, connection, Some(flow.app.build()))
+    }
+
+    /// Opens the receiving end of a flow: it waits for the sender and reads all that comes.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn listen(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
+        self.check_ip(flow, "destination", flow.destination.ip)?;
+        let settings = Settings::resolve(flow)?;
+        let emitter = self.emitter(flow.destination.port, flow.source);
+        let connection = Connection::listen(settings, emitter, &mut self.rng);
+        self.add(flow, flow.destination.port, flow.source, connection, None)
+    }
+
+    fn check_ip(
+        &self,
+        flow: &FlowConfig,
+        field: &'static str,
+        ip: Ipv4Addr,
+    ) -> Result<(), FlowError> {
+        if ip == self.ip {
+            return Ok(());
+        }
+        Err(FlowError::NotThisHost { flow: flow.id, field, value: ip, expected: self.ip })
+    }
+
+    fn emitter(&self, port: u16, peer: Endpoint) -> Emitter {
+        Emitter::new((self.mac, self.gateway_mac), (self.ip, peer.ip), (port, peer.port))
+    }
+
+    fn add(
+        &mut self,
+        flow: &FlowConfig,
+        port: u16,
+        peer: Endpoint,
+        connection: Connection,
+        application: Option<Box<dyn Application>>,
+    ) -> Result<(), FlowError> {
+        let index = self.flows.len();
+        if let Some(&by) = self.by_ends.get(&(port, peer)) {
+            return Err(FlowError::Taken {
+                flow: flow.id,
+                source_end: flow.source,
+                destination: flow.destination,
+                by: self.flows[by].id,
+            });
+        }
+        self.by_ends.insert((port, peer), index);
+        let is_sender = application.is_some();
+        self.flows.push(Flow {
+            id: flow.id,
+            connection,
+            application,
+            starts_at: flow.start,
+            has_started: !is_sender,
+            recording: if is_sender { flow.record } else { Recording::Off },
+            next_record_at: Time::ZERO,
+            wakes_at: Time::MAX,
+            is_ready: false,
+        });
+        self.schedule(index);
+        Ok(())
+    }
+
+    /// A packet arrived.
+    pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        if let Err(reason) = self.take_packet(now, packet) {
+            self.discards[reason as usize] += 1;
+        }
+    }
+
+    fn take_packet(&mut self, now: Time, packet: &Packet) -> Result<(), Discard> {
+        let segment = wire::parse(packet)?;
+        let (source, destination) = segment.ips;
+        if segment.macs.1 != self.mac || destination != self.ip {
+            return Err(Discard::NotForUs);
+        }
+        let peer = Endpoint { ip: source, port: segment.ports.0 };
+        let found = self.by_ends.get(&(segment.ports.1, peer)).copied();
+        let Some(index) = found.filter(|&index| self.flows[index].has_started) else {
+            self.refuse(&segment, peer);
+            return Err(Discard::NoConnection);
+        };
+        let flow = &mut self.flows[index];
+        if flow.connection.state() == State::Closed {
+            self.refuse(&segment, peer);
+            return Err(Discard::NoConnection);
+        }
+        flow.connection.handle_segment(now, &segment);
+        flow.after_input(now);
+        if flow.is_record_due(now) {
+            self.flow_records.push(flow.connection.record(now));
+        }
+        self.after(index);
+        Ok(())
+    }
+
+    /// A segment to no connection is answered with a reset (RFC 9293 section 3.10.7.1).
+    fn refuse(&mut self, segment: &Segment<'_>, peer: Endpoint) {
+        if segment.flags.has(Flags::RST) || self.resets.len() >= MAX_RESETS {
+            return;
+        }
+        let header = if segment.flags.has(Flags::ACK) {
+            Header { seq: segment.ack, flags: Flags::RST, ..Header::default() }
+        } else {
+            let occupied = u32::from(segment.flags.has(Flags::SYN))
+                + u32::from(segment.flags.has(Flags::FIN))
+                + segment.payload.len();
+            let ack = segment.seq.wrapping_add(occupied);
+            Header { ack, flags: Flags::RST.with(Flags::ACK), ..Header::default() }
+        };
+        let mut emitter = self.emitter(segment.ports.1, peer);
+        let mut packet = Packet::default();
+        emitter.begin(&header, &mut packet);
+        emitter.finish(&mut packet);
+        self.resets.push_back(packet);
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: Time) {
+        while let Some(&Reverse((at, index))) = self.timers.peek() {
+            if at > now {
+                break;
+            }
+            self.timers.pop();
+            let flow = &mut self.flows[index];
+            if flow.wakes_at != at {
+                continue;
+            }
+            flow.wakes_at = Time::MAX;
+            if flow.next_deadline().is_some_and(|deadline| deadline <= now) {
+                flow.handle_timeout(now);
+                self.after(index);
+            } else {
+                self.schedule(index);
+            }
+        }
+    }
+
+    /// Writes the next segment into an emptied packet; false when there is none. To be called
+    /// after every input until it returns false.
+    pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if let Some(reset) = self.resets.pop_front() {
+            *packet = reset;
+            return true;
+        }
+        while let Some(index) = self.ready.pop_front() {
+            let flow = &mut self.flows[index];
+            if flow.connection.poll_transmit(now, packet) {
+                self.ready.push_back(index);
+                return true;
+            }
+            flow.is_ready = false;
+            self.schedule(index);
+        }
+        false
+    }
+
+    /// When [`Host::handle_timeout`] is to be called; a call may find nothing to do.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.timers.peek().map(|&Reverse((at, _))| at)
+    }
+
+    /// The rows recorded since they were last drained.
+    pub fn flow_records(&mut self) -> &mut Vec<FlowRecord> {
+        &mut self.flow_records
+    }
+
+    /// The messages read since they were last drained. Bulk transfers have none.
+    pub fn message_records(&mut self) -> &mut Vec<MessageRecord> {
+        &mut self.message_records
+    }
+
+    /// Packets that were not taken, by reason.
+    pub fn discards(&self) -> impl Iterator<Item = (Discard, u64)> + '_ {
+        Discard::ALL.iter().map(|&reason| (reason, self.discards[reason as usize]))
+    }
+
+    /// The flows of this host, sending and receiving, in the order in which they were opened.
+    pub fn flow_ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.flows.iter().map(|flow| flow.id)
+    }
+
+    /// True when every sending flow with an end is complete, and every such flow received.
+    pub fn is_complete(&self) -> bool {
+        self.flows.iter().all(Flow::is_complete)
+    }
+
+    /// What a flow has come to; `None` when this host does not have it.
+    pub fn flow_report(&self, id: u32) -> Option<FlowReport> {
+        self.flows.iter().find(|flow| flow.id == id).map(Flow::report)
+    }
+
+    /// After an input of a connection: it may have something to send, and other deadlines.
+    fn after(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if !flow.is_ready {
+            flow.is_ready = true;
+            self.ready.push_back(index);
+        }
+    }
+
+    fn schedule(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if let Some(deadline) = flow.next_deadline().filter(|&at| at < flow.wakes_at) {
+            flow.wakes_at = deadline;
+            self.timers.push(Reverse((deadline, index)));
+        }
+    }
+}
+
+impl Flow {
+    fn next_deadline(&self) -> Option<Time> {
+        if !self.has_started {
+            return Some(self.starts_at);
+        }
+        let application = self.application.as_ref().and_then(|app| app.poll_timeout());
+        [self.connection.poll_timeout(), application].into_iter().flatten().min()
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.has_started = true;
+        self.connection.handle_timeout(now);
+        self.run_application(now);
+    }
+
+    fn after_input(&mut self, now: Time) {
+        if self.application.is_none() {
+            self.connection.read(u64::MAX, None);
+            if self.connection.is_read_to_end() {
+                self.connection.close();
+            }
+        } else {
+            self.run_application(now);
+        }
+    }
+
+    fn run_application(&mut self, now: Time) {
+        let Some(application) = &mut self.application else { return };
+        while let Some(write) = application.poll_write(now) {
+            self.connection.write(write.content);
+        }
+        if application.is_finished() {
+            self.connection.close();
+        }
+    }
+
+    fn is_record_due(&mut self, now: Time) -> bool {
+        match self.recording {
+            Recording::Off => false,
+            Recording::Ack => true,
+            Recording::IntervalPs(interval) => {
+                let is_due = now >= self.next_record_at;
+                if is_due {
+                    let interval_ps = interval.as_ps().max(1);
+                    let into = Duration::from_ps(now.as_ps() % interval_ps);
+                    self.next_record_at = now - into + Duration::from_ps(interval_ps);
+                }
+                is_due
+            }
+        }
+    }
+
+    fn completed_at(&self) -> Option<Time> {
+        if self.application.is_some() {
+            self.connection.all_acked_at()
+        } else if self.connection.is_read_to_end() {
+            self.connection.last_delivered_at()
+        } else {
+            None
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.completed_at().is_some() || self.connection.was_reset()
+    }
+
+    fn report(&self) -> FlowReport {
+        let connection = &self.connection;
+        FlowReport {
+            flow: self.id,
+            state: connection.state(),
+            was_reset: connection.was_reset(),
+            established_at: connection.established_at(),
+            completed_at: self.completed_at(),
+            acked_bytes: connection.acked_bytes(),
+            sent: connection.sender_counters(),
+            received: connection.receiver_counters(),
+            rtt: connection.rtt_summary(),
+            one_way_delay: connection.one_way_delay_summary(),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What a flow comes to, at either end.
+
+use crate::histogram::Summary;
+use crate::tcp::State;
+use crate::tcp::receiver::ReceiverCounters;
+use crate::tcp::sender::SenderCounters;
+use narrows_common::Time;
+
+/// A flow as one of its hosts saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowReport {
+    /// The flow's number.
+    pub flow: u32,
+    /// The connection's state.
+    pub state: State,
+    /// True when a reset ended it.
+    pub was_reset: bool,
+    /// When the handshake was done at this end.
+    pub established_at: Option<Time>,
+    /// When the flow was complete. At the sender: the application had finished and its last byte
+    /// was acknowledged. At the receiver: the peer had closed and its last byte could be read;
+    /// the instant is that byte's arrival. The FINs' own acknowledgments do not count.
+    pub completed_at: Option<Time>,
+    /// Bytes acknowledged in sequence (sender).
+    pub acked_bytes: u64,
+    /// What was sent (sender).
+    pub sent: SenderCounters,
+    /// What arrived (receiver); `delivered_bytes` are those readable in order.
+    pub received: ReceiverCounters,
+    /// Round-trip samples (sender).
+    pub rtt: Summary,
+    /// From a segment's transmission to its arrival, for every stamped one (receiver).
+    pub one_way_delay: Summary,
+}

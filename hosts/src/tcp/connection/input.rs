@@ -1,0 +1,375 @@
+//! Segment input, step by step as in RFC 9293 section 3.10.7.
+
+use super::{Connection, State};
+use crate::stamp;
+use crate::tcp::options::Options;
+use crate::tcp::receiver::AckDue;
+use crate::tcp::seq;
+use crate::tcp::timers::Timer;
+use crate::tcp::wire::{Ecn, Flags, Segment};
+use narrows_common::{Duration, Time};
+
+/// What a step decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// On to the next.
+    Continue,
+    /// The segment is done with.
+    Stop,
+}
+
+impl Connection {
+    /// A segment of this connection arrived, its checksums verified.
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment<'_>) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.handle_in_listen(now, segment),
+            State::SynSent => self.handle_in_syn_sent(now, segment),
+            _ => self.handle_synchronized(now, segment),
+        }
+    }
+
+    /// Section 3.10.7.2.
+    fn handle_in_listen(&mut self, now: Time, segment: &Segment<'_>) {
+        if segment.flags.has(Flags::RST) || !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(segment);
+        self.has_ecn &= segment.flags.has(Flags::ECE.with(Flags::CWR));
+        self.state = State::SynReceived;
+        self.must_send_syn = true;
+        self.syn_sent_at = now;
+    }
+
+    /// Section 3.10.7.3.
+    fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment<'_>) {
+        let acks_syn = segment.flags.has(Flags::ACK);
+        if acks_syn && segment.ack != seq::to_wire(self.isn, 1) {
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            if acks_syn {
+                self.be_reset();
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(segment);
+        if acks_syn {
+            self.has_ecn &= segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
+            self.establish(now, segment);
+            self.receiver.due = AckDue::Now;
+        } else {
+            // A simultaneous open.
+            self.has_ecn &= segment.flags.has(Flags::ECE.with(Flags::CWR));
+            self.state = State::SynReceived;
+            self.must_send_syn = true;
+        }
+    }
+
+    /// Takes over what the peer's SYN says.
+    fn take_syn(&mut self, segment: &Segment<'_>) {
+        let Options { mss, window_scale, sack_permitted, timestamps, .. } = segment.options;
+        self.peer_isn = segment.seq;
+        self.receiver.start();
+        self.peer_shift = window_scale.map(|shift| shift.min(14));
+        self.has_sack &= sack_permitted;
+        self.has_timestamps &= timestamps.is_some();
+        self.receiver.ts_recent = timestamps.map(|(value, _)| value);
+        // RFC 9293 section 3.7.1: 536 bytes when the peer names none.
+        self.sender.mss = self.segment_bytes_for(mss.unwrap_or(536));
+        self.sender.window_edge = 1 + u64::from(segment.window);
+    }
+
+    /// The handshake is done on our side.
+    fn establish(&mut self, now: Time, segment: &Segment<'_>) {
+        self.state = State::Established;
+        self.established_at = Some(now);
+        let rtt = (!self.has_lost_syn).then(|| now.since(self.syn_sent_at));
+        self.sender.on_syn_acked(now, rtt);
+        let mss = self.sender.mss;
+        self.sender.establish(&self.settings, mss, self.has_sack, self.has_lost_syn);
+        self.timers.stop(Timer::Retransmit);
+        self.must_send_syn = false;
+        // A SYN's window is never scaled.
+        let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.peer_shift.unwrap_or(0) };
+        self.sender.window_edge = 1 + (u64::from(segment.window) << shift);
+        self.sender.max_window_bytes = self.sender.window_edge - 1;
+    }
+
+    /// Section 3.10.7.4.
+    fn handle_synchronized(&mut self, now: Time, segment: &Segment<'_>) {
+        let near = self.receiver.buffer.nxt();
+        let Some(start) = seq::to_position(self.peer_isn, segment.seq, near) else {
+            self.receiver.due = AckDue::Now;
+            return;
+        };
+        let steps = [
+            Self::check_sequence,
+            Self::check_reset,
+            Self::check_syn,
+            Self::check_timestamp,
+            Self::check_ack,
+            Self::take_payload,
+            Self::take_fin,
+        ];
+        for step in steps {
+            if step(self, now, segment, start) == Step::Stop {
+                return;
+            }
+        }
+    }
+
+    /// First: does it lie in the window?
+    fn check_sequence(&mut self, _now: Time, segment: &Segment<'_>, start: u64) -> Step {
+        let (nxt, edge) = (self.receiver.buffer.nxt(), self.receiver.offered_edge());
+        let end = start + segment_len(segment);
+        let is_acceptable = if end == start {
+            start == nxt || (nxt < start && start < edge)
+        } else {
+            // What lies behind a closed window is cut off; its ACK is taken all the same.
+            end > nxt && (start < edge || start == nxt)
+        };
+        if is_acceptable {
+            return Step::Continue;
+        }
+        if segment.flags.has(Flags::SYN) && self.state == State::SynReceived {
+            // The peer did not get our answer to its SYN.
+            self.must_send_syn = true;
+            self.has_lost_syn = true;
+        } else if !segment.flags.has(Flags::RST) {
+            self.receiver.due = AckDue::Now;
+        }
+        Step::Stop
+    }
+
+    /// Second: a reset (RFC 5961 section 3.2: only at exactly RCV.NXT).
+    fn check_reset(&mut self, _now: Time, segment: &Segment<'_>, start: u64) -> Step {
+        if !segment.flags.has(Flags::RST) {
+            return Step::Continue;
+        }
+        if start == self.receiver.buffer.nxt() {
+            self.be_reset();
+        } else {
+            self.receiver.due = AckDue::Now;
+        }
+        Step::Stop
+    }
+
+    /// Fourth: a SYN in the window is challenged (RFC 5961 section 4.2).
+    fn check_syn(&mut self, _now: Time, segment: &Segment<'_>, _start: u64) -> Step {
+        if segment.flags.has(Flags::SYN) && self.state != State::SynReceived {
+            self.receiver.due = AckDue::Now;
+            return Step::Stop;
+        }
+        Step::Continue
+    }
+
+    /// Protection against wrapped sequence numbers, and the timestamp to echo (RFC 7323
+    /// sections 4.3 and 5.3).
+    fn check_timestamp(&mut self, _now: Time, segment: &Segment<'_>, start: u64) -> Step {
+        let (true, Some((value, _))) = (self.has_timestamps, segment.options.timestamps) else {
+            return Step::Continue;
+        };
+        if self.receiver.ts_recent.is_some_and(|recent| (value.wrapping_sub(recent) as i32) < 0) {
+            self.receiver.due = AckDue::Now;
+            return Step::Stop;
+        }
+        if start <= self.receiver.last_ack_sent {
+            self.receiver.ts_recent = Some(value);
+        }
+        Step::Continue
+    }
+
+    /// Fifth: the acknowledgment.
+    fn check_ack(&mut self, now: Time, segment: &Segment<'_>, start: u64) -> Step {
+        if !segment.flags.has(Flags::ACK) {
+            return Step::Stop;
+        }
+        let una = self.sender.board.una();
+        let ack = seq::to_position(self.isn, segment.ack, una).unwrap_or(0);
+        if self.state == State::SynReceived {
+            if ack != 1 {
+                return Step::Stop;
+            }
+            self.establish(now, segment);
+        }
+        if ack > self.sender.board.nxt() && ack <= self.probed_to {
+            // The peer took a probe: its bytes are sent and acknowledged at once.
+            self.sender.board.on_sent(ack);
+        }
+        if ack > self.sender.board.nxt() {
+            self.receiver.due = AckDue::Now;
+            return Step::Stop;
+        }
+        if ack < self.sender.board.una() {
+            return Step::Continue;
+        }
+        let is_window_update = self.update_window(segment, start, ack);
+        if self.has_ecn && segment.flags.has(Flags::ECE) {
+            self.sender.on_ecn_echo(now);
+        }
+        let newly_sacked = self.take_sack_blocks(segment);
+        if ack > self.sender.board.una() {
+            self.take_new_ack(now, segment, ack);
+        } else if self.sender.board.flight_bytes() > 0
+            && segment_len(segment) == 0
+            && (!is_window_update || newly_sacked > 0)
+        {
+            // RFC 5681 section 2's duplicate.
+            let restarts_timer = self.sender.on_duplicate_ack(now, newly_sacked);
+            self.rearm(now, restarts_timer);
+        }
+        self.follow_fin(now)
+    }
+
+    fn take_new_ack(&mut self, now: Time, segment: &Segment<'_>, ack: u64) {
+        let echoed = self.echoed_rtt(now, segment);
+        let restarts_timer = self.sender.on_ack(now, ack, echoed);
+        self.rearm(now, restarts_timer);
+        if self.is_closing && self.unacked_bytes() == 0 {
+            self.all_acked_at.get_or_insert(now);
+        }
+    }
+
+    /// RFC 6298 rules 5.2 and 5.3.
+    fn rearm(&mut self, now: Time, restarts_timer: bool) {
+        if self.sender.board.flight_bytes() == 0 {
+            self.timers.stop(Timer::Retransmit);
+        } else if restarts_timer {
+            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        }
+    }
+
+    /// The round trip by the echoed timestamp, in its whole milliseconds.
+    fn echoed_rtt(&self, now: Time, segment: &Segment<'_>) -> Option<Duration> {
+        let (_, echo) = segment.options.timestamps.filter(|_| self.has_timestamps)?;
+        let elapsed = super::output::timestamp(now).wrapping_sub(echo);
+        (elapsed < 1 << 31).then(|| Duration::from_ms(u64::from(elapsed.max(1))))
+    }
+
+    /// The send window (section 3.10.7.4, fifth step). True when the segment changes it.
+    fn update_window(&mut self, segment: &Segment<'_>, start: u64, ack: u64) -> bool {
+        if start < self.window_updated_by {
+            return false;
+        }
+        self.window_updated_by = start;
+        let shift = self.peer_shift.filter(|_| !segment.flags.has(Flags::SYN)).unwrap_or(0);
+        let window_bytes = u64::from(segment.window) << shift;
+        let edge = ack + window_bytes;
+        let has_changed = edge != self.sender.window_edge;
+        self.sender.window_edge = edge;
+        self.sender.max_window_bytes = self.sender.max_window_bytes.max(window_bytes);
+        if edge > self.sender.board.nxt() {
+            self.timers.stop(Timer::Persist);
+            self.must_probe = false;
+            self.probe_backoff = 0;
+        }
+        has_changed
+    }
+
+    fn take_sack_blocks(&mut self, segment: &Segment<'_>) -> u64 {
+        let blocks = segment.options.sack.as_slice();
+        if blocks.is_empty() || !self.has_sack {
+            return 0;
+        }
+        let una = self.sender.board.una();
+        let position = |wire| seq::to_position(self.isn, wire, una);
+        let mut newly = 0;
+        for &(left, right) in blocks {
+            if let (Some(left), Some(right)) = (position(left), position(right)) {
+                newly += self.sender.board.on_sacked(left, right);
+            }
+        }
+        newly
+    }
+
+    /// What the acknowledgment of our FIN changes.
+    fn follow_fin(&mut self, now: Time) -> Step {
+        if !self.is_fin_acked() {
+            return Step::Continue;
+        }
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => {
+                self.enter_closed();
+                return Step::Stop;
+            }
+            _ => {}
+        }
+        Step::Continue
+    }
+
+    /// Seventh: the payload.
+    fn take_payload(&mut self, now: Time, segment: &Segment<'_>, start: u64) -> Step {
+        if segment.payload.is_empty() {
+            return Step::Continue;
+        }
+        if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
+            self.receiver.due = AckDue::Now;
+            return Step::Continue;
+        }
+        self.receiver.counters.segments_received += 1;
+        self.take_marks(segment);
+        if let Some(sent_at) = stamp::parse(self.settings.flow, segment.payload.bytes) {
+            self.receiver.one_way_delay.add(now.saturating_since(sent_at));
+        }
+        let delay = self.settings.profile.delayed_ack;
+        self.receiver.on_payload(now, start, &segment.payload, delay.is_some());
+        if let (AckDue::Later, Some(delay)) = (self.receiver.due, delay) {
+            if !self.timers.is_set(Timer::DelayedAck) {
+                self.timers.set(Timer::DelayedAck, now + delay);
+            }
+        }
+        Step::Continue
+    }
+
+    /// Congestion marks (RFC 3168 section 6.1.3).
+    fn take_marks(&mut self, segment: &Segment<'_>) {
+        if !self.has_ecn {
+            return;
+        }
+        if segment.flags.has(Flags::CWR) {
+            self.receiver.echoes_ce = false;
+        }
+        if segment.ecn == Ecn::Ce {
+            self.receiver.echoes_ce = true;
+            self.receiver.counters.ce_marks += 1;
+        }
+    }
+
+    /// Eighth: the FIN, once everything before it is there.
+    fn take_fin(&mut self, now: Time, segment: &Segment<'_>, start: u64) -> Step {
+        let at = start + u64::from(segment.payload.len());
+        if !segment.flags.has(Flags::FIN) {
+            return Step::Continue;
+        }
+        self.receiver.due = AckDue::Now;
+        if at != self.receiver.buffer.nxt() {
+            return Step::Continue;
+        }
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => return Step::Continue,
+        }
+        self.receiver.buffer.take_fin();
+        Step::Continue
+    }
+
+    fn be_reset(&mut self) {
+        self.was_reset = true;
+        self.enter_closed();
+    }
+}
+
+/// Sequence numbers that a segment takes (SEG.LEN).
+fn segment_len(segment: &Segment<'_>) -> u64 {
+    u64::from(segment.payload.len())
+        + u64::from(segment.flags.has(Flags::FIN))
+        + u64::from(segment.flags.has(Flags::SYN))
+}

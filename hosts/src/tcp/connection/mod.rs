@@ -1,0 +1,307 @@
+//! A connection: RFC 9293's state machine between a sender and a receiver.
+//!
+//! Inputs are [`Connection::handle_segment`] and [`Connection::handle_timeout`], outputs
+//! [`Connection::poll_transmit`] and [`Connection::poll_timeout`]; spurious calls are no-ops.
+//! Input and transmission are lists of named steps, in `input.rs` and `output.rs`.
+//!
+//! Not implemented: urgent data, keep-alives, giving up (R2 of RFC 9293 section 3.8.3).
+//! TIME-WAIT lasts 60 s, as in Linux (RFC 9293 recommends 4 minutes).
+
+mod input;
+mod output;
+
+use super::receiver::{AckDue, Receiver, ReceiverCounters};
+use super::sender::{Sender, SenderCounters};
+use super::timers::{Timer, TimerTable};
+use super::wire::Emitter;
+use crate::config::Settings;
+use crate::histogram::Summary;
+use narrows_common::record::FlowRecord;
+use narrows_common::{Duration, Rng, Time};
+use narrows_traffic::Content;
+
+/// 2 MSL.
+const TIME_WAIT: Duration = Duration::from_secs(60);
+
+/// The states of RFC 9293 section 3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the RFC's names
+pub enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Connection {
+    settings: Settings,
+    state: State,
+    emitter: Emitter,
+    sender: Sender,
+    receiver: Receiver,
+    timers: TimerTable,
+    /// Our and the peer's initial sequence numbers.
+    isn: u32,
+    peer_isn: u32,
+    /// The position of the peer's segment that last told its window (SND.WL1).
+    window_updated_by: u64,
+    /// The peer's window shift; ours is in force only with it.
+    peer_shift: Option<u8>,
+    has_sack: bool,
+    has_timestamps: bool,
+    has_ecn: bool,
+    /// A SYN is to be sent (again).
+    must_send_syn: bool,
+    syn_sent_at: Time,
+    has_lost_syn: bool,
+    /// The application writes no more.
+    is_closing: bool,
+    must_probe: bool,
+    /// Where the bytes end that were sent as a probe only.
+    probed_to: u64,
+    /// Doublings of the zero-window probe's interval.
+    probe_backoff: u32,
+    must_reset: bool,
+    was_reset: bool,
+    established_at: Option<Time>,
+    all_acked_at: Option<Time>,
+}
+
+impl Connection {
+    fn new(settings: Settings, emitter: Emitter, state: State, rng: &mut Rng) -> Self {
+        let tick_phase = Duration::from_ps(rng.range(0, Duration::from_ms(10).as_ps() - 1));
+        Connection {
+            state,
+            emitter,
+            sender: Sender::new(&settings, tick_phase),
+            receiver: Receiver::new(settings.window_bytes, settings.keeps_content),
+            timers: TimerTable::default(),
+            isn: rng.u32(),
+            peer_isn: 0,
+            window_updated_by: 0,
+            peer_shift: None,
+            has_sack: settings.profile.sack,
+            has_timestamps: settings.profile.timestamps,
+            has_ecn: settings.ecn,
+            must_send_syn: state == State::SynSent,
+            syn_sent_at: Time::ZERO,
+            has_lost_syn: false,
+            is_closing: false,
+            must_probe: false,
+            probed_to: 0,
+            probe_backoff: 0,
+            must_reset: false,
+            was_reset: false,
+            established_at: None,
+            all_acked_at: None,
+            settings,
+        }
+    }
+
+    /// An active open: its SYN leaves at the next [`Connection::poll_transmit`].
+    pub fn connect(settings: Settings, emitter: Emitter, rng: &mut Rng) -> Self {
+        Connection::new(settings, emitter, State::SynSent, rng)
+    }
+
+    /// A passive open for one peer.
+    pub fn listen(settings: Settings, emitter: Emitter, rng: &mut Rng) -> Self {
+        Connection::new(settings, emitter, State::Listen, rng)
+    }
+
+    /// Fixes the initial sequence number, for tests of its wrap.
+    #[must_use]
+    pub fn with_isn(mut self, isn: u32) -> Self {
+        self.isn = isn;
+        self
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The application writes. Ignored once it has closed.
+    pub fn write(&mut self, content: Content) {
+        if !self.is_closing {
+            self.sender.buffer.write(content);
+        }
+    }
+
+    /// The application writes no more: a FIN follows the last byte.
+    pub fn close(&mut self) {
+        self.is_closing = true;
+        if self.state == State::Listen {
+            self.state = State::Closed;
+        }
+    }
+
+    /// The connection ends at once, with a reset if the peer may know of it.
+    pub fn abort(&mut self) {
+        if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+            self.must_reset = true;
+        }
+        self.enter_closed();
+    }
+
+    /// The application reads up to `limit_bytes`; appended to `out` where content is kept.
+    pub fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64 {
+        let bytes = self.receiver.buffer.read(limit_bytes, out);
+        let tells =
+            bytes > 0 && self.is_synchronized() && self.receiver.is_update_due(self.sender.mss);
+        // In passing with the next ACK while the window is wide; at once when the peer may wait.
+        let left = self.receiver.offered_edge().saturating_sub(self.receiver.buffer.nxt());
+        if tells && left < self.receiver.buffer.capacity_bytes() / 2 {
+            self.receiver.due = AckDue::Now;
+        }
+        bytes
+    }
+
+    /// Bytes that could be read.
+    pub fn readable_bytes(&self) -> u64 {
+        self.receiver.buffer.unread_bytes()
+    }
+
+    /// True when the peer has closed and everything was read.
+    pub fn is_read_to_end(&self) -> bool {
+        let peer_closed = !matches!(
+            self.state,
+            State::Listen
+                | State::SynSent
+                | State::SynReceived
+                | State::Established
+                | State::FinWait1
+                | State::FinWait2
+        );
+        peer_closed && self.receiver.buffer.unread_bytes() == 0
+    }
+
+    /// True when a reset ended it.
+    pub fn was_reset(&self) -> bool {
+        self.was_reset
+    }
+
+    /// When the handshake was done.
+    pub fn established_at(&self) -> Option<Time> {
+        self.established_at
+    }
+
+    /// When the peer had acknowledged every byte of an application that has closed.
+    pub fn all_acked_at(&self) -> Option<Time> {
+        self.all_acked_at
+    }
+
+    /// When the last byte so far became readable.
+    pub fn last_delivered_at(&self) -> Option<Time> {
+        self.receiver.last_delivered_at
+    }
+
+    /// What the sender counts.
+    pub fn sender_counters(&self) -> SenderCounters {
+        self.sender.counters
+    }
+
+    /// What the receiver counts.
+    pub fn receiver_counters(&self) -> ReceiverCounters {
+        self.receiver.counters
+    }
+
+    /// Round-trip samples.
+    pub fn rtt_summary(&self) -> Summary {
+        self.sender.rtt_histogram.summary()
+    }
+
+    /// One-way delays of the stamped segments that arrived.
+    pub fn one_way_delay_summary(&self) -> Summary {
+        self.receiver.one_way_delay.summary()
+    }
+
+    /// Bytes of the application acknowledged in sequence.
+    pub fn acked_bytes(&self) -> u64 {
+        self.sender.acked_bytes()
+    }
+
+    /// Bytes of the application written and not yet acknowledged.
+    pub fn unacked_bytes(&self) -> u64 {
+        self.sender.buffer.end() - 1 - self.acked_bytes()
+    }
+
+    /// A row of what the sender knows.
+    pub fn record(&self, now: Time) -> FlowRecord {
+        self.sender.record(now, self.settings.flow)
+    }
+
+    /// When [`Connection::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: Time) {
+        while let Some(timer) = self.timers.take_due(now) {
+            match timer {
+                Timer::Retransmit => self.on_retransmit_timer(now),
+                Timer::Persist => self.on_persist_timer(),
+                Timer::DelayedAck => self.receiver.due = AckDue::Now,
+                Timer::TimeWait => self.enter_closed(),
+            }
+        }
+    }
+
+    fn on_retransmit_timer(&mut self, now: Time) {
+        if matches!(self.state, State::SynSent | State::SynReceived) {
+            self.must_send_syn = true;
+            self.has_lost_syn = true;
+            self.sender.rtt.on_timeout();
+        } else if self.sender.board.flight_bytes() > 0 {
+            self.sender.on_timeout(now);
+            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        }
+    }
+
+    fn on_persist_timer(&mut self) {
+        self.must_probe = true;
+        self.probe_backoff = (self.probe_backoff + 1).min(32);
+    }
+
+    /// The wait before a zero-window probe: the time-out, doubled with each, 60 s at most.
+    fn probe_interval(&self) -> Duration {
+        let interval = self.sender.rtt.rto().saturating_mul(1 << self.probe_backoff);
+        interval.min(self.settings.profile.max_rto)
+    }
+
+    fn is_synchronized(&self) -> bool {
+        !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
+    }
+
+    /// The position behind the FIN, once there is to be one.
+    fn fin_end(&self) -> Option<u64> {
+        self.is_closing.then(|| self.sender.buffer.end() + 1)
+    }
+
+    /// True when the peer has acknowledged our FIN.
+    fn is_fin_acked(&self) -> bool {
+        self.fin_end().is_some_and(|end| self.sender.board.una() >= end)
+    }
+
+    fn enter_time_wait(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        self.timers.stop(Timer::Retransmit);
+        self.timers.stop(Timer::Persist);
+        self.timers.set(Timer::TimeWait, now + TIME_WAIT);
+    }
+
+    fn enter_closed(&mut self) {
+        self.state = State::Closed;
+        self.timers = TimerTable::default();
+        self.receiver.due = AckDue::No;
+    }
+}

@@ -1,0 +1,275 @@
+//! Transmission, step by step.
+
+use super::{Connection, State};
+use crate::tcp::options::{MAX_SACK_BLOCKS, Options, SackBlocks, TIMESTAMPS_BYTES};
+use crate::tcp::receiver::AckDue;
+use crate::tcp::recovery::Send;
+use crate::tcp::seq;
+use crate::tcp::timers::Timer;
+use crate::tcp::wire::{Ecn, Flags, Header};
+use narrows_common::{Packet, Time};
+
+/// The timestamp clock: milliseconds (RFC 7323 section 5.4 allows 1 ms to 1 s).
+pub(super) fn timestamp(now: Time) -> u32 {
+    (now.as_us() / 1000) as u32
+}
+
+impl Connection {
+    /// Writes the next segment into `packet`; false when there is nothing to send. To be called
+    /// after every input until it returns false.
+    pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let steps = [
+            Self::send_reset,
+            Self::send_syn,
+            Self::send_again_or_new,
+            Self::send_probe,
+            Self::send_ack,
+        ];
+        steps.into_iter().any(|step| step(self, now, packet))
+    }
+
+    fn send_reset(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if !core::mem::take(&mut self.must_reset) {
+            return false;
+        }
+        let position = self.sender.board.nxt();
+        self.emit(now, position, 0, Flags::RST.with(Flags::ACK), packet);
+        true
+    }
+
+    fn send_syn(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let flags = match self.state {
+            State::SynSent if self.has_ecn => Flags::SYN.with(Flags::ECE).with(Flags::CWR),
+            State::SynReceived if self.has_ecn => Flags::SYN.with(Flags::ACK).with(Flags::ECE),
+            State::SynSent => Flags::SYN,
+            State::SynReceived => Flags::SYN.with(Flags::ACK),
+            _ => return false,
+        };
+        if !core::mem::take(&mut self.must_send_syn) {
+            return false;
+        }
+        let is_active = self.state == State::SynSent;
+        let shift = (is_active || self.peer_shift.is_some()).then_some(self.receiver.shift);
+        let mss = self.settings.segment_bytes + self.timestamps_bytes();
+        let options = Options {
+            mss: Some(mss.min(u16::MAX.into()) as u16),
+            window_scale: shift,
+            sack_permitted: self.has_sack,
+            timestamps: self.timestamps(now),
+            sack: SackBlocks::default(),
+        };
+        let ack = if is_active { 0 } else { seq::to_wire(self.peer_isn, 1) };
+        let window = self.settings.window_bytes.min(0xffff) as u16;
+        let header = Header { seq: self.isn, ack, flags, window, ecn: Ecn::NotEct, options };
+        self.emitter.begin(&header, packet);
+        self.emitter.finish(packet);
+        self.syn_sent_at = now;
+        self.receiver.due = AckDue::No;
+        self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        true
+    }
+
+    fn send_again_or_new(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let can_send = matches!(
+            self.state,
+            State::Established
+                | State::CloseWait
+                | State::FinWait1
+                | State::Closing
+                | State::LastAck
+        );
+        if !can_send {
+            return false;
+        }
+        if self.sender.board.flight_bytes() == 0 {
+            self.sender.check_idle(now);
+        }
+        let has_new = self.new_bytes() > 0 || self.is_fin_due();
+        match self.sender.poll_send(has_new) {
+            Send::Again { start, end } => self.send_again(now, start, end, packet),
+            Send::New { room_bytes } => self.send_new(now, room_bytes, packet),
+        }
+    }
+
+    /// New payload that the peer's window admits.
+    fn new_bytes(&self) -> u64 {
+        let nxt = self.sender.board.nxt();
+        self.sender.buffer.end().min(self.sender.window_edge).saturating_sub(nxt)
+    }
+
+    /// Only the FIN is left to be sent.
+    fn is_fin_due(&self) -> bool {
+        self.is_closing && self.sender.board.nxt() == self.sender.buffer.end()
+    }
+
+    fn send_again(&mut self, now: Time, start: u64, end: u64, packet: &mut Packet) -> bool {
+        let data_end = self.sender.buffer.end().min(end);
+        let limit = self.payload_limit();
+        let payload_bytes = data_end.saturating_sub(start).min(limit.into()) as u32;
+        let mut sent_to = start + u64::from(payload_bytes);
+        let mut flags = Flags::ACK;
+        if self.fin_end() == Some(end) && sent_to + 1 == end {
+            flags = flags.with(Flags::FIN);
+            sent_to = end;
+        }
+        debug_assert!(sent_to > start, "nothing to send again at {start}..{end}");
+        self.sender.on_sent_again(now, payload_bytes, start, sent_to);
+        self.emit(now, start, payload_bytes, flags, packet);
+        if !self.timers.is_set(Timer::Retransmit) {
+            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        }
+        true
+    }
+
+    fn send_new(&mut self, now: Time, room_bytes: u64, packet: &mut Packet) -> bool {
+        let start = self.sender.board.nxt();
+        let available = self.new_bytes();
+        let payload_bytes = available.min(self.payload_limit().into());
+        if payload_bytes > room_bytes || !self.is_worth_sending(payload_bytes) {
+            self.arm_persist(now);
+            return false;
+        }
+        let mut end = start + payload_bytes;
+        let mut flags = Flags::ACK;
+        if end == self.sender.buffer.end() {
+            if payload_bytes > 0 {
+                flags = flags.with(Flags::PSH);
+            }
+            if self.is_closing {
+                flags = flags.with(Flags::FIN);
+                end += 1;
+                self.state = match self.state {
+                    State::CloseWait => State::LastAck,
+                    _ => State::FinWait1,
+                };
+            }
+        }
+        if core::mem::take(&mut self.sender.must_send_cwr) {
+            flags = flags.with(Flags::CWR);
+        }
+        self.sender.on_sent_new(now, payload_bytes as u32, end);
+        self.emit(now, start, payload_bytes as u32, flags, packet);
+        if !self.timers.is_set(Timer::Retransmit) {
+            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        }
+        true
+    }
+
+    /// Silly-window avoidance of the sender (RFC 9293 section 3.8.6.2.1) with Nagle's rule
+    /// (section 3.7.4).
+    fn is_worth_sending(&self, payload_bytes: u64) -> bool {
+        let board = &self.sender.board;
+        if payload_bytes == 0 {
+            return self.is_fin_due() && board.nxt() < self.fin_end().unwrap_or(0);
+        }
+        let is_all = board.nxt() + payload_bytes == self.sender.buffer.end();
+        let may_be_small =
+            !self.settings.profile.nagle || board.flight_bytes() == 0 || self.is_closing;
+        payload_bytes >= self.payload_limit().into()
+            || (is_all && may_be_small)
+            || payload_bytes * 2 >= self.sender.max_window_bytes
+    }
+
+    /// With data to send, none outstanding and no window for it, the peer is probed.
+    fn arm_persist(&mut self, now: Time) {
+        let board = &self.sender.board;
+        let waits = board.nxt() < self.sender.buffer.end() && board.flight_bytes() == 0;
+        if waits && !self.must_probe && !self.timers.is_set(Timer::Persist) {
+            self.timers.set(Timer::Persist, now + self.probe_interval());
+        }
+    }
+
+    /// One octet into the closed window, or what a window too small to be worth it has room for
+    /// (section 3.8.6.1). Not in flight until it is acknowledged: the peer may well drop it.
+    fn send_probe(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let start = self.sender.board.nxt();
+        if !core::mem::take(&mut self.must_probe) || start >= self.sender.buffer.end() {
+            return false;
+        }
+        let payload_bytes = self.new_bytes().max(1).min(self.payload_limit().into()) as u32;
+        self.sender.counters.probes += 1;
+        self.emit(now, start, payload_bytes, Flags::ACK, packet);
+        self.probed_to = start + u64::from(payload_bytes);
+        self.timers.set(Timer::Persist, now + self.probe_interval());
+        true
+    }
+
+    fn send_ack(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if self.receiver.due != AckDue::Now || !self.is_synchronized() {
+            return false;
+        }
+        let position = self.sender.board.nxt();
+        self.emit(now, position, 0, Flags::ACK, packet);
+        self.receiver.counters.acks_sent += 1;
+        true
+    }
+
+    /// Writes a segment of `[start, start + payload_bytes)`; whatever leaves acknowledges.
+    fn emit(
+        &mut self,
+        now: Time,
+        start: u64,
+        payload_bytes: u32,
+        flags: Flags,
+        packet: &mut Packet,
+    ) {
+        let shift = self.peer_shift.map_or(0, |_| self.receiver.shift);
+        let is_new = start + u64::from(payload_bytes) == self.sender.board.nxt();
+        let carries_ect = self.has_ecn && payload_bytes > 0 && is_new;
+        let echoes = self.has_ecn && self.receiver.echoes_ce;
+        let header = Header {
+            seq: seq::to_wire(self.isn, start),
+            ack: seq::to_wire(self.peer_isn, self.receiver.buffer.nxt()),
+            flags: if echoes { flags.with(Flags::ECE) } else { flags },
+            window: self.receiver.window(self.sender.mss, shift),
+            // RFC 3168 section 6.1.5: retransmissions are not marked as capable.
+            ecn: if carries_ect { Ecn::Ect0 } else { Ecn::NotEct },
+            options: Options {
+                timestamps: self.timestamps(now),
+                sack: self.sack_blocks(),
+                ..Options::default()
+            },
+        };
+        self.emitter.begin(&header, packet);
+        if payload_bytes > 0 {
+            self.sender.buffer.emit(start, payload_bytes, self.settings.flow, now, packet);
+        }
+        self.emitter.finish(packet);
+        self.receiver.on_ack_sent();
+        self.timers.stop(Timer::DelayedAck);
+    }
+
+    fn sack_blocks(&self) -> SackBlocks {
+        if !self.has_sack || !self.receiver.buffer.has_gap() {
+            return SackBlocks::default();
+        }
+        self.receiver.buffer.sack_blocks(self.peer_isn, self.max_sack_blocks())
+    }
+
+    fn max_sack_blocks(&self) -> usize {
+        if self.has_timestamps { 3 } else { MAX_SACK_BLOCKS }
+    }
+
+    /// The payload that a segment has room for behind its options (RFC 6691).
+    fn payload_limit(&self) -> u32 {
+        if !self.has_sack || !self.receiver.buffer.has_gap() {
+            return self.sender.mss;
+        }
+        let sack_bytes = SackBlocks::wire_bytes(self.sack_blocks().as_slice().len()) as u32;
+        self.sender.mss.saturating_sub(sack_bytes).max(1)
+    }
+
+    /// What a full segment may carry to a peer that names this MSS (RFC 6691).
+    pub(super) fn segment_bytes_for(&self, peer_mss: u16) -> u32 {
+        let room = u32::from(peer_mss).saturating_sub(self.timestamps_bytes());
+        self.settings.segment_bytes.min(room).max(1)
+    }
+
+    fn timestamps_bytes(&self) -> u32 {
+        if self.has_timestamps { TIMESTAMPS_BYTES as u32 } else { 0 }
+    }
+
+    fn timestamps(&self, now: Time) -> Option<(u32, u32)> {
+        self.has_timestamps.then(|| (timestamp(now), self.receiver.ts_recent.unwrap_or(0)))
+    }
+}

@@ -1,0 +1,25 @@
+//! TCP (RFC 9293) without input or output: segments come in as parsed views, go out as bytes.
+//!
+//! ```text
+//! packet -> wire::parse -> Connection::handle_segment -> Sender (scoreboard, recovery, cc)
+//!                                                     -> Receiver (reassembly, ACK policy)
+//! Connection::poll_transmit -> wire::Emitter -> packet
+//! ```
+
+mod checksum;
+pub mod connection;
+pub mod options;
+pub mod ranges;
+pub mod receive_buffer;
+pub mod receiver;
+pub mod recovery;
+pub mod rtt;
+pub mod scoreboard;
+pub mod send_buffer;
+pub mod sender;
+pub mod sent_log;
+pub mod seq;
+pub mod timers;
+pub mod wire;
+
+pub use connection::{Connection, State};

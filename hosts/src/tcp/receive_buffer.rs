@@ -1,0 +1,214 @@
+//! Reassembly: what has arrived, in and out of order, and what the window may offer.
+
+use super::options::SackBlocks;
+use super::ranges::RangeSet;
+use super::seq;
+use super::wire::Payload;
+
+/// The receiving half of a stream.
+#[derive(Debug)]
+pub struct ReceiveBuffer {
+    /// The first position not received in order (RCV.NXT).
+    nxt: u64,
+    /// The first position the application has not read.
+    read_to: u64,
+    capacity_bytes: u64,
+    out_of_order: RangeSet,
+    /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
+    recent: [u64; 4],
+    /// The content, by position modulo its length; `None` when nobody will look at it.
+    content: Option<Vec<u8>>,
+}
+
+/// What a segment did to the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// Bytes that became readable.
+    pub in_order_bytes: u64,
+    /// It left or made a gap, filled one, or was there before: to be acknowledged at once.
+    pub is_irregular: bool,
+}
+
+impl ReceiveBuffer {
+    /// An empty one of `capacity_bytes`. With `keeps_content` false only lengths are kept.
+    pub fn new(capacity_bytes: u64, keeps_content: bool) -> Self {
+        ReceiveBuffer {
+            nxt: 0,
+            read_to: 0,
+            capacity_bytes,
+            out_of_order: RangeSet::default(),
+            recent: [0; 4],
+            content: keeps_content.then(|| vec![0; capacity_bytes as usize]),
+        }
+    }
+
+    /// The stream begins at `position`.
+    pub fn start(&mut self, position: u64) {
+        (self.nxt, self.read_to) = (position, position);
+    }
+
+    /// The first position not received in order.
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Size in bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// Received in order and not read, in bytes.
+    pub fn unread_bytes(&self) -> u64 {
+        self.nxt - self.read_to
+    }
+
+    /// The first position that has no room.
+    pub fn right_edge(&self) -> u64 {
+        self.read_to + self.capacity_bytes
+    }
+
+    /// True while something is missing below what has arrived.
+    pub fn has_gap(&self) -> bool {
+        !self.out_of_order.is_empty()
+    }
+
+    /// Takes the part of a payload at `start` that is new and has room.
+    pub fn insert(&mut self, start: u64, payload: &Payload<'_>) -> Arrival {
+        let end = (start + u64::from(payload.len())).min(self.right_edge());
+        let from = start.max(self.nxt);
+        if from >= end {
+            return Arrival { in_order_bytes: 0, is_irregular: true };
+        }
+        self.store(from, end, start, payload);
+        if from > self.nxt {
+            self.out_of_order.insert(from, end, |_, _| {});
+            self.remember(from);
+            return Arrival { in_order_bytes: 0, is_irregular: true };
+        }
+        let before = self.nxt;
+        self.nxt = end;
+        let had_gap = self.has_gap();
+        if had_gap {
+            self.out_of_order.remove_below(end);
+            if let Some((_, joined)) = self.out_of_order.first().filter(|range| range.0 <= end) {
+                self.nxt = joined;
+                self.out_of_order.remove_below(joined);
+            }
+        }
+        Arrival { in_order_bytes: self.nxt - before, is_irregular: had_gap }
+    }
+
+    /// The FIN at `nxt` takes its position.
+    pub fn take_fin(&mut self) {
+        debug_assert!(!self.has_gap());
+        self.nxt += 1;
+        self.read_to += 1;
+    }
+
+    fn store(&mut self, from: u64, end: u64, start: u64, payload: &Payload<'_>) {
+        let Some(content) = &mut self.content else { return };
+        let size = content.len() as u64;
+        for position in from..end {
+            let byte = payload.bytes.get((position - start) as usize).copied().unwrap_or(0);
+            content[(position % size) as usize] = byte;
+        }
+    }
+
+    /// Reads everything readable, appending it to `out` where content is kept; returns how many
+    /// bytes that was.
+    pub fn read(&mut self, limit_bytes: u64, mut out: Option<&mut Vec<u8>>) -> u64 {
+        let len = self.unread_bytes().min(limit_bytes);
+        if let (Some(content), Some(out)) = (&self.content, &mut out) {
+            let size = content.len() as u64;
+            out.extend((self.read_to..self.read_to + len).map(|p| content[(p % size) as usize]));
+        }
+        self.read_to += len;
+        len
+    }
+
+    fn remember(&mut self, position: u64) {
+        let range = self.out_of_order.containing(position);
+        let same = |old: u64| range.is_some_and(|(start, end)| (start..end).contains(&old));
+        let slot = self.recent.iter().position(|&old| same(old)).unwrap_or(self.recent.len() - 1);
+        self.recent.copy_within(..slot, 1);
+        self.recent[0] = position;
+    }
+
+    /// The SACK blocks to report: the range of the latest arrival first, then those reported
+    /// most recently (RFC 2018 section 4), at most `limit`.
+    pub fn sack_blocks(&self, isn: u32, limit: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let mut reported = [(0, 0); 4];
+        let mut count = 0;
+        for range in self.recent.iter().filter_map(|&p| self.out_of_order.containing(p)) {
+            if count < limit && !reported[..count].contains(&range) {
+                reported[count] = range;
+                count += 1;
+                blocks.push(seq::to_wire(isn, range.0), seq::to_wire(isn, range.1));
+            }
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zeros(len: u32) -> Payload<'static> {
+        Payload { bytes: &[], zeros: len }
+    }
+
+    #[test]
+    fn the_table_of_rfc_2018_section_4_case_2() {
+        // Segments of 500 bytes from 5000 on; the first is lost, the others arrive.
+        let mut buffer = ReceiveBuffer::new(10_000, false);
+        buffer.start(5000);
+        for (segment, right) in [
+            (5500, 6000),
+            (6000, 6500),
+            (6500, 7000),
+            (7000, 7500),
+            (7500, 8000),
+            (8000, 8500),
+            (8500, 9000),
+        ] {
+            assert!(buffer.insert(segment, &zeros(500)).is_irregular);
+            assert_eq!(buffer.sack_blocks(0, 3).as_slice(), [(5500, right)]);
+        }
+    }
+
+    #[test]
+    fn the_table_of_rfc_2018_section_4_case_3() {
+        // The 2nd, 4th, 6th and 8th of eight segments are dropped; then the 4th arrives, then the
+        // 2nd.
+        let mut buffer = ReceiveBuffer::new(10_000, false);
+        buffer.start(5000);
+        let mut arrive = |segment| {
+            buffer.insert(segment, &zeros(500));
+            (buffer.nxt(), buffer.sack_blocks(0, 3).as_slice().to_vec())
+        };
+        assert_eq!(arrive(5000), (5500, vec![]));
+        assert_eq!(arrive(6000), (5500, vec![(6000, 6500)]));
+        assert_eq!(arrive(7000), (5500, vec![(7000, 7500), (6000, 6500)]));
+        assert_eq!(arrive(8000), (5500, vec![(8000, 8500), (7000, 7500), (6000, 6500)]));
+        assert_eq!(arrive(6500), (5500, vec![(6000, 7500), (8000, 8500)]));
+        assert_eq!(arrive(5500), (7500, vec![(8000, 8500)]));
+    }
+
+    #[test]
+    fn content_is_read_once_and_in_order_and_what_has_no_room_is_cut() {
+        let mut buffer = ReceiveBuffer::new(8, true);
+        buffer.start(1);
+        let payload = |bytes| Payload { bytes, zeros: 0 };
+        buffer.insert(4, &payload(b"defghijk"));
+        assert_eq!(buffer.right_edge(), 9);
+        assert_eq!(buffer.insert(1, &payload(b"abc")).in_order_bytes, 8);
+        let mut out = Vec::new();
+        assert_eq!(buffer.read(3, Some(&mut out)), 3);
+        assert_eq!(buffer.right_edge(), 12);
+        assert_eq!(buffer.read(99, Some(&mut out)), 5);
+        assert_eq!(out, b"abcdefgh");
+        assert!(buffer.insert(2, &payload(b"bcd")).is_irregular);
+    }
+}

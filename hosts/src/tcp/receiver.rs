@@ -1,0 +1,134 @@
+//! The receiving half of a connection: reassembly, the window it offers, when it acknowledges.
+
+use super::receive_buffer::{Arrival, ReceiveBuffer};
+use super::wire::Payload;
+use crate::histogram::Histogram;
+use narrows_common::Time;
+
+/// The widest shift (RFC 7323 section 2.3).
+const MAX_SHIFT: u8 = 14;
+
+/// When an ACK is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckDue {
+    /// Not at all.
+    No,
+    /// When a second segment arrives or the delayed-ACK timer fires.
+    Later,
+    /// With the next segment, at once.
+    Now,
+}
+
+/// What a receiver counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverCounters {
+    /// Bytes that could be read in order.
+    pub delivered_bytes: u64,
+    /// Segments with payload or FIN that arrived.
+    pub segments_received: u64,
+    /// Segments that arrived with congestion marks.
+    pub ce_marks: u64,
+    /// ACKs without data sent.
+    pub acks_sent: u64,
+}
+
+/// The receiving half.
+#[derive(Debug)]
+pub struct Receiver {
+    pub(super) buffer: ReceiveBuffer,
+    pub(super) counters: ReceiverCounters,
+    pub(super) one_way_delay: Histogram,
+    pub(super) due: AckDue,
+    /// The window's shift while scaling is in force.
+    pub(super) shift: u8,
+    /// The right edge last offered.
+    offered_edge: u64,
+    /// The acknowledgment number last sent (RFC 7323's Last.ACK.sent).
+    pub(super) last_ack_sent: u64,
+    /// The peer's timestamp to echo.
+    pub(super) ts_recent: Option<u32>,
+    /// Bytes received since the last ACK.
+    unacked_bytes: u64,
+    /// The largest payload received: what counts as a full segment.
+    full_segment_bytes: u32,
+    /// A congestion mark is echoed until the sender says CWR (RFC 3168 section 6.1.3).
+    pub(super) echoes_ce: bool,
+    pub(super) last_delivered_at: Option<Time>,
+}
+
+impl Receiver {
+    /// Before the handshake.
+    pub fn new(window_bytes: u64, keeps_content: bool) -> Self {
+        let shift =
+            (0..MAX_SHIFT).find(|shift| window_bytes >> shift <= 0xffff).unwrap_or(MAX_SHIFT);
+        // A window that the shift can express, not below what was asked for.
+        let capacity_bytes = window_bytes.next_multiple_of(1 << shift);
+        Receiver {
+            buffer: ReceiveBuffer::new(capacity_bytes, keeps_content),
+            counters: ReceiverCounters::default(),
+            one_way_delay: Histogram::default(),
+            due: AckDue::No,
+            shift,
+            offered_edge: 0,
+            last_ack_sent: 0,
+            ts_recent: None,
+            unacked_bytes: 0,
+            full_segment_bytes: 1,
+            echoes_ce: false,
+            last_delivered_at: None,
+        }
+    }
+
+    /// The peer's SYN was taken: its first byte is position 1.
+    pub fn start(&mut self) {
+        self.buffer.start(1);
+        self.offered_edge = self.buffer.right_edge();
+    }
+
+    /// The right edge that the peer may rely on.
+    pub fn offered_edge(&self) -> u64 {
+        self.offered_edge
+    }
+
+    /// The window field of the next segment; `shift` is 0 in a SYN.
+    pub fn window(&mut self, mss: u32, shift: u8) -> u16 {
+        let edge = self.buffer.right_edge();
+        if self.is_update_due(mss) {
+            self.offered_edge = edge;
+        }
+        let window = self.offered_edge.saturating_sub(self.buffer.nxt()) >> shift;
+        window.min(0xffff) as u16
+    }
+
+    /// The window has opened by so much that it is worth telling (RFC 9293 section 3.8.6.2.2).
+    pub fn is_update_due(&self, mss: u32) -> bool {
+        let opened = self.buffer.right_edge() - self.offered_edge;
+        opened >= (self.buffer.capacity_bytes() / 2).min(mss.into()).max(1)
+    }
+
+    /// A payload arrived at position `start`.
+    pub fn on_payload(&mut self, now: Time, start: u64, payload: &Payload<'_>, delays_acks: bool) {
+        let Arrival { in_order_bytes, is_irregular } = self.buffer.insert(start, payload);
+        self.full_segment_bytes = self.full_segment_bytes.max(payload.len());
+        if in_order_bytes > 0 {
+            self.counters.delivered_bytes += in_order_bytes;
+            self.last_delivered_at = Some(now);
+            self.unacked_bytes += in_order_bytes;
+        }
+        // RFC 5681 section 4.2: every second full segment, and at once when out of order or
+        // filling a gap.
+        let is_second = self.unacked_bytes >= 2 * u64::from(self.full_segment_bytes);
+        if is_irregular || is_second || !delays_acks {
+            self.due = AckDue::Now;
+        } else if self.due == AckDue::No {
+            self.due = AckDue::Later;
+        }
+    }
+
+    /// A segment with an acknowledgment leaves.
+    pub fn on_ack_sent(&mut self) {
+        self.due = AckDue::No;
+        self.unacked_bytes = 0;
+        self.last_ack_sent = self.buffer.nxt();
+    }
+}

@@ -1,0 +1,152 @@
+//! Loss recovery: what is lost, what to send next, and when the window may grow again.
+//!
+//! A choice apart from congestion control. A rule hears of ACKs and time-outs, reads the
+//! scoreboard, and answers with an [`Outcome`]; what it wants sent, it says in
+//! [`Recovery::poll_send`]. After a time-out all rules do the same: what is outstanding is lost
+//! and is sent again from the first hole on, as the window allows.
+
+pub mod newreno;
+pub mod sack;
+
+use super::scoreboard::Scoreboard;
+use crate::cc::Need;
+use core::fmt;
+use narrows_common::record::Phase;
+use serde::Serialize;
+
+/// Every rule.
+pub const RECOVERIES: &[Rule] = &[newreno::RULE, sack::RULE];
+
+/// What there is to know about a rule, for help, docs and checks.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Rule {
+    /// The name in a scenario.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub title: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// What the connection must have.
+    pub needs: &'static [Need],
+    /// What of the source is not implemented.
+    pub not_implemented: &'static [&'static str],
+    /// Makes one.
+    #[serde(skip)]
+    pub build: fn(&Setup) -> Box<dyn Recovery>,
+}
+
+/// What a rule starts from.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Duplicate ACKs that begin fast retransmit.
+    pub dupack_threshold: u32,
+    /// New segments on the first duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// The ACK that ends recovery also grows the window (ns-2's NewReno).
+    pub exit_ack_grows: bool,
+}
+
+/// What an ACK meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// A loss was found: the window is to be cut.
+    pub is_loss_found: bool,
+    /// A loss has been repaired without a time-out.
+    pub is_repaired: bool,
+    /// The window may grow by this ACK.
+    pub may_grow: bool,
+    /// The retransmission timer starts again.
+    pub restarts_timer: bool,
+}
+
+impl Outcome {
+    /// A new ACK with nothing lost.
+    const PLAIN: Outcome =
+        Outcome { is_loss_found: false, is_repaired: false, may_grow: true, restarts_timer: true };
+    /// A duplicate ACK that says nothing yet.
+    const NOTHING: Outcome = Outcome {
+        is_loss_found: false,
+        is_repaired: false,
+        may_grow: false,
+        restarts_timer: false,
+    };
+    const LOSS: Outcome =
+        Outcome { is_loss_found: true, is_repaired: false, may_grow: false, restarts_timer: true };
+}
+
+/// What to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Send {
+    /// Again the front of `[start, end)`, one segment at most.
+    Again {
+        /// First position.
+        start: u64,
+        /// Position behind the last.
+        end: u64,
+    },
+    /// New data, at most so many bytes.
+    New {
+        /// What the congestion window has open.
+        room_bytes: u64,
+    },
+}
+
+/// A rule of loss recovery.
+pub trait Recovery: fmt::Debug + core::marker::Send {
+    /// The ACK moved the left edge by `acked_bytes`; the scoreboard has been brought up to date.
+    fn on_ack(&mut self, board: &mut Scoreboard, acked_bytes: u64) -> Outcome;
+
+    /// The ACK moved nothing while data was outstanding; its SACK blocks reported
+    /// `newly_sacked_bytes`.
+    fn on_duplicate_ack(&mut self, board: &mut Scoreboard, newly_sacked_bytes: u64) -> Outcome;
+
+    /// The retransmission time-out expired.
+    fn on_timeout(&mut self, board: &mut Scoreboard);
+
+    /// What to send next under a window of `cwnd_bytes`. `has_new` says that there is new data
+    /// which the peer's window admits.
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, has_new: bool) -> Send;
+
+    /// `[start, end)` was sent again.
+    fn on_sent_again(&mut self, board: &mut Scoreboard, start: u64, end: u64);
+
+    /// What it is doing about loss.
+    fn stage(&self) -> Stage;
+}
+
+/// What a sender is doing about loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing is known to be lost.
+    Open,
+    /// Repairing without a time-out.
+    Recovery,
+    /// Repairing after a time-out.
+    Loss,
+}
+
+impl Stage {
+    /// The phase that a flow's record shows.
+    pub fn phase(self, cwnd_bytes: u64, ssthresh_bytes: u64) -> Phase {
+        match self {
+            Stage::Recovery => Phase::FastRecovery,
+            Stage::Loss => Phase::Loss,
+            Stage::Open if cwnd_bytes < ssthresh_bytes => Phase::SlowStart,
+            Stage::Open => Phase::CongestionAvoidance,
+        }
+    }
+}
+
+/// What to send after a time-out: lost holes from the first on, then new data.
+fn send_after_timeout(board: &Scoreboard, mss: u32, cwnd_bytes: u64) -> Send {
+    let room_bytes = cwnd_bytes.saturating_sub(board.pipe_bytes());
+    match board.next_lost_hole() {
+        Some((start, end)) if room_bytes >= (end - start).min(mss.into()) => {
+            Send::Again { start, end }
+        }
+        Some(_) => Send::New { room_bytes: 0 },
+        None => Send::New { room_bytes },
+    }
+}

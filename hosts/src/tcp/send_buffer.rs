@@ -1,0 +1,138 @@
+//! What the application has written and the peer has not yet acknowledged.
+
+use crate::stamp;
+use narrows_common::{Packet, Time};
+use narrows_traffic::Content;
+use std::collections::VecDeque;
+
+/// The stream from the first byte not acknowledged on, as chunks.
+#[derive(Debug)]
+pub struct SendBuffer {
+    chunks: VecDeque<Chunk>,
+    end: u64,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    start: u64,
+    end: u64,
+    /// `None` stands for zeros.
+    bytes: Option<Vec<u8>>,
+}
+
+impl SendBuffer {
+    /// An empty one; the first byte written will be at position `start`.
+    pub fn new(start: u64) -> Self {
+        SendBuffer { chunks: VecDeque::new(), end: start }
+    }
+
+    /// The position behind the last byte written.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Appends what an application writes.
+    pub fn write(&mut self, content: Content) {
+        let (start, end) = (self.end, self.end + content.len());
+        self.end = end;
+        match (content, self.chunks.back_mut()) {
+            (Content::Zeros(_), Some(last)) if last.bytes.is_none() => last.end = end,
+            (Content::Zeros(_), _) => self.chunks.push_back(Chunk { start, end, bytes: None }),
+            (Content::Bytes(bytes), _) => {
+                self.chunks.push_back(Chunk { start, end, bytes: Some(bytes) });
+            }
+        }
+    }
+
+    /// Everything below `position` has been acknowledged.
+    pub fn release(&mut self, position: u64) {
+        while self.chunks.front().is_some_and(|chunk| chunk.end <= position) {
+            self.chunks.pop_front();
+        }
+    }
+
+    /// Appends the payload `[start, start + len)` to a packet, a stamp in front where the
+    /// stream has zeros there. Returns true when it carries a stamp.
+    ///
+    /// # Panics
+    /// When the stream does not hold these bytes.
+    pub fn emit(&self, start: u64, len: u32, flow: u32, now: Time, packet: &mut Packet) -> bool {
+        let end = start + u64::from(len);
+        let mut at = start;
+        let mut stamped = false;
+        let first = match self.chunks.front() {
+            Some(chunk) if start < chunk.end => 0,
+            _ => self.chunks.partition_point(|chunk| chunk.end <= start),
+        };
+        for chunk in self.chunks.range(first..) {
+            if at >= end {
+                break;
+            }
+            assert!(chunk.start <= at, "bytes from {at} on are no longer in the send buffer");
+            let to = end.min(chunk.end);
+            match &chunk.bytes {
+                Some(bytes) => {
+                    // Real bytes can't stand behind a length: the zeros before them are written.
+                    let zeros = core::mem::take(&mut packet.zeros);
+                    packet.data.resize(packet.data.len() + zeros as usize, 0);
+                    let range = (at - chunk.start) as usize..(to - chunk.start) as usize;
+                    packet.data.extend_from_slice(&bytes[range]);
+                }
+                None => {
+                    let mut zeros = (to - at) as u32;
+                    if at == start && zeros as usize >= stamp::STAMP_BYTES {
+                        packet.data.extend_from_slice(&stamp::emit(flow, now));
+                        zeros -= stamp::STAMP_BYTES as u32;
+                        stamped = true;
+                    }
+                    packet.zeros += zeros;
+                }
+            }
+            at = to;
+        }
+        assert_eq!(at, end, "the send buffer does not reach that far");
+        stamped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_may_span_bytes_and_zeros() {
+        let mut buffer = SendBuffer::new(1);
+        buffer.write(Content::Bytes(b"abcd".to_vec()));
+        buffer.write(Content::Zeros(20));
+        buffer.write(Content::Zeros(10));
+        buffer.write(Content::Bytes(b"xyz".to_vec()));
+        assert_eq!(buffer.end(), 38);
+        let emit = |start, len| {
+            let mut packet = Packet::default();
+            let stamped = buffer.emit(start, len, 9, Time::ZERO, &mut packet);
+            (packet, stamped)
+        };
+        let (packet, stamped) = emit(3, 5);
+        assert_eq!((packet.data.as_slice(), packet.zeros, stamped), (&b"cd"[..], 3, false));
+        let (packet, stamped) = emit(5, 32);
+        assert!(stamped);
+        assert_eq!((packet.data.len(), packet.zeros), (32, 0), "zeros before real bytes are real");
+        assert_eq!(&packet.data[30..], b"xy");
+        let (packet, stamped) = emit(5, 30);
+        assert_eq!((packet.data.len(), packet.zeros, stamped), (16, 14, true));
+    }
+
+    #[test]
+    fn acknowledged_chunks_are_let_go() {
+        let mut buffer = SendBuffer::new(1);
+        buffer.write(Content::Bytes(b"abcd".to_vec()));
+        buffer.write(Content::Bytes(b"efgh".to_vec()));
+        buffer.release(4);
+        assert_eq!(buffer.chunks.len(), 2);
+        buffer.release(5);
+        assert_eq!(buffer.chunks.len(), 1);
+        let mut packet = Packet::default();
+        buffer.emit(6, 3, 1, Time::ZERO, &mut packet);
+        assert_eq!(packet.data, b"fgh");
+    }
+}

@@ -1,0 +1,361 @@
+//! The sending half of a connection: what an ACK means, and what may be sent now.
+
+use super::recovery::{self, Outcome, Recovery, Send, Stage};
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::send_buffer::SendBuffer;
+use super::sent_log::{Acked, SentLog};
+use crate::cc::{self, Ack, Congestion, CongestionControl};
+use crate::config::Settings;
+use crate::histogram::Histogram;
+use crate::profile::{Cut, Growth, IdleRestart, InitialSsthresh, InitialWindow, Profile};
+use narrows_common::record::FlowRecord;
+use narrows_common::{Duration, Time};
+
+/// What a sender counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Segments with payload or FIN sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Retransmission time-outs of data.
+    pub timeouts: u64,
+    /// Times that a loss was found without a time-out.
+    pub fast_recoveries: u64,
+    /// Times that an echoed congestion mark cut the window.
+    pub ecn_cuts: u64,
+    /// Zero-window probes sent.
+    pub probes: u64,
+}
+
+/// The sending half.
+#[derive(Debug)]
+pub struct Sender {
+    profile: Profile,
+    pub(super) buffer: SendBuffer,
+    pub(super) board: Scoreboard,
+    pub(super) rtt: RttEstimator,
+    pub(super) counters: SenderCounters,
+    pub(super) rtt_histogram: Histogram,
+    cc: Box<dyn CongestionControl>,
+    recovery: Box<dyn Recovery>,
+    sent: SentLog,
+    /// With one segment timed at a time: its end, and when it left.
+    timed: Option<(u64, Time)>,
+    pub(super) mss: u32,
+    /// The first position that the peer's window does not admit.
+    pub(super) window_edge: u64,
+    /// The widest window that the peer has offered, in bytes.
+    pub(super) max_window_bytes: u64,
+    last_sent_at: Time,
+    round: u64,
+    round_end: u64,
+    /// The window was full since the last ACK.
+    is_limited: bool,
+    /// The left edge when the latest time-out expired.
+    timed_out_at: Option<u64>,
+    /// No second cut by echoed marks before this is acknowledged (RFC 3168 section 6.1.2).
+    ecn_recover: u64,
+    /// CWR goes out with the next new data.
+    pub(super) must_send_cwr: bool,
+}
+
+impl Sender {
+    /// Before the handshake. `boot_phase` is where ns-2's ticks begin.
+    pub fn new(settings: &Settings, boot_phase: Duration) -> Self {
+        let Profile { rtt, initial_rto, min_rto, max_rto, .. } = settings.profile;
+        let mut sender = Sender {
+            profile: settings.profile,
+            buffer: SendBuffer::new(1),
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(rtt, initial_rto, min_rto, max_rto, boot_phase),
+            counters: SenderCounters::default(),
+            rtt_histogram: Histogram::default(),
+            cc: build_cc(settings, settings.segment_bytes, false),
+            recovery: build_recovery(settings, settings.segment_bytes, settings.profile.sack),
+            sent: SentLog::default(),
+            timed: None,
+            mss: settings.segment_bytes,
+            window_edge: 0,
+            max_window_bytes: 0,
+            last_sent_at: Time::ZERO,
+            round: 0,
+            round_end: 0,
+            is_limited: false,
+            timed_out_at: None,
+            ecn_recover: 0,
+            must_send_cwr: false,
+        };
+        sender.board.on_sent(1);
+        sender
+    }
+
+    /// The handshake is done: the segment size and what the peer can do are known.
+    pub fn establish(&mut self, settings: &Settings, mss: u32, has_sack: bool, lost_syn: bool) {
+        self.mss = mss;
+        self.cc = build_cc(settings, mss, lost_syn);
+        self.recovery = build_recovery(settings, mss, has_sack);
+        self.round_end = self.board.nxt();
+        if lost_syn {
+            self.rtt.on_syn_lost();
+        }
+    }
+
+    /// The congestion window in bytes.
+    pub fn cwnd_bytes(&self) -> u64 {
+        self.cc.cwnd_bytes()
+    }
+
+    /// What it is doing about loss.
+    pub fn stage(&self) -> Stage {
+        self.recovery.stage()
+    }
+
+    /// The SYN was acknowledged `rtt` after it left, or after an ambiguous time.
+    pub fn on_syn_acked(&mut self, now: Time, rtt: Option<Duration>) {
+        self.board.on_acked(1);
+        if let Some(rtt) = rtt {
+            self.take_sample(now, rtt);
+        }
+    }
+
+    fn take_sample(&mut self, now: Time, rtt: Duration) {
+        self.rtt.on_sample(now, rtt);
+        self.rtt_histogram.add(rtt);
+    }
+
+    /// New data `[.., end)` left.
+    pub fn on_sent_new(&mut self, now: Time, payload_bytes: u32, end: u64) {
+        self.counters.segments_sent += 1;
+        self.counters.bytes_sent += u64::from(payload_bytes);
+        self.board.on_sent(end);
+        self.last_sent_at = now;
+        if self.profile.times_every_segment {
+            self.sent.on_sent(end, now);
+        } else {
+            self.timed.get_or_insert((end, now));
+        }
+    }
+
+    /// `[start, end)` left again.
+    pub fn on_sent_again(&mut self, now: Time, payload_bytes: u32, start: u64, end: u64) {
+        self.counters.segments_sent += 1;
+        self.counters.bytes_sent += u64::from(payload_bytes);
+        self.counters.retransmits += 1;
+        self.last_sent_at = now;
+        self.recovery.on_sent_again(&mut self.board, start, end);
+        if self.profile.times_every_segment {
+            self.sent.on_sent_again(start, end);
+        } else {
+            self.timed = None;
+        }
+    }
+
+    /// What to send next. `has_new` says whether new data waits that the peer's window admits.
+    pub fn poll_send(&mut self, has_new: bool) -> Send {
+        let send = self.recovery.poll_send(&self.board, self.cc.cwnd_bytes(), has_new);
+        if let Send::New { room_bytes } = send {
+            self.is_limited |= has_new && room_bytes < self.mss.into();
+        }
+        send
+    }
+
+    /// An idle time longer than the time-out restarts from a small window.
+    pub fn check_idle(&mut self, now: Time) {
+        let is_idle = self.board.flight_bytes() == 0
+            && now.saturating_since(self.last_sent_at) > self.rtt.rto();
+        if is_idle && self.counters.segments_sent > 0 {
+            let window = match self.profile.idle_restart {
+                IdleRestart::InitialWindow => initial_window_bytes(&self.profile, self.mss),
+                IdleRestart::OneSegment => self.mss.into(),
+            };
+            self.cc.on_idle(window);
+        }
+    }
+
+    /// The ACK moves the left edge to `ack`. `echoed` is what the peer's timestamp says of the
+    /// round trip. Returns whether the retransmission timer starts again.
+    pub fn on_ack(&mut self, now: Time, ack: u64, echoed: Option<Duration>) -> bool {
+        let acked_bytes = ack - self.board.una();
+        let had_sacked = self.board.sacked_bytes() > 0;
+        self.board.on_acked(ack);
+        self.buffer.release(ack);
+        self.timed_out_at = None;
+        let rtt = self.sample(now, ack, had_sacked, echoed);
+        if ack >= self.round_end {
+            self.round += 1;
+            self.round_end = self.board.nxt();
+        }
+        let outcome = self.recovery.on_ack(&mut self.board, acked_bytes);
+        if outcome.is_repaired {
+            self.cc.on_recovery_exit(now);
+        }
+        let event = Ack {
+            now,
+            acked_bytes,
+            credit_bytes: self.credit_bytes(acked_bytes),
+            mss: self.mss,
+            flight_bytes: self.board.flight_bytes(),
+            rtt,
+            srtt: self.rtt.srtt(),
+            round: self.round,
+        };
+        if self.recovery.stage() == Stage::Recovery {
+            self.cc.on_recovery_ack(&event);
+        } else if outcome.may_grow && (self.is_limited || !self.profile.grows_only_when_limited) {
+            self.cc.on_ack(&event);
+        }
+        self.is_limited = false;
+        self.act_on(now, outcome);
+        outcome.restarts_timer
+    }
+
+    /// An ACK that moves nothing while data is outstanding; its SACKs told of
+    /// `newly_sacked_bytes`. Returns whether the retransmission timer starts again.
+    pub fn on_duplicate_ack(&mut self, now: Time, newly_sacked_bytes: u64) -> bool {
+        let outcome = self.recovery.on_duplicate_ack(&mut self.board, newly_sacked_bytes);
+        self.act_on(now, outcome);
+        outcome.restarts_timer
+    }
+
+    fn act_on(&mut self, now: Time, outcome: Outcome) {
+        if outcome.is_loss_found {
+            self.counters.fast_recoveries += 1;
+            self.timed = None;
+            let congestion = self.congestion(now, false);
+            self.cc.on_congestion(&congestion);
+        }
+    }
+
+    /// The peer echoed a congestion mark.
+    pub fn on_ecn_echo(&mut self, now: Time) {
+        if self.board.una() >= self.ecn_recover && self.recovery.stage() == Stage::Open {
+            self.ecn_recover = self.board.nxt();
+            self.must_send_cwr = true;
+            self.counters.ecn_cuts += 1;
+            let congestion = self.congestion(now, false);
+            self.cc.on_ecn(&congestion);
+        }
+    }
+
+    /// The retransmission time-out expired with data outstanding.
+    pub fn on_timeout(&mut self, now: Time) {
+        self.counters.timeouts += 1;
+        self.timed = None;
+        let is_repeated = self.timed_out_at == Some(self.board.una());
+        self.timed_out_at = Some(self.board.una());
+        let congestion = self.congestion(now, is_repeated);
+        self.cc.on_rto(&congestion);
+        self.recovery.on_timeout(&mut self.board);
+        self.rtt.on_timeout();
+    }
+
+    fn congestion(&self, now: Time, is_repeated: bool) -> Congestion {
+        let cwnd = self.cc.cwnd_bytes();
+        let window_bytes = match self.profile.cut {
+            // What limited transmit sent lies beyond cwnd and does not count (RFC 5681 section
+            // 3.2 step 2).
+            Cut::Flight => self.board.flight_bytes().min(cwnd),
+            Cut::Cwnd => cwnd,
+            Cut::CwndOrOffered => cwnd.min(self.window_edge.saturating_sub(self.board.una())),
+        };
+        let whole_segments = self.profile.cut == Cut::CwndOrOffered;
+        Congestion { now, window_bytes, mss: self.mss, whole_segments, is_repeated }
+    }
+
+    fn credit_bytes(&self, acked_bytes: u64) -> u64 {
+        match self.profile.growth {
+            Growth::BytesUpToSegment => acked_bytes.min(self.mss.into()),
+            Growth::Bytes => acked_bytes,
+            Growth::Segment => self.mss.into(),
+        }
+    }
+
+    /// Takes a round-trip sample where the ACK admits one.
+    fn sample(
+        &mut self,
+        now: Time,
+        ack: u64,
+        had_sacked: bool,
+        echoed: Option<Duration>,
+    ) -> Option<Duration> {
+        if !self.profile.times_every_segment {
+            let (_, sent_at) = self.timed.filter(|&(end, _)| ack >= end)?;
+            self.timed = None;
+            let rtt = now.since(sent_at);
+            self.take_sample(now, rtt);
+            return Some(rtt);
+        }
+        let Acked { oldest_at, newest_at, is_ambiguous } = self.sent.on_acked(ack);
+        let oldest = oldest_at.filter(|_| !is_ambiguous).map(|sent_at| now.since(sent_at));
+        if let Some(rtt) = oldest.or(echoed) {
+            self.take_sample(now, rtt);
+        }
+        // What was SACKed before arrived before: only the oldest was just received.
+        if had_sacked { oldest } else { oldest.and(newest_at).map(|sent_at| now.since(sent_at)) }
+    }
+
+    /// A row of what the sender knows.
+    pub fn record(&self, now: Time, flow: u32) -> FlowRecord {
+        let (cwnd_bytes, ssthresh_bytes) = (self.cc.cwnd_bytes(), self.cc.ssthresh_bytes());
+        FlowRecord {
+            at: now,
+            flow,
+            cwnd_bytes,
+            ssthresh_bytes,
+            in_flight_bytes: self.board.pipe_bytes(),
+            srtt: self.rtt.srtt(),
+            rtt: self.rtt.latest(),
+            rto: self.rtt.rto(),
+            acked_bytes: self.acked_bytes(),
+            retransmits: self.counters.retransmits,
+            timeouts: self.counters.timeouts,
+            round: self.round,
+            phase: self.recovery.stage().phase(cwnd_bytes, ssthresh_bytes),
+        }
+    }
+
+    /// Bytes of the application acknowledged in sequence.
+    pub fn acked_bytes(&self) -> u64 {
+        self.board.una().min(self.buffer.end()).saturating_sub(1)
+    }
+}
+
+fn build_cc(settings: &Settings, mss: u32, lost_syn: bool) -> Box<dyn CongestionControl> {
+    // RFC 5681 section 3.1: one segment when the SYN or its answer was lost.
+    let initial_window_bytes =
+        if lost_syn { mss.into() } else { initial_window_bytes(&settings.profile, mss) };
+    let initial_ssthresh_bytes = match settings.profile.initial_ssthresh {
+        InitialSsthresh::Unlimited => u64::MAX,
+        InitialSsthresh::OfferedWindow => settings.window_bytes,
+    };
+    (settings.variant.build)(&cc::Setup {
+        mss,
+        initial_window_bytes,
+        initial_ssthresh_bytes,
+        parameters: settings.parameters.clone(),
+    })
+}
+
+fn build_recovery(settings: &Settings, mss: u32, has_sack: bool) -> Box<dyn Recovery> {
+    // A peer without SACK: RFC 6582 is made for it.
+    let needs_sack = settings.recovery.needs.contains(&cc::Need::Sack);
+    let rule = if needs_sack && !has_sack { &recovery::newreno::RULE } else { settings.recovery };
+    (rule.build)(&recovery::Setup {
+        mss,
+        dupack_threshold: settings.profile.dupack_threshold,
+        limited_transmit: settings.profile.limited_transmit,
+        exit_ack_grows: settings.profile.exit_ack_grows,
+    })
+}
+
+fn initial_window_bytes(profile: &Profile, mss: u32) -> u64 {
+    let mss = u64::from(mss);
+    match profile.initial_window {
+        InitialWindow::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+        InitialWindow::Segments(segments) => u64::from(segments) * mss,
+    }
+}

@@ -1,0 +1,61 @@
+//! The timers of a connection.
+
+use narrows_common::Time;
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// Retransmission (RFC 6298).
+    Retransmit,
+    /// Zero-window probe (RFC 9293 section 3.8.6.1).
+    Persist,
+    /// Delayed ACK (RFC 1122 section 4.2.3.2).
+    DelayedAck,
+    /// TIME-WAIT's 2 MSL.
+    TimeWait,
+}
+
+impl Timer {
+    /// All of them, in the order in which they fire at the same instant.
+    pub const ALL: [Timer; 4] =
+        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait];
+}
+
+/// When each timer fires; [`Time::MAX`] is never.
+#[derive(Clone, Copy, Debug)]
+pub struct TimerTable([Time; Timer::ALL.len()]);
+
+impl Default for TimerTable {
+    fn default() -> Self {
+        TimerTable([Time::MAX; Timer::ALL.len()])
+    }
+}
+
+impl TimerTable {
+    /// Sets a timer, anew if it was set.
+    pub fn set(&mut self, timer: Timer, at: Time) {
+        self.0[timer as usize] = at;
+    }
+
+    /// Stops a timer.
+    pub fn stop(&mut self, timer: Timer) {
+        self.0[timer as usize] = Time::MAX;
+    }
+
+    /// True while it runs.
+    pub fn is_set(&self, timer: Timer) -> bool {
+        self.0[timer as usize] != Time::MAX
+    }
+
+    /// The earliest.
+    pub fn next(&self) -> Option<Time> {
+        self.0.iter().copied().min().filter(|&at| at != Time::MAX)
+    }
+
+    /// Stops a timer that is due at `now` and returns it; `None` when none is.
+    pub fn take_due(&mut self, now: Time) -> Option<Timer> {
+        let timer = Timer::ALL.into_iter().find(|&timer| self.0[timer as usize] <= now)?;
+        self.stop(timer);
+        Some(timer)
+    }
+}

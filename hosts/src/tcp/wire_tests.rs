@@ -1,0 +1,104 @@
+//! Frames against bytes worked out by hand, and against random damage.
+
+use super::*;
+use proptest::prelude::*;
+
+fn emitter() -> Emitter {
+    Emitter::new(
+        (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])),
+        (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)),
+        (0x1234, 0x0050),
+    )
+}
+
+fn data_segment(payload: &[u8], zeros: u32) -> Packet {
+    let header = Header {
+        seq: 0x01020304,
+        ack: 0x05060708,
+        flags: Flags::ACK.with(Flags::PSH),
+        window: 0x2000,
+        ecn: Ecn::Ect0,
+        options: Options { timestamps: Some((1, 2)), ..Options::default() },
+    };
+    let (mut packet, mut emitter) = (Packet::default(), emitter());
+    emitter.begin(&header, &mut packet);
+    packet.data.extend_from_slice(payload);
+    packet.zeros = zeros;
+    emitter.finish(&mut packet);
+    packet
+}
+
+#[test]
+fn a_bare_ack_byte_by_byte() {
+    let (mut packet, mut emitter) = (Packet::default(), emitter());
+    let header = Header { seq: 1, ack: 2, flags: Flags::ACK, window: 0xffff, ..Header::default() };
+    emitter.begin(&header, &mut packet);
+    emitter.finish(&mut packet);
+    #[rustfmt::skip]
+    let expected = [
+        2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0,
+        // 4500 + 0028 + 4000 + 4006 + 0a00 + 0001 + 0a00 + 0002 = d931; its complement is 26ce.
+        0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0x26, 0xce, 10, 0, 0, 1, 10, 0, 0, 2,
+        // 1234 + 0050 + 0001 + 0002 + 5010 + ffff, and 0a00 + 0001 + 0a00 + 0002 + 0006 + 0014:
+        // 1 6296 + 141d = 1 76b3, folded 76b4; its complement is 894b.
+        0x12, 0x34, 0, 0x50, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 0xff, 0xff, 0x89, 0x4b, 0, 0,
+    ];
+    assert_eq!(packet.to_bytes(), expected);
+}
+
+#[test]
+fn zeros_and_written_out_zeros_are_the_same_segment() {
+    for payload in [&b""[..], b"a", b"ab", b"abc"] {
+        let short = data_segment(payload, 101);
+        let long = Packet::from_bytes(&short.to_bytes());
+        let (a, b) = (parse(&short).unwrap(), parse(&long).unwrap());
+        assert_eq!(a.payload.len(), b.payload.len());
+        assert_eq!((a.seq, a.ack, a.window, a.options), (b.seq, b.ack, b.window, b.options));
+        assert_eq!(a.ecn, Ecn::Ect0);
+        assert_eq!(a.options.timestamps, Some((1, 2)));
+        assert_eq!(a.payload.bytes, payload);
+    }
+}
+
+#[test]
+fn ethernet_padding_is_not_payload() {
+    let mut packet = data_segment(b"", 0);
+    packet.data.extend_from_slice(&[0xaa; 6]);
+    assert!(parse(&packet).unwrap().payload.is_empty());
+    packet.zeros = 3;
+    assert!(parse(&packet).unwrap().payload.is_empty());
+}
+
+#[test]
+fn each_fault_has_its_reason() {
+    let damaged = |at: usize, byte: u8| {
+        let mut packet = data_segment(b"stamp", 100);
+        packet.data[at] = byte;
+        parse(&packet).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(damaged(12, 0x86), Discard::NotIpv4);
+    assert_eq!(damaged(14, 0x65), Discard::BadIpHeader);
+    assert_eq!(damaged(14, 0x44), Discard::BadIpHeader);
+    assert_eq!(damaged(16, 0xff), Discard::Truncated);
+    assert_eq!(damaged(22, 63), Discard::BadIpChecksum);
+    assert_eq!(damaged(46, 0x40), Discard::BadTcpHeader);
+    assert_eq!(damaged(66, b'S'), Discard::BadTcpChecksum);
+    let mut short = data_segment(b"stamp", 100);
+    short.truncate(80);
+    assert_eq!(parse(&short).map(|_| ()).unwrap_err(), Discard::Truncated);
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_never_panic(data in prop::collection::vec(any::<u8>(), 0..120), zeros in 0u32..2000) {
+        let _ = parse(&Packet { data, zeros });
+    }
+
+    /// A single flipped bit behind the Ethernet header is always noticed.
+    #[test]
+    fn one_flipped_bit_is_found(bit in 14 * 8..(66 + 5) * 8usize) {
+        let mut packet = data_segment(b"stamp", 100);
+        packet.data[bit / 8] ^= 1 << (bit % 8);
+        prop_assert!(parse(&packet).is_err());
+    }
+}

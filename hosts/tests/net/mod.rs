@@ -1,0 +1,238 @@
+//! A test network: two hosts, an event loop, and a path that delays, limits, loses, reorders,
+//! duplicates and damages packets, all from one seed.
+#![allow(dead_code)] // each test binary uses its part
+
+use core::cmp::Reverse;
+use narrows_common::{Bytes, Duration, Line, Packet, Rate, Rng, Time};
+use narrows_hosts::{AccessConfig, Counts, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording};
+use narrows_traffic::{AppConfig, bulk};
+use std::collections::BinaryHeap;
+
+/// What the path does to each packet, in both directions.
+#[derive(Clone, Debug)]
+pub struct Path {
+    pub rate_bps: u64,
+    pub delay: Duration,
+    /// Packets that wait; DropTail behind that.
+    pub queue_packets: usize,
+    pub loss: f64,
+    pub duplication: f64,
+    pub corruption: f64,
+    /// Probability of an extra delay of up to 4 packets' time.
+    pub reordering: f64,
+}
+
+impl Path {
+    pub fn clean(rate_bps: u64, delay: Duration) -> Self {
+        Path {
+            rate_bps,
+            delay,
+            queue_packets: usize::MAX,
+            loss: 0.0,
+            duplication: 0.0,
+            corruption: 0.0,
+            reordering: 0.0,
+        }
+    }
+}
+
+/// One packet on its way.
+#[derive(Debug, PartialEq, Eq)]
+struct Flight {
+    at: Time,
+    order: u64,
+    to: usize,
+    packet: Packet,
+}
+
+impl Ord for Flight {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        (self.at, self.order).cmp(&(other.at, other.order))
+    }
+}
+impl PartialOrd for Flight {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// One direction of the path.
+struct Lane {
+    line: Line,
+    waiting: Vec<Time>,
+}
+
+/// Says of a packet, by direction and number in it, whether it is dropped.
+pub type Dropper = dyn FnMut(usize, u64, &Packet) -> bool;
+
+/// Two hosts and the path between them.
+pub struct Net {
+    pub hosts: [Host; 2],
+    pub now: Time,
+    path: Path,
+    lanes: [Lane; 2],
+    in_flight: BinaryHeap<Reverse<Flight>>,
+    order: u64,
+    rng: Rng,
+    pub sent_packets: [u64; 2],
+    /// Drops chosen packets.
+    pub dropper: Box<Dropper>,
+    pub drops: u64,
+}
+
+pub fn host_config(n: u8) -> HostConfig {
+    HostConfig {
+        name: format!("h{n}"),
+        mac: Mac([2, 0, 0, 0, 0, n]),
+        ip: [10, 0, 0, n].into(),
+        gateway_mac: Mac([2, 0, 0, 0, 0, 3 - n]),
+        access: AccessConfig {
+            rate_bps: 1,
+            delay: Duration::ZERO,
+            queue_packets: None,
+            counts: Counts::Ip,
+        },
+    }
+}
+
+pub fn flow(
+    id: u32,
+    variant: &str,
+    recovery: &str,
+    profile: &str,
+    bytes: Option<u64>,
+) -> FlowConfig {
+    FlowConfig {
+        id,
+        source: Endpoint { ip: [10, 0, 0, 1].into(), port: 10_000 + id as u16 },
+        destination: Endpoint { ip: [10, 0, 0, 2].into(), port: 5001 },
+        start: Time::ZERO,
+        variant: variant.to_owned(),
+        recovery: recovery.to_owned(),
+        profile: profile.to_owned(),
+        segment_bytes: None,
+        window_bytes: None,
+        initial_window: None,
+        delayed_ack: None,
+        sack: None,
+        timestamps: None,
+        ecn: None,
+        min_rto: None,
+        nagle: None,
+        params: Default::default(),
+        app: AppConfig::Bulk(bulk::Config { bytes }),
+        record: Recording::Off,
+    }
+}
+
+impl Net {
+    pub fn new(path: Path, seed: u64) -> Self {
+        let lane = || Lane { line: Line::new(Rate::from_bps(path.rate_bps)), waiting: Vec::new() };
+        Net {
+            hosts: [1, 2]
+                .map(|n| Host::new(&host_config(n), Rng::for_component(seed, &format!("h{n}")))),
+            now: Time::ZERO,
+            lanes: [lane(), lane()],
+            path,
+            in_flight: BinaryHeap::new(),
+            order: 0,
+            rng: Rng::for_component(seed, "net"),
+            sent_packets: [0; 2],
+            dropper: Box::new(|_, _, _| false),
+            drops: 0,
+        }
+    }
+
+    pub fn open(&mut self, flow: &FlowConfig) {
+        self.hosts[0].open_flow(flow).unwrap();
+        self.hosts[1].listen(flow).unwrap();
+    }
+
+    fn transmit(&mut self, from: usize) {
+        let mut packet = Packet::default();
+        while self.hosts[from].poll_transmit(self.now, &mut packet) {
+            self.carry(from, packet.clone());
+        }
+    }
+
+    fn carry(&mut self, from: usize, mut packet: Packet) {
+        let number = self.sent_packets[from];
+        self.sent_packets[from] += 1;
+        let lane = &mut self.lanes[from];
+        lane.waiting.retain(|&start| start > self.now);
+        let is_full = lane.waiting.len() >= self.path.queue_packets;
+        if is_full || (self.dropper)(from, number, &packet) || self.rng.chance(self.path.loss) {
+            self.drops += 1;
+            return;
+        }
+        if self.rng.chance(self.path.corruption) {
+            let bit = self.rng.range(0, packet.data.len() as u64 * 8 - 1) as usize;
+            packet.data[bit / 8] ^= 1 << (bit % 8);
+        }
+        let bits = Bytes::new(packet.len() as u64 - 14).bits();
+        let (start, end) = lane.line.send(self.now, bits);
+        if start > self.now {
+            lane.waiting.push(start);
+        }
+        let copies = 1 + u64::from(self.rng.chance(self.path.duplication));
+        for _ in 0..copies {
+            let extra = if self.rng.chance(self.path.reordering) {
+                end.since(start).saturating_mul(self.rng.range(0, 4))
+            } else {
+                Duration::ZERO
+            };
+            let at = end + self.path.delay + extra;
+            self.order += 1;
+            self.in_flight.push(Reverse(Flight {
+                at,
+                order: self.order,
+                to: 1 - from,
+                packet: packet.clone(),
+            }));
+        }
+    }
+
+    /// Runs until `end` or until nothing is left to happen; false at the latter.
+    pub fn run_until(&mut self, end: Time) -> bool {
+        self.run_while(end, |_| true)
+    }
+
+    /// Runs until `end`, or `goes_on` says no, or nothing is left to happen; false at the latter.
+    pub fn run_while(&mut self, end: Time, mut goes_on: impl FnMut(&mut Net) -> bool) -> bool {
+        loop {
+            let arrival = self.in_flight.peek().map(|Reverse(flight)| flight.at);
+            let timers = [0, 1].map(|n| self.hosts[n].poll_timeout());
+            let next = [arrival, timers[0], timers[1]].into_iter().flatten().min();
+            let Some(next) = next else { return false };
+            if next > end {
+                self.now = end;
+                return true;
+            }
+            assert!(next >= self.now, "time goes back from {:?} to {next:?}", self.now);
+            self.now = next;
+            if arrival == Some(next) {
+                let Reverse(flight) = self.in_flight.pop().unwrap();
+                self.hosts[flight.to].handle_packet(next, &flight.packet);
+                self.transmit(flight.to);
+            } else {
+                for n in [0, 1] {
+                    if timers[n] == Some(next) {
+                        self.hosts[n].handle_timeout(next);
+                        self.transmit(n);
+                    }
+                }
+            }
+            if !goes_on(self) {
+                return true;
+            }
+        }
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.hosts.iter().all(Host::is_complete)
+    }
+}
+
+pub fn secs(s: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(s)
+}
