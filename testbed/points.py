@@ -146,24 +146,25 @@ def override(source: str, tree: Tree, path: str, value: Any) -> None:
 
     Missing tables are made; whether the key exists, the schema says. Raises `InputError`.
     """
-    first, _, rest = path.partition(".")
-    if not rest:
-        tree[first] = copy.deepcopy(value)
-        return
-    inner = tree.setdefault(first, {})
-    if isinstance(inner, list):
-        index, _, behind = rest.partition(".")
+    *parents, last = path.split(".")
+    tables = [tree]
+    for depth, part in enumerate(parents):
+        if part.isdigit():
+            continue
+        inner = [table.setdefault(part, {}) for table in tables]
+        tables = [
+            table for found in inner for table in (found if isinstance(found, list) else [found])
+        ]
+        index = parents[depth + 1] if depth + 1 < len(parents) else ""
         if index.isdigit():
-            if int(index) >= len(inner) or not behind:
-                what = f"{first} has {len(inner)} tables; expected {first}.0 to .{len(inner) - 1}"
+            if int(index) >= len(tables):
+                what = f"{part} has {len(tables)} tables; the first is {part}.0"
                 raise InputError(source, [Problem(path, what)])
-            inner, rest = [inner[int(index)]], behind
-        for table in inner:
-            override(source, table, rest, value)
-    elif isinstance(inner, dict):
-        override(source, inner, rest, value)
-    else:
-        raise InputError(source, [Problem(path, f"{first} is no table")])
+            tables = [tables[int(index)]]
+        if not all(isinstance(table, dict) for table in tables):
+            raise InputError(source, [Problem(path, f"{part} is no table")])
+    for table in tables:
+        table[last] = copy.deepcopy(value)
 
 
 def point_name(values: Mapping[str, Any]) -> str:
@@ -188,8 +189,8 @@ def short(path: str, paths: Sequence[str]) -> str:
 def name(value: Any) -> str:
     """A value as part of a file's name: as it is where that is short, else its hash."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-    safe = re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-")
-    if safe != text or len(safe) > 40:
+    safe = re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.")
+    if safe != text or not safe or len(safe) > 40:
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         return f"{safe[:24].rstrip('-')}-{digest}" if safe else digest
     return safe

@@ -115,7 +115,7 @@ def _queue_record(value: object) -> object:
 
 def _number(value: object) -> object:
     if isinstance(value, bool | int | float):
-        return value
+        return float(value)
     raise ValueError("expected a number or a boolean")
 
 
@@ -149,7 +149,8 @@ class Port(Model):
     """Probability that the P4 program drops a packet bound for this port."""
     counts: Counts = "frame"
     """What counts against the rate and a limit in bytes: the IP length, the Ethernet frame
-    without its check sequence, or frame + check sequence + preamble + gap (24 B more)."""
+    without its check sequence, or what the wire carries (check sequence, padding to 64 B,
+    preamble and gap: 24 B more)."""
     ecn_threshold: Annotated[int, Field(ge=0, lt=2**24)] | None = None
     """Packets in the queue above which ECN-capable packets are marked; absent: never."""
     telemetry: Every | None = None
@@ -282,7 +283,7 @@ class Flow(Model):
     )
     """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`."""
     params: dict[str, Annotated[Any, BeforeValidator(_number)]] = {}
-    """The variant's own parameters, numbers or booleans."""
+    """The variant's own parameters, numbers; true and false are 1 and 0."""
 
     @model_validator(mode="after")
     def _params_are_the_variants(self) -> Self:

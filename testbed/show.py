@@ -14,7 +14,7 @@ from rich.table import Table
 
 from testbed.runs import Outcome, simulated
 
-PLAIN_WIDTH = 120
+PLAIN_WIDTH = 140
 PLAIN_EVERY_S = 30.0
 """Seconds of silence after which progress without a terminal prints a line."""
 
@@ -22,7 +22,7 @@ MARKS = {"done": "done", "reused": "there already", "refused": "REFUSED", "faile
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console as wide as the terminal; 120 columns where there is none."""
+    """A console as wide as the terminal; 140 columns where there is none."""
     made = Console(stderr=stderr, highlight=False)
     return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 

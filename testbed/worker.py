@@ -40,7 +40,7 @@ def main() -> int:
         return 1
     except engine.PlanError as error:
         return say({"refused": str(error)})
-    except engine.EngineError as error:
+    except engine.RunError as error:
         return say({"failed": str(error)})
     except OSError as error:
         return say({"failed": f"cannot write the results: {error}"})
