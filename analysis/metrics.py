@@ -131,7 +131,7 @@ def goodput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     edges = bin_edges_ps(run.duration_ps, bin_ps)
     acked = run.table("flows").select("flow", "time_ps", "acked_bytes").collect()
     frames = []
-    for flow, rows in _by_flow(acked):
+    for flow, rows in by_flow(acked):
         at = np.searchsorted(rows["time_ps"].to_numpy(), edges, side="right") - 1
         total = np.where(at < 0, 0, rows["acked_bytes"].to_numpy()[np.maximum(at, 0)])
         frames.append(_rate_rows(flow, edges, np.diff(total), bin_ps))
@@ -269,7 +269,7 @@ def queue_delay_by_round(run: Run) -> pl.DataFrame:
     total_ps = np.append(0, np.cumsum(dequeued["sojourn_ps"].to_numpy().astype(np.int64)))
     frames = []
     rows_of_all = run.table("flows").select("flow", "time_ps", "round").collect()
-    for flow, rows in _by_flow(rows_of_all):
+    for flow, rows in by_flow(rows_of_all):
         rounds = rows.group_by("round", maintain_order=True).agg(pl.col("time_ps").first())
         starts = rounds["time_ps"].to_numpy()
         ends = np.append(starts[1:], int(rows["time_ps"][-1]) + 1)
@@ -352,8 +352,8 @@ def _follow(value: Any, keys: tuple[str, ...]) -> float | None:
     return None if value is None else float(value)
 
 
-def _by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
-    """The rows of each flow, in the order of the flows' ids."""
+def by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
+    """The rows of a table of each flow that has some, in the order of the flows' ids."""
     flows = rows.partition_by("flow", maintain_order=True, as_dict=True)
     return sorted(
         ((int(str(key[0])), part) for key, part in flows.items()), key=lambda item: item[0]

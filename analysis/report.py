@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis import metrics, page
-from analysis.figures import render, select, style
+from analysis.figures import FIGURES, render, select, style
 from analysis.figures.base import SEED, Figure, Results, key_label
 from analysis.load import Run, load
 
@@ -90,7 +90,7 @@ def write(dirs: list[Path], out: Path) -> None:
     """Writes the report of scenarios' results, or of single runs, to the file `out`.
 
     Draws the figures that a scenario's `report.figures` names, or all where it names none.
-    Raises `load.LoadError`, `figures.UnknownFigureError`, and `OSError` for `out`.
+    Raises `load.LoadError`, and `OSError` for `out`.
     """
     scenarios = [Results(tuple(load(directory))) for directory in dirs]
     sections = [_section(index, results) for index, results in enumerate(scenarios)]
@@ -164,8 +164,10 @@ several runs leave them out, figures of single runs say so.<ul>{"".join(lines)}<
 
 
 def _wanted(results: Results) -> list[Figure]:
+    """The figures that the scenario names and this version has; all where it names none."""
     names = results.runs[0].scenario.get("report", {}).get("figures")
-    return select(names or None)
+    known = {figure.name for figure in FIGURES}
+    return select([name for name in names if name in known] if names else None)
 
 
 # Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import struct
 from itertools import pairwise
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis import figures
 from analysis.figures import FIGURES, UnknownFigureError, draw, render, select, style
 from analysis.figures.base import Results, number, thin
 from analysis.load import load
@@ -58,6 +60,12 @@ def test_its_bytes_depend_on_the_runs_alone(sweep: Path, figure: Any) -> None:
         assert b"CreationDate" not in content and b"<dc:date>" not in content
 
 
+def test_a_figure_is_a_file_and_a_line_in_the_list() -> None:
+    parts = {"__init__", "base", "style", "against", "flows"}
+    files = {path.stem for path in Path(figures.__file__).parent.glob("*.py")} - parts
+    assert files == {figure.name for figure in FIGURES}
+
+
 def test_names_and_texts_are_there_for_a_list() -> None:
     assert len({figure.name for figure in FIGURES}) == len(FIGURES)
     for figure in FIGURES:
@@ -70,13 +78,22 @@ def test_an_unknown_figure_is_refused_before_anything_is_drawn(one: Path) -> Non
     assert not (one / "figures").exists()
 
 
+def test_all_that_can_be_drawn_is_drawn(one: Path) -> None:
+    (one / "seed=1" / "flows.parquet").unlink()
+    names = ["queue_length", "delay_cdf", "queue_delay_box"]
+    assert draw(one) == [
+        one / "figures" / f"{name}.{suffix}" for name in names for suffix in ("png", "pdf")
+    ]
+
+
 def test_no_names_are_all_figures() -> None:
     assert select(None) == list(FIGURES)
     assert select([]) == []
 
 
 def drawn(results_dir: Path) -> set[str]:
-    return {path.stem for path in draw(results_dir)}
+    results = Results(tuple(load(results_dir)))
+    return {figure.name for figure in FIGURES if render(figure, results, ("svg",))}
 
 
 def test_a_single_run_has_no_figure_against_anything(one: Path) -> None:
@@ -124,6 +141,24 @@ def test_large_sweeps_and_many_flows(
         assert len(canvas.axes) == panels
         for text in [text for axis in canvas.axes for text in axis.texts] + canvas.texts:
             assert float(text.get_fontsize()) >= 6
+
+
+@pytest.mark.parametrize(
+    ("flows", "labels"),
+    [
+        (2, ["flow 1 (reno)", "flow 2 (new-aimd)", "ssthresh"]),
+        (10, ["each new-aimd flow", "each reno flow"]),
+    ],
+)
+def test_variants_side_by_side_are_named(tmp_path: Path, flows: int, labels: list[str]) -> None:
+    path = write_run(tmp_path / "one" / "seed=1", {"seed": 1}, flows=flows, segments=20)
+    summary = json.loads((path / "summary.json").read_text())
+    for flow in summary["flows"][1::2]:
+        flow["variant"] = "new-aimd"
+    (path / "summary.json").write_text(json.dumps(summary))
+    canvas = select(["cwnd"])[0].draw(Results(tuple(load(tmp_path / "one"))))
+    assert canvas is not None
+    assert [text.get_text() for text in canvas.legends[0].get_texts()] == labels
 
 
 def test_swept_keys_of_any_kind(tmp_path: Path) -> None:

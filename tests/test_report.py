@@ -127,7 +127,7 @@ def test_several_scenarios_and_single_runs(results: Path, tmp_path: Path) -> Non
 def test_the_figures_are_those_the_scenario_names(tmp_path: Path) -> None:
     path = write_run(tmp_path / "one" / "seed=1", {"seed": 1}, segments=40) / "run.json"
     record = json.loads(path.read_text())
-    record["scenario"]["report"] = {"figures": ["cwnd"]}
+    record["scenario"]["report"] = {"figures": ["cwnd", "of an older version"]}
     path.write_text(json.dumps(record))
     write([tmp_path / "one"], tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))

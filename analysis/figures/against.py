@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.figures import style
-from analysis.figures.base import COUNT, Results, key_label, number
+from analysis.figures.base import COUNT, Results, key_label, number, spaced
 from analysis.load import Run
 
 
@@ -52,7 +52,7 @@ def places(
 def ticks(axis: Axes, results: Results) -> None:
     """A tick at each value of the x axis, named as in the scenario."""
     at, values = _axis(results)
-    names = [f"{value:g}" if isinstance(value, (int, float)) else str(value) for value in values]
+    names = [spaced(value) for value in values]
     axis.set_xticks(at, names if results.x_key else [str(len(results.runs[0].flows))])
     axis.set_xlim(min(at) - 0.5 * step(results), max(at) + 0.5 * step(results))
 

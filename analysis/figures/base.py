@@ -7,6 +7,8 @@ returns a matplotlib figure, or None where the runs hold nothing for it.
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -164,18 +166,19 @@ def value_label(key: str | None, value: Any) -> str:
         return "1 flow" if value == 1 else f"{value} flows"
     if key in (None, VARIANT):
         return "all flows" if value is None else str(value)
-    return f"{str(key).rsplit('.', 1)[-1]} {value}"
+    return f"{str(key).rsplit('.', 1)[-1]} {spaced(value)}"
+
+
+def spaced(value: Any) -> str:
+    """A sweep value with a space between number and unit; a number as short as it goes."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return re.sub(r"^([\d.]+)(?=[A-Za-z])", r"\1 ", str(value))
 
 
 def point_label(point: dict[str, Any]) -> str:
     """A combination of sweep values as a panel title."""
     return ", ".join(value_label(key, value) for key, value in point.items())
-
-
-def flow_label(run: Run, flow: dict[str, Any]) -> str:
-    """A flow in a legend; with its variant where the run's flows differ in it."""
-    mixed = len({other["variant"] for other in run.flows}) > 1
-    return f"flow {flow['id']} ({flow['variant']})" if mixed else f"flow {flow['id']}"
 
 
 # Panels
@@ -210,13 +213,13 @@ def panels(
 ) -> Panels:
     """Lays out `count` panels, each `height_in` high, at a column's or a page's width.
 
-    One column of panels fits a journal's column (3.5 in), more fill its page (7.16 in). A panel
-    that stands alone is as high as its labels need; several are lettered (a), (b), ...
+    One column of panels fits a journal's column (3.5 in), more fill its page (7.16 in). A single
+    row of panels is as high as its labels need; several are lettered (a), (b), ...
     """
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     width_in = style.COLUMN_IN if columns == 1 else style.PAGE_IN
-    height_in = max(height_in, style.SINGLE_IN) if count == 1 else height_in
+    height_in = max(height_in, style.SINGLE_IN) if rows == 1 else height_in
     canvas = Canvas(figsize=(width_in, rows * height_in + 0.55), layout="constrained")
     grid = canvas.subplots(rows, columns, squeeze=False, sharey=share_y, sharex=share_x)
     axes = [axis for row in grid for axis in row]
@@ -224,7 +227,8 @@ def panels(
         spare.set_visible(False)
     for index, (axis, title) in enumerate(zip(axes[:count], titles, strict=True)):
         letter = f"({_letter(index)}) " if count > 1 else ""
-        axis.set_title(f"{letter}{title}", loc="left")
+        lines = textwrap.wrap(f"{letter}{title}", round(width_in / columns * _TITLE_PER_IN))
+        axis.set_title("\n".join(lines), loc="left")
         if share_y != "none" and index % columns:
             axis.tick_params(labelleft=False)
         if share_x == "all" and index + columns >= count:
@@ -263,6 +267,10 @@ def point_panels(
     return grid, [found.first for _, found, _ in shown]
 
 
+_TITLE_PER_IN: Final = 12
+"""Characters of a title that fit an inch of a panel, with room for a short one at its right."""
+
+
 def _letter(index: int) -> str:
     letters = "abcdefghijklmnopqrstuvwxyz"
     return letters[index] if index < 26 else letters[index // 26 - 1] + letters[index % 26]
@@ -273,7 +281,8 @@ def finish(
 ) -> Canvas:
     """Labels the axes once for all panels; the legend goes above them, a note below."""
     if handles:
-        entries = min(len(handles), 3 if grid.columns == 1 else 6)
+        rows = math.ceil(len(handles) / (3 if grid.columns == 1 else 6))
+        entries = math.ceil(len(handles) / rows)
         grid.canvas.legend(handles=list(handles), loc="outside upper center", ncols=entries)
     if len(grid.axes) == 1:
         grid.axes[0].set_ylabel(ylabel)

@@ -9,38 +9,31 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 
+from analysis import metrics
 from analysis.figures import style
 from analysis.figures.base import Figure, Panels, Results, finish, point_panels, seeds_note, thin
+from analysis.figures.flows import Flows
 
 
 def draw(results: Results) -> Canvas:
     """A step line per flow, its threshold thin in the same colour."""
     grid, runs = point_panels(results, 1.2, share_y="row")
-    flows = sorted({flow["id"] for run in runs for flow in run.flows})
-    many = len(flows) > len(style.COLOURS)
+    flows = Flows(runs)
     for axis, run in zip(grid.axes, runs, strict=True):
-        rows = (
-            run.table("flows").select("flow", "time_ps", "cwnd_bytes", "ssthresh_bytes").collect()
-        )
+        rows = run.table("flows").select("flow", "time_ps", "cwnd_bytes", "ssthresh_bytes")
+        of_flow = dict(metrics.by_flow(rows.collect()))
         for flow in run.flows:
-            own = rows.filter(rows["flow"] == flow["id"])
-            look = _LIKE_OTHERS if many else style.series(flows.index(flow["id"]))
-            _step(grid, axis, own, "cwnd_bytes", {"linewidth": 0.7} | look)
-            if not many:
+            own, look = of_flow.get(flow["id"]), flows.look(flow)
+            if own is not None:
+                _step(grid, axis, own, "cwnd_bytes", {"linewidth": 0.7} | look)
+            if own is not None and not flows.many:
                 _step(grid, axis, own, "ssthresh_bytes", {"color": look["color"]} | _THRESHOLD)
     grid.from_zero()
-    if many:
-        handles = [Line2D([], [], label="each flow", **_LIKE_OTHERS)]
-    else:
-        handles = [
-            Line2D([], [], label=f"flow {flow}", **style.series(index))
-            for index, flow in enumerate(flows)
-        ]
-        handles.append(Line2D([], [], color=style.INK, label="ssthresh", **_THRESHOLD))
+    threshold = Line2D([], [], color=style.INK, label="ssthresh", **_THRESHOLD)
+    handles = flows.handles() + [threshold] * (not flows.many)
     return finish(grid, "Time (s)", "Congestion window (kB)", handles, seeds_note(results))
 
 
-_LIKE_OTHERS: Final[dict[str, Any]] = {"color": style.colour(0), "linewidth": 0.4, "alpha": 0.5}
 _THRESHOLD: Final[dict[str, Any]] = {"linewidth": 0.5, "alpha": 0.5}
 
 

@@ -15,7 +15,7 @@ COLUMN_IN: Final = 3.5
 PAGE_IN: Final = 7.16
 """Width of its page in inches."""
 SINGLE_IN: Final = 1.9
-"""Least height of a panel that stands alone."""
+"""Least height of a single row of panels."""
 PRINT_DPI: Final = 300
 """Resolution of the PNG files."""
 TRACE_DPI: Final = 200
