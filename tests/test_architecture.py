@@ -1,0 +1,151 @@
+"""Who may import whom, and what an engine may not touch."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.world import ROOT
+
+RUST_MAY = {
+    "common": set(),
+    "traffic": {"common"},
+    "switch": {"common"},
+    "hosts": {"common", "traffic"},
+    "testbed/engine": {"common", "traffic", "switch", "hosts"},
+}
+"""The rooms of ours that each Rust room may depend on."""
+
+PYTHON_MAY = {
+    "controller": set(),
+    "analysis": set(),
+    "testbed": {"controller", "analysis"},
+    "bench": {"testbed"},
+}
+"""The packages of ours that each Python room may import, itself aside."""
+
+ENGINES = ("common", "traffic", "switch", "hosts", "testbed/engine")
+
+ENTRY_POINTS = {"testbed/engine/src/python.rs"}
+"""Files that are an engine's way in: they may read the wall clock."""
+
+FORBIDDEN = {
+    "the operating system's clock": r"\b(Instant|SystemTime)\b",
+    "threads": r"\bstd::thread\b|\brayon\b|\btokio\b",
+    "sockets": r"\bstd::net::(Tcp|Udp)|\b(Tcp|Udp)(Stream|Listener|Socket)\b",
+    "unsafe code": r"\bunsafe\b(?!_code)",
+    "hash-order iteration": r"\bstd::collections::\{?[^;]*\bHash(Map|Set)\b|\bRandomState\b",
+    "the platform's mathematics":
+        r"(\.|\bf(32|64)::)(sin|cos|tan|tanh|exp|exp2|exp_m1|ln|ln_1p|log2|log10|pow[fi]|cbrt|hypot)\(",
+    "randomness of its own": r"\bthread_rng\b|\brand::rng\b|\bOsRng\b|\bgetrandom\b",
+}  # fmt: skip
+
+
+def rust_files(room: str) -> list[Path]:
+    return sorted(p for p in (ROOT / room).rglob("*.rs") if "target" not in p.parts)
+
+
+def shipped(path: Path) -> str:
+    """A Rust file without its comments, its strings and its tests."""
+    text = path.read_text()
+    if path.stem.endswith("tests") or "tests" in path.parts or "benches" in path.parts:
+        return ""
+    text = re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", text, maxsplit=1, flags=re.M)[0]
+    text = re.sub(r"//.*", "", text)
+    return re.sub(r'"(\\.|[^"\\])*"', '""', text)
+
+
+@pytest.mark.parametrize("room", RUST_MAY)
+def test_a_rust_room_depends_on_its_neighbours_only(room: str) -> None:
+    manifest = tomllib.loads((ROOT / room / "Cargo.toml").read_text())
+    crates = {f"narrows-{name.split('/')[0]}": name for name in RUST_MAY}
+    for table in ("dependencies", "dev-dependencies", "build-dependencies"):
+        ours = {crates[name] for name in manifest.get(table, {}) if name in crates}
+        assert ours <= RUST_MAY[room], f"{room}/Cargo.toml [{table}]"
+    used = set()
+    for path in rust_files(room):
+        used |= set(re.findall(r"\bnarrows_(\w+)::", path.read_text()))
+    assert used <= {name.split("/")[0] for name in RUST_MAY[room]} | {room.split("/")[0]}
+
+
+def test_every_crate_of_the_workspace_has_its_rule() -> None:
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+    assert set(members) == set(RUST_MAY)
+
+
+@pytest.mark.parametrize("room", ENGINES)
+def test_an_engine_touches_nothing_outside_itself(room: str) -> None:
+    found = []
+    for path in rust_files(room):
+        name = path.relative_to(ROOT).as_posix()
+        if name in ENTRY_POINTS:
+            continue
+        lines = shipped(path).splitlines()
+        for what, pattern in FORBIDDEN.items():
+            guilty = [line.strip() for line in lines if re.search(pattern, line)]
+            found += [f"{name}: {what}: {line}" for line in guilty]
+    assert not found, "\n".join(found)
+
+
+def imports(path: Path) -> set[str]:
+    """The top-level packages that a Python file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import hides whose it is"
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("room", PYTHON_MAY)
+def test_a_python_room_imports_its_neighbours_only(room: str) -> None:
+    ours = {*PYTHON_MAY, "tests", "p4"}
+    for path in sorted((ROOT / room).rglob("*.py")):
+        used = imports(path) & ours - {room}
+        assert used <= PYTHON_MAY[room], f"{path.relative_to(ROOT)} imports {used}"
+
+
+def test_setup_and_doctor_need_the_standard_library_only() -> None:
+    import sys
+
+    for name in ("bootstrap", "doctor", "__init__"):
+        used = imports(ROOT / "testbed" / f"{name}.py")
+        assert used <= set(sys.stdlib_module_names) | {"testbed"}
+    assert imports(ROOT / "p4/compile.py") <= set(sys.stdlib_module_names)
+
+
+def test_the_rules_can_fail(tmp_path: Path) -> None:
+    """The patterns above find what they forbid."""
+    guilty = {
+        "the operating system's clock": "let now = std::time::Instant::now();",
+        "threads": "std::thread::spawn(run);",
+        "sockets": "let s = UdpSocket::bind(address);",
+        "unsafe code": "unsafe { *p }",
+        "hash-order iteration": "use std::collections::{BTreeMap, HashMap};",
+        "the platform's mathematics": "let y = x.powf(0.75);",
+        "randomness of its own": "let mut rng = rand::rng();",
+    }
+    assert set(guilty) == set(FORBIDDEN)
+    for what, line in guilty.items():
+        assert re.search(FORBIDDEN[what], line), what
+    path = tmp_path / "engine.rs"
+    path.write_text(
+        '// Instant\nlet s = "Instant";\n#[cfg(test)]\nmod tests {\nInstant::now()\n}\n'
+    )
+    assert "Instant" not in shipped(path)
+
+
+def test_no_source_file_is_longer_than_700_lines() -> None:
+    rooms = ("common", "traffic", "switch", "hosts", "testbed", "controller", "analysis", "tests",
+             "bench", "p4")  # fmt: skip
+    for room in rooms:
+        for suffix in ("rs", "py", "p4"):
+            for path in (ROOT / room).rglob(f"*.{suffix}"):
+                lines = len(path.read_text().splitlines())
+                assert lines <= 700, f"{path.relative_to(ROOT)}: {lines} lines"
