@@ -111,7 +111,10 @@ def test_each_flow_has_its_own_hosts_unless_they_are_shared(tmp_path: Path) -> N
     assert len(plan["hosts"]) == 4
     plan = planned(tmp_path, TWO_FLOWS, ("dumbbell.hosts", "shared"))
     assert [host["config"]["name"] for host in plan["hosts"]] == ["sender1", "receiver1"]
-    ports = {(flow["source_port"], flow["destination_port"]) for flow in plan["flows"]}
+    ports = {
+        (flow["flow"]["source"]["port"], flow["flow"]["destination"]["port"])
+        for flow in plan["flows"]
+    }
     assert len(ports) == 2
 
 
