@@ -196,10 +196,10 @@ class Panels:
     """Pixel columns of a panel at the resolution in print: traces are thinned to them."""
 
     def from_zero(self) -> None:
-        """Both axes of every panel begin at 0 and end where the data do. Call it last."""
+        """Every panel begins at 0, ends with the data at the right and a little above them."""
         for axis in self.axes:
             axis.set_xlim(left=0)
-            axis.set_ylim(bottom=0)
+            axis.set_ylim(0, max(axis.get_ylim()[1], 1.05 * axis.dataLim.y1))
 
 
 def panels(
