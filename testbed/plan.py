@@ -204,8 +204,8 @@ def flow(scenario: Scenario, placed: PlacedFlow) -> Json:
         "to": network.destination.name,
         "flow": {
             "id": network.id,
-            "source": {"ip": network.source.ip, "port": network.source_port},
-            "destination": {"ip": network.destination.ip, "port": network.destination_port},
+            "source": endpoint(network.source.ip, network.source_port),
+            "destination": endpoint(network.destination.ip, network.destination_port),
             "start_ps": placed.start_ps,
             "variant": settings.variant,
             "recovery": settings.recovery,
@@ -224,6 +224,11 @@ def flow(scenario: Scenario, placed: PlacedFlow) -> Json:
             "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
         },
     }
+
+
+def endpoint(ip: int, tcp_port: int) -> Json:
+    """One end of a connection."""
+    return {"ip": ip_text(ip), "port": tcp_port}
 
 
 def application(app: App) -> Json:
