@@ -36,6 +36,8 @@ pub struct Host {
     discards: [u64; Discard::ALL.len()],
     flow_records: Vec<FlowRecord>,
     message_records: Vec<MessageRecord>,
+    /// Sending flows that completed since the last poll.
+    newly_complete: usize,
 }
 
 #[derive(Debug)]
@@ -51,6 +53,8 @@ struct Flow {
     /// The heap's entry for it; [`Time::MAX`] without one.
     wakes_at: Time,
     is_ready: bool,
+    /// It has been counted as complete.
+    is_counted: bool,
 }
 
 impl Host {
@@ -69,6 +73,7 @@ impl Host {
             discards: [0; Discard::ALL.len()],
             flow_records: Vec::new(),
             message_records: Vec::new(),
+            newly_complete: 0,
         }
     }
 
@@ -141,6 +146,7 @@ impl Host {
             next_record_at: Time::ZERO,
             wakes_at: Time::MAX,
             is_ready: false,
+            is_counted: !is_sender,
         });
         self.schedule(index);
         Ok(())
@@ -265,6 +271,11 @@ impl Host {
         self.flows.iter().map(|flow| flow.id)
     }
 
+    /// How many sending flows completed, or were reset, since the last call.
+    pub fn poll_completed(&mut self) -> usize {
+        core::mem::take(&mut self.newly_complete)
+    }
+
     /// True when every sending flow with an end is complete, and every such flow received.
     pub fn is_complete(&self) -> bool {
         self.flows.iter().all(Flow::is_complete)
@@ -281,6 +292,10 @@ impl Host {
         if !flow.is_ready {
             flow.is_ready = true;
             self.ready.push_back(index);
+        }
+        if !flow.is_counted && flow.is_complete() {
+            flow.is_counted = true;
+            self.newly_complete += 1;
         }
     }
 

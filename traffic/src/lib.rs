@@ -72,6 +72,13 @@ impl AppConfig {
             AppConfig::Bulk(config) => Box::new(bulk::Bulk::new(config)),
         }
     }
+
+    /// True when it will have written its last byte some day.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            AppConfig::Bulk(config) => config.bytes.is_some(),
+        }
+    }
 }
 
 /// What there is to know about a model, for help, docs and tests.
