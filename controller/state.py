@@ -98,7 +98,8 @@ class CloneSession:
 
     def as_json(self) -> dict[str, Any]:
         """The session as the plan has it."""
-        return {"id": self.id, "ports": list(self.ports), "truncate_bytes": self.truncate_bytes}
+        replicas = [{"port": port, "rid": 0} for port in self.ports]
+        return {"id": self.id, "replicas": replicas, "truncate_bytes": self.truncate_bytes}
 
     def __str__(self) -> str:
         cut = f" truncate={self.truncate_bytes}" if self.truncate_bytes is not None else ""

@@ -287,11 +287,14 @@ class Flow(Model):
 
     @model_validator(mode="after")
     def _params_are_the_variants(self) -> Self:
-        known = [p["name"] for p in catalogue.record("variants", self.variant)["parameters"]]
-        for name in self.params:
+        known = {p["name"]: p for p in catalogue.record("variants", self.variant)["parameters"]}
+        for name, value in self.params.items():
             if name not in known:
                 what = f"parameter of {self.variant}"
                 raise ValueError(f'params: "{name}" {catalogue.unknown(what, name, known)}')
+            least, most = known[name]["min"], known[name]["max"]
+            if not least <= value <= most:
+                raise ValueError(f"params: {name} = {value:g}; expected {least:g} to {most:g}")
         return self
 
 
