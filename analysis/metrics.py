@@ -315,10 +315,21 @@ def mean_delay_by_round(run: Run) -> pl.DataFrame:
 # Completion
 
 
+def end_s(flow: dict[str, Any]) -> float | None:
+    """When the last byte of a summary's flow was acknowledged, in s of the run; None when never."""
+    taken = flow["completion_s"]
+    return None if taken is None else float(flow["start_s"]) + float(taken)
+
+
 def completion_s(run: Run) -> float | None:
-    """When the last flow had delivered everything, in s; None when one never did."""
-    times = [flow["completion_s"] for flow in run.flows]
-    return max(map(float, times)) if times and None not in times else None
+    """From the first flow's start to the acknowledgement of the last flow's last byte, in s.
+
+    None when a flow did not finish, or there is none.
+    """
+    ends = [end for flow in run.flows if (end := end_s(flow)) is not None]
+    if not ends or len(ends) < len(run.flows):
+        return None
+    return max(ends) - min(float(flow["start_s"]) for flow in run.flows)
 
 
 def completion_bound_s(run: Run) -> float:

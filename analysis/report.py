@@ -27,10 +27,12 @@ DEFINITIONS: Final = (
     "Goodput: bytes delivered in sequence, over time; in the table of all flows over the whole "
     "run. Throughput: every byte that counts against the link's rate, headers and "
     "retransmissions included.",
-    "Completion: when the last flow's receiver had all of its data.",
+    "Completion: from the first flow's start to the acknowledgement of the last flow's last byte.",
     "Jain's index: (sum of goodputs)² / (number of flows times the sum of their squares).",
     "Loss: packets dropped at the bottleneck over packets that arrived there.",
-    "1 kB is 1,000 bytes, 1 Mb/s is 1,000,000 bit/s. Percentiles are values that occurred.",
+    "Percentiles in the table are from histograms of three significant digits; those of queueing "
+    "delay in figures are from every packet.",
+    "1 kB is 1,000 bytes, 1 Mb/s is 1,000,000 bit/s.",
 )
 """How the page's numbers are defined."""
 
@@ -63,6 +65,13 @@ def _percent(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else 100 * part / whole
 
 
+def _loss_percent(bottleneck: dict[str, Any]) -> float | None:
+    enqueued, dropped = bottleneck.get("enqueued"), bottleneck.get("dropped")
+    if enqueued is None or dropped is None:
+        return None
+    return _percent(dropped, enqueued + dropped)
+
+
 COLUMNS: Final = (
     Column("Flows", "", lambda run: float(len(run.flows)), 0),
     Column("Completion", "s", metrics.completion_s, 2),
@@ -74,12 +83,7 @@ COLUMNS: Final = (
     Column("Delay, mean", "ms", _of_bottleneck("queue_delay_ms", "mean"), 1),
     Column("Delay, p95", "ms", _of_bottleneck("queue_delay_ms", "p95"), 1),
     Column("Delay, most", "ms", _of_bottleneck("queue_delay_ms", "max"), 1),
-    Column(
-        "Loss",
-        "%",
-        lambda run: _percent(_of_bottleneck("dropped")(run), _of_bottleneck("arrived")(run)),
-        3,
-    ),
+    Column("Loss", "%", lambda run: _loss_percent(run.summary["bottleneck"]), 3),
     Column("Resent", "segments", _sum_of_flows("retransmits"), 0),
     Column("Time-outs", "", _sum_of_flows("timeouts"), 0),
 )

@@ -251,8 +251,8 @@ def write_ledger(
         "schema": 1, "valid": True, "duration_s": duration_s,
         "bottleneck": {"switch": "s1", "port": 2, "rate_bps": rate_bps},
         "flows": [
-            {"id": flow, "variant": "reno", "completion_s": duration_s - flow,
-             "delivered_bytes": 1000}
+            {"id": flow, "variant": "reno", "start_s": 0.25 * flow,
+             "completion_s": duration_s - flow, "delivered_bytes": 1000}
             for flow in ids
         ],
     }  # fmt: skip

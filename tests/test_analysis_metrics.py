@@ -108,7 +108,9 @@ def test_delay_per_round_trip(five_packets: Run) -> None:
 
 
 def test_completion(five_packets: Run) -> None:
-    assert metrics.completion_s(five_packets) == 3.0  # flow 1; flow 2 had done at 2.0
+    # flow 1 from 0.25 for 3 s, flow 2 from 0.5 for 2 s: 0.25 to 3.25
+    assert [metrics.end_s(flow) for flow in five_packets.flows] == [3.25, 2.5]
+    assert metrics.completion_s(five_packets) == 3.0
     assert metrics.completion_bound_s(five_packets) == 2000 * 8 / 8000
     assert metrics.mean_goodput_bps(five_packets) == 2000 * 8 / 4
     five_packets.summary["flows"][0]["completion_s"] = None

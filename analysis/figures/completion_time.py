@@ -48,8 +48,8 @@ def _excess_percent(run: Run) -> float:
 FIGURE = Figure(
     name="completion_time",
     title="Completion time",
-    caption="Above: time until the last flow's receiver has all of its data. Below: by how much "
-    "that exceeds the delivered payload divided by the bottleneck's rate.",
+    caption="Above: from the first flow's start to the acknowledgement of the last flow's last "
+    "byte. Below: by how much that exceeds the delivered payload divided by the bottleneck's rate.",
     needs=(),
     draw=draw,
 )

@@ -46,8 +46,8 @@ def _each(axis: Axes, run: Run, goodput: pl.DataFrame, flows: Flows, bin_ps: int
     for flow in run.flows:
         own = of_flow.get(flow["id"])
         if own is not None:
-            done_ps = round((flow["completion_s"] or run.summary["duration_s"]) * PS_PER_S)
-            own = own.filter(own["time_ps"] < done_ps + bin_ps // 2)
+            end_s = metrics.end_s(flow) or float(run.summary["duration_s"])
+            own = own.filter(own["time_ps"] < round(end_s * PS_PER_S) + bin_ps // 2)
             look = {"linewidth": 0.9} | flows.look(flow)
             axis.plot(own["time_ps"] / PS_PER_S, own["bps"] / 1e6, **look)
 
