@@ -17,7 +17,7 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 help: ## list the verbs
 	@echo "make <verb>:"
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 	while IFS='|' read -r verb what; do printf '  %-11s  %s\n' "$$verb" "$$what"; done
 
 run: setup ## build what is needed and run SCENARIO (scenarios/new-aimd.toml)

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,22 @@ def test_a_documented_command_works(document: str, command: str) -> None:
             make_plan(point.scenario, str(options.scenario))
     elif options.command == cli.list_what:
         assert narrows(*arguments).returncode == 0
+
+
+def scenarios() -> Iterator[tuple[str, str]]:
+    """(document, text) for every ```toml block that is a whole scenario."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for block in re.findall(r"^```toml\n(.*?)^```", path.read_text(), re.M | re.S):
+            if "title =" in block:
+                yield path.relative_to(ROOT).as_posix(), block
+
+
+@pytest.mark.parametrize(("document", "text"), list(scenarios()))
+def test_a_documented_scenario_is_one(tmp_path: Path, document: str, text: str) -> None:
+    source = tmp_path / f"{document.replace('/', '-')}.toml"
+    source.write_text(text)
+    for point in points.read(source):
+        make_plan(point.scenario, str(source))
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
