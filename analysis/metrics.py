@@ -73,7 +73,7 @@ def queue_delays_ms(run: Run) -> Floats:
 
 
 def loss_ratio(run: Run) -> float:
-    """Packets dropped at the bottleneck over packets that arrived there (RFC 5166, 2.1.3)."""
+    """Packets dropped at the bottleneck over packets that arrived there (RFC 5166)."""
     counts = (
         bottleneck_ledger(run)
         .select(
@@ -125,7 +125,7 @@ def bin_edges_ps(duration_ps: int, bin_ps: int) -> Ints:
 def goodput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     """Goodput of each flow in each bin: `flow`, `time_ps` (the bin's middle), `bps`.
 
-    Bytes acknowledged in sequence, so no byte counts twice (RFC 5166, 2.1.1). One row per flow
+    Bytes acknowledged in sequence, so no byte counts twice (RFC 5166). One row per flow
     and bin, a bin without progress included.
     """
     edges = bin_edges_ps(run.duration_ps, bin_ps)
@@ -141,8 +141,8 @@ def goodput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
 def throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     """What the bottleneck sent in each bin: `flow` 0, `time_ps` (the bin's middle), `bps`.
 
-    All bytes that count against its rate, headers and retransmissions included (RFC 5166,
-    2.1.1); a packet counts where its transmission starts.
+    All bytes that count against its rate, headers and retransmissions included (RFC 5166);
+    a packet counts where its transmission starts.
     """
     edges = bin_edges_ps(run.duration_ps, bin_ps)
     sent = (
@@ -170,7 +170,7 @@ def _rate_rows(flow: int, edges: Ints, byte_counts: Ints, bin_ps: int) -> pl.Dat
 def variation(values: npt.ArrayLike) -> float:
     """Coefficient of variation: standard deviation over mean, 0 where the mean is 0.
 
-    Of a flow's goodput in 1-s bins it is the smoothness of RFC 5166, 2.2.2.
+    Of a flow's goodput in 1-s bins it is the smoothness of RFC 5166.
     """
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(np.mean(numbers)) if numbers.size else 0.0
@@ -222,7 +222,7 @@ def convergence_time_s(goodput: pl.DataFrame, delta: float = 0.7) -> float | Non
     """When shares first become, and from there remain, delta-fair; None when they do not.
 
     Two flows are delta-fair when their shares lie between (1 - delta)/2 and (1 + delta)/2
-    (Bansal et al. 2001, RFC 5166 section 2.3); for n flows we take (1 -+ delta)/n. In s, the
+    (Bansal et al. 2001, RFC 5166); for n flows we take (1 -+ delta)/n. In s, the
     middle of the first such bin of `goodput_bps`.
     """
     shares = goodput.pivot(on="flow", index="time_ps", values="bps").sort("time_ps").fill_null(0.0)

@@ -42,9 +42,9 @@ a { color: var(--s0); }
 .alert ul { margin: .3rem 0; padding-left: 1.2rem; }
 .card { background: var(--paper); border: 1px solid var(--rule); border-radius: 8px; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .85rem;
+table { border-collapse: collapse; width: 100%; font-size: .83rem;
   font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .5rem; text-align: right; white-space: nowrap;
+th, td { padding: .3rem .42rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--rule); }
 th.name, td.name { text-align: left; }
 tbody tr:last-child td { border-bottom: 0; }
