@@ -21,6 +21,8 @@ from testbed import doctor
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
+RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
+"""Tried as root; older distributions have none that is recent enough."""
 STAMP = VENV / "engine.sha256"
 RUST_ROOMS = ("common", "switch", "hosts", "traffic", "testbed/engine")
 
@@ -58,16 +60,16 @@ def mend_machine() -> None:
 def install(need: doctor.Need) -> bool:
     """Tries the package manager as root, or rustup as anyone. True when the need is then met."""
     manager = doctor.package_manager()
-    if need in (doctor.RUST, doctor.RUST_TOOLS):
-        if shutil.which("rustup", path=doctor.cargo_environment()["PATH"]) is None:
-            return False
-        run_quietly(["rustup", "update", "--no-self-update", "stable"])
-        os.environ["RUSTUP_TOOLCHAIN"] = "stable"
-        run_quietly(["rustup", "component", "add", "rustfmt", "clippy"])
-    elif os.geteuid() == 0 and manager in need.packages:
+    is_rust = need in (doctor.RUST, doctor.RUST_TOOLS)
+    packages = RUST_PACKAGES if is_rust else need.packages
+    has_rustup = shutil.which("rustup", path=doctor.cargo_environment()["PATH"]) is not None
+    if os.geteuid() == 0 and manager in packages and not (is_rust and has_rustup):
         if manager == "apt-get":
             run_quietly(["apt-get", "update"])
-        run_quietly(doctor.install_command(manager, need.packages[manager]))
+        run_quietly(doctor.install_command(manager, packages[manager]))
+    if is_rust and shutil.which("rustup", path=doctor.cargo_environment()["PATH"]):
+        run_quietly(["rustup", "toolchain", "install", "stable", "--no-self-update"])
+        run_quietly(["rustup", "component", "add", "rustfmt", "clippy"])
     return need.find() is not None
 
 

@@ -145,7 +145,7 @@ def dpdk() -> str | None:
 
 def update_rust() -> str:
     """How to get a recent Rust here."""
-    return "rustup update stable" if shutil.which("rustup") else GET_RUSTUP
+    return "rustup update stable && rustup default stable" if shutil.which("rustup") else GET_RUSTUP
 
 
 PYTHON_PACKAGE = f"python{sys.version_info.major}.{sys.version_info.minor}"
