@@ -63,7 +63,8 @@ def install(need: doctor.Need) -> bool:
     is_rust = need in (doctor.RUST, doctor.RUST_TOOLS)
     packages = RUST_PACKAGES if is_rust else need.packages
     has_rustup = shutil.which("rustup", path=doctor.cargo_environment()["PATH"]) is not None
-    if os.geteuid() == 0 and manager in packages and not (is_rust and has_rustup):
+    can_install = manager is not None and manager in packages and os.geteuid() == 0
+    if manager and can_install and not (is_rust and has_rustup):
         if manager == "apt-get":
             run_quietly(["apt-get", "update"])
         run_quietly(doctor.install_command(manager, packages[manager]))
