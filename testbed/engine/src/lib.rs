@@ -1,1 +1,78 @@
-//! The virtual-time world.
+//! The engine of a virtual-time run: plan in, Parquet tables and a summary out.
+//!
+//! ```text
+//! plan ─▶ build ─▶ World { switches, hosts, pipes, schedule } ─▶ io (tables)
+//!                     │                                        └▶ summary
+//!                     └ one loop: the source due first acts, what it sends is carried on
+//! ```
+
+mod bottleneck;
+mod build;
+mod collector;
+mod io;
+mod pipe;
+pub mod plan;
+#[cfg(feature = "python")]
+mod python;
+mod record;
+mod schedule;
+mod summary;
+mod world;
+
+use std::path::Path;
+
+use narrows_common::Time;
+use thiserror::Error;
+
+pub use bottleneck::{BottleneckFigures, Quantiles};
+pub use collector::{Report, ReportError};
+pub use plan::Plan;
+pub use summary::Summary;
+pub use world::{Progress, World};
+
+/// Why a run did not come to its end.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The plan, or something it names, is wrong.
+    #[error("{0}")]
+    Plan(String),
+    /// A controller's event failed.
+    #[error("{0}")]
+    Event(String),
+    /// A file can't be written.
+    #[error("{0}")]
+    Write(String),
+    /// A table can't be written.
+    #[error("writing a table: {0}")]
+    Table(#[from] parquet::errors::ParquetError),
+    /// The caller stopped it.
+    #[error("stopped before its end")]
+    Cancelled,
+}
+
+/// Runs a plan, writes its tables and `summary.json` into `directory`, and returns the summary.
+///
+/// `progress` is called every few thousand events and stops the run by returning false.
+///
+/// # Errors
+/// See [`EngineError`].
+pub fn run(
+    plan_json: &str,
+    directory: &Path,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Summary, EngineError> {
+    let plan: Plan =
+        serde_json::from_str(plan_json).map_err(|error| EngineError::Plan(format!("plan: {error}")))?;
+    let (end, until_complete) = match plan.duration_ps {
+        Some(duration) => (Time::ZERO + duration, false),
+        None => (Time::ZERO + plan.limit_ps, true),
+    };
+    let mut world = World::build(plan, directory)?;
+    let stopped = world.run(end, until_complete, progress)?;
+    let summary = summary::Summary::of(world, stopped, until_complete)?;
+    let path = directory.join("summary.json");
+    let text = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
+    std::fs::write(&path, text + "\n")
+        .map_err(|error| EngineError::Write(format!("{}: {error}", path.display())))?;
+    Ok(summary)
+}

@@ -1,0 +1,265 @@
+//! From a plan to a wired world: every name is resolved here, once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use narrows_common::{PacketPool, Rate, Rng};
+use narrows_hosts::{AccessLink, Host};
+use narrows_switch::{ControlError, Program, Switch, TableEntry};
+use rustc_hash::FxHashMap;
+
+use crate::EngineError;
+use crate::bottleneck::Bottleneck;
+use crate::pipe::Pipe;
+use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, SCHEMA, SwitchPlan};
+use crate::record::Recorder;
+use crate::schedule::Schedule;
+use crate::world::{Cable, End, FlowNode, HostNode, PipeNode, Progress, Receiver, Sources, SwitchNode, World};
+
+/// Writes one table entry.
+pub(crate) fn write_entry(
+    switch: &mut Switch,
+    entry: &TableEntry,
+    op: EntryOperation,
+) -> Result<(), ControlError> {
+    match op {
+        EntryOperation::Insert => switch.insert_entry(entry),
+        EntryOperation::Modify => switch.modify_entry(entry),
+        EntryOperation::Delete => switch.delete_entry(entry),
+    }
+}
+
+fn plan_error(what: impl Into<String>) -> EngineError {
+    EngineError::Plan(what.into())
+}
+
+impl World {
+    /// Builds the world of `plan`; its tables go into `directory`.
+    ///
+    /// # Errors
+    /// When the plan names something that is not there, or an engine refuses its part of it.
+    pub fn build(mut plan: Plan, directory: &Path) -> Result<World, EngineError> {
+        if plan.schema != SCHEMA {
+            return Err(plan_error(format!("plan: schema {} where {SCHEMA} is read", plan.schema)));
+        }
+        let mut builder = Builder::new(&plan)?;
+        builder.plug(&plan)?;
+        builder.add_hosts(&plan)?;
+        for flow in std::mem::take(&mut plan.flows) {
+            builder.add_flow(flow)?;
+        }
+        builder.finish(plan, directory)
+    }
+}
+
+struct Builder {
+    switches: Vec<SwitchNode>,
+    hosts: Vec<HostNode>,
+    host_names: FxHashMap<String, usize>,
+    flows: Vec<FlowNode>,
+    pipes: Vec<PipeNode>,
+    by_mac: FxHashMap<[u8; 6], usize>,
+    /// For each group the switch port its cable leads to.
+    uplinks: Vec<Option<(usize, u16, narrows_common::Duration)>>,
+    finite_flows: usize,
+}
+
+impl Builder {
+    fn new(plan: &Plan) -> Result<Self, EngineError> {
+        let mut programs: FxHashMap<&str, Arc<Program>> = FxHashMap::default();
+        let mut switches = Vec::new();
+        for switch in &plan.switches {
+            let program = match programs.get(switch.program.as_str()) {
+                Some(program) => program.clone(),
+                None => {
+                    let program = load_program(&switch.program)?;
+                    programs.insert(&switch.program, program.clone());
+                    program
+                }
+            };
+            switches.push(build_switch(switch, program, plan.seed)?);
+        }
+        Ok(Builder {
+            switches,
+            hosts: Vec::new(),
+            host_names: FxHashMap::default(),
+            flows: Vec::new(),
+            pipes: Vec::new(),
+            by_mac: FxHashMap::default(),
+            uplinks: vec![None; plan.groups.len()],
+            finite_flows: 0,
+        })
+    }
+
+    fn switch(&self, name: &str) -> Result<usize, EngineError> {
+        self.switches
+            .iter()
+            .position(|node| *node.name == *name)
+            .ok_or_else(|| plan_error(format!("plan: there is no switch '{name}'")))
+    }
+
+    fn host(&self, name: &str) -> Result<usize, EngineError> {
+        self.host_names
+            .get(name)
+            .copied()
+            .ok_or_else(|| plan_error(format!("plan: there is no host '{name}'")))
+    }
+
+    fn pipe(&mut self, to: Receiver) -> usize {
+        self.pipes.push(PipeNode { pipe: Pipe::default(), to });
+        self.pipes.len() - 1
+    }
+
+    /// Plugs every cable in at both ends.
+    fn plug(&mut self, plan: &Plan) -> Result<(), EngineError> {
+        for cable in &plan.cables {
+            let (switch, port) = (self.switch(&cable.a.switch)?, cable.a.port);
+            let delay = cable.delay_ps;
+            match &cable.b {
+                EndPlan::Switch(far) => {
+                    let (far_switch, far_port) = (self.switch(&far.switch)?, far.port);
+                    let there = self.pipe(Receiver::Switch { switch: far_switch, port: far_port });
+                    let back = self.pipe(Receiver::Switch { switch, port });
+                    self.connect(switch, port, Cable { to: End::Pipe(there), delay })?;
+                    self.connect(far_switch, far_port, Cable { to: End::Pipe(back), delay })?;
+                }
+                EndPlan::Group(end) => {
+                    let group = group(plan, &end.group)?;
+                    if self.uplinks[group].replace((switch, port, delay)).is_some() {
+                        return Err(plan_error(format!("plan: group '{}' has two cables", end.group)));
+                    }
+                    self.connect(switch, port, Cable { to: End::Group, delay })?;
+                }
+                EndPlan::Collector(_) => {
+                    self.connect(switch, port, Cable { to: End::Collector, delay })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, switch: usize, port: u16, cable: Cable) -> Result<(), EngineError> {
+        let node = &mut self.switches[switch];
+        let index = usize::from(port);
+        if node.cables.len() <= index {
+            node.cables.resize(index + 1, None);
+        }
+        if node.cables[index].replace(cable).is_some() {
+            return Err(plan_error(format!("plan: port {port} of switch '{}' has two cables", node.name)));
+        }
+        Ok(())
+    }
+
+    fn add_hosts(&mut self, plan: &Plan) -> Result<(), EngineError> {
+        for host in &plan.hosts {
+            let name = &host.config.name;
+            let group = group(plan, &host.group)?;
+            let (switch, port, cable_delay) = self.uplinks[group]
+                .ok_or_else(|| plan_error(format!("plan: group '{}' has no cable", host.group)))?;
+            let index = self.hosts.len();
+            let uplink = self.pipe(Receiver::Switch { switch, port });
+            let downlink = self.pipe(Receiver::Host(index));
+            let rng = Rng::for_component(plan.seed, name);
+            if self.by_mac.insert(host.config.mac.0, index).is_some() {
+                return Err(plan_error(format!("plan: host '{name}' has another host's MAC address")));
+            }
+            if host.config.access.rate_bps == 0 {
+                return Err(plan_error(format!("plan: host '{name}': rate_bps is 0, expected above 0")));
+            }
+            self.host_names.insert(name.clone(), index);
+            self.hosts.push(HostNode {
+                host: Host::new(&host.config, rng),
+                access: AccessLink::new(&host.config.access),
+                uplink,
+                downlink,
+                cable_delay,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_flow(&mut self, plan: FlowPlan) -> Result<(), EngineError> {
+        let (from, to) = (self.host(&plan.from)?, self.host(&plan.to)?);
+        let flow_error = |error: &dyn std::fmt::Display| plan_error(error.to_string());
+        self.hosts[to].host.listen(&plan.flow).map_err(|error| flow_error(&error))?;
+        self.hosts[from].host.open_flow(&plan.flow).map_err(|error| flow_error(&error))?;
+        self.finite_flows += usize::from(plan.flow.app.is_finite());
+        self.flows.push(FlowNode { config: plan.flow, from, to });
+        Ok(())
+    }
+
+    fn finish(self, mut plan: Plan, directory: &Path) -> Result<World, EngineError> {
+        let (switch, port) = (self.switch(&plan.bottleneck.switch)?, plan.bottleneck.port);
+        for event in &plan.events {
+            self.switch(&event.switch)?;
+        }
+        plan.events.sort_by_key(|event| event.at_ps);
+        if plan.duration_ps.is_none() && self.finite_flows == 0 {
+            return Err(plan_error("plan: the run is to last until every flow has finished, and none ever will"));
+        }
+        let sources =
+            Sources { switches: self.switches.len(), hosts: self.hosts.len(), pipes: self.pipes.len() };
+        let ports = plan.switches[switch].config.ports.iter();
+        let rate = ports.filter(|p| p.port == port).find_map(|p| p.rate_bps).map(Rate::from_bps);
+        if self.switches[switch].switch.port_statistics(port).is_err() {
+            return Err(plan_error(format!(
+                "plan: the bottleneck is port {port} of switch '{}', which has no such port",
+                plan.bottleneck.switch
+            )));
+        }
+        let mut world = World {
+            switches: self.switches,
+            hosts: self.hosts,
+            flows: self.flows,
+            pipes: self.pipes,
+            by_mac: self.by_mac,
+            events: plan.events,
+            next_event: 0,
+            bottleneck: (switch, port, Bottleneck::new(rate)),
+            sources,
+            schedule: Schedule::new(0),
+            pool: PacketPool::default(),
+            recorder: Recorder::create(directory, plan.record)?,
+            progress: Progress::default(),
+            misdelivered: 0,
+            bad_reports: 0,
+            finite_flows: self.finite_flows,
+        };
+        world.arm();
+        Ok(world)
+    }
+}
+
+fn group(plan: &Plan, name: &str) -> Result<usize, EngineError> {
+    plan.groups
+        .iter()
+        .position(|group| group == name)
+        .ok_or_else(|| plan_error(format!("plan: there is no group '{name}'")))
+}
+
+fn load_program(path: &str) -> Result<Arc<Program>, EngineError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| plan_error(format!("P4 program {path}: {error}")))?;
+    let program = Program::from_json(&text)
+        .map_err(|error| plan_error(format!("P4 program {path}: {error}")))?;
+    Ok(Arc::new(program))
+}
+
+fn build_switch(plan: &SwitchPlan, program: Arc<Program>, seed: u64) -> Result<SwitchNode, EngineError> {
+    let failed = |error: &dyn std::fmt::Display| plan_error(format!("switch '{}': {error}", plan.name));
+    let rng = Rng::for_component(seed, &plan.name);
+    let mut switch = Switch::new(program, plan.config.clone(), rng).map_err(|error| failed(&error))?;
+    for entry in &plan.entries {
+        switch.insert_entry(entry).map_err(|error| failed(&error))?;
+    }
+    for session in &plan.clone_sessions {
+        switch.set_clone_session(session.clone());
+    }
+    for cell in &plan.registers {
+        switch
+            .write_register(&cell.register, cell.index, &cell.value)
+            .map_err(|error| failed(&error))?;
+    }
+    let ports = plan.config.ports.iter().map(|port| usize::from(port.port) + 1).max().unwrap_or(0);
+    Ok(SwitchNode { name: Arc::from(plan.name.as_str()), switch, cables: vec![None; ports] })
+}

@@ -1,0 +1,4 @@
+//! What the engine writes to disk.
+
+pub mod rows;
+pub mod table;

@@ -1,0 +1,150 @@
+//! The tables' rows: which column holds what. Units are last in the names.
+
+use narrows_common::Duration;
+use narrows_common::record::{FlowRecord, MessageRecord, QueueEvent, QueueRecord};
+use parquet::data_type::ByteArray;
+
+use super::table::{Column, Row};
+use crate::collector::Report;
+
+/// A ledger row of a named switch.
+#[derive(Clone, Debug)]
+pub struct QueueRow {
+    /// The switch's name, as it goes to disk.
+    pub switch: ByteArray,
+    /// The row.
+    pub record: QueueRecord,
+}
+
+impl Row for QueueRow {
+    const SCHEMA: &'static str = "message queue {
+        required int64 time_ps; required binary switch (UTF8); required int32 port; required int32 queue;
+        required binary event (UTF8); required binary reason (UTF8); required int64 packet;
+        required int32 flow; required int32 length_bytes; required int32 depth_packets;
+        required int64 depth_bytes; required int64 sojourn_ps; }";
+    const REPEATING: &'static [&'static str] =
+        &["switch", "port", "queue", "event", "reason", "flow", "length_bytes"];
+
+    fn columns(rows: &[Self]) -> Vec<Column> {
+        let [enqueue, dequeue, drop] = ["enqueue", "dequeue", "drop"].map(ByteArray::from);
+        let none = ByteArray::from("");
+        let record = || rows.iter().map(|row| &row.record);
+        vec![
+            Column::I64(record().map(|r| r.at.as_ps() as i64).collect()),
+            Column::Text(rows.iter().map(|row| row.switch.clone()).collect()),
+            Column::I32(record().map(|r| r.port.into()).collect()),
+            Column::I32(record().map(|r| r.queue.into()).collect()),
+            Column::Text(
+                record()
+                    .map(|r| match r.event {
+                        QueueEvent::Enqueue => enqueue.clone(),
+                        QueueEvent::Dequeue => dequeue.clone(),
+                        QueueEvent::Drop(_) => drop.clone(),
+                    })
+                    .collect(),
+            ),
+            Column::Text(
+                record()
+                    .map(|r| match r.event {
+                        QueueEvent::Drop(reason) => ByteArray::from(reason.name()),
+                        _ => none.clone(),
+                    })
+                    .collect(),
+            ),
+            Column::I64(record().map(|r| r.packet as i64).collect()),
+            Column::I32(record().map(|r| r.flow as i32).collect()),
+            Column::I32(record().map(|r| r.length_bytes as i32).collect()),
+            Column::I32(record().map(|r| r.depth_packets as i32).collect()),
+            Column::I64(record().map(|r| r.depth_bytes as i64).collect()),
+            Column::I64(record().map(|r| r.sojourn.as_ps() as i64).collect()),
+        ]
+    }
+}
+
+impl Row for FlowRecord {
+    const SCHEMA: &'static str = "message flows {
+        required int64 time_ps; required int32 flow; required int64 cwnd_bytes; optional int64 ssthresh_bytes;
+        required int64 in_flight_bytes; optional int64 srtt_ps; optional int64 rtt_ps; required int64 rto_ps;
+        required int64 acked_bytes; required int64 retransmits; required int64 timeouts; required int64 round;
+        required binary phase (UTF8); }";
+    const REPEATING: &'static [&'static str] = &["flow", "ssthresh_bytes", "retransmits", "timeouts", "phase"];
+
+    fn columns(rows: &[Self]) -> Vec<Column> {
+        let sample = |span: Duration| (span > Duration::ZERO).then_some(span.as_ps() as i64);
+        vec![
+            Column::I64(rows.iter().map(|r| r.at.as_ps() as i64).collect()),
+            Column::I32(rows.iter().map(|r| r.flow as i32).collect()),
+            Column::I64(rows.iter().map(|r| r.cwnd_bytes as i64).collect()),
+            Column::OptionalI64(
+                rows.iter()
+                    .map(|r| (r.ssthresh_bytes < u64::MAX).then_some(r.ssthresh_bytes as i64))
+                    .collect(),
+            ),
+            Column::I64(rows.iter().map(|r| r.in_flight_bytes as i64).collect()),
+            Column::OptionalI64(rows.iter().map(|r| sample(r.srtt)).collect()),
+            Column::OptionalI64(rows.iter().map(|r| sample(r.rtt)).collect()),
+            Column::I64(rows.iter().map(|r| r.rto.as_ps() as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.acked_bytes as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.retransmits as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.timeouts as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.round as i64).collect()),
+            Column::Text(rows.iter().map(|r| ByteArray::from(r.phase.name())).collect()),
+        ]
+    }
+}
+
+impl Row for Report {
+    const SCHEMA: &'static str = "message packets {
+        required int64 report; required int64 node; required int64 flow; required int64 tcp_sequence;
+        required int32 ip_length_bytes; required int32 frame_length_bytes; required int32 ingress_port;
+        required int32 egress_port; required int32 queue; required int32 depth_packets;
+        required int32 enqueue_depth_packets; required int64 ingress_ns; required int64 egress_ns;
+        required int64 queue_delay_ns; required int64 hop_latency_ns; required binary source (UTF8);
+        required binary destination (UTF8); }";
+    const REPEATING: &'static [&'static str] = &[
+        "node", "flow", "ip_length_bytes", "frame_length_bytes", "ingress_port", "egress_port", "queue",
+        "source", "destination",
+    ];
+
+    fn columns(rows: &[Self]) -> Vec<Column> {
+        let end = |([a, b, c, d], port): ([u8; 4], u16)| {
+            ByteArray::from(format!("{a}.{b}.{c}.{d}:{port}").into_bytes())
+        };
+        vec![
+            Column::I64(rows.iter().map(|r| r.sequence.into()).collect()),
+            Column::I64(rows.iter().map(|r| r.node.into()).collect()),
+            Column::I64(rows.iter().map(|r| r.flow.into()).collect()),
+            Column::I64(rows.iter().map(|r| r.tcp_sequence.into()).collect()),
+            Column::I32(rows.iter().map(|r| r.ip_length_bytes.into()).collect()),
+            Column::I32(rows.iter().map(|r| r.frame_length_bytes.into()).collect()),
+            Column::I32(rows.iter().map(|r| r.ingress_port.into()).collect()),
+            Column::I32(rows.iter().map(|r| r.egress_port.into()).collect()),
+            Column::I32(rows.iter().map(|r| r.queue.into()).collect()),
+            Column::I32(rows.iter().map(|r| r.depth_packets as i32).collect()),
+            Column::I32(rows.iter().map(|r| r.enqueue_depth_packets as i32).collect()),
+            Column::I64(rows.iter().map(|r| r.ingress_ns as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.egress_ns as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.queue_delay_ns.into()).collect()),
+            Column::I64(rows.iter().map(|r| r.hop_latency_ns.into()).collect()),
+            Column::Text(rows.iter().map(|r| end(r.source)).collect()),
+            Column::Text(rows.iter().map(|r| end(r.destination)).collect()),
+        ]
+    }
+}
+
+impl Row for MessageRecord {
+    const SCHEMA: &'static str = "message messages {
+        required int32 flow; required int64 message; required int64 length_bytes;
+        required int64 written_ps; required int64 read_ps; }";
+    const REPEATING: &'static [&'static str] = &["flow", "length_bytes"];
+
+    fn columns(rows: &[Self]) -> Vec<Column> {
+        vec![
+            Column::I32(rows.iter().map(|r| r.flow as i32).collect()),
+            Column::I64(rows.iter().map(|r| r.message as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.length_bytes as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.written_at.as_ps() as i64).collect()),
+            Column::I64(rows.iter().map(|r| r.read_at.as_ps() as i64).collect()),
+        ]
+    }
+}

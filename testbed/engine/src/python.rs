@@ -1,0 +1,116 @@
+//! `testbed._engine`: the engine as Python sees it.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3::{create_exception, wrap_pyfunction};
+
+use crate::{EngineError, Progress};
+
+create_exception!(_engine, PlanError, PyValueError, "The plan, or something it names, is wrong.");
+create_exception!(_engine, RunError, PyRuntimeError, "A run failed.");
+create_exception!(_engine, Cancelled, PyRuntimeError, "The caller stopped the run.");
+
+/// How often the progress callback is called, in wall-clock time.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Runs a plan (JSON text) and writes its tables and summary.json into `out_dir`.
+///
+/// `progress`, where given, is called a few times a second with a dict of `time_ps`, `events`,
+/// `packets` and `completed_flows`, and stops the run by returning False.
+///
+/// Returns the summary. Raises PlanError, RunError or Cancelled.
+#[pyfunction]
+#[pyo3(signature = (plan_json, out_dir, progress=None))]
+fn run<'py>(
+    py: Python<'py>,
+    plan_json: String,
+    out_dir: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut raised: Option<PyErr> = None;
+    let outcome = py.detach(|| {
+        let mut next = Instant::now() + PROGRESS_INTERVAL;
+        let mut report = |state: &Progress| {
+            if Instant::now() < next {
+                return true;
+            }
+            next = Instant::now() + PROGRESS_INTERVAL;
+            match Python::attach(|py| call(py, progress.as_ref(), state)) {
+                Ok(go_on) => go_on,
+                Err(error) => {
+                    raised = Some(error);
+                    false
+                }
+            }
+        };
+        crate::run(&plan_json, &out_dir, &mut report)
+    });
+    match (outcome, raised) {
+        (_, Some(error)) => Err(error),
+        (Ok(summary), None) => Ok(pythonize::pythonize(py, &summary)?),
+        (Err(error), None) => Err(match error {
+            EngineError::Plan(_) => PlanError::new_err(error.to_string()),
+            EngineError::Cancelled => Cancelled::new_err(error.to_string()),
+            _ => RunError::new_err(error.to_string()),
+        }),
+    }
+}
+
+fn call(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Progress) -> PyResult<bool> {
+    py.check_signals()?;
+    let Some(progress) = progress else { return Ok(true) };
+    let dict = PyDict::new(py);
+    dict.set_item("time_ps", state.now.as_ps())?;
+    dict.set_item("events", state.events)?;
+    dict.set_item("packets", state.packets)?;
+    dict.set_item("completed_flows", state.completed_flows)?;
+    progress.call1(py, (dict,))?.is_truthy(py)
+}
+
+/// Every congestion-control variant: name, title, reference, class, needs, parameters.
+#[pyfunction]
+fn variants(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_hosts::VARIANTS)?)
+}
+
+/// Every loss recovery.
+#[pyfunction]
+fn recoveries(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_hosts::RECOVERIES)?)
+}
+
+/// Every profile: what its sources differ in.
+#[pyfunction]
+fn profiles(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_hosts::PROFILES)?)
+}
+
+/// Every application model.
+#[pyfunction]
+fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_traffic::MODELS)?)
+}
+
+/// The engine's version.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(variants, module)?)?;
+    module.add_function(wrap_pyfunction!(recoveries, module)?)?;
+    module.add_function(wrap_pyfunction!(profiles, module)?)?;
+    module.add_function(wrap_pyfunction!(applications, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    let py = module.py();
+    module.add("PlanError", py.get_type::<PlanError>())?;
+    module.add("RunError", py.get_type::<RunError>())?;
+    module.add("Cancelled", py.get_type::<Cancelled>())
+}

@@ -1,0 +1,202 @@
+//! `summary.json`: what a run comes to. Nothing in it depends on the wall clock.
+
+use std::collections::BTreeMap;
+
+use narrows_common::record::DropReason;
+use narrows_common::{Duration, Time};
+use serde::Serialize;
+
+use crate::EngineError;
+use crate::bottleneck::{BottleneckFigures, Quantiles};
+use crate::world::{FlowNode, World};
+
+/// A run's figures.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    schema: u32,
+    /// False when the figures are not to be used; `invalid_reason` says why.
+    pub valid: bool,
+    invalid_reason: Option<String>,
+    /// How long the run lasted in virtual time.
+    pub duration_s: f64,
+    bottleneck: BottleneckSummary,
+    flows: Vec<FlowSummary>,
+    /// Jain's index of the flows' goodputs (Jain, Chiu and Hawe 1984), 1/n to 1.
+    pub jain: f64,
+    /// The sum of the flows' goodputs.
+    pub aggregate_goodput_bps: f64,
+    switches: BTreeMap<String, SwitchSummary>,
+    access_drops: u64,
+    bad_reports: u64,
+    misdelivered: u64,
+    engine: EngineSummary,
+}
+
+#[derive(Debug, Serialize)]
+struct BottleneckSummary {
+    switch: String,
+    port: u16,
+    #[serde(flatten)]
+    figures: BottleneckFigures,
+    arrived: u64,
+    enqueued: u64,
+    dequeued: u64,
+    queued: u64,
+    dropped: u64,
+    drops: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct FlowSummary {
+    id: u32,
+    variant: String,
+    recovery: String,
+    profile: String,
+    /// Payload bytes readable in order at the receiver, per second from the flow's start to its
+    /// completion or the end of the run.
+    goodput_bps: f64,
+    /// Payload bytes sent, retransmissions included, over the same time.
+    throughput_bps: f64,
+    delivered_bytes: u64,
+    sent_segments: u64,
+    retransmits: u64,
+    timeouts: u64,
+    fast_recoveries: u64,
+    was_reset: bool,
+    rtt_ms: Option<Quantiles>,
+    one_way_delay_ms: Option<Quantiles>,
+    start_s: f64,
+    /// From the flow's start to the acknowledgement of its last byte.
+    completion_s: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct SwitchSummary {
+    received: u64,
+    parser_errors: u64,
+    checksum_errors: u64,
+    dropped_ingress: u64,
+    dropped_egress: u64,
+    no_such_port: u64,
+    aborted: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct EngineSummary {
+    events: u64,
+    packets: u64,
+}
+
+impl Summary {
+    /// Closes a world's tables and sums it up, `end` being when it stopped.
+    pub(crate) fn of(
+        world: World,
+        end: Time,
+        until_complete: bool,
+    ) -> Result<Summary, EngineError> {
+        let flows: Vec<FlowSummary> =
+            world.flows.iter().map(|flow| FlowSummary::of(&world, flow, end)).collect();
+        let unfinished = world.finite_flows - world.progress.completed_flows.min(world.finite_flows);
+        let invalid_reason = (until_complete && unfinished > 0).then(|| {
+            format!("{unfinished} of {} transfers had not finished at the limit of {end}", world.finite_flows)
+        });
+        let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
+        let aggregate_goodput_bps: f64 = goodputs().sum();
+        let squares: f64 = goodputs().map(|goodput| goodput * goodput).sum();
+        let jain = match squares > 0.0 {
+            true => aggregate_goodput_bps * aggregate_goodput_bps / (squares * flows.len() as f64),
+            false => 1.0,
+        };
+        let switches = world.switches.iter().map(|node| {
+            let counts = node.switch.statistics();
+            let summary = SwitchSummary {
+                received: counts.received,
+                parser_errors: counts.parser_errors,
+                checksum_errors: counts.checksum_errors,
+                dropped_ingress: counts.dropped_ingress,
+                dropped_egress: counts.dropped_egress,
+                no_such_port: counts.no_such_port,
+                aborted: counts.aborted + counts.endless,
+            };
+            (node.name.to_string(), summary)
+        });
+        let switches = switches.collect();
+        let access_drops =
+            world.hosts.iter().map(|node| node.access.up().drops() + node.access.down().drops()).sum();
+        let engine = EngineSummary { events: world.progress.events, packets: world.progress.packets };
+        let (bad_reports, misdelivered) = (world.bad_reports, world.misdelivered);
+
+        let (switch, port, figures) = world.bottleneck;
+        let node = &world.switches[switch];
+        let counts = node.switch.port_statistics(port).expect("the builder checked the port");
+        let bottleneck = BottleneckSummary {
+            switch: node.name.to_string(),
+            port,
+            figures: figures.finish(end),
+            arrived: counts.enqueued + counts.dropped_queue_full,
+            enqueued: counts.enqueued,
+            dequeued: counts.dequeued,
+            queued: counts.waiting_packets,
+            dropped: counts.dropped_queue_full + counts.dropped_egress,
+            drops: named(&[
+                (DropReason::QueueFull, counts.dropped_queue_full),
+                (DropReason::EgressProgram, counts.dropped_egress),
+            ]),
+        };
+        world.recorder.close()?;
+        Ok(Summary {
+            schema: 1,
+            valid: invalid_reason.is_none(),
+            invalid_reason,
+            duration_s: end.as_secs_f64(),
+            bottleneck,
+            flows,
+            jain,
+            aggregate_goodput_bps,
+            switches,
+            access_drops,
+            bad_reports,
+            misdelivered,
+            engine,
+        })
+    }
+}
+
+/// Counts by reason, those of zero left out.
+fn named(counts: &[(DropReason, u64)]) -> BTreeMap<&'static str, u64> {
+    let counts = counts.iter().filter(|&&(_, count)| count > 0);
+    counts.map(|&(reason, count)| (reason.name(), count)).collect()
+}
+
+impl FlowSummary {
+    fn of(world: &World, flow: &FlowNode, end: Time) -> Self {
+        let config = &flow.config;
+        let report = |host: usize| {
+            world.hosts[host].host.flow_report(config.id).expect("the builder opened the flow")
+        };
+        let (sender, receiver) = (report(flow.from), report(flow.to));
+        let active = sender.completed_at.unwrap_or(end).saturating_since(config.start);
+        let per_second = |bytes: u64| match active {
+            Duration::ZERO => 0.0,
+            active => bytes as f64 * 8.0 / active.as_secs_f64(),
+        };
+        FlowSummary {
+            id: config.id,
+            variant: config.variant.clone(),
+            recovery: config.recovery.clone(),
+            profile: config.profile.clone(),
+            goodput_bps: per_second(receiver.received.delivered_bytes),
+            throughput_bps: per_second(sender.sent.bytes_sent),
+            delivered_bytes: receiver.received.delivered_bytes,
+            sent_segments: sender.sent.segments_sent,
+            retransmits: sender.sent.retransmits,
+            timeouts: sender.sent.timeouts,
+            fast_recoveries: sender.sent.fast_recoveries,
+            was_reset: sender.was_reset,
+            rtt_ms: Quantiles::of(&sender.rtt),
+            one_way_delay_ms: Quantiles::of(&receiver.one_way_delay),
+            start_s: config.start.as_secs_f64(),
+            completion_s: sender.completed_at.map(|at| at.since(config.start).as_secs_f64()),
+        }
+    }
+}

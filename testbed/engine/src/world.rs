@@ -1,0 +1,362 @@
+//! The virtual-time world: switches, hosts and links, and what happens next.
+//!
+//! A world is a fixed set of sources of events (see [`Schedule`]): the controller's events, each
+//! switch's and each host's timer, each direction of each link. The loop takes the source that
+//! is due first, lets the engine behind it act, and carries what it sends to the next pipe.
+
+use std::sync::Arc;
+
+use narrows_common::{Duration, Packet, PacketPool, Time};
+use narrows_hosts::{AccessLink, FlowConfig, Host};
+use narrows_switch::{Switch, Transmit};
+use rustc_hash::FxHashMap;
+
+use crate::bottleneck::Bottleneck;
+use crate::collector::Report;
+use crate::pipe::Pipe;
+use crate::plan::EventPlan;
+use crate::record::Recorder;
+use crate::schedule::Schedule;
+use crate::EngineError;
+
+/// A switch and where its cables lead.
+pub(crate) struct SwitchNode {
+    pub name: Arc<str>,
+    pub switch: Switch,
+    /// Indexed by port; `None` where nothing is plugged in.
+    pub cables: Vec<Option<Cable>>,
+}
+
+/// What a port's cable leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cable {
+    pub to: End,
+    pub delay: Duration,
+}
+
+/// The far end of a cable, seen from a switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    /// A pipe to another switch.
+    Pipe(usize),
+    /// Hosts, told apart by MAC address.
+    Group,
+    /// The collector.
+    Collector,
+}
+
+/// A host, its access link, and the switch port that its group's cable leads to.
+#[derive(Debug)]
+pub(crate) struct HostNode {
+    pub host: Host,
+    pub access: AccessLink,
+    pub uplink: usize,
+    pub downlink: usize,
+    pub cable_delay: Duration,
+}
+
+/// A flow and the indices of its hosts.
+#[derive(Debug)]
+pub(crate) struct FlowNode {
+    pub config: FlowConfig,
+    pub from: usize,
+    pub to: usize,
+}
+
+/// One direction of a link and where it ends.
+#[derive(Debug)]
+pub(crate) struct PipeNode {
+    pub pipe: Pipe,
+    pub to: Receiver,
+}
+
+/// Who receives from a pipe.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Receiver {
+    Switch { switch: usize, port: u16 },
+    Host(usize),
+}
+
+/// The numbers of the sources, in the order in which they act when due at the same instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sources {
+    pub switches: usize,
+    pub hosts: usize,
+    pub pipes: usize,
+}
+
+impl Sources {
+    const EVENTS: usize = 0;
+
+    fn switch(self, index: usize) -> usize {
+        1 + index
+    }
+    fn host(self, index: usize) -> usize {
+        1 + self.switches + index
+    }
+    fn pipe(self, index: usize) -> usize {
+        1 + self.switches + self.hosts + index
+    }
+    fn all(self) -> usize {
+        1 + self.switches + self.hosts + self.pipes
+    }
+    fn resolve(self, source: usize) -> Source {
+        match source {
+            Self::EVENTS => Source::Event,
+            s if s <= self.switches => Source::Switch(s - 1),
+            s if s <= self.switches + self.hosts => Source::Host(s - 1 - self.switches),
+            s => Source::Pipe(s - 1 - self.switches - self.hosts),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Event,
+    Switch(usize),
+    Host(usize),
+    Pipe(usize),
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The virtual time.
+    pub now: Time,
+    /// Events handled.
+    pub events: u64,
+    /// Packets that a switch took in.
+    pub packets: u64,
+    /// Flows that have finished.
+    pub completed_flows: usize,
+}
+
+/// A wired world.
+pub struct World {
+    pub(crate) switches: Vec<SwitchNode>,
+    pub(crate) hosts: Vec<HostNode>,
+    pub(crate) flows: Vec<FlowNode>,
+    pub(crate) pipes: Vec<PipeNode>,
+    pub(crate) by_mac: FxHashMap<[u8; 6], usize>,
+    /// Sorted by time.
+    pub(crate) events: Vec<EventPlan>,
+    pub(crate) next_event: usize,
+    /// The bottleneck's switch and port, and its figures.
+    pub(crate) bottleneck: (usize, u16, Bottleneck),
+    pub(crate) sources: Sources,
+    pub(crate) schedule: Schedule,
+    pub(crate) pool: PacketPool,
+    pub(crate) recorder: Recorder,
+    pub(crate) progress: Progress,
+    /// Frames on a group's cable for no host of the group.
+    pub(crate) misdelivered: u64,
+    /// Packets at a collector that are no reports.
+    pub(crate) bad_reports: u64,
+    /// Flows that will finish.
+    pub(crate) finite_flows: usize,
+}
+
+/// Events between two looks at the records and the progress.
+const STRIDE: u64 = 4096;
+
+impl World {
+    /// Arms every source; called once, when everything is plugged in.
+    pub(crate) fn arm(&mut self) {
+        self.schedule = Schedule::new(self.sources.all());
+        if let Some(event) = self.events.first() {
+            self.schedule.set(Sources::EVENTS, event.at_ps);
+        }
+        for index in 0..self.hosts.len() {
+            self.drain_host(Time::ZERO, index);
+        }
+    }
+
+    /// Runs to `end`, or until every flow that will finish has finished when that is sooner and
+    /// `until_complete` is set. Returns when it stopped.
+    ///
+    /// # Errors
+    /// When the disk refuses, a controller's event fails, or `progress` returns false.
+    pub fn run(
+        &mut self,
+        end: Time,
+        until_complete: bool,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Time, EngineError> {
+        let mut last = Time::ZERO;
+        loop {
+            let (now, source) = self.schedule.next();
+            if now > end {
+                break;
+            }
+            debug_assert!(now >= last, "time went backwards");
+            last = now;
+            match self.sources.resolve(source) {
+                Source::Event => self.handle_events(now)?,
+                Source::Switch(index) => {
+                    self.switches[index].switch.handle_timeout(now);
+                    self.drain_switch(index);
+                }
+                Source::Host(index) => {
+                    self.hosts[index].host.handle_timeout(now);
+                    self.drain_host(now, index);
+                }
+                Source::Pipe(index) => self.handle_arrival(now, index),
+            }
+            self.progress.events += 1;
+            if self.progress.events % STRIDE == 0 {
+                self.drain_records()?;
+                self.progress.now = now;
+                if !progress(&self.progress) {
+                    return Err(EngineError::Cancelled);
+                }
+            }
+            if until_complete && self.progress.completed_flows == self.finite_flows {
+                break;
+            }
+        }
+        self.drain_records()?;
+        let stopped = if until_complete || end == Time::MAX { last } else { end };
+        self.progress.now = stopped;
+        progress(&self.progress);
+        Ok(stopped)
+    }
+
+    fn handle_arrival(&mut self, now: Time, index: usize) {
+        let node = &mut self.pipes[index];
+        let Some(packet) = node.pipe.poll_receive(now) else {
+            unreachable!("{index} was due at {now} and had nothing");
+        };
+        let (to, next) = (node.to, node.pipe.poll_timeout());
+        self.schedule.set(self.sources.pipe(index), next);
+        match to {
+            Receiver::Switch { switch, port } => {
+                self.progress.packets += 1;
+                self.switches[switch].switch.handle_packet(now, port, packet);
+                self.drain_switch(switch);
+            }
+            Receiver::Host(host) => {
+                self.hosts[host].host.handle_packet(now, &packet);
+                self.pool.give(packet);
+                self.drain_host(now, host);
+            }
+        }
+    }
+
+    /// Takes up what a host sends and when it wants to be called.
+    fn drain_host(&mut self, now: Time, index: usize) {
+        let node = &mut self.hosts[index];
+        let mut packet = self.pool.take();
+        while node.host.poll_transmit(now, &mut packet) {
+            if let Some(at) = node.access.handle_up(now, packet.len()) {
+                let sent = std::mem::replace(&mut packet, self.pool.take());
+                let pipe = &mut self.pipes[node.uplink].pipe;
+                pipe.send(at + node.cable_delay, sent);
+                self.schedule.set(self.sources.pipe(node.uplink), pipe.poll_timeout());
+            } else {
+                packet.clear();
+            }
+        }
+        self.pool.give(packet);
+        self.progress.completed_flows += node.host.poll_completed();
+        let timeout = node.host.poll_timeout().unwrap_or(Time::MAX);
+        self.schedule.set(self.sources.host(index), timeout);
+    }
+
+    /// Takes up what a switch sends and when it wants to be called.
+    fn drain_switch(&mut self, index: usize) {
+        while let Some(transmit) = self.switches[index].switch.poll_transmit() {
+            self.carry(index, transmit);
+        }
+        let timeout = self.switches[index].switch.poll_timeout().unwrap_or(Time::MAX);
+        self.schedule.set(self.sources.switch(index), timeout);
+    }
+
+    /// Carries a packet from a switch's port to whatever is plugged in there.
+    fn carry(&mut self, index: usize, transmit: Transmit) {
+        let Transmit { port, end, packet, .. } = transmit;
+        let Some(cable) = self.switches[index].cables[usize::from(port)] else {
+            return self.switches[index].switch.recycle(packet);
+        };
+        let arrival = end + cable.delay;
+        match cable.to {
+            End::Pipe(pipe) => self.send(pipe, arrival, packet),
+            End::Group => {
+                let host = packet.data.first_chunk::<6>().and_then(|mac| self.by_mac.get(mac));
+                let Some(&host) = host else {
+                    self.misdelivered += 1;
+                    return self.switches[index].switch.recycle(packet);
+                };
+                let node = &mut self.hosts[host];
+                match node.access.handle_down(arrival, packet.len()) {
+                    Some(at) => {
+                        let downlink = node.downlink;
+                        self.send(downlink, at, packet);
+                    }
+                    None => self.switches[index].switch.recycle(packet),
+                }
+            }
+            End::Collector => {
+                match Report::parse(&packet.data) {
+                    Ok(report) => self.recorder.handle_report(report),
+                    Err(_) => self.bad_reports += 1,
+                }
+                self.switches[index].switch.recycle(packet);
+            }
+        }
+    }
+
+    fn send(&mut self, pipe: usize, at: Time, packet: Packet) {
+        let node = &mut self.pipes[pipe].pipe;
+        node.send(at, packet);
+        self.schedule.set(self.sources.pipe(pipe), node.poll_timeout());
+    }
+
+    /// Hands the engines' records on to the bottleneck's figures and to disk.
+    fn drain_records(&mut self) -> Result<(), EngineError> {
+        for (index, node) in self.switches.iter_mut().enumerate() {
+            let records = node.switch.queue_records();
+            if index == self.bottleneck.0 {
+                for record in records.iter().filter(|record| record.port == self.bottleneck.1) {
+                    self.bottleneck.2.handle_record(record);
+                }
+            }
+            self.recorder.handle_queue(&node.name, records);
+        }
+        for node in &mut self.hosts {
+            self.recorder.handle_flows(node.host.flow_records());
+            self.recorder.handle_messages(node.host.message_records());
+        }
+        self.recorder.write()
+    }
+
+    fn handle_events(&mut self, now: Time) -> Result<(), EngineError> {
+        while let Some(event) = self.events.get(self.next_event).filter(|event| event.at_ps <= now) {
+            self.next_event += 1;
+            let index = self
+                .switches
+                .iter()
+                .position(|node| *node.name == *event.switch)
+                .expect("a plan's events name its switches");
+            let failed = |error: &dyn std::fmt::Display| {
+                EngineError::Event(format!("event at {now} on switch '{}': {error}", event.switch))
+            };
+            let switch = &mut self.switches[index].switch;
+            if let (Some(port), Some(rate)) = (event.port, event.rate_bps) {
+                switch.set_rate(now, port, rate).map_err(|error| failed(&error))?;
+                if (index, port) == (self.bottleneck.0, self.bottleneck.1) {
+                    self.bottleneck.2.handle_rate(now, rate);
+                }
+            }
+            if let (Some(port), Some(queue)) = (event.port, event.queue) {
+                switch.set_queue_limit(now, port, queue).map_err(|error| failed(&error))?;
+            }
+            if let (Some(entry), Some(op)) = (&event.entry, event.op) {
+                crate::build::write_entry(switch, entry, op).map_err(|error| failed(&error))?;
+            }
+            self.drain_switch(index);
+        }
+        let next = self.events.get(self.next_event).map_or(Time::MAX, |event| event.at_ps);
+        self.schedule.set(Sources::EVENTS, next);
+        Ok(())
+    }
+}
