@@ -1,0 +1,84 @@
+//! Puts a packet together again.
+//!
+//! As long as the valid headers are those that were extracted, in their order, the packet's
+//! bytes stay where they are and only the fields that the program may have written are put in.
+
+use crate::bits;
+use crate::externs::input::varbit;
+use crate::machine::Machine;
+use crate::op::internal;
+use crate::program::{Header, Program};
+use narrows_common::Packet;
+
+pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Packet) {
+    let payload = machine.get(internal::PAYLOAD) as usize;
+    if in_place(program, machine, payload) {
+        for &index in &program.deparse {
+            let header = &program.headers[index as usize];
+            if machine.get(header.valid()) == 0 || header.patch.is_empty() {
+                continue;
+            }
+            let start = machine.get(header.origin()) as usize - 1;
+            let varbit_bytes = varbit_bytes(machine, header);
+            let end = start + header.fixed_bytes as usize + varbit_bytes;
+            let bytes = &mut packet.data[start..end];
+            for plan in &header.patch {
+                bits::write(&machine.slots, plan, bytes, varbit_bytes);
+            }
+        }
+        return;
+    }
+    let mut out = core::mem::take(&mut machine.scratch);
+    out.clear();
+    for &index in &program.deparse {
+        let header = &program.headers[index as usize];
+        if machine.get(header.valid()) != 0 {
+            emit(machine, header, packet, &mut out);
+        }
+    }
+    out.extend_from_slice(packet.data.get(payload..).unwrap_or(&[]));
+    core::mem::swap(&mut packet.data, &mut out);
+    machine.scratch = out;
+}
+
+fn varbit_bytes(machine: &Machine, header: &Header) -> usize {
+    if header.has_varbit { machine.get(header.varbit_bytes()) as usize } else { 0 }
+}
+
+/// True when the valid headers are where they were in the packet, without a gap.
+fn in_place(program: &Program, machine: &Machine, payload: usize) -> bool {
+    let mut end = 0;
+    for &index in &program.deparse {
+        let header = &program.headers[index as usize];
+        if machine.get(header.valid()) == 0 {
+            continue;
+        }
+        if machine.get(header.origin()) as usize != end + 1 {
+            return false;
+        }
+        end += header.fixed_bytes as usize + varbit_bytes(machine, header);
+    }
+    end == payload
+}
+
+fn emit(machine: &Machine, header: &Header, packet: &Packet, out: &mut Vec<u8>) {
+    let start = out.len();
+    let varbit_bytes = varbit_bytes(machine, header);
+    let size = header.fixed_bytes as usize + varbit_bytes;
+    let origin = machine.get(header.origin()) as usize;
+    let old = origin.checked_sub(1).and_then(|old| packet.data.get(old..old + size));
+    match old {
+        Some(old) => out.extend_from_slice(old),
+        None => {
+            out.resize(start + size, 0);
+            if let Some(field) = header.fields.iter().find(|field| field.varbit) {
+                let at = start + field.bit as usize / 8;
+                let bytes = varbit(header, &machine.slots, packet);
+                out[at..at + bytes.len()].copy_from_slice(bytes);
+            }
+        }
+    }
+    for plan in &header.patch {
+        bits::write(&machine.slots, plan, &mut out[start..], varbit_bytes);
+    }
+}

@@ -1,0 +1,347 @@
+//! The shape of bmv2's JSON, format 2.x (behavioral-model, docs/JSON_format.md).
+//!
+//! Only what the loader reads is here; other keys (`source_info` and the like) are ignored.
+//! Type-value objects stay `serde_json::Value`: `load` reads them where it knows the context.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+pub(crate) struct Root {
+    pub header_types: Vec<HeaderType>,
+    pub headers: Vec<Header>,
+    #[serde(default)]
+    pub header_stacks: Vec<HeaderStack>,
+    #[serde(default)]
+    pub header_union_types: Vec<HeaderUnionType>,
+    #[serde(default)]
+    pub header_unions: Vec<HeaderUnion>,
+    #[serde(default)]
+    pub header_union_stacks: Vec<HeaderUnionStack>,
+    #[serde(default)]
+    pub field_lists: Vec<FieldList>,
+    #[serde(default)]
+    pub learn_lists: Vec<FieldList>,
+    #[serde(default)]
+    pub errors: Vec<(String, u32)>,
+    pub parsers: Vec<Parser>,
+    #[serde(default)]
+    pub parse_vsets: Vec<ParseVset>,
+    pub deparsers: Vec<Deparser>,
+    #[serde(default)]
+    pub meter_arrays: Vec<MeterArray>,
+    #[serde(default)]
+    pub counter_arrays: Vec<CounterArray>,
+    #[serde(default)]
+    pub register_arrays: Vec<RegisterArray>,
+    #[serde(default)]
+    pub calculations: Vec<Calculation>,
+    pub actions: Vec<Action>,
+    pub pipelines: Vec<Pipeline>,
+    #[serde(default)]
+    pub checksums: Vec<Checksum>,
+    #[serde(default)]
+    pub extern_instances: Vec<ExternInstance>,
+    #[serde(default)]
+    pub field_aliases: Vec<(String, (String, String))>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct HeaderType {
+    pub name: String,
+    /// `[name, width]` or `[name, width, signed]`; a width of `"*"` is a varbit.
+    pub fields: Vec<Vec<Value>>,
+    #[serde(default)]
+    pub length_exp: Option<Value>,
+    #[serde(default)]
+    pub max_length: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Header {
+    pub name: String,
+    pub id: u64,
+    pub header_type: String,
+    #[serde(default)]
+    pub metadata: bool,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct HeaderStack {
+    pub name: String,
+    pub header_type: String,
+    pub header_ids: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct HeaderUnionType {
+    pub name: String,
+    pub headers: Vec<(String, String)>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct HeaderUnion {
+    pub name: String,
+    pub id: u64,
+    pub header_ids: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct HeaderUnionStack {
+    pub name: String,
+    pub union_type: String,
+    pub header_union_ids: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct FieldList {
+    pub name: String,
+    pub id: u64,
+    pub elements: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Parser {
+    pub name: String,
+    pub init_state: Option<String>,
+    pub parse_states: Vec<ParseState>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ParseState {
+    pub name: String,
+    pub parser_ops: Vec<ParserOp>,
+    #[serde(default)]
+    pub transitions: Vec<Transition>,
+    #[serde(default)]
+    pub transition_key: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ParserOp {
+    pub op: String,
+    pub parameters: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Transition {
+    #[serde(rename = "type", default)]
+    pub kind: Option<String>,
+    pub value: Option<String>,
+    pub mask: Option<String>,
+    pub next_state: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ParseVset {
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Deparser {
+    pub name: String,
+    pub order: Vec<String>,
+    #[serde(default)]
+    pub primitives: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct MeterArray {
+    pub name: String,
+    #[serde(default)]
+    pub is_direct: bool,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub size: u64,
+    #[serde(default)]
+    pub rate_count: Option<u64>,
+    #[serde(default)]
+    pub binding: Option<String>,
+    #[serde(default)]
+    pub result_target: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CounterArray {
+    pub name: String,
+    #[serde(default)]
+    pub is_direct: bool,
+    #[serde(default)]
+    pub size: Option<u64>,
+    #[serde(default)]
+    pub binding: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RegisterArray {
+    pub name: String,
+    pub size: u64,
+    pub bitwidth: u64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Calculation {
+    pub name: String,
+    pub algo: String,
+    pub input: Vec<CalculationInput>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CalculationInput {
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub value: Value,
+    #[serde(default)]
+    pub bitwidth: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Action {
+    pub name: String,
+    pub id: u64,
+    pub runtime_data: Vec<RuntimeData>,
+    pub primitives: Vec<Primitive>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RuntimeData {
+    pub name: String,
+    pub bitwidth: u64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Primitive {
+    pub op: String,
+    pub parameters: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Pipeline {
+    pub name: String,
+    pub init_table: Option<String>,
+    pub tables: Vec<Table>,
+    #[serde(default)]
+    pub conditionals: Vec<Conditional>,
+    #[serde(default)]
+    pub action_calls: Vec<ActionCall>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Table {
+    pub name: String,
+    pub match_type: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub max_size: u64,
+    #[serde(default)]
+    pub with_counters: bool,
+    #[serde(default)]
+    pub support_timeout: bool,
+    #[serde(default)]
+    pub direct_meters: Option<String>,
+    pub key: Vec<Key>,
+    pub actions: Vec<String>,
+    #[serde(default)]
+    pub action_ids: Option<Vec<u64>>,
+    /// Action name, `__HIT__` or `__MISS__` to node name or null.
+    pub next_tables: serde_json::Map<String, Value>,
+    #[serde(default)]
+    pub base_default_next: Option<String>,
+    #[serde(default)]
+    pub default_entry: Option<DefaultEntry>,
+    #[serde(default)]
+    pub entries: Option<Vec<Entry>>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Key {
+    pub match_type: String,
+    pub target: Value,
+    #[serde(default)]
+    pub mask: Option<String>,
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct DefaultEntry {
+    pub action_id: u64,
+    #[serde(default)]
+    pub action_const: bool,
+    #[serde(default)]
+    pub action_data: Vec<String>,
+    #[serde(default)]
+    pub action_entry_const: bool,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Entry {
+    pub match_key: Vec<EntryKey>,
+    pub action_entry: EntryAction,
+    #[serde(default)]
+    pub priority: i64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct EntryKey {
+    pub match_type: String,
+    /// A hex string, or a boolean for `valid`.
+    #[serde(default)]
+    pub key: Value,
+    #[serde(default)]
+    pub mask: Option<String>,
+    #[serde(default)]
+    pub prefix_length: Option<u32>,
+    #[serde(default)]
+    pub start: Option<String>,
+    #[serde(default)]
+    pub end: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct EntryAction {
+    pub action_id: u64,
+    #[serde(default)]
+    pub action_data: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Conditional {
+    pub name: String,
+    pub expression: Value,
+    pub true_next: Option<String>,
+    pub false_next: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ActionCall {
+    pub name: String,
+    pub action_id: u64,
+    pub next_node: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Checksum {
+    pub name: String,
+    pub target: (String, String),
+    pub calculation: String,
+    #[serde(default = "yes")]
+    pub update: bool,
+    #[serde(default = "yes")]
+    pub verify: bool,
+    #[serde(default)]
+    pub if_cond: Option<Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ExternInstance {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+}

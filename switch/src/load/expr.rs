@@ -1,0 +1,300 @@
+//! Type-value objects and expressions of the JSON, as a tree with names resolved.
+
+use super::value::Integer;
+use super::{LoadError, Names};
+use serde_json::Value;
+
+/// An expression that yields a number or a truth value (0 or 1).
+#[derive(Clone, Debug)]
+pub(crate) enum Expr {
+    Field {
+        header: u16,
+        field: u16,
+    },
+    Valid(u16),
+    Element {
+        stack: u16,
+        index: Box<Expr>,
+        part: Part,
+    },
+    /// The field of the last element in use.
+    Last {
+        stack: u16,
+        field: u16,
+    },
+    Constant(Integer),
+    Bool(bool),
+    Local(u64),
+    Register {
+        register: u16,
+        index: Box<Expr>,
+    },
+    Unary(Unary, Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Cast(Cast, Box<Expr>, u32),
+    Select {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        other: Box<Expr>,
+    },
+    LastIndex(u16),
+    StackCount(u16),
+    ValidUnion(Vec<u16>),
+    SameHeader(u16, u16),
+    Lookahead {
+        offset: u16,
+        width: u16,
+    },
+}
+
+/// What of a header is meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    Valid,
+    Field(u16),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unary {
+    /// Bitwise complement.
+    Complement,
+    Not,
+    /// Nonzero?
+    ToBool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Less,
+    LessEq,
+    Greater,
+    GreaterEq,
+    LogicalAnd,
+    LogicalOr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cast {
+    /// Two's complement of a width.
+    Wrap,
+    SaturateUnsigned,
+    SaturateSigned,
+}
+
+/// A header operand.
+#[derive(Clone, Debug)]
+pub(crate) enum HeaderExpr {
+    Fixed(u16),
+    Element { stack: u16, index: Box<Expr> },
+}
+
+/// Expressions nest no deeper than this; p4c's stay far below.
+const DEPTH_MAX: usize = 200;
+
+impl Names {
+    /// Reads a type-value object that yields a value.
+    pub(crate) fn expr(&self, value: &Value) -> Result<Expr, LoadError> {
+        self.expr_at(value, 0)
+    }
+
+    fn expr_at(&self, value: &Value, depth: usize) -> Result<Expr, LoadError> {
+        if depth > DEPTH_MAX {
+            return Err(self.malformed("an expression", "less nesting", value));
+        }
+        let kind = self.text(value, "type")?;
+        let inner = &value["value"];
+        match kind {
+            "field" => self.field_expr(inner),
+            "hexstr" => match inner.as_str().and_then(Integer::from_hex) {
+                Some(integer) => Ok(Expr::Constant(integer)),
+                None => Err(self.malformed("hexstr", "a hexadecimal number", inner)),
+            },
+            "bool" => match inner.as_bool() {
+                Some(bool) => Ok(Expr::Bool(bool)),
+                None => Err(self.malformed("bool", "true or false", inner)),
+            },
+            "local" | "runtime_data" => match inner.as_u64() {
+                Some(index) => Ok(Expr::Local(index)),
+                None => Err(self.malformed(kind, "the index of a parameter", inner)),
+            },
+            "register" => {
+                let register = self.register(self.string(&inner[0])?)?;
+                let index = Box::new(self.expr_at(&inner[1], depth + 1)?);
+                Ok(Expr::Register { register, index })
+            }
+            "stack_field" => {
+                let stack = self.stack(self.string(&inner[0])?)?;
+                let field = self.stack_field(stack, self.string(&inner[1])?)?;
+                Ok(Expr::Last { stack, field })
+            }
+            "lookahead" => {
+                let part = |i: usize| inner[i].as_u64().filter(|&n| n <= 1 << 14);
+                match (part(0), part(1)) {
+                    (Some(offset), Some(width)) if width > 0 => {
+                        Ok(Expr::Lookahead { offset: offset as u16, width: width as u16 })
+                    }
+                    _ => Err(self.malformed("lookahead", "[offset, width]", inner)),
+                }
+            }
+            "expression" if inner.get("op").is_none() => self.expr_at(inner, depth + 1),
+            "expression" => self.operation(inner, depth + 1),
+            _ => Err(self.unsupported("a value of type", kind)),
+        }
+    }
+
+    fn field_expr(&self, inner: &Value) -> Result<Expr, LoadError> {
+        let (name, field) = (self.string(&inner[0])?, self.string(&inner[1])?);
+        let header = self.header(name)?;
+        match field {
+            "$valid$" => Ok(Expr::Valid(header)),
+            _ => Ok(Expr::Field { header, field: self.header_field(header, field)? }),
+        }
+    }
+
+    fn operation(&self, e: &Value, depth: usize) -> Result<Expr, LoadError> {
+        let op = self.text(e, "op")?;
+        let left = || self.expr_at(&e["left"], depth).map(Box::new);
+        let right = || self.expr_at(&e["right"], depth).map(Box::new);
+        let binary = |op| Ok(Expr::Binary(op, left()?, right()?));
+        let unary = |op| Ok(Expr::Unary(op, right()?));
+        match op {
+            "+" => binary(Binary::Add),
+            // A missing left side is the unary minus.
+            "-" if e["left"].is_null() => {
+                let zero = Box::new(Expr::Constant(Integer::new(false, vec![])));
+                Ok(Expr::Binary(Binary::Sub, zero, right()?))
+            }
+            "-" => binary(Binary::Sub),
+            "*" => binary(Binary::Mul),
+            "/" => binary(Binary::Div),
+            "%" => binary(Binary::Rem),
+            "&" => binary(Binary::And),
+            "|" => binary(Binary::Or),
+            "^" => binary(Binary::Xor),
+            "<<" => binary(Binary::Shl),
+            ">>" => binary(Binary::Shr),
+            "==" | "!=" if self.is_header(&e["left"]) => {
+                let same = Expr::SameHeader(
+                    self.fixed_header(&e["left"])?,
+                    self.fixed_header(&e["right"])?,
+                );
+                match op {
+                    "==" => Ok(same),
+                    _ => Ok(Expr::Unary(Unary::Not, Box::new(same))),
+                }
+            }
+            "==" => binary(Binary::Eq),
+            "!=" => binary(Binary::Ne),
+            "<" => binary(Binary::Less),
+            "<=" => binary(Binary::LessEq),
+            ">" => binary(Binary::Greater),
+            ">=" => binary(Binary::GreaterEq),
+            "and" => binary(Binary::LogicalAnd),
+            "or" => binary(Binary::LogicalOr),
+            "not" => unary(Unary::Not),
+            "~" => unary(Unary::Complement),
+            "d2b" => unary(Unary::ToBool),
+            // Truth values are 0 and 1 already.
+            "b2d" => Ok(*right()?),
+            "two_comp_mod" => self.cast(Cast::Wrap, e, depth),
+            "usat_cast" => self.cast(Cast::SaturateUnsigned, e, depth),
+            "sat_cast" => self.cast(Cast::SaturateSigned, e, depth),
+            "?" => Ok(Expr::Select {
+                condition: Box::new(self.expr_at(&e["cond"], depth)?),
+                then: left()?,
+                other: right()?,
+            }),
+            "valid" => match self.header_expr_at(&e["right"], depth)? {
+                HeaderExpr::Fixed(header) => Ok(Expr::Valid(header)),
+                HeaderExpr::Element { stack, index } => {
+                    Ok(Expr::Element { stack, index, part: Part::Valid })
+                }
+            },
+            "valid_union" => {
+                let name = self.string(&e["right"]["value"])?;
+                Ok(Expr::ValidUnion(self.union(name)?.to_vec()))
+            }
+            "access_field" => {
+                let Some(field) = e["right"].as_u64() else {
+                    return Err(self.malformed("access_field", "a field's index", &e["right"]));
+                };
+                match self.header_expr_at(&e["left"], depth)? {
+                    HeaderExpr::Fixed(header) => {
+                        let field = self.field_index(header, field)?;
+                        Ok(Expr::Field { header, field })
+                    }
+                    HeaderExpr::Element { stack, index } => {
+                        let field = self.field_index(self.stacks[stack as usize].1[0], field)?;
+                        Ok(Expr::Element { stack, index, part: Part::Field(field) })
+                    }
+                }
+            }
+            "last_stack_index" => Ok(Expr::LastIndex(self.stack_operand(&e["right"])?)),
+            "size_stack" => Ok(Expr::StackCount(self.stack_operand(&e["right"])?)),
+            _ => Err(self.unsupported("the operator", op)),
+        }
+    }
+
+    fn cast(&self, cast: Cast, e: &Value, depth: usize) -> Result<Expr, LoadError> {
+        let width = e["right"]["value"].as_str().and_then(Integer::from_hex);
+        match width.and_then(|width| width.to_u64()) {
+            Some(width @ 1..=65_535) => {
+                let operand = Box::new(self.expr_at(&e["left"], depth)?);
+                Ok(Expr::Cast(cast, operand, width as u32))
+            }
+            _ => Err(self.malformed("a cast", "a width in bits", &e["right"])),
+        }
+    }
+
+    fn stack_operand(&self, value: &Value) -> Result<u16, LoadError> {
+        self.stack(self.string(&value["value"])?)
+    }
+
+    fn is_header(&self, value: &Value) -> bool {
+        value["type"] == "header"
+    }
+
+    fn fixed_header(&self, value: &Value) -> Result<u16, LoadError> {
+        match self.header_expr(value)? {
+            HeaderExpr::Fixed(header) => Ok(header),
+            HeaderExpr::Element { .. } => {
+                Err(self.unsupported("a comparison with", "a stack element chosen at run time"))
+            }
+        }
+    }
+
+    /// Reads an operand that is a header.
+    pub(crate) fn header_expr(&self, value: &Value) -> Result<HeaderExpr, LoadError> {
+        self.header_expr_at(value, 0)
+    }
+
+    fn header_expr_at(&self, value: &Value, depth: usize) -> Result<HeaderExpr, LoadError> {
+        if depth > DEPTH_MAX {
+            return Err(self.malformed("an expression", "less nesting", value));
+        }
+        let inner = &value["value"];
+        match self.text(value, "type")? {
+            "header" => Ok(HeaderExpr::Fixed(self.header(self.string(inner)?)?)),
+            "expression" if inner["op"] == "dereference_header_stack" => {
+                let stack = self.stack_operand(&inner["left"])?;
+                let index = Box::new(self.expr_at(&inner["right"], depth + 1)?);
+                Ok(HeaderExpr::Element { stack, index })
+            }
+            "expression" if inner.get("op").is_none() => self.header_expr_at(inner, depth + 1),
+            "expression" => Err(self.unsupported("the header operator", self.text(inner, "op")?)),
+            kind => Err(self.unsupported("a header operand of type", kind)),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Gives every header field that is used, and all metadata, its slots.
+//!
+//! ```text
+//! 0..16                internal (crate::op::internal)
+//! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
+//! ..carried_end        metadata that egress uses
+//! ..packet_end         other metadata
+//! parameters..         the running action's parameters
+//! temporaries..        upwards
+//! ..65535              constants, downwards
+//! ```
+
+use super::names::FieldType;
+use super::scan::Usage;
+use super::{LoadError, Loader, Names};
+use crate::json::Root;
+use crate::op::{NOWHERE, Op, Slot, internal};
+use crate::program::{
+    Field, FieldPlan, FieldShape, Header, ParserErrors, Program, Stack, UnionStack, limbs,
+};
+use crate::v1model::StandardMetadata;
+use std::collections::BTreeMap;
+
+/// Slots for packets, at most; the rest is for constants and temporaries.
+const PACKET_SLOTS_MAX: u32 = 40_000;
+
+struct Layout<'a> {
+    names: &'a Names,
+    usage: &'a Usage,
+    next: u32,
+    headers: Vec<Header>,
+}
+
+pub(crate) fn lay_out<'a>(
+    root: &'a Root,
+    mut names: Names,
+    usage: &Usage,
+) -> Result<Loader<'a>, LoadError> {
+    names.place = "headers".into();
+    let mut layout =
+        Layout { names: &names, usage, next: u32::from(internal::END), headers: vec![] };
+    for (index, header) in root.headers.iter().enumerate() {
+        layout.header(index as u16, &header.name, header.metadata)?;
+    }
+    layout.place_headers(&names.stacks)?;
+    layout.check_groups()?;
+    let stacks = layout.stacks()?;
+    let union_stacks = layout.union_stacks()?;
+    let metadata_start = layout.next;
+    layout.metadata(true)?;
+    let carried_end = layout.next;
+    layout.metadata(false)?;
+    let packet_end = layout.next;
+    let parameters = packet_end;
+    let most = root.actions.iter().map(|action| {
+        let widths = action.runtime_data.iter().map(|data| data.bitwidth.min(1 << 20) as u32);
+        widths.map(|width| u32::from(limbs(width))).sum::<u32>()
+    });
+    layout.next += most.max().unwrap_or(0);
+    layout.check()?;
+    let mut headers = layout.headers;
+    let temporaries_start = layout.next;
+    for members in names.unions() {
+        for &member in members {
+            let siblings = members.iter().copied().filter(|&other| other != member);
+            headers[member as usize].siblings = siblings.collect();
+        }
+    }
+    let fields = field_names(&headers);
+    let program = Program {
+        ops: vec![Op::Halt],
+        wide: vec![],
+        copies: vec![],
+        hashes: vec![],
+        logs: vec![],
+        constants: vec![],
+        headers,
+        stacks,
+        union_stacks,
+        selects: vec![],
+        deparse: vec![],
+        parser: 0,
+        ingress: 0,
+        egress: 0,
+        verify: 0,
+        update: 0,
+        checksums: vec![],
+        calculations: vec![],
+        tables: vec![],
+        actions: vec![],
+        registers: vec![],
+        counters: vec![],
+        meters: vec![],
+        value_sets: vec![],
+        field_lists: BTreeMap::new(),
+        digests: BTreeMap::new(),
+        errors: ParserErrors::default(),
+        standard: StandardMetadata::default(),
+        packet_end: packet_end as Slot,
+        carried_end: carried_end as Slot,
+        metadata_start: metadata_start as Slot,
+        parameters: parameters as Slot,
+        fields,
+    };
+    Ok(Loader {
+        root,
+        names,
+        program,
+        locals: vec![],
+        temporary: temporaries_start,
+        temporaries_start,
+        // NOWHERE is the topmost slot.
+        constants_start: u32::from(NOWHERE),
+        constants: BTreeMap::new(),
+        action_ids: BTreeMap::new(),
+    })
+}
+
+fn field_names(headers: &[Header]) -> BTreeMap<(String, String), (Slot, u32)> {
+    let mut fields = BTreeMap::new();
+    for header in headers {
+        for field in header.fields.iter().filter(|field| field.slot != NOWHERE) {
+            let name = (header.name.clone(), field.name.clone());
+            fields.insert(name, (field.slot, field.width));
+        }
+    }
+    fields
+}
+
+impl Layout<'_> {
+    /// Takes `count` slots.
+    fn take(&mut self, count: u16) -> Result<Slot, LoadError> {
+        let slot = self.next;
+        self.next += u32::from(count);
+        self.check()?;
+        Ok(slot as Slot)
+    }
+
+    fn check(&self) -> Result<(), LoadError> {
+        if self.next > PACKET_SLOTS_MAX {
+            return Err(self.names.too_big("more than 40,000 slots of header fields"));
+        }
+        Ok(())
+    }
+
+    /// Reads a header instance; its slots come later.
+    fn header(&mut self, index: u16, name: &str, metadata: bool) -> Result<(), LoadError> {
+        let kind = self.names.kind(index);
+        let (mut fields, mut bit, mut has_varbit) = (vec![], 0u32, false);
+        for FieldType { name, width, signed } in &kind.fields {
+            fields.push(Field {
+                name: name.clone(),
+                width: width.unwrap_or(0),
+                signed: *signed,
+                slot: NOWHERE,
+                bit,
+                after_varbit: has_varbit,
+                varbit: width.is_none(),
+            });
+            if width.is_none() && bit % 8 != 0 && !metadata {
+                return Err(self.names.unsupported("a varbit inside a byte in", &kind.name));
+            }
+            has_varbit |= width.is_none();
+            bit += width.unwrap_or(0);
+            if bit > 1 << 18 {
+                return Err(self.names.too_big(format!("header type '{}'", kind.name)));
+            }
+        }
+        if bit % 8 != 0 && !metadata {
+            return Err(self.names.malformed(
+                format!("header type '{}'", kind.name),
+                "whole bytes",
+                format!("{bit} bits"),
+            ));
+        }
+        self.headers.push(Header {
+            name: name.to_owned(),
+            header_type: self.names.headers[index as usize],
+            metadata,
+            base: NOWHERE,
+            stride: 0,
+            fields,
+            fixed_bytes: bit / 8,
+            max_bytes: kind.max_bytes,
+            has_varbit,
+            built: false,
+            extract: vec![],
+            patch: vec![],
+            siblings: vec![],
+        });
+        Ok(())
+    }
+
+    /// Stacks first, each in one piece with a constant stride.
+    fn place_headers(&mut self, stacks: &[(String, Vec<u16>)]) -> Result<(), LoadError> {
+        let members = stacks.iter().flat_map(|(_, members)| members.iter().copied());
+        let all = 0..self.headers.len() as u16;
+        for index in members.chain(all) {
+            let header = &self.headers[index as usize];
+            if header.base == NOWHERE && !header.metadata {
+                self.place_header(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stacks and unions are of headers, not of metadata.
+    fn check_groups(&self) -> Result<(), LoadError> {
+        let stacks = self.names.stacks.iter().flat_map(|(_, members)| members);
+        for &member in stacks.chain(self.names.unions().flatten()) {
+            let header = &self.headers[member as usize];
+            if header.metadata {
+                return Err(self
+                    .names
+                    .unsupported("in a stack or union, the metadata", &header.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn place_header(&mut self, index: u16) -> Result<(), LoadError> {
+        let whole = self.usage.whole.contains(&index);
+        let base = self.take(Header::FIELDS)?;
+        self.headers[index as usize].base = base;
+        for i in 0..self.headers[index as usize].fields.len() {
+            let key = (index, i as u16);
+            let (width, varbit) = {
+                let field = &self.headers[index as usize].fields[i];
+                (field.width, field.varbit)
+            };
+            if varbit || !(whole || self.usage.used.contains(&key)) {
+                continue;
+            }
+            let slot = self.take(limbs(width))?;
+            let header = &mut self.headers[index as usize];
+            header.fields[i].slot = slot;
+            let field = &header.fields[i];
+            let plan = plan(field);
+            header.extract.push(plan);
+            if whole || self.usage.written.contains(&key) {
+                header.patch.push(plan);
+            }
+        }
+        let header = &mut self.headers[index as usize];
+        header.built = whole;
+        header.stride = (self.next - u32::from(base)) as u16;
+        Ok(())
+    }
+
+    fn stacks(&mut self) -> Result<Vec<Stack>, LoadError> {
+        let names = self.names;
+        let stack = |(_, headers): &(String, Vec<u16>)| {
+            let next = self.take(1)?;
+            Ok(Stack { headers: headers.clone(), next })
+        };
+        names.stacks.iter().map(stack).collect()
+    }
+
+    fn union_stacks(&mut self) -> Result<Vec<UnionStack>, LoadError> {
+        let names = self.names;
+        let stack = |(_, _, unions): &(String, Vec<String>, Vec<Vec<u16>>)| {
+            Ok(UnionStack { unions: unions.clone(), next: self.take(1)? })
+        };
+        names.union_stacks.iter().map(stack).collect()
+    }
+
+    /// Slots of the metadata that egress uses (`late`), or of the rest.
+    fn metadata(&mut self, late: bool) -> Result<(), LoadError> {
+        for index in 0..self.headers.len() {
+            if !self.headers[index].metadata {
+                continue;
+            }
+            if self.headers[index].has_varbit && late {
+                self.headers[index].base = self.take(Header::FIELDS)?;
+            }
+            for i in 0..self.headers[index].fields.len() {
+                let field = &self.headers[index].fields[i];
+                let is_late = self.usage.late.contains(&(index as u16, i as u16));
+                if is_late == late && !field.varbit {
+                    let slot = self.take(limbs(field.width))?;
+                    self.headers[index].fields[i].slot = slot;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn plan(field: &Field) -> FieldPlan {
+    let first = (field.bit % 8) as u8;
+    let shape = match (first, field.width) {
+        (0, 8) => FieldShape::U8,
+        (0, 16) => FieldShape::U16,
+        (0, 32) => FieldShape::U32,
+        (0, 48) => FieldShape::U48,
+        (0, 64) => FieldShape::U64,
+        (first, width @ ..=64) if u32::from(first) + width <= 64 => {
+            FieldShape::Bits { first, width: width as u8 }
+        }
+        (first, width) => FieldShape::Long { first, width: width as u16 },
+    };
+    FieldPlan {
+        slot: field.slot,
+        byte: (field.bit / 8) as u16,
+        shape,
+        after_varbit: field.after_varbit,
+    }
+}

@@ -1,0 +1,198 @@
+//! What a program refers to, found before anything is lowered.
+//!
+//! A header field that nothing refers to stays in the packet's bytes and costs nothing. A field
+//! that may be written is put back at the end. A header that can become valid otherwise than by
+//! extraction (`setValid`, assignment, stacks, unions) is *whole*: all its fields have slots.
+//! Metadata that egress does not refer to is not kept while a packet waits.
+
+use super::{LoadError, Names};
+use crate::json::{Root, Table};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What the program refers to; `(header, field)`.
+#[derive(Default)]
+pub(crate) struct Usage {
+    pub used: BTreeSet<(u16, u16)>,
+    pub written: BTreeSet<(u16, u16)>,
+    pub whole: BTreeSet<u16>,
+    /// Used from egress on.
+    pub late: BTreeSet<(u16, u16)>,
+}
+
+pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
+    let mut scan = Scan { names, usage: Usage::default(), late: false };
+    scan.groups();
+    for parser in &root.parsers {
+        for state in &parser.parse_states {
+            for op in &state.parser_ops {
+                scan.primitive(&op.op, &op.parameters);
+            }
+            state.transition_key.iter().for_each(|key| scan.value(key));
+        }
+    }
+    for pipeline in &root.pipelines {
+        scan.late = pipeline.name != "ingress";
+        for conditional in &pipeline.conditionals {
+            scan.value(&conditional.expression);
+        }
+        for table in &pipeline.tables {
+            table.key.iter().for_each(|key| scan.reference(&key.target));
+            for action in actions_of(root, table) {
+                for primitive in &action.primitives {
+                    scan.primitive(&primitive.op, &primitive.parameters);
+                }
+            }
+        }
+        for call in &pipeline.action_calls {
+            for action in root.actions.iter().filter(|action| action.id == call.action_id) {
+                for primitive in &action.primitives {
+                    scan.primitive(&primitive.op, &primitive.parameters);
+                }
+            }
+        }
+    }
+    // Calculations, checksums and lists serve both sides; all of it is kept.
+    scan.late = true;
+    for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
+        scan.input(&input.kind, &input.value);
+    }
+    for list in root.field_lists.iter().chain(&root.learn_lists) {
+        list.elements.iter().for_each(|element| scan.value(element));
+    }
+    for checksum in &root.checksums {
+        checksum.if_cond.iter().for_each(|condition| scan.value(condition));
+        scan.destination(&Value::from(vec![&*checksum.target.0, &*checksum.target.1]));
+    }
+    for meter in &root.meter_arrays {
+        meter.result_target.iter().for_each(|target| scan.destination(target));
+    }
+    for deparser in &root.deparsers {
+        for primitive in &deparser.primitives {
+            if let (Some(op), Some(parameters)) =
+                (primitive["op"].as_str(), primitive["parameters"].as_array())
+            {
+                scan.primitive(op, parameters);
+            }
+        }
+    }
+    Ok(scan.usage)
+}
+
+/// A table's actions; by id, since several may share a name.
+pub(crate) fn actions_of<'a>(
+    root: &'a Root,
+    table: &'a Table,
+) -> impl Iterator<Item = &'a crate::json::Action> {
+    root.actions.iter().filter(|action| match &table.action_ids {
+        Some(ids) => ids.contains(&action.id),
+        None => table.actions.contains(&action.name),
+    })
+}
+
+struct Scan<'a> {
+    names: &'a Names,
+    usage: Usage,
+    late: bool,
+}
+
+impl Scan<'_> {
+    fn groups(&mut self) {
+        for (_, members) in &self.names.stacks {
+            self.usage.whole.extend(members);
+        }
+        for members in self.names.unions() {
+            self.usage.whole.extend(members);
+        }
+    }
+
+    /// A `[header, field]` pair, or a header's name.
+    fn reference(&mut self, pair: &Value) {
+        let (Some(header), Some(field)) = (pair[0].as_str(), pair[1].as_str()) else { return };
+        let Ok(header) = self.names.header(header) else { return };
+        let Ok(field) = self.names.header_field(header, field) else { return };
+        self.usage.used.insert((header, field));
+        if self.late {
+            self.usage.late.insert((header, field));
+        }
+    }
+
+    fn destination(&mut self, pair: &Value) {
+        self.reference(pair);
+        let (Some(header), Some(field)) = (pair[0].as_str(), pair[1].as_str()) else { return };
+        let Ok(header) = self.names.header(header) else { return };
+        let Ok(field) = self.names.header_field(header, field) else { return };
+        self.usage.written.insert((header, field));
+        if self.names.kind(header).fields[field as usize].width.is_none() {
+            self.usage.whole.insert(header);
+        }
+    }
+
+    fn whole(&mut self, value: &Value) {
+        if let Some(header) = value["value"].as_str().and_then(|name| self.names.header(name).ok())
+        {
+            self.usage.whole.insert(header);
+        }
+    }
+
+    fn input(&mut self, kind: &str, value: &Value) {
+        match kind {
+            "field" => self.reference(value),
+            "header" => {
+                let header = value.as_str().and_then(|name| self.names.header(name).ok());
+                self.usage.whole.extend(header);
+            }
+            _ => {}
+        }
+    }
+
+    /// Everything below a value, as something read.
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Object(object) => {
+                if object.get("type").is_some_and(|kind| kind == "field") {
+                    self.reference(&value["value"]);
+                }
+                // Comparing headers needs all of them.
+                let compares = object.get("op").is_some_and(|op| op == "==" || op == "!=");
+                if compares && value["left"]["type"] == "header" {
+                    self.whole(&value["left"]);
+                    self.whole(&value["right"]);
+                }
+                object.values().for_each(|inner| self.value(inner));
+            }
+            Value::Array(array) => array.iter().for_each(|inner| self.value(inner)),
+            _ => {}
+        }
+    }
+
+    fn primitive(&mut self, op: &str, parameters: &[Value]) {
+        // A parser's `primitive` wraps the call.
+        if op == "primitive" {
+            for call in parameters {
+                let inner = call["parameters"].as_array();
+                if let (Some(op), Some(inner)) = (call["op"].as_str(), inner) {
+                    self.primitive(op, inner);
+                }
+            }
+            return;
+        }
+        for (i, parameter) in parameters.iter().enumerate() {
+            self.value(parameter);
+            let kind = parameter["type"].as_str().unwrap_or("");
+            let first_only = matches!(op, "assign" | "set" | "register_read" | "modify_field");
+            if kind == "field" && (i == 0 || !first_only) && op != "register_write" {
+                self.destination(&parameter["value"]);
+            }
+            let extracts = matches!(op, "extract" | "extract_VL" | "remove_header");
+            if kind == "header" && !extracts {
+                self.whole(parameter);
+            }
+        }
+        if op == "mark_to_drop" {
+            for field in ["egress_spec", "mcast_grp"] {
+                self.destination(&Value::from(vec!["standard_metadata", field]));
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! The state that a program runs on: slots, tables, externs. Headers come and go here.
+
+use crate::bits;
+use crate::externs::counter::Count;
+use crate::externs::input::BitBuffer;
+use crate::externs::meter::Meter;
+use crate::externs::register::Cells;
+use crate::op::internal;
+use crate::program::{Header, HeaderRef, Program};
+use crate::table::Table;
+use narrows_common::{Packet, Rng, Time};
+use std::collections::BTreeSet;
+
+/// Everything of a switch that its program can read or write.
+pub(crate) struct Machine {
+    /// As large as a [`crate::op::Slot`] reaches, so that no index needs a check.
+    pub slots: Box<[u64; 65_536]>,
+    pub tables: Vec<Table>,
+    pub registers: Vec<Cells>,
+    pub counters: Vec<Vec<Count>>,
+    pub meters: Vec<Vec<Meter>>,
+    pub direct_meters: Vec<Vec<Meter>>,
+    pub value_sets: Vec<BTreeSet<Vec<u64>>>,
+    pub buffer: BitBuffer,
+    pub rng: Rng,
+    pub now: Time,
+    /// Log messages, while somebody wants them.
+    pub log: Option<Vec<String>>,
+    /// Bytes put together by the deparser.
+    pub scratch: Vec<u8>,
+}
+
+impl Machine {
+    pub(crate) fn new(program: &Program, rng: Rng) -> Self {
+        let slots = vec![0u64; 65_536].into_boxed_slice();
+        let Ok(mut slots) = <Box<[u64; 65_536]>>::try_from(slots) else {
+            unreachable!("the length is 65,536");
+        };
+        for &(slot, value) in &program.constants {
+            slots[slot as usize] = value;
+        }
+        let sized = |size: u64| size as usize;
+        Machine {
+            slots,
+            tables: program.tables.iter().map(|table| Table::new(program, table)).collect(),
+            registers: program.registers.iter().map(Cells::new).collect(),
+            counters: program
+                .counters
+                .iter()
+                .map(|counter| vec![Count::default(); sized(counter.size)])
+                .collect(),
+            meters: program
+                .meters
+                .iter()
+                .map(|meter| vec![Meter::default(); sized(meter.size)])
+                .collect(),
+            direct_meters: vec![vec![]; program.tables.len()],
+            value_sets: vec![BTreeSet::new(); program.value_sets.len()],
+            buffer: BitBuffer::default(),
+            rng,
+            now: Time::ZERO,
+            log: None,
+            scratch: vec![],
+        }
+    }
+
+    /// A slot's value.
+    #[inline]
+    pub(crate) fn get(&self, slot: crate::op::Slot) -> u64 {
+        self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, slot: crate::op::Slot, value: u64) {
+        self.slots[slot as usize] = value;
+    }
+
+    /// Writes a metadata field; one that the program lacks goes nowhere.
+    #[inline]
+    pub(crate) fn put(&mut self, field: crate::v1model::MetadataField, value: u64) {
+        self.set(field.slot, value & field.mask);
+    }
+
+    /// Forgets the packet before.
+    pub(crate) fn reset(&mut self, program: &Program, at: Time, length: u64) {
+        self.slots[..program.packet_end as usize].fill(0);
+        self.now = at;
+        self.set(internal::LENGTH, length);
+        self.set(internal::ARRIVED, length);
+    }
+
+    fn is_valid(&self, header: &Header) -> bool {
+        self.get(header.valid()) != 0
+    }
+
+    /// Bytes that a valid header has in the packet.
+    fn header_bytes(&self, header: &Header) -> u64 {
+        let varbit = if header.has_varbit { self.get(header.varbit_bytes()) } else { 0 };
+        u64::from(header.fixed_bytes) + varbit
+    }
+
+    pub(crate) fn set_valid(&mut self, program: &Program, header: u16) {
+        let header = &program.headers[header as usize];
+        if self.is_valid(header) {
+            return;
+        }
+        let base = header.base as usize;
+        self.slots[base..base + header.stride as usize].fill(0);
+        self.set(header.valid(), 1);
+        self.slots[internal::LENGTH as usize] += u64::from(header.fixed_bytes);
+        self.leave_union(program, header);
+    }
+
+    /// At most one header of a union is valid.
+    fn leave_union(&mut self, program: &Program, header: &Header) {
+        for &sibling in &header.siblings {
+            self.set_invalid(program, sibling);
+        }
+    }
+
+    pub(crate) fn set_invalid(&mut self, program: &Program, header: u16) {
+        let header = &program.headers[header as usize];
+        if self.is_valid(header) {
+            let bytes = self.header_bytes(header);
+            let length = &mut self.slots[internal::LENGTH as usize];
+            *length = length.saturating_sub(bytes);
+            self.set(header.valid(), 0);
+        }
+    }
+
+    pub(crate) fn copy_header(&mut self, program: &Program, d: u16, a: u16) {
+        if d == a {
+            return;
+        }
+        let from = &program.headers[a as usize];
+        self.set_invalid(program, d);
+        if !self.is_valid(from) {
+            return;
+        }
+        let to = &program.headers[d as usize];
+        self.leave_union(program, to);
+        let (start, count) = (from.base as usize, from.stride as usize);
+        self.slots.copy_within(start..start + count, to.base as usize);
+        // It has no bytes of its own in the packet.
+        self.set(to.origin(), 0);
+        let bytes = self.header_bytes(to);
+        self.slots[internal::LENGTH as usize] += bytes;
+    }
+
+    /// The header meant, `None` beyond a stack.
+    pub(crate) fn resolve(&self, program: &Program, header: HeaderRef) -> Option<u16> {
+        match header {
+            HeaderRef::Fixed(header) => Some(header),
+            HeaderRef::Element { stack, i } => {
+                let i = usize::try_from(self.get(i)).ok()?;
+                program.stacks[stack as usize].headers.get(i).copied()
+            }
+        }
+    }
+
+    pub(crate) fn headers_equal(&self, program: &Program, packet: &Packet, a: u16, b: u16) -> bool {
+        let (a, b) = (&program.headers[a as usize], &program.headers[b as usize]);
+        if !(self.is_valid(a) && self.is_valid(b)) {
+            return self.is_valid(a) == self.is_valid(b);
+        }
+        let fields = |header: &Header| {
+            let start = header.base as usize;
+            start + Header::FIELDS as usize..start + header.stride as usize
+        };
+        let varbit = |header| crate::externs::input::varbit(header, &self.slots, packet);
+        self.slots[fields(a)] == self.slots[fields(b)] && (!a.has_varbit || varbit(a) == varbit(b))
+    }
+
+    /// Copies the place of a variable-length field; its bytes stay where they are.
+    pub(crate) fn copy_varbit(&mut self, program: &Program, d: u16, a: u16) {
+        let (d, a) = (&program.headers[d as usize], &program.headers[a as usize]);
+        let (old, new) = (self.get(d.varbit_bytes()), self.get(a.varbit_bytes()));
+        self.set(d.varbit_bytes(), new);
+        self.set(d.varbit_offset(), self.get(a.varbit_offset()));
+        if !d.metadata && self.is_valid(d) {
+            self.set(d.origin(), 0);
+            let length = &mut self.slots[internal::LENGTH as usize];
+            *length = length.saturating_sub(old) + new;
+        }
+    }
+
+    fn stack_bytes(&self, program: &Program, stack: u16) -> u64 {
+        let headers = program.stacks[stack as usize].headers.iter();
+        let headers = headers.map(|&header| &program.headers[header as usize]);
+        headers.filter(|header| self.is_valid(header)).map(|h| self.header_bytes(h)).sum()
+    }
+
+    /// Moves elements up by `count`, or down; those that come in are not valid
+    /// (P4-16 section 8.18).
+    pub(crate) fn shift_stack(&mut self, program: &Program, stack: u16, count: u64, push: bool) {
+        let found = &program.stacks[stack as usize];
+        let size = found.headers.len();
+        let count = usize::try_from(count).unwrap_or(size).min(size);
+        let before = self.stack_bytes(program, stack);
+        for step in 0..size {
+            // From the far end, so that nothing is overwritten before it moves.
+            let to = if push { size - 1 - step } else { step };
+            let from = if push { to.checked_sub(count) } else { Some(to + count) };
+            let d = &program.headers[found.headers[to] as usize];
+            match from.filter(|&from| from < size) {
+                Some(from) => {
+                    let a = &program.headers[found.headers[from] as usize];
+                    let start = a.base as usize;
+                    let range = start..start + a.stride as usize;
+                    self.slots.copy_within(range, d.base as usize);
+                }
+                None => self.set(d.valid(), 0),
+            }
+        }
+        let next = self.get(found.next) as usize;
+        let next = if push { (next + count).min(size) } else { next.saturating_sub(count) };
+        self.set(found.next, next as u64);
+        let after = self.stack_bytes(program, stack);
+        let length = &mut self.slots[internal::LENGTH as usize];
+        *length = (*length + after).saturating_sub(before);
+    }
+
+    pub(crate) fn copy_stack(&mut self, program: &Program, d: u16, a: u16) {
+        let (to, from) = (&program.stacks[d as usize], &program.stacks[a as usize]);
+        for (&d, &a) in to.headers.iter().zip(&from.headers) {
+            self.copy_header(program, d, a);
+        }
+        self.set(to.next, self.get(from.next));
+    }
+
+    /// Makes sure that the packet's first `count` bytes are real ones.
+    pub(crate) fn materialise(packet: &mut Packet, count: usize) {
+        if let Some(missing) = count.checked_sub(packet.data.len()) {
+            packet.data.resize(count, 0);
+            packet.zeros -= missing as u32;
+        }
+    }
+
+    /// The parser takes a header off the packet; the error's code when it can't.
+    #[inline]
+    pub(crate) fn extract(
+        &mut self,
+        program: &Program,
+        packet: &mut Packet,
+        header: u16,
+        varbit_bits: u64,
+    ) -> Result<(), u64> {
+        let header = &program.headers[header as usize];
+        let cursor = self.get(internal::PAYLOAD) as usize;
+        let mut total = header.fixed_bytes as usize;
+        if header.has_varbit {
+            if varbit_bits % 8 != 0 {
+                return Err(program.errors.parser_invalid_argument);
+            }
+            total = total.saturating_add((varbit_bits / 8) as usize);
+        }
+        if packet.len() - cursor < total {
+            return Err(program.errors.packet_too_short);
+        }
+        if header.has_varbit && header.max_bytes != 0 && total > header.max_bytes as usize {
+            return Err(program.errors.header_too_short);
+        }
+        if self.is_valid(header) {
+            // Extracted a second time: what it held is lost.
+            let bytes = self.header_bytes(header);
+            let length = &mut self.slots[internal::LENGTH as usize];
+            *length = length.saturating_sub(bytes);
+        }
+        let end = cursor + total;
+        Machine::materialise(packet, end);
+        let bytes = &packet.data[cursor..end];
+        let varbit_bytes = total - header.fixed_bytes as usize;
+        if header.has_varbit {
+            let varbit = header.fields.iter().find(|field| field.varbit);
+            let offset = cursor + varbit.map_or(0, |field| field.bit as usize / 8);
+            self.set(header.varbit_offset(), offset as u64);
+            self.set(header.varbit_bytes(), varbit_bytes as u64);
+        }
+        for plan in &header.extract {
+            bits::read(&mut self.slots, plan, bytes, varbit_bytes);
+        }
+        self.set(header.valid(), 1);
+        self.set(header.origin(), cursor as u64 + 1);
+        self.set(internal::PAYLOAD, end as u64);
+        if !header.siblings.is_empty() {
+            self.leave_union(program, header);
+        }
+        Ok(())
+    }
+
+    /// The parser skips bits.
+    pub(crate) fn advance(
+        &mut self,
+        program: &Program,
+        packet: &mut Packet,
+        bits: u64,
+    ) -> Result<(), u64> {
+        if bits % 8 != 0 {
+            return Err(program.errors.parser_invalid_argument);
+        }
+        let cursor = self.get(internal::PAYLOAD) as usize;
+        let left = packet.len() - cursor;
+        if bits / 8 > left as u64 {
+            return Err(program.errors.packet_too_short);
+        }
+        let end = cursor + (bits / 8) as usize;
+        Machine::materialise(packet, end);
+        self.set(internal::PAYLOAD, end as u64);
+        // No header holds what was skipped, so it leaves with none.
+        let length = &mut self.slots[internal::LENGTH as usize];
+        *length = length.saturating_sub(bits / 8);
+        Ok(())
+    }
+
+    pub(crate) fn lookahead(
+        &mut self,
+        program: &Program,
+        packet: &mut Packet,
+        d: crate::op::Slot,
+        offset: u16,
+        width: u16,
+    ) -> Result<(), u64> {
+        let cursor = self.get(internal::PAYLOAD) as usize;
+        let end = cursor + (offset as usize + width as usize).div_ceil(8);
+        if end > packet.len() {
+            return Err(program.errors.packet_too_short);
+        }
+        Machine::materialise(packet, end);
+        let bytes = &packet.data[cursor..end];
+        bits::read_bits(&mut self.slots, d, bytes, u32::from(offset), u32::from(width));
+        Ok(())
+    }
+}

@@ -1,0 +1,406 @@
+//! Match-action tables while a switch runs.
+
+mod lpm;
+mod range;
+mod ternary;
+
+use crate::externs::counter::Count;
+use crate::op::{Pc, Slot};
+use crate::program::{KeyField, KeyLoad, MatchKind, Program, Table as Declared, mask};
+use lpm::Trie;
+use range::Ranges;
+use rustc_hash::FxHashMap;
+use ternary::TupleSpace;
+
+/// What an entry asks of one field of the key; limbs, the least significant first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum FieldMatch {
+    Exact(Vec<u64>),
+    /// Value and prefix length.
+    Lpm(Vec<u64>, u32),
+    /// Value and mask.
+    Ternary(Vec<u64>, Vec<u64>),
+    /// From and to, inclusive.
+    Range(Vec<u64>, Vec<u64>),
+}
+
+/// Where an entry's action begins, and the node after it.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    code: Pc,
+    next: Pc,
+}
+
+/// An entry as the control plane gave it.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub matches: Vec<FieldMatch>,
+    pub priority: i32,
+    pub action: u16,
+    pub data: Vec<u64>,
+}
+
+/// Marks "no entry".
+const NONE: u32 = u32::MAX;
+/// Keys of one field of up to this many bits are looked up in an array.
+const ARRAY_BITS: u32 = 12;
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    /// No key: never hits.
+    Keyless,
+    Array(Vec<u32>),
+    Exact1(FxHashMap<u64, u32>),
+    Exact(FxHashMap<Box<[u64]>, u32>),
+    Trie(Trie),
+    Tuples(TupleSpace),
+    Ranges(Ranges),
+}
+
+/// Why an entry can't be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Exists,
+    Full,
+}
+
+/// A table's entries and the structure that finds them.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    loads: Vec<KeyLoad>,
+    key: Vec<u64>,
+    matcher: Matcher,
+    targets: Vec<Target>,
+    /// Parameters, `stride` limbs for each entry.
+    data: Vec<u64>,
+    stride: usize,
+    counted: bool,
+    counts: Vec<Count>,
+    default: Option<(Target, Entry)>,
+    nothing: Pc,
+    entries: Vec<Option<Entry>>,
+    /// By matches, and by priority where that matters.
+    index: FxHashMap<(Vec<FieldMatch>, i32), u32>,
+    free: Vec<u32>,
+    max_size: usize,
+    sequence: u64,
+}
+
+impl Table {
+    pub(crate) fn new(program: &Program, declared: &Declared) -> Self {
+        let words = declared.words as usize;
+        let matcher = match declared.kind {
+            _ if words == 0 => Matcher::Keyless,
+            MatchKind::Exact if declared.key.len() == 1 && declared.key[0].width <= ARRAY_BITS => {
+                Matcher::Array(vec![NONE; 1 << declared.key[0].width])
+            }
+            MatchKind::Exact if words == 1 => Matcher::Exact1(FxHashMap::default()),
+            MatchKind::Exact => Matcher::Exact(FxHashMap::default()),
+            MatchKind::Lpm if declared.key.len() == 1 && words == 1 => {
+                Matcher::Trie(Trie::new(declared.key[0].width))
+            }
+            MatchKind::Lpm | MatchKind::Ternary => Matcher::Tuples(TupleSpace::new(words)),
+            MatchKind::Range => Matcher::Ranges(Ranges::default()),
+        };
+        let mut table = Table {
+            loads: declared.loads.clone(),
+            key: vec![0; words],
+            matcher,
+            targets: vec![],
+            data: vec![],
+            stride: declared.stride as usize,
+            counted: declared.counted,
+            counts: vec![],
+            default: None,
+            nothing: declared.after_nothing(),
+            entries: vec![],
+            index: FxHashMap::default(),
+            free: vec![],
+            max_size: usize::try_from(declared.max_size).unwrap_or(usize::MAX),
+            sequence: 0,
+        };
+        if let Some((action, data)) = &declared.default {
+            table.set_default(program, declared, Some((*action, data.clone())));
+        }
+        for entry in declared.entries.iter().flatten() {
+            let entry = Entry {
+                matches: entry.matches.clone(),
+                priority: entry.priority,
+                action: entry.action,
+                data: entry.data.clone(),
+            };
+            // The first of two alike stays, as the first of two equal priorities wins.
+            let _ = table.insert(program, declared, entry);
+        }
+        table
+    }
+
+    /// Looks the key in `slots` up and puts the parameters found at `parameters`. Returns the
+    /// action's code and the node after it.
+    #[inline]
+    pub(crate) fn apply(
+        &mut self,
+        slots: &mut [u64; 65_536],
+        parameters: Slot,
+        bytes: u64,
+    ) -> (Option<u32>, Pc, Pc) {
+        let found = self.find(slots);
+        if found == NONE {
+            let Some((target, entry)) = &self.default else { return (None, 0, self.nothing) };
+            let start = parameters as usize;
+            slots[start..start + entry.data.len()].copy_from_slice(&entry.data);
+            return (None, target.code, target.next);
+        }
+        let i = found as usize;
+        if self.counted {
+            self.counts[i].add(bytes);
+        }
+        let data = &self.data[i * self.stride..(i + 1) * self.stride];
+        for (d, &value) in data.iter().enumerate() {
+            slots[parameters as usize + d] = value;
+        }
+        let target = self.targets[i];
+        (Some(found), target.code, target.next)
+    }
+
+    #[inline]
+    fn find(&mut self, slots: &[u64; 65_536]) -> u32 {
+        let load = |load: &KeyLoad| (slots[load.slot as usize] & load.mask) << load.shift;
+        match &mut self.matcher {
+            Matcher::Keyless => NONE,
+            Matcher::Array(array) => {
+                let key = load(&self.loads[0]);
+                array.get(key as usize).copied().unwrap_or(NONE)
+            }
+            Matcher::Exact1(map) => {
+                let key = self.loads.iter().fold(0, |key, part| key | load(part));
+                map.get(&key).copied().unwrap_or(NONE)
+            }
+            Matcher::Trie(trie) => trie.find(load(&self.loads[0])),
+            other => {
+                self.key.fill(0);
+                for part in &self.loads {
+                    self.key[part.word as usize] |= load(part);
+                }
+                match other {
+                    Matcher::Exact(map) => map.get(self.key.as_slice()).copied().unwrap_or(NONE),
+                    Matcher::Tuples(tuples) => tuples.find(&self.key),
+                    Matcher::Ranges(ranges) => ranges.find(&self.key),
+                    _ => unreachable!("matched above"),
+                }
+            }
+        }
+    }
+
+    fn target(program: &Program, declared: &Declared, action: u16, hit: bool) -> Target {
+        let code = program.actions[action as usize].code;
+        Target { code, next: declared.after(action, hit) }
+    }
+
+    pub(crate) fn set_default(
+        &mut self,
+        program: &Program,
+        declared: &Declared,
+        entry: Option<(u16, Vec<u64>)>,
+    ) {
+        self.default = entry.map(|(action, data)| {
+            let entry = Entry { matches: vec![], priority: 0, action, data };
+            (Table::target(program, declared, action, false), entry)
+        });
+    }
+
+    pub(crate) fn default_entry(&self) -> Option<&Entry> {
+        self.default.as_ref().map(|(_, entry)| entry)
+    }
+
+    /// The identity of an entry: priorities tell entries apart only where they decide.
+    fn identity(&self, matches: &[FieldMatch], priority: i32) -> (Vec<FieldMatch>, i32) {
+        let by_priority = matches
+            .iter()
+            .any(|part| matches!(part, FieldMatch::Ternary(..) | FieldMatch::Range(..)));
+        (matches.to_vec(), if by_priority { priority } else { 0 })
+    }
+
+    pub(crate) fn position(&self, matches: &[FieldMatch], priority: i32) -> Option<u32> {
+        self.index.get(&self.identity(matches, priority)).copied()
+    }
+
+    /// Stores an entry, its matches normalised.
+    pub(crate) fn insert(
+        &mut self,
+        program: &Program,
+        declared: &Declared,
+        mut entry: Entry,
+    ) -> Result<u32, Refusal> {
+        for (part, field) in entry.matches.iter_mut().zip(&declared.key) {
+            normalise(part, field);
+        }
+        let identity = self.identity(&entry.matches, entry.priority);
+        if self.index.contains_key(&identity) {
+            return Err(Refusal::Exists);
+        }
+        if self.index.len() >= self.max_size.max(1) {
+            return Err(Refusal::Full);
+        }
+        let i = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            self.targets.push(Target { code: 0, next: 0 });
+            self.counts.push(Count::default());
+            self.data.resize(self.data.len() + self.stride, 0);
+            self.entries.len() as u32 - 1
+        });
+        self.counts[i as usize] = Count::default();
+        self.place(program, declared, &entry, i);
+        self.index.insert(identity, i);
+        self.set_action(program, declared, i, &entry);
+        self.entries[i as usize] = Some(entry);
+        Ok(i)
+    }
+
+    fn set_action(&mut self, program: &Program, declared: &Declared, i: u32, entry: &Entry) {
+        self.targets[i as usize] = Table::target(program, declared, entry.action, true);
+        let data = &mut self.data[i as usize * self.stride..(i as usize + 1) * self.stride];
+        data.fill(0);
+        data[..entry.data.len()].copy_from_slice(&entry.data);
+    }
+
+    fn place(&mut self, _program: &Program, declared: &Declared, entry: &Entry, i: u32) {
+        let (value, keep, length) = words(declared, &entry.matches);
+        self.sequence += 1;
+        match &mut self.matcher {
+            // Its default action is all that such a table ever runs.
+            Matcher::Keyless => {}
+            Matcher::Array(array) => array[value[0] as usize] = i,
+            Matcher::Exact1(map) => drop(map.insert(value[0], i)),
+            Matcher::Exact(map) => drop(map.insert(value.into(), i)),
+            Matcher::Trie(trie) => trie.insert(value[0], length, i),
+            Matcher::Tuples(tuples) => {
+                let rank = tuple_rank(declared, length, entry.priority);
+                tuples.insert(&value, &keep, rank, self.sequence, i);
+            }
+            Matcher::Ranges(ranges) => {
+                let bounds = range_bounds(declared, &entry.matches);
+                ranges.insert(value, keep, bounds, entry.priority, self.sequence, i);
+            }
+        }
+    }
+
+    /// Replaces the action of an entry.
+    pub(crate) fn modify(
+        &mut self,
+        program: &Program,
+        declared: &Declared,
+        i: u32,
+        action: u16,
+        data: Vec<u64>,
+    ) {
+        if let Some(mut entry) = self.entries[i as usize].take() {
+            (entry.action, entry.data) = (action, data);
+            self.set_action(program, declared, i, &entry);
+            self.entries[i as usize] = Some(entry);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, declared: &Declared, i: u32) {
+        let Some(entry) = self.entries[i as usize].take() else { return };
+        let identity = self.identity(&entry.matches, entry.priority);
+        self.index.remove(&identity);
+        self.free.push(i);
+        let (value, keep, length) = words(declared, &entry.matches);
+        match &mut self.matcher {
+            Matcher::Keyless => {}
+            Matcher::Array(array) => array[value[0] as usize] = NONE,
+            Matcher::Exact1(map) => drop(map.remove(&value[0])),
+            Matcher::Exact(map) => drop(map.remove(value.as_slice())),
+            Matcher::Trie(trie) => trie.remove(value[0], length),
+            Matcher::Tuples(tuples) => {
+                tuples.remove(&value, &keep, tuple_rank(declared, length, entry.priority), i);
+            }
+            Matcher::Ranges(ranges) => ranges.remove(i),
+        }
+    }
+
+    /// Every entry, in the order of its place.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, &Entry)> {
+        let numbered = self.entries.iter().enumerate();
+        numbered.filter_map(|(i, entry)| Some((i as u32, entry.as_ref()?)))
+    }
+
+    pub(crate) fn count(&self, i: u32) -> Count {
+        self.counts[i as usize]
+    }
+
+    pub(crate) fn set_count(&mut self, i: u32, count: Count) {
+        self.counts[i as usize] = count;
+    }
+}
+
+/// Clears what a match does not look at, so that equal matches are equal values.
+pub(crate) fn normalise(part: &mut FieldMatch, field: &KeyField) {
+    match part {
+        FieldMatch::Lpm(value, length) => {
+            for (limb, keep) in value.iter_mut().zip(prefix_mask(field.width, *length)) {
+                *limb &= keep;
+            }
+        }
+        FieldMatch::Ternary(value, keep) => {
+            value.iter_mut().zip(keep.iter()).for_each(|(limb, keep)| *limb &= keep);
+        }
+        FieldMatch::Exact(_) | FieldMatch::Range(..) => {}
+    }
+}
+
+/// The mask of a prefix, in limbs.
+fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
+    let limbs = crate::program::limbs(width);
+    let below = |bits: u32, limb: u32| mask(bits.saturating_sub(limb * 64));
+    (0..u32::from(limbs)).map(|limb| below(width, limb) & !below(width - length, limb)).collect()
+}
+
+/// Longest prefix first, or highest priority first.
+fn tuple_rank(declared: &Declared, length: u32, priority: i32) -> i32 {
+    if declared.kind == MatchKind::Lpm { length as i32 } else { priority }
+}
+
+/// The words of a match as the key has them, their mask, and the prefix length.
+fn words(declared: &Declared, matches: &[FieldMatch]) -> (Vec<u64>, Vec<u64>, u32) {
+    let count = declared.words as usize;
+    let (mut value, mut keep, mut length) = (vec![0; count], vec![0; count], 0);
+    for (part, field) in matches.iter().zip(&declared.key) {
+        let all = prefix_mask(field.width, field.width);
+        let (limbs, mask) = match part {
+            FieldMatch::Exact(limbs) => (limbs, all),
+            FieldMatch::Lpm(limbs, prefix) => {
+                length = *prefix;
+                (limbs, prefix_mask(field.width, *prefix))
+            }
+            FieldMatch::Ternary(limbs, mask) => (limbs, mask.clone()),
+            // Compared apart.
+            FieldMatch::Range(limbs, _) => (limbs, vec![0; limbs.len()]),
+        };
+        for (i, (&limb, &mask)) in limbs.iter().zip(&mask).enumerate() {
+            let fixed = field.mask.as_ref().map_or(u64::MAX, |fixed| fixed[i]);
+            let word = field.word as usize + i;
+            value[word] |= (limb & mask & fixed) << field.shift;
+            keep[word] |= (mask & fixed) << field.shift;
+        }
+    }
+    (value, keep, length)
+}
+
+/// The ranges of an entry, those that hold everything left out.
+fn range_bounds(declared: &Declared, matches: &[FieldMatch]) -> Vec<range::Bounds> {
+    let mut bounds = vec![];
+    for (part, field) in matches.iter().zip(&declared.key) {
+        if let FieldMatch::Range(from, to) = part {
+            bounds.push(range::Bounds {
+                word: field.word,
+                shift: field.shift,
+                width: field.width,
+                from: from.clone(),
+                to: to.clone(),
+            });
+        }
+    }
+    bounds
+}

@@ -1,0 +1,57 @@
+//! What a queue holds at most, and what of a packet counts.
+
+use narrows_common::{Bytes, Rate};
+use serde::Deserialize;
+
+/// The limit of one DropTail queue. A packet that would exceed it is dropped, except where the
+/// port is idle and nothing waits: such a packet is not queued at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueLimit {
+    /// Packets waiting.
+    Packets(u64),
+    /// Bytes waiting, of those that count against the rate.
+    Bytes(u64),
+    /// Picoseconds that the queue needs to drain at the rate in force.
+    TimePs(u64),
+}
+
+impl QueueLimit {
+    /// True when a packet of `length` finds room behind `packets` of together `waiting`.
+    pub(crate) fn admits(self, packets: u64, waiting: Bytes, length: Bytes, rate: Rate) -> bool {
+        let after = waiting + length;
+        match self {
+            QueueLimit::Packets(most) => packets < most,
+            QueueLimit::Bytes(most) => after.get() <= most,
+            QueueLimit::TimePs(most) => {
+                let ps_bits = u128::from(after.bits()) * 1_000_000_000_000;
+                ps_bits <= u128::from(most) * u128::from(rate.as_bps())
+            }
+        }
+    }
+}
+
+/// Which bytes count against a port's rate and its queues' limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counts {
+    /// The IP packet: the frame less 14 bytes of Ethernet header.
+    Ip,
+    /// The Ethernet frame without its check sequence, as `Packet::len` has it.
+    Frame,
+    /// What the wire carries: check sequence, padding to 64 bytes, preamble and gap included.
+    Wire,
+}
+
+impl Counts {
+    /// Bytes that count, of a frame of `frame` bytes.
+    #[inline]
+    pub fn bytes(self, frame: u64) -> Bytes {
+        Bytes::new(match self {
+            Counts::Ip => frame.saturating_sub(14),
+            Counts::Frame => frame,
+            // 4 bytes of check sequence; 7 + 1 of preamble and 12 of gap (IEEE 802.3 clause 4).
+            Counts::Wire => (frame + 4).max(64) + 20,
+        })
+    }
+}

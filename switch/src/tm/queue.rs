@@ -1,0 +1,55 @@
+//! A FIFO of packets with its length in packets and bytes.
+
+use narrows_common::{Bytes, Packet, Time};
+use std::collections::VecDeque;
+
+/// A packet between ingress and egress.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub packet: Packet,
+    /// The program's state: the first slots of the machine.
+    pub carried: Box<[u64]>,
+    pub label: Label,
+    pub enqueued_at: Time,
+    /// Packets that waited when it came.
+    pub depth_before: u32,
+    /// How often it came round at this instant.
+    pub rounds: u32,
+}
+
+/// What the ledger says of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Label {
+    /// Which of the packets that came to this switch's queues it is.
+    pub number: u64,
+    pub flow: u32,
+    /// What counts of it, as it was enqueued.
+    pub length: Bytes,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    items: VecDeque<Item>,
+    bytes: Bytes,
+}
+
+impl Queue {
+    pub(crate) fn push(&mut self, item: Item) {
+        self.bytes += item.label.length;
+        self.items.push_back(item);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        self.bytes -= item.label.length;
+        Some(item)
+    }
+
+    pub(crate) fn packets(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}

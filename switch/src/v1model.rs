@@ -1,0 +1,445 @@
+//! The architecture: v1model as bmv2's `simple_switch` has it. Its metadata, what its externs
+//! leave behind, and the order of its blocks (behavioral-model, docs/simple_switch.md).
+
+use crate::deparse::deparse;
+use crate::exec::run;
+use crate::op::{NOWHERE, Slot, internal};
+use crate::program::FieldList;
+use crate::switch::{Digest, Switch, TimestampUnit, Transmit, Work};
+use crate::tm::{Dequeued, Item, Label};
+use narrows_common::{Packet, Time};
+
+/// The `egress_spec` that means "drop".
+pub(crate) const DROP_PORT: u64 = 511;
+
+/// `standard_metadata.instance_type`.
+mod instance {
+    pub(super) const NORMAL: u64 = 0;
+    pub(super) const INGRESS_CLONE: u64 = 1;
+    pub(super) const EGRESS_CLONE: u64 = 2;
+    pub(super) const RECIRCULATED: u64 = 4;
+    pub(super) const REPLICATION: u64 = 5;
+    pub(super) const RESUBMITTED: u64 = 6;
+}
+
+/// What the externs leave for the end of a pipeline.
+pub(crate) mod architecture {
+    use crate::op::{Slot, internal};
+    /// The clone session and [`CLONE_FLAG`].
+    pub(crate) const CLONE: Slot = internal::ARCHITECTURE;
+    /// The number of a clone's field list.
+    pub(crate) const CLONE_LIST: Slot = internal::ARCHITECTURE + 1;
+    /// The number of a digest's field list.
+    pub(crate) const DIGEST: Slot = internal::ARCHITECTURE + 2;
+    /// The number of a resubmission's field list.
+    pub(crate) const RESUBMIT: Slot = internal::ARCHITECTURE + 3;
+    /// The number of a recirculation's field list.
+    pub(crate) const RECIRCULATE: Slot = internal::ARCHITECTURE + 4;
+    /// [`TRUNCATE_NONE`] less the length to cut to; 0 for none.
+    pub(crate) const TRUNCATE: Slot = internal::ARCHITECTURE + 5;
+    /// Set with a session, since session 0 exists.
+    pub(crate) const CLONE_FLAG: u64 = 1 << 32;
+    /// Larger than any length.
+    pub(crate) const TRUNCATE_NONE: u64 = 1 << 40;
+    /// All of them.
+    pub(crate) const ALL: core::ops::Range<usize> = CLONE as usize..TRUNCATE as usize + 1;
+}
+
+/// How often a packet may come round at one instant.
+const ROUNDS_MAX: u32 = 256;
+
+/// A field of the standard metadata.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MetadataField {
+    pub slot: Slot,
+    pub mask: u64,
+}
+
+impl Default for MetadataField {
+    fn default() -> Self {
+        MetadataField { slot: NOWHERE, mask: 0 }
+    }
+}
+
+impl MetadataField {
+    /// `None` where the program has no such field.
+    pub(crate) fn known(self) -> Option<Self> {
+        (self.slot != NOWHERE).then_some(self)
+    }
+}
+
+/// The standard, intrinsic and queueing metadata.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StandardMetadata {
+    ingress_port: MetadataField,
+    packet_length: MetadataField,
+    instance_type: MetadataField,
+    pub egress_spec: MetadataField,
+    egress_port: MetadataField,
+    parser_error: MetadataField,
+    checksum_error: MetadataField,
+    ingress_timestamp: MetadataField,
+    egress_timestamp: MetadataField,
+    pub mcast_grp: MetadataField,
+    egress_rid: MetadataField,
+    priority: MetadataField,
+    enq_timestamp: MetadataField,
+    enq_qdepth: MetadataField,
+    deq_timedelta: MetadataField,
+    deq_qdepth: MetadataField,
+    qid: MetadataField,
+}
+
+impl StandardMetadata {
+    /// Finds the fields; the error is the name of a missing one that bmv2 requires too.
+    pub(crate) fn find(
+        find: impl Fn(&str, &str) -> Option<(Slot, u32)>,
+    ) -> Result<Self, &'static str> {
+        let field = |header: &str, name: &str| match find(header, name) {
+            Some((slot, width)) => MetadataField { slot, mask: crate::program::mask(width) },
+            None => MetadataField::default(),
+        };
+        let standard = |name: &str| field("standard_metadata", name);
+        let intrinsic = |name: &str| field("intrinsic_metadata", name);
+        let queueing = |name: &str| field("queueing_metadata", name);
+        let required = |name: &'static str| standard(name).known().ok_or(name);
+        Ok(StandardMetadata {
+            ingress_port: required("ingress_port")?,
+            packet_length: required("packet_length")?,
+            instance_type: required("instance_type")?,
+            egress_spec: required("egress_spec")?,
+            egress_port: required("egress_port")?,
+            parser_error: standard("parser_error"),
+            checksum_error: standard("checksum_error"),
+            ingress_timestamp: intrinsic("ingress_global_timestamp"),
+            egress_timestamp: intrinsic("egress_global_timestamp"),
+            mcast_grp: intrinsic("mcast_grp"),
+            egress_rid: intrinsic("egress_rid"),
+            priority: intrinsic("priority"),
+            enq_timestamp: queueing("enq_timestamp"),
+            enq_qdepth: queueing("enq_qdepth"),
+            deq_timedelta: queueing("deq_timedelta"),
+            deq_qdepth: queueing("deq_qdepth"),
+            qid: queueing("qid"),
+        })
+    }
+}
+
+/// A packet before the parser.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub packet: Packet,
+    pub port: u16,
+    /// Values that a resubmitted or recirculated packet keeps.
+    kept: Vec<(Slot, u64)>,
+    instance: u64,
+    rounds: u32,
+}
+
+impl Arrival {
+    pub(crate) fn new(port: u16, packet: Packet) -> Self {
+        Arrival { packet, port, kept: vec![], instance: instance::NORMAL, rounds: 0 }
+    }
+}
+
+impl Switch {
+    /// Parser, checksum verification, ingress, and what becomes of the packet then.
+    pub(crate) fn ingress(&mut self, at: Time, arrival: Arrival) {
+        let Arrival { mut packet, port, kept, instance, rounds } = arrival;
+        self.machine.reset(&self.program, at, packet.len() as u64);
+        for (slot, value) in kept {
+            self.machine.set(slot, value);
+        }
+        if instance == instance::NORMAL {
+            // As in bmv2, a packet that comes round keeps neither, unless its list says so.
+            self.machine.put(self.program.standard.ingress_port, u64::from(port));
+            self.machine.put(self.program.standard.ingress_timestamp, self.stamp(at));
+        }
+        self.machine.put(self.program.standard.packet_length, packet.len() as u64);
+        self.machine.put(self.program.standard.instance_type, instance);
+        run(&self.program, &mut self.machine, &mut packet, self.program.parser);
+        let error = self.machine.get(internal::PARSER_ERROR);
+        self.statistics.parser_errors += u64::from(error != 0);
+        self.machine.put(self.program.standard.parser_error, error);
+        run(&self.program, &mut self.machine, &mut packet, self.program.verify);
+        let error = self.machine.get(internal::CHECKSUM_ERROR);
+        self.statistics.checksum_errors += error;
+        self.machine.put(self.program.standard.checksum_error, error);
+        run(&self.program, &mut self.machine, &mut packet, self.program.ingress);
+        if self.machine.get(internal::ABORTED) != 0 {
+            self.statistics.aborted += 1;
+            self.recycle(packet);
+            return;
+        }
+        self.after_ingress(at, packet, rounds);
+    }
+
+    /// bmv2's order: clone, digest, resubmit, multicast, drop, unicast.
+    fn after_ingress(&mut self, at: Time, packet: Packet, rounds: u32) {
+        let flow = self.flow();
+        let clone = self.machine.get(architecture::CLONE);
+        let resubmit = self.machine.get(architecture::RESUBMIT);
+        let digest = self.machine.get(architecture::DIGEST);
+        let group =
+            self.program.standard.mcast_grp.known().map_or(0, |field| self.machine.get(field.slot));
+        if clone != 0 {
+            self.clone_from_ingress(at, &packet, clone, flow);
+        }
+        if digest != 0 {
+            self.digest(digest);
+        }
+        let truncate = self.machine.get(architecture::TRUNCATE);
+        if resubmit != 0 {
+            if rounds >= ROUNDS_MAX {
+                self.statistics.endless += 1;
+                self.recycle(packet);
+                return;
+            }
+            let kept = self.kept(self.program.field_lists.get(&resubmit));
+            self.work.push_back(Work::Ingress(Arrival {
+                packet,
+                port: 0,
+                kept,
+                instance: instance::RESUBMITTED,
+                rounds: rounds + 1,
+            }));
+            return;
+        }
+        self.machine.slots[architecture::ALL].fill(0);
+        self.machine.set(architecture::TRUNCATE, truncate);
+        if group != 0 {
+            self.machine.put(self.program.standard.instance_type, instance::REPLICATION);
+            self.multicast(at, &packet, group, flow);
+            self.recycle(packet);
+            return;
+        }
+        let port = self.machine.get(self.program.standard.egress_spec.slot);
+        if port == DROP_PORT {
+            self.statistics.dropped_ingress += 1;
+            self.recycle(packet);
+            return;
+        }
+        self.machine.put(self.program.standard.instance_type, instance::NORMAL);
+        self.enqueue(at, port, packet, flow, rounds);
+    }
+
+    /// Packets as they arrived, parsed afresh, with the listed fields of the end of ingress.
+    fn clone_from_ingress(&mut self, at: Time, packet: &Packet, clone: u64, flow: u32) {
+        let session = (clone & !architecture::CLONE_FLAG) as u32;
+        let Some(session) = self.sessions.get(&session).cloned() else { return };
+        let kept =
+            self.kept(self.program.field_lists.get(&self.machine.get(architecture::CLONE_LIST)));
+        let end = self.program.packet_end as usize;
+        let saved = self.machine.slots[..end].to_vec();
+        let port = self.machine.get(self.program.standard.ingress_port.slot);
+        let mut copy = self.copy(packet);
+        self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
+        self.machine.put(self.program.standard.ingress_port, port);
+        run(&self.program, &mut self.machine, &mut copy, self.program.parser);
+        self.machine.slots[self.program.metadata_start as usize..end].fill(0);
+        for (slot, value) in kept {
+            self.machine.set(slot, value);
+        }
+        self.machine.put(self.program.standard.instance_type, instance::INGRESS_CLONE);
+        self.machine.slots[architecture::ALL].fill(0);
+        self.cut(&mut copy, session.truncate_bytes);
+        for replica in &session.replicas {
+            self.machine.put(self.program.standard.egress_rid, u64::from(replica.rid));
+            let copy = self.copy(&copy);
+            self.enqueue(at, u64::from(replica.port), copy, flow, 0);
+        }
+        self.recycle(copy);
+        self.machine.slots[..end].copy_from_slice(&saved);
+    }
+
+    /// Cuts a copy whose headers are parsed, so that its frame has `limit` bytes at most.
+    fn cut(&mut self, packet: &mut Packet, limit: Option<u32>) {
+        let Some(limit) = limit else { return };
+        let length = self.machine.get(internal::LENGTH);
+        let excess = length.saturating_sub(u64::from(limit));
+        let payload = packet.len() as u64 - self.machine.get(internal::PAYLOAD);
+        let excess = excess.min(payload);
+        packet.truncate(packet.len() - excess as usize);
+        self.machine.set(internal::LENGTH, length - excess);
+    }
+
+    fn multicast(&mut self, at: Time, packet: &Packet, group: u64, flow: u32) {
+        let Some(replicas) = self.groups.get(&(group as u32)).cloned() else {
+            self.statistics.no_such_group += 1;
+            return;
+        };
+        let rid = self.program.standard.egress_rid;
+        for replica in replicas.iter() {
+            self.machine.put(rid, u64::from(replica.rid));
+            let copy = self.copy(packet);
+            self.enqueue(at, u64::from(replica.port), copy, flow, 0);
+        }
+    }
+
+    /// Puts the packet and the program's state before a port's queue.
+    fn enqueue(&mut self, at: Time, port: u64, packet: Packet, flow: u32, rounds: u32) {
+        let Some(port) = self.tm.find(port) else {
+            self.statistics.no_such_port += 1;
+            self.recycle(packet);
+            return;
+        };
+        let priority = self.program.standard.priority.known();
+        let priority = priority.map_or(0, |field| self.machine.get(field.slot));
+        let frame_bytes = self.machine.get(internal::LENGTH);
+        let mut carried = self.carried();
+        carried.copy_from_slice(&self.machine.slots[..carried.len()]);
+        let label = Label { flow, ..Label::default() };
+        let item = Item { packet, carried, label, enqueued_at: at, depth_before: 0, rounds };
+        self.work.push_back(Work::Offer { port, priority, frame_bytes, item });
+    }
+
+    /// Egress, checksum update, deparser, and what becomes of the packet then.
+    pub(crate) fn egress(&mut self, dequeued: Dequeued) {
+        let Dequeued { port, queue, at, item, depth_after } = dequeued;
+        let Item { mut packet, carried, label, enqueued_at, depth_before, rounds } = item;
+        self.machine.slots[..carried.len()].copy_from_slice(&carried);
+        self.give_carried(carried);
+        self.machine.now = at;
+        let waited = at.saturating_since(enqueued_at);
+        let waited = match self.unit {
+            TimestampUnit::Ns => waited.as_ns(),
+            TimestampUnit::Us => waited.as_us(),
+        };
+        let number = u64::from(self.tm.ports[port].number);
+        self.machine.put(self.program.standard.enq_timestamp, self.stamp(enqueued_at));
+        self.machine.put(self.program.standard.enq_qdepth, u64::from(depth_before));
+        self.machine.put(self.program.standard.deq_timedelta, waited);
+        self.machine.put(self.program.standard.deq_qdepth, u64::from(depth_after));
+        self.machine.put(self.program.standard.qid, self.tm.ports[port].priority_of(queue));
+        self.machine.put(self.program.standard.egress_timestamp, self.stamp(at));
+        self.machine.put(self.program.standard.egress_port, number);
+        // Anything but the port that means "drop".
+        self.machine.put(self.program.standard.egress_spec, DROP_PORT + 1);
+        self.machine.put(self.program.standard.packet_length, self.machine.get(internal::LENGTH));
+        run(&self.program, &mut self.machine, &mut packet, self.program.egress);
+        if self.machine.get(internal::ABORTED) != 0 {
+            self.statistics.aborted += 1;
+            self.tm.drop_at_egress(port, queue, at, label);
+            self.recycle(packet);
+            return;
+        }
+        let clone = self.machine.get(architecture::CLONE);
+        if clone != 0 {
+            self.clone_from_egress(&packet, clone, label.flow);
+        }
+        if self.machine.get(self.program.standard.egress_spec.slot) == DROP_PORT {
+            self.statistics.dropped_egress += 1;
+            self.tm.drop_at_egress(port, queue, at, label);
+            self.recycle(packet);
+            return;
+        }
+        run(&self.program, &mut self.machine, &mut packet, self.program.update);
+        deparse(&self.program, &mut self.machine, &mut packet);
+        let truncate = self.machine.get(architecture::TRUNCATE);
+        if truncate != 0 {
+            packet.truncate((architecture::TRUNCATE_NONE - truncate) as usize);
+        }
+        let recirculate = self.machine.get(architecture::RECIRCULATE);
+        if recirculate != 0 {
+            if rounds >= ROUNDS_MAX {
+                self.statistics.endless += 1;
+                self.recycle(packet);
+                return;
+            }
+            let kept = self.kept(self.program.field_lists.get(&recirculate));
+            self.work.push_back(Work::Ingress(Arrival {
+                packet,
+                port: number as u16,
+                kept,
+                instance: instance::RECIRCULATED,
+                rounds: rounds + 1,
+            }));
+            return;
+        }
+        let (start, end) = self.tm.transmit(at, port, packet.len() as u64);
+        self.transmits.push_back(Transmit { port: number as u16, start, end, packet });
+    }
+
+    /// The packet as egress left it, with nothing of its metadata but the listed fields.
+    fn clone_from_egress(&mut self, packet: &Packet, clone: u64, flow: u32) {
+        let session = (clone & !architecture::CLONE_FLAG) as u32;
+        let Some(session) = self.sessions.get(&session).cloned() else { return };
+        let list = self.machine.get(architecture::CLONE_LIST);
+        let length = self.machine.get(internal::LENGTH);
+        for replica in &session.replicas {
+            let Some(port) = self.tm.find(u64::from(replica.port)) else {
+                self.statistics.no_such_port += 1;
+                continue;
+            };
+            let mut carried = self.carried();
+            let end = carried.len();
+            carried.copy_from_slice(&self.machine.slots[..end]);
+            carried[architecture::ALL].fill(0);
+            carried[self.program.metadata_start as usize..].fill(0);
+            let kept = self.program.field_lists.get(&list).map_or(&[][..], |list| &list.fields);
+            for &(slot, width) in kept {
+                let range = slot as usize..slot as usize + crate::program::limbs(width) as usize;
+                if range.end <= end {
+                    carried[range.clone()].copy_from_slice(&self.machine.slots[range]);
+                }
+            }
+            let standard = &self.program.standard;
+            let mut put = |field: MetadataField, value: u64| {
+                if let Some(slot) = carried.get_mut(field.slot as usize) {
+                    *slot = value & field.mask;
+                }
+            };
+            put(standard.instance_type, instance::EGRESS_CLONE);
+            put(standard.egress_rid, u64::from(replica.rid));
+            let mut copy = self.copy(packet);
+            self.cut(&mut copy, session.truncate_bytes);
+            let frame_bytes = self.machine.get(internal::LENGTH);
+            carried[internal::LENGTH as usize] = frame_bytes;
+            self.machine.set(internal::LENGTH, length);
+            let label = Label { flow, ..Label::default() };
+            let item = Item {
+                packet: copy,
+                carried,
+                label,
+                enqueued_at: Time::ZERO,
+                depth_before: 0,
+                rounds: 0,
+            };
+            self.work.push_back(Work::Offer { port, priority: 0, frame_bytes, item });
+        }
+    }
+
+    /// Values of a field list, limb by limb.
+    fn kept(&self, list: Option<&FieldList>) -> Vec<(Slot, u64)> {
+        let mut kept = vec![];
+        for &(slot, width) in list.map_or(&[][..], |list| &list.fields) {
+            for limb in 0..crate::program::limbs(width) {
+                kept.push((slot + limb, self.machine.get(slot + limb)));
+            }
+        }
+        kept
+    }
+
+    fn digest(&mut self, list: u64) {
+        let Some(list) = self.program.digests.get(&list) else { return };
+        let value = |&(slot, width): &(Slot, u32)| {
+            let start = slot as usize;
+            let limbs = &self.machine.slots[start..start + crate::program::limbs(width) as usize];
+            crate::load::value::to_hex(limbs)
+        };
+        let values = list.fields.iter().map(value).collect();
+        self.digests.push_back(Digest { list: list.name.clone(), values });
+    }
+
+    /// The flow that ingress found, for the ledger.
+    fn flow(&self) -> u32 {
+        self.flow_slot.map_or(0, |slot| self.machine.get(slot) as u32)
+    }
+
+    fn stamp(&self, at: Time) -> u64 {
+        match self.unit {
+            TimestampUnit::Ns => at.as_ns(),
+            TimestampUnit::Us => at.as_us(),
+        }
+    }
+}
