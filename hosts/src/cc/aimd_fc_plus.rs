@@ -1,9 +1,11 @@
 //! AIMD-FC+: AIMD-FC with a smaller decrease in equilibrium, w' = k + x (1 - d).
 //!
 //! Jasem 2010 measures against it, but no definition could be found; this one is ours and does
-//! not claim to be the paper's. d is `d_equilibrium` when the last two k differ by at most one
-//! segment (the cycle is steady), else `d`. With d = 1/4 the mean load in equilibrium is
-//! 1 - d / (2 (1 + d)) = 0.9 of the share; AIMD-FC has 5/6, AIMD 3/4.
+//! not claim to be the paper's. d is `d_equilibrium` when the window stood, at the last two
+//! events, at the same height within one segment (the flow has its share), else `d`. With d = 1/4
+//! the mean load in equilibrium is 1 - d / (2 (1 + d)) = 0.9 of the share; AIMD-FC has 5/6, AIMD
+//! 3/4. (Heights, not additive parts: the smaller cut itself makes the next additive part
+//! smaller, so a rule on two successive k would leave the equilibrium at once.)
 
 use super::based::{BasedWindow, Rebase};
 use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
@@ -28,7 +30,7 @@ pub const VARIANT: Variant = Variant {
             default: 0.25,
             min: 0.01,
             max: 0.99,
-            origin: "the same once the last two additive parts differ by at most 1 segment; ours",
+            origin: "the same once the windows at the last two events differ by at most 1 segment; ours",
         },
         Parameter {
             name: "rebase",
@@ -48,7 +50,8 @@ pub struct AimdFcPlus {
     window: BasedWindow,
     d: f64,
     d_equilibrium: f64,
-    last_added_bytes: Option<u64>,
+    /// The window at the latest event.
+    last_peak_bytes: Option<u64>,
 }
 
 impl AimdFcPlus {
@@ -62,7 +65,7 @@ impl AimdFcPlus {
             window: BasedWindow::new(setup, rebase),
             d: setup.parameters.get("d"),
             d_equilibrium: setup.parameters.get("d_equilibrium"),
-            last_added_bytes: None,
+            last_peak_bytes: None,
         }
     }
 }
@@ -78,15 +81,15 @@ impl CongestionControl for AimdFcPlus {
         self.window.grow(ack);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let added = self.window.added_bytes(congestion.window_bytes);
+        let peak = self.window.cwnd_bytes.min(congestion.window_bytes);
         let is_steady = self
-            .last_added_bytes
-            .is_some_and(|last| last.abs_diff(added) <= u64::from(congestion.mss));
-        self.last_added_bytes = Some(added);
+            .last_peak_bytes
+            .replace(peak)
+            .is_some_and(|last| last.abs_diff(peak) <= u64::from(congestion.mss));
         self.window.cut(congestion, if is_steady { self.d_equilibrium } else { self.d });
     }
     fn on_rto(&mut self, congestion: &Congestion) {
-        self.last_added_bytes = None;
+        self.last_peak_bytes = None;
         self.window.collapse(congestion, self.d);
     }
     fn on_idle(&mut self, restart_window_bytes: u64) {

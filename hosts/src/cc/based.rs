@@ -64,12 +64,6 @@ impl BasedWindow {
         }
     }
 
-    /// The additive part k, when the window that counts is `window_bytes`.
-    pub fn added_bytes(&self, window_bytes: u64) -> u64 {
-        let window_bytes = self.cwnd_bytes.min(window_bytes);
-        window_bytes.saturating_sub(self.base_bytes.unwrap_or(window_bytes))
-    }
-
     /// What is left after a cut of the base by `decrease`, and the base then.
     fn cut_window(&self, congestion: &Congestion, decrease: f64) -> (u64, u64) {
         // More than is in use earns nothing.

@@ -8,8 +8,10 @@ use super::wire::Payload;
 /// The receiving half of a stream.
 #[derive(Debug)]
 pub struct ReceiveBuffer {
-    /// The first position not received in order (RCV.NXT).
+    /// The first byte not received in order.
     nxt: u64,
+    /// The FIN behind the last byte was taken.
+    has_fin: bool,
     /// The first position the application has not read.
     read_to: u64,
     capacity_bytes: u64,
@@ -34,6 +36,7 @@ impl ReceiveBuffer {
     pub fn new(capacity_bytes: u64, keeps_content: bool) -> Self {
         ReceiveBuffer {
             nxt: 0,
+            has_fin: false,
             read_to: 0,
             capacity_bytes,
             out_of_order: RangeSet::default(),
@@ -47,9 +50,9 @@ impl ReceiveBuffer {
         (self.nxt, self.read_to) = (position, position);
     }
 
-    /// The first position not received in order.
+    /// The first position not received in order (RCV.NXT).
     pub fn nxt(&self) -> u64 {
-        self.nxt
+        self.nxt + u64::from(self.has_fin)
     }
 
     /// Size in bytes.
@@ -98,11 +101,10 @@ impl ReceiveBuffer {
         Arrival { in_order_bytes: self.nxt - before, is_irregular: had_gap }
     }
 
-    /// The FIN at `nxt` takes its position.
+    /// The FIN takes the position behind the last byte.
     pub fn take_fin(&mut self) {
         debug_assert!(!self.has_gap());
-        self.nxt += 1;
-        self.read_to += 1;
+        self.has_fin = true;
     }
 
     fn store(&mut self, from: u64, end: u64, start: u64, payload: &Payload<'_>) {

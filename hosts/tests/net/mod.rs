@@ -65,9 +65,32 @@ struct Lane {
 /// Says of a packet, by direction and number in it, whether it is dropped.
 pub type Dropper = dyn FnMut(usize, u64, &Packet) -> bool;
 
-/// Two hosts and the path between them.
-pub struct Net {
-    pub hosts: [Host; 2],
+/// What stands at an end of the path.
+pub trait Node {
+    fn handle_packet(&mut self, now: Time, packet: &Packet);
+    fn handle_timeout(&mut self, now: Time);
+    fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool;
+    fn poll_timeout(&self) -> Option<Time>;
+}
+
+impl Node for Host {
+    fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        self.handle_packet(now, packet);
+    }
+    fn handle_timeout(&mut self, now: Time) {
+        self.handle_timeout(now);
+    }
+    fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
+        self.poll_transmit(now, packet)
+    }
+    fn poll_timeout(&self) -> Option<Time> {
+        self.poll_timeout()
+    }
+}
+
+/// Two nodes and the path between them.
+pub struct Net<N = Host> {
+    pub hosts: [N; 2],
     pub now: Time,
     path: Path,
     lanes: [Lane; 2],
@@ -125,12 +148,28 @@ pub fn flow(
     }
 }
 
-impl Net {
+impl Net<Host> {
+    /// Two hosts without flows.
     pub fn new(path: Path, seed: u64) -> Self {
+        let host = |n| Host::new(&host_config(n), Rng::for_component(seed, &format!("h{n}")));
+        Net::between([host(1), host(2)], path, seed)
+    }
+
+    pub fn open(&mut self, flow: &FlowConfig) {
+        self.hosts[0].open_flow(flow).unwrap();
+        self.hosts[1].listen(flow).unwrap();
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.hosts.iter().all(Host::is_complete)
+    }
+}
+
+impl<N: Node> Net<N> {
+    pub fn between(hosts: [N; 2], path: Path, seed: u64) -> Self {
         let lane = || Lane { line: Line::new(Rate::from_bps(path.rate_bps)), waiting: Vec::new() };
         Net {
-            hosts: [1, 2]
-                .map(|n| Host::new(&host_config(n), Rng::for_component(seed, &format!("h{n}")))),
+            hosts,
             now: Time::ZERO,
             lanes: [lane(), lane()],
             path,
@@ -143,12 +182,8 @@ impl Net {
         }
     }
 
-    pub fn open(&mut self, flow: &FlowConfig) {
-        self.hosts[0].open_flow(flow).unwrap();
-        self.hosts[1].listen(flow).unwrap();
-    }
-
-    fn transmit(&mut self, from: usize) {
+    /// Sends what a node has to send; called by the loop after each of its inputs.
+    pub fn transmit(&mut self, from: usize) {
         let mut packet = Packet::default();
         while self.hosts[from].poll_transmit(self.now, &mut packet) {
             self.carry(from, packet.clone());
@@ -198,8 +233,8 @@ impl Net {
     }
 
     /// Runs until `end`, or `goes_on` says no, or nothing is left to happen; false at the latter.
-    pub fn run_while(&mut self, end: Time, mut goes_on: impl FnMut(&mut Net) -> bool) -> bool {
-        loop {
+    pub fn run_while(&mut self, end: Time, mut goes_on: impl FnMut(&mut Self) -> bool) -> bool {
+        for _ in 0..3_000_000 {
             let arrival = self.in_flight.peek().map(|Reverse(flight)| flight.at);
             let timers = [0, 1].map(|n| self.hosts[n].poll_timeout());
             let next = [arrival, timers[0], timers[1]].into_iter().flatten().min();
@@ -226,10 +261,7 @@ impl Net {
                 return true;
             }
         }
-    }
-
-    pub fn is_complete(&self) -> bool {
-        self.hosts.iter().all(Host::is_complete)
+        panic!("too many events by {:?}: nothing ends", self.now);
     }
 }
 

@@ -127,7 +127,8 @@ impl Connection {
         let (nxt, edge) = (self.receiver.buffer.nxt(), self.receiver.offered_edge());
         let end = start + segment_len(segment);
         let is_acceptable = if end == start {
-            start == nxt || (nxt < start && start < edge)
+            // At the very edge too: the ACKs of a peer that has filled the window stand there.
+            nxt <= start && start <= edge.max(nxt)
         } else {
             // What lies behind a closed window is cut off; its ACK is taken all the same.
             end > nxt && (start < edge || start == nxt)
@@ -141,6 +142,11 @@ impl Connection {
             self.has_lost_syn = true;
         } else if !segment.flags.has(Flags::RST) {
             self.receiver.due = AckDue::Now;
+            // An old ACK says what it says. Two ends that have each taken a probe of the other
+            // would otherwise answer each other's ACKs for ever.
+            if start < nxt && end == start {
+                return Step::Continue;
+            }
         }
         Step::Stop
     }
@@ -199,6 +205,9 @@ impl Connection {
         if ack > self.sender.board.nxt() && ack <= self.probed_to {
             // The peer took a probe: its bytes are sent and acknowledged at once.
             self.sender.board.on_sent(ack);
+            if self.is_closing && ack > self.sender.buffer.end() {
+                self.follow_own_fin();
+            }
         }
         if ack > self.sender.board.nxt() {
             self.receiver.due = AckDue::Now;

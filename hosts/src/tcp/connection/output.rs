@@ -98,8 +98,21 @@ impl Connection {
     }
 
     /// Only the FIN is left to be sent.
-    fn is_fin_due(&self) -> bool {
+    fn is_fin_left(&self) -> bool {
         self.is_closing && self.sender.board.nxt() == self.sender.buffer.end()
+    }
+
+    /// It is, and the peer's window admits it.
+    fn is_fin_due(&self) -> bool {
+        self.is_fin_left() && self.sender.board.nxt() < self.sender.window_edge
+    }
+
+    /// The FIN has left.
+    pub(super) fn follow_own_fin(&mut self) {
+        self.state = match self.state {
+            State::CloseWait => State::LastAck,
+            _ => State::FinWait1,
+        };
     }
 
     fn send_again(&mut self, now: Time, start: u64, end: u64, packet: &mut Packet) -> bool {
@@ -135,13 +148,10 @@ impl Connection {
             if payload_bytes > 0 {
                 flags = flags.with(Flags::PSH);
             }
-            if self.is_closing {
+            if self.is_closing && end < self.sender.window_edge {
                 flags = flags.with(Flags::FIN);
                 end += 1;
-                self.state = match self.state {
-                    State::CloseWait => State::LastAck,
-                    _ => State::FinWait1,
-                };
+                self.follow_own_fin();
             }
         }
         if core::mem::take(&mut self.sender.must_send_cwr) {
@@ -160,7 +170,7 @@ impl Connection {
     fn is_worth_sending(&self, payload_bytes: u64) -> bool {
         let board = &self.sender.board;
         if payload_bytes == 0 {
-            return self.is_fin_due() && board.nxt() < self.fin_end().unwrap_or(0);
+            return self.is_fin_due();
         }
         let is_all = board.nxt() + payload_bytes == self.sender.buffer.end();
         let may_be_small =
@@ -173,7 +183,8 @@ impl Connection {
     /// With data to send, none outstanding and no window for it, the peer is probed.
     fn arm_persist(&mut self, now: Time) {
         let board = &self.sender.board;
-        let waits = board.nxt() < self.sender.buffer.end() && board.flight_bytes() == 0;
+        let has_more = board.nxt() < self.sender.buffer.end() || self.is_fin_left();
+        let waits = has_more && board.flight_bytes() == 0;
         if waits && !self.must_probe && !self.timers.is_set(Timer::Persist) {
             self.timers.set(Timer::Persist, now + self.probe_interval());
         }
@@ -183,13 +194,20 @@ impl Connection {
     /// (section 3.8.6.1). Not in flight until it is acknowledged: the peer may well drop it.
     fn send_probe(&mut self, now: Time, packet: &mut Packet) -> bool {
         let start = self.sender.board.nxt();
-        if !core::mem::take(&mut self.must_probe) || start >= self.sender.buffer.end() {
+        let is_fin = self.is_fin_left();
+        let has_more = start < self.sender.buffer.end() || is_fin;
+        if !core::mem::take(&mut self.must_probe) || !has_more {
             return false;
         }
-        let payload_bytes = self.new_bytes().max(1).min(self.payload_limit().into()) as u32;
+        let (payload_bytes, flags) = if is_fin {
+            (0, Flags::ACK.with(Flags::FIN))
+        } else {
+            let admitted = self.new_bytes().max(1).min(self.payload_limit().into());
+            (admitted as u32, Flags::ACK)
+        };
         self.sender.counters.probes += 1;
-        self.emit(now, start, payload_bytes, Flags::ACK, packet);
-        self.probed_to = start + u64::from(payload_bytes);
+        self.emit(now, start, payload_bytes, flags, packet);
+        self.probed_to = start + u64::from(payload_bytes) + u64::from(is_fin);
         self.timers.set(Timer::Persist, now + self.probe_interval());
         true
     }
