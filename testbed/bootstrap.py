@@ -93,7 +93,7 @@ def build_engine() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         build_requires = tomllib.load(file)["build-system"]["requires"]
     print("setup: dependencies", flush=True)
-    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *build_requires])
+    run([python, "-m", "pip", "install", *build_requires])
     print("setup: building the engine (a few minutes the first time)", flush=True)
     run([str(VENV / "bin/maturin"), "develop", "--release", "--extras", "dev", "--quiet"])
     STAMP.write_text(digest)
@@ -116,6 +116,7 @@ def environment() -> dict[str, str]:
     found = doctor.cargo_environment()
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
+    found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     found.pop("CONDA_PREFIX", None)  # maturin refuses two environments at once
     return found
 
