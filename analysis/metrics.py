@@ -105,7 +105,7 @@ def time_weighted_mean(
 # Rates over time
 
 
-def nice_bin_ps(duration_ps: int, bins: int = 100) -> int:
+def nice_bin_ps(duration_ps: int, bins: int = 150) -> int:
     """A bin of 1, 2 or 5 times a power of ten (ps), so that `duration_ps` has about `bins`.
 
     At least 100 ms: a rate over less than a few round trips shows the bursts, not the rate.
@@ -332,13 +332,15 @@ def completion_s(run: Run) -> float | None:
     return max(ends) - min(float(flow["start_s"]) for flow in run.flows)
 
 
-def completion_bound_s(run: Run) -> float:
+def completion_bound_s(run: Run) -> float | None:
     """Time the bottleneck takes for the bytes delivered, were it to send nothing else, in s.
 
-    Payload only: headers, acknowledgements and the round trip make every real run longer.
+    Payload only: headers, acknowledgements and the round trip make every real run longer. At the
+    rate that the port has at the end of the run; None where it is not limited.
     """
+    rate_bps = run.summary["bottleneck"]["rate_bps"]
     delivered = sum(int(flow["delivered_bytes"]) for flow in run.flows)
-    return delivered * 8 / float(run.summary["bottleneck"]["rate_bps"])
+    return delivered * 8 / float(rate_bps) if rate_bps else None
 
 
 def mean_goodput_bps(run: Run) -> float:

@@ -33,7 +33,10 @@ FLOWS = {
     "acked_bytes": pl.Int64, "retransmits": pl.Int64, "timeouts": pl.Int64, "round": pl.Int64,
     "phase": pl.String,
 }  # fmt: skip
-MESSAGES = dict.fromkeys(["flow", "message", "length_bytes", "written_ps", "read_ps"], pl.Int64)
+MESSAGES = {
+    "flow": pl.Int32, "message": pl.Int64, "length_bytes": pl.Int64, "written_ps": pl.Int64,
+    "read_ps": pl.Int64,
+}  # fmt: skip
 
 
 @dataclass

@@ -113,6 +113,8 @@ def test_completion(five_packets: Run) -> None:
     assert metrics.completion_s(five_packets) == 3.0
     assert metrics.completion_bound_s(five_packets) == 2000 * 8 / 8000
     assert metrics.mean_goodput_bps(five_packets) == 2000 * 8 / 4
+    five_packets.summary["bottleneck"]["rate_bps"] = None
+    assert metrics.completion_bound_s(five_packets) is None
     five_packets.summary["flows"][0]["completion_s"] = None
     assert metrics.completion_s(five_packets) is None
 
@@ -203,7 +205,7 @@ def test_variation_and_rise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("duration_s", "bin_s"), [(1, 0.1), (10, 0.1), (11, 0.2), (100, 1), (165, 2), (3600, 50)]
+    ("duration_s", "bin_s"), [(1, 0.1), (15, 0.1), (16, 0.2), (100, 1), (165, 2), (3600, 50)]
 )
 def test_bins_are_round(duration_s: int, bin_s: float) -> None:
     assert metrics.nice_bin_ps(duration_s * S) == round(bin_s * S)

@@ -196,10 +196,16 @@ class Panels:
     """Pixel columns of a panel at the resolution in print: traces are thinned to them."""
 
     def from_zero(self) -> None:
-        """Every panel begins at 0, ends with the data at the right and a little above them."""
+        """Every panel begins at 0, ends with the data at the right and a little above them.
+
+        The vertical axis begins a little below 0, so that a line at 0 is seen.
+        """
         for axis in self.axes:
             axis.set_xlim(left=0)
             axis.set_ylim(0, max(axis.get_ylim()[1], 1.05 * axis.dataLim.y1))
+        for axis in self.axes:
+            top = axis.get_ylim()[1]
+            axis.set_ylim(-0.03 * top, top)
 
 
 def panels(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from matplotlib.figure import Figure as Canvas
 
 from analysis import metrics
@@ -42,7 +44,7 @@ def draw(results: Results) -> Canvas | None:
 
 def _excess_percent(run: Run) -> float:
     bound_s = metrics.completion_bound_s(run)
-    return 100 * ((metrics.completion_s(run) or 0.0) / bound_s - 1) if bound_s else 0.0
+    return 100 * ((metrics.completion_s(run) or 0.0) / bound_s - 1) if bound_s else math.nan
 
 
 FIGURE = Figure(

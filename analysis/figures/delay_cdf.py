@@ -34,23 +34,28 @@ def draw(results: Results) -> Canvas:
             found = among.of_series(value).runs
             if not found:
                 continue
-            delays = np.sort(np.concatenate([metrics.queue_delays_ms(run) for run in found]))
+            delays = np.concatenate([metrics.queue_delays_ms(run) for run in found])
             if delays.size:
-                ranks = np.unique(np.linspace(0, delays.size - 1, 2000).round().astype(int))
-                axis.step(
-                    delays[ranks], (ranks + 1) / delays.size, where="post", **style.series(index)
-                )
+                axis.step(*_distribution(delays), where="post", **style.series(index))
             for key, quantile in QUANTILES.items():
                 known = [metrics.mean_of_flows(run, "one_way_delay_ms", key) for run in found]
                 delay = np.mean([delay for delay in known if delay is not None] or [np.nan])
                 axis.plot([delay], [quantile], clip_on=False, **one_way_look(index))
     grid.axes[0].set_ylim(0, 1)
-    grid.axes[0].set_xlim(left=0)
+    widest = grid.axes[0].get_xlim()[1]
+    grid.axes[0].set_xlim(-0.02 * widest, 1.02 * widest)
     handles = series_handles(results) or [Line2D([], [], label="queueing", **style.series(0))]
     label = "one-way: p50, p95, p99"
     handles.append(Line2D([], [], label=label, **one_way_look(0) | {"color": style.INK}))
     note = seeds_note(results, "packets of {count} seeds")
     return finish(grid, "Delay (ms)", "Fraction of packets", handles, note)
+
+
+def _distribution(delays: metrics.Floats) -> tuple[metrics.Floats, metrics.Floats]:
+    """Delays with the share of packets that had at most as much, from 0 up, in 2,000 steps."""
+    ordered = np.sort(delays)
+    ranks = np.unique(np.linspace(0, ordered.size - 1, 2000).round().astype(int))
+    return np.append(ordered[0], ordered[ranks]), np.append(0, ranks + 1) / ordered.size
 
 
 def one_way_look(index: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def draw(results: Results) -> Canvas:
         x, y = thin(time_ps, kilobytes, run.duration_ps, grid.columns_px)
         axis.step(x, y, where="post", color=style.colour(0), linewidth=0.7)
         axis.axhline(mean, color=style.colour(1), linestyle=(0, (4, 1.4)), linewidth=1.1)
-        axis.set_title(f"mean {mean:.3g} kB", loc="right", color=style.colour(1))
+        axis.set_title(f"mean {mean:.1f} kB", loc="right", color=style.colour(1))
     grid.from_zero()
     return finish(grid, "Time (s)", "Queue length (kB)", note=seeds_note(results))
 
