@@ -161,7 +161,7 @@ NEEDS = [
          {"apt-get": [f"{PYTHON_PACKAGE}-venv"], "dnf": ["python3"]},
          "a Python that has it: https://www.python.org/downloads/", required=True, set_up=True),
     Need("C compiler", "everything (Rust links with it)", c_compiler,
-         {"apt-get": ["build-essential"], "dnf": ["gcc"]}, "xcode-select --install",
+         {"apt-get": ["build-essential"], "dnf": ["gcc"]}, "a C compiler of your system (on macOS: xcode-select --install)",
          required=True, set_up=True),
     RUST,
     RUST_TOOLS,

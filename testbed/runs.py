@@ -72,8 +72,8 @@ class Outcome:
 class Display(Protocol):
     """Shows the progress of many runs."""
 
-    def update(self, running: dict[str, float], fraction: float, simulated_s: float) -> None:
-        """The share done of each running point and of all, and the simulated time so far."""
+    def update(self, fraction: float, simulated_s: float) -> None:
+        """The share of the work that is done, and the simulated time so far."""
 
     def finished(self, outcome: Outcome) -> None:
         """One run has ended."""
@@ -258,8 +258,7 @@ def run_all(todo: Sequence[Job], at_once: int, resume: bool, display: Display) -
                 part_ps = sum(worker.fraction * worker.job.expected_ps for worker in running)
                 simulated_s = sum(worker.simulated_ps for worker in running) / 1e12
                 simulated_s += sum(simulated(outcome) for outcome in outcomes.values())
-                shares = {worker.job.name: worker.fraction for worker in running}
-                display.update(shares, (ended_ps + part_ps) / max(total_ps, 1), simulated_s)
+                display.update((ended_ps + part_ps) / max(total_ps, 1), simulated_s)
     finally:
         with interrupts_ignored():
             for worker in running:

@@ -60,7 +60,7 @@ class Shown:
     ) -> None:
         self.bar.stop()
 
-    def update(self, running: dict[str, float], fraction: float, simulated_s: float) -> None:
+    def update(self, fraction: float, simulated_s: float) -> None:
         """The bar; without a terminal a line now and then."""
         elapsed_s = time.monotonic() - self.began
         left = ""
