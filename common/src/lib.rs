@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a clock, opens a file or knows a protocol above the byte.
 
+pub mod histogram;
 pub mod line;
 pub mod packet;
 pub mod record;
@@ -9,6 +10,7 @@ pub mod rng;
 pub mod time;
 pub mod units;
 
+pub use histogram::Histogram;
 pub use line::Line;
 pub use packet::{Packet, PacketPool};
 pub use rng::Rng;

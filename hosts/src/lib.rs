@@ -8,7 +8,6 @@ pub mod access;
 pub mod addr;
 pub mod cc;
 pub mod config;
-pub mod histogram;
 pub mod host;
 pub mod profile;
 pub mod report;

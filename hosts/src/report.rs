@@ -1,10 +1,10 @@
 //! What a flow comes to, at either end.
 
-use crate::histogram::Summary;
 use crate::tcp::State;
 use crate::tcp::receiver::ReceiverCounters;
 use crate::tcp::sender::SenderCounters;
 use narrows_common::Time;
+use narrows_common::histogram::Summary;
 
 /// A flow as one of its hosts saw it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,10 @@
 //! The receiving half of a connection: reassembly, the window it offers, when it acknowledges.
 
+use super::DELAY_PRECISION_BITS;
 use super::receive_buffer::{Arrival, ReceiveBuffer};
 use super::wire::Payload;
-use crate::histogram::Histogram;
 use narrows_common::Time;
+use narrows_common::histogram::Histogram;
 
 /// The widest shift (RFC 7323 section 2.3).
 const MAX_SHIFT: u8 = 14;
@@ -66,7 +67,7 @@ impl Receiver {
         Receiver {
             buffer: ReceiveBuffer::new(capacity_bytes, keeps_content),
             counters: ReceiverCounters::default(),
-            one_way_delay: Histogram::default(),
+            one_way_delay: Histogram::new(DELAY_PRECISION_BITS),
             due: AckDue::No,
             shift,
             offered_edge: 0,

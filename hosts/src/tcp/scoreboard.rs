@@ -64,8 +64,8 @@ impl Scoreboard {
         self.nxt = self.nxt.max(end);
     }
 
-    /// Everything below `ack` has arrived.
-    pub fn on_acked(&mut self, ack: u64) {
+    /// Everything below `ack` has arrived; returns how many of these bytes had been SACKed.
+    pub fn on_acked(&mut self, ack: u64) -> u64 {
         debug_assert!(self.una <= ack && ack <= self.nxt);
         self.una = ack;
         let removed = if self.sacked.is_empty() { 0 } else { self.sacked.remove_below(ack) };
@@ -81,6 +81,7 @@ impl Scoreboard {
         } else {
             self.sacked_below_retransmitted -= removed;
         }
+        removed
     }
 
     /// A SACK block arrived; returns how many bytes it newly reports.
@@ -96,6 +97,11 @@ impl Scoreboard {
         self.sacked_below_lost_edge += below_lost;
         self.sacked_below_retransmitted += below_retransmitted;
         newly
+    }
+
+    /// True when the byte at `position` is SACKed.
+    pub fn is_sacked(&self, position: u64) -> bool {
+        self.sacked.containing(position).is_some()
     }
 
     /// Raises the lost edge as RFC 6675's IsLost has it: `threshold` SACKed ranges above an

@@ -1,5 +1,6 @@
 //! The sending half of a connection: what an ACK means, and what may be sent now.
 
+use super::DELAY_PRECISION_BITS;
 use super::recovery::{self, Outcome, Recovery, Send, Stage};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
@@ -7,8 +8,8 @@ use super::send_buffer::SendBuffer;
 use super::sent_log::{Acked, SentLog};
 use crate::cc::{self, Ack, Congestion, CongestionControl};
 use crate::config::Settings;
-use crate::histogram::Histogram;
 use crate::profile::{Cut, Growth, IdleRestart, InitialSsthresh, InitialWindow, Profile};
+use narrows_common::histogram::Histogram;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
 
@@ -45,6 +46,8 @@ pub struct Sender {
     sent: SentLog,
     /// With one segment timed at a time: its end, and when it left.
     timed: Option<(u64, Time)>,
+    /// Recovery reads the peer's SACKs.
+    pub(super) uses_sack: bool,
     pub(super) mss: u32,
     /// The first position that the peer's window does not admit.
     pub(super) window_edge: u64,
@@ -53,8 +56,8 @@ pub struct Sender {
     last_sent_at: Time,
     round: u64,
     round_end: u64,
-    /// The window was full since the last ACK.
-    is_limited: bool,
+    /// What was outstanding when the window was last full ends here.
+    limited_to: u64,
     /// The left edge when the latest time-out expired.
     timed_out_at: Option<u64>,
     /// No second cut by echoed marks before this is acknowledged (RFC 3168 section 6.1.2).
@@ -73,18 +76,19 @@ impl Sender {
             board: Scoreboard::default(),
             rtt: RttEstimator::new(rtt, initial_rto, min_rto, max_rto, boot_phase),
             counters: SenderCounters::default(),
-            rtt_histogram: Histogram::default(),
+            rtt_histogram: Histogram::new(DELAY_PRECISION_BITS),
             cc: build_cc(settings, settings.segment_bytes, false),
             recovery: build_recovery(settings, settings.segment_bytes, settings.profile.sack),
             sent: SentLog::default(),
             timed: None,
+            uses_sack: false,
             mss: settings.segment_bytes,
             window_edge: 0,
             max_window_bytes: 0,
             last_sent_at: Time::ZERO,
             round: 0,
             round_end: 0,
-            is_limited: false,
+            limited_to: 0,
             timed_out_at: None,
             ecn_recover: 0,
             must_send_cwr: false,
@@ -98,6 +102,7 @@ impl Sender {
         self.mss = mss;
         self.cc = build_cc(settings, mss, lost_syn);
         self.recovery = build_recovery(settings, mss, has_sack);
+        self.uses_sack = has_sack && settings.recovery.needs.contains(&cc::Need::Sack);
         self.round_end = self.board.nxt();
         if lost_syn {
             self.rtt.on_syn_lost();
@@ -119,6 +124,14 @@ impl Sender {
         self.board.on_acked(1);
         if let Some(rtt) = rtt {
             self.take_sample(now, rtt);
+        }
+    }
+
+    /// The segment that ends at `end` was selectively acknowledged for the first time: as good a
+    /// sample as any when every segment is timed (Linux; RFC 6298 section 3 asks only for Karn).
+    pub fn on_segment_sacked(&mut self, now: Time, end: u64) {
+        if let Some(sent_at) = self.sent.sent_at(end).filter(|_| self.profile.times_every_segment) {
+            self.take_sample(now, now.since(sent_at));
         }
     }
 
@@ -158,7 +171,9 @@ impl Sender {
     pub fn poll_send(&mut self, has_new: bool) -> Send {
         let send = self.recovery.poll_send(&self.board, self.cc.cwnd_bytes(), has_new);
         if let Send::New { room_bytes } = send {
-            self.is_limited |= has_new && room_bytes < self.mss.into();
+            if has_new && room_bytes < self.mss.into() {
+                self.limited_to = self.board.nxt();
+            }
         }
         send
     }
@@ -177,11 +192,19 @@ impl Sender {
     }
 
     /// The ACK moves the left edge to `ack`. `echoed` is what the peer's timestamp says of the
-    /// round trip. Returns whether the retransmission timer starts again.
-    pub fn on_ack(&mut self, now: Time, ack: u64, echoed: Option<Duration>) -> bool {
+    /// round trip; with `echoes_mark` the window does not grow (RFC 3168 section 6.1.2). Returns
+    /// whether the retransmission timer starts again.
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        ack: u64,
+        echoed: Option<Duration>,
+        echoes_mark: bool,
+    ) -> bool {
+        let was_limited = self.board.una() < self.limited_to;
         let acked_bytes = ack - self.board.una();
         let had_sacked = self.board.sacked_bytes() > 0;
-        self.board.on_acked(ack);
+        let delivered_bytes = acked_bytes - self.board.on_acked(ack);
         self.buffer.release(ack);
         self.timed_out_at = None;
         let rtt = self.sample(now, ack, had_sacked, echoed);
@@ -196,7 +219,7 @@ impl Sender {
         let event = Ack {
             now,
             acked_bytes,
-            credit_bytes: self.credit_bytes(acked_bytes),
+            credit_bytes: self.credit_bytes(acked_bytes, delivered_bytes),
             mss: self.mss,
             flight_bytes: self.board.flight_bytes(),
             rtt,
@@ -205,10 +228,12 @@ impl Sender {
         };
         if self.recovery.stage() == Stage::Recovery {
             self.cc.on_recovery_ack(&event);
-        } else if outcome.may_grow && (self.is_limited || !self.profile.grows_only_when_limited) {
+        } else if outcome.may_grow
+            && !echoes_mark
+            && (was_limited || !self.profile.grows_only_when_limited)
+        {
             self.cc.on_ack(&event);
         }
-        self.is_limited = false;
         self.act_on(now, outcome);
         outcome.restarts_timer
     }
@@ -266,10 +291,12 @@ impl Sender {
         Congestion { now, window_bytes, mss: self.mss, whole_segments, is_repeated }
     }
 
-    fn credit_bytes(&self, acked_bytes: u64) -> u64 {
+    fn credit_bytes(&self, acked_bytes: u64, delivered_bytes: u64) -> u64 {
         match self.profile.growth {
             Growth::BytesUpToSegment => acked_bytes.min(self.mss.into()),
-            Growth::Bytes => acked_bytes,
+            // What had been SACKed has been delivered before: when a retransmission closes a hole
+            // the ACK jumps by all that lies behind it, and the window must not.
+            Growth::Bytes => delivered_bytes,
             Growth::Segment => self.mss.into(),
         }
     }

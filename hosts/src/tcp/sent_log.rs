@@ -46,6 +46,12 @@ impl SentLog {
         }
     }
 
+    /// When the segment that holds the byte before `end` left; `None` when it was sent twice.
+    pub fn sent_at(&self, end: u64) -> Option<Time> {
+        let index = self.segments.partition_point(|sent| sent.end < end);
+        self.segments.get(index).filter(|sent| !sent.is_ambiguous).map(|sent| sent.at)
+    }
+
     /// Everything below `ack` has arrived.
     pub fn on_acked(&mut self, ack: u64) -> Acked {
         let mut acked = Acked::default();
@@ -70,6 +76,7 @@ mod tests {
             log.on_sent(n * 10, at(n));
         }
         log.on_sent_again(20, 30);
+        assert_eq!((log.sent_at(30), log.sent_at(35), log.sent_at(41)), (None, Some(at(4)), None));
         let acked = log.on_acked(25);
         assert_eq!(
             (acked.oldest_at, acked.newest_at, acked.is_ambiguous),

@@ -1,13 +1,12 @@
 //! Figures of one port's queue, worked out row by row from its ledger.
 
-use hdrhistogram::Histogram;
+use narrows_common::histogram::{self, Histogram};
 use narrows_common::record::{QueueEvent, QueueRecord};
 use narrows_common::{Duration, Rate, Time};
-use narrows_hosts::histogram;
 use serde::Serialize;
 
-/// Quantiles in milliseconds. Percentiles come from a histogram of three significant digits, so
-/// they are within 0.1 % of the exact ones; the mean and the extremes are exact.
+/// Quantiles in milliseconds. The mean and the extremes are exact; percentiles come from a
+/// [`Histogram`] and are within its precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Quantiles {
     /// The least.
@@ -39,13 +38,13 @@ impl Quantiles {
     }
 }
 
+/// Percentiles of the queueing delay within 2^-11, 0.05 %.
+const PRECISION_BITS: u32 = 10;
+
 /// What the ledger of one port adds up to.
 #[derive(Debug)]
 pub struct Bottleneck {
-    sojourn_ns: Histogram<u64>,
-    sojourn_sum_ps: u128,
-    sojourn_max_ps: u64,
-    sojourn_min_ps: u64,
+    sojourn: Histogram,
     depth: (u32, u64),
     depth_since: Time,
     packet_ps: u128,
@@ -62,10 +61,7 @@ impl Bottleneck {
     /// Nothing recorded yet, at the beginning of a run.
     pub fn new(rate: Option<Rate>) -> Self {
         Bottleneck {
-            sojourn_ns: Histogram::new(3).expect("three digits are allowed"),
-            sojourn_sum_ps: 0,
-            sojourn_max_ps: 0,
-            sojourn_min_ps: u64::MAX,
+            sojourn: Histogram::new(PRECISION_BITS),
             depth: (0, 0),
             depth_since: Time::ZERO,
             packet_ps: 0,
@@ -86,11 +82,7 @@ impl Bottleneck {
             QueueEvent::Drop(_) => return,
             QueueEvent::Enqueue => {}
             QueueEvent::Dequeue => {
-                let sojourn_ps = record.sojourn.as_ps();
-                self.sojourn_ns.saturating_record(sojourn_ps / 1_000);
-                self.sojourn_sum_ps += u128::from(sojourn_ps);
-                self.sojourn_max_ps = self.sojourn_max_ps.max(sojourn_ps);
-                self.sojourn_min_ps = self.sojourn_min_ps.min(sojourn_ps);
+                self.sojourn.add(record.sojourn);
                 self.dequeued_bytes += u64::from(record.length_bytes);
             }
         }
@@ -134,21 +126,8 @@ impl Bottleneck {
             queue_packets_max: self.max_packets,
             queue_bytes_mean: self.byte_ps as f64 / span_ps,
             queue_bytes_max: self.max_bytes,
-            queue_delay_ms: self.quantiles(),
+            queue_delay_ms: Quantiles::of(&self.sojourn.summary()),
         }
-    }
-
-    fn quantiles(&self) -> Option<Quantiles> {
-        let count = self.sojourn_ns.len();
-        let at = |quantile| self.sojourn_ns.value_at_quantile(quantile) as f64 / 1e6;
-        (count > 0).then(|| Quantiles {
-            min: self.sojourn_min_ps as f64 / 1e9,
-            mean: self.sojourn_sum_ps as f64 / count as f64 / 1e9,
-            p50: at(0.5),
-            p95: at(0.95),
-            p99: at(0.99),
-            max: self.sojourn_max_ps as f64 / 1e9,
-        })
     }
 }
 

@@ -14,7 +14,9 @@ use crate::pipe::Pipe;
 use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, SCHEMA, SwitchPlan};
 use crate::record::Recorder;
 use crate::schedule::Schedule;
-use crate::world::{Cable, End, FlowNode, HostNode, PipeNode, Progress, Receiver, Sources, SwitchNode, World};
+use crate::world::{
+    Cable, End, FlowNode, HostNode, PipeNode, Progress, Receiver, Sources, SwitchNode, World,
+};
 
 /// Writes one table entry.
 pub(crate) fn write_entry(
@@ -126,7 +128,10 @@ impl Builder {
                 EndPlan::Group(end) => {
                     let group = group(plan, &end.group)?;
                     if self.uplinks[group].replace((switch, port, delay)).is_some() {
-                        return Err(plan_error(format!("plan: group '{}' has two cables", end.group)));
+                        return Err(plan_error(format!(
+                            "plan: group '{}' has two cables",
+                            end.group
+                        )));
                     }
                     self.connect(switch, port, Cable { to: End::Group, delay })?;
                 }
@@ -145,7 +150,10 @@ impl Builder {
             node.cables.resize(index + 1, None);
         }
         if node.cables[index].replace(cable).is_some() {
-            return Err(plan_error(format!("plan: port {port} of switch '{}' has two cables", node.name)));
+            return Err(plan_error(format!(
+                "plan: port {port} of switch '{}' has two cables",
+                node.name
+            )));
         }
         Ok(())
     }
@@ -161,10 +169,14 @@ impl Builder {
             let downlink = self.pipe(Receiver::Host(index));
             let rng = Rng::for_component(plan.seed, name);
             if self.by_mac.insert(host.config.mac.0, index).is_some() {
-                return Err(plan_error(format!("plan: host '{name}' has another host's MAC address")));
+                return Err(plan_error(format!(
+                    "plan: host '{name}' has another host's MAC address"
+                )));
             }
             if host.config.access.rate_bps == 0 {
-                return Err(plan_error(format!("plan: host '{name}': rate_bps is 0, expected above 0")));
+                return Err(plan_error(format!(
+                    "plan: host '{name}': rate_bps is 0, expected above 0"
+                )));
             }
             self.host_names.insert(name.clone(), index);
             self.hosts.push(HostNode {
@@ -195,10 +207,15 @@ impl Builder {
         }
         plan.events.sort_by_key(|event| event.at_ps);
         if plan.duration_ps.is_none() && self.finite_flows == 0 {
-            return Err(plan_error("plan: the run is to last until every flow has finished, and none ever will"));
+            return Err(plan_error(
+                "plan: the run is to last until every flow has finished, and none ever will",
+            ));
         }
-        let sources =
-            Sources { switches: self.switches.len(), hosts: self.hosts.len(), pipes: self.pipes.len() };
+        let sources = Sources {
+            switches: self.switches.len(),
+            hosts: self.hosts.len(),
+            pipes: self.pipes.len(),
+        };
         let ports = plan.switches[switch].config.ports.iter();
         let rate = ports.filter(|p| p.port == port).find_map(|p| p.rate_bps).map(Rate::from_bps);
         if self.switches[switch].switch.port_statistics(port).is_err() {
@@ -245,10 +262,16 @@ fn load_program(path: &str) -> Result<Arc<Program>, EngineError> {
     Ok(Arc::new(program))
 }
 
-fn build_switch(plan: &SwitchPlan, program: Arc<Program>, seed: u64) -> Result<SwitchNode, EngineError> {
-    let failed = |error: &dyn std::fmt::Display| plan_error(format!("switch '{}': {error}", plan.name));
+fn build_switch(
+    plan: &SwitchPlan,
+    program: Arc<Program>,
+    seed: u64,
+) -> Result<SwitchNode, EngineError> {
+    let failed =
+        |error: &dyn std::fmt::Display| plan_error(format!("switch '{}': {error}", plan.name));
     let rng = Rng::for_component(seed, &plan.name);
-    let mut switch = Switch::new(program, plan.config.clone(), rng).map_err(|error| failed(&error))?;
+    let mut switch =
+        Switch::new(program, plan.config.clone(), rng).map_err(|error| failed(&error))?;
     for entry in &plan.entries {
         switch.insert_entry(entry).map_err(|error| failed(&error))?;
     }

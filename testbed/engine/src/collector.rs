@@ -80,7 +80,9 @@ impl Report {
             return Err(ReportError::Truncated { need: INNER + 20, got: bytes.len() });
         }
         let u16_at = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-        let u32_at = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let u32_at = |at: usize| {
+            u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
         let u64_at = |at: usize| u64::from(u32_at(at)) << 32 | u64::from(u32_at(at + 4));
         let fixed = [
             ("report_group.version", u32::from(bytes[UDP_PAYLOAD] >> 4), 2),
@@ -129,6 +131,9 @@ mod tests {
     fn refuses_what_is_short_or_foreign() {
         assert_eq!(Report::parse(&[0; 60]), Err(ReportError::Truncated { need: 130, got: 60 }));
         let error = Report::parse(&[0; 150]).unwrap_err();
-        assert_eq!(error.to_string(), "telemetry report: report_group.version is 0x0, expected 0x2");
+        assert_eq!(
+            error.to_string(),
+            "telemetry report: report_group.version is 0x0, expected 0x2"
+        );
     }
 }

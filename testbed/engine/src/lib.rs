@@ -61,8 +61,8 @@ pub fn run(
     directory: &Path,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, EngineError> {
-    let plan: Plan =
-        serde_json::from_str(plan_json).map_err(|error| EngineError::Plan(format!("plan: {error}")))?;
+    let plan: Plan = serde_json::from_str(plan_json)
+        .map_err(|error| EngineError::Plan(format!("plan: {error}")))?;
     let (end, until_complete) = match plan.duration_ps {
         Some(duration) => (Time::ZERO + duration, false),
         None => (Time::ZERO + plan.limit_ps, true),

@@ -16,7 +16,10 @@ pub struct Pipe {
 impl Pipe {
     /// Sends a packet that arrives `at` the far end.
     pub fn send(&mut self, at: Time, packet: Packet) {
-        debug_assert!(self.under_way.back().is_none_or(|&(last, _)| last <= at), "a pipe keeps the order");
+        debug_assert!(
+            self.under_way.back().is_none_or(|&(last, _)| last <= at),
+            "a pipe keeps the order"
+        );
         self.under_way.push_back((at, packet));
     }
 

@@ -40,7 +40,8 @@ impl Schedule {
         let mut node = (self.leaves + source) / 2;
         while node >= 1 {
             let (left, right) = (self.winner[2 * node], self.winner[2 * node + 1]);
-            let first = if self.due[left as usize] <= self.due[right as usize] { left } else { right };
+            let first =
+                if self.due[left as usize] <= self.due[right as usize] { left } else { right };
             // A subtree won by another source before and after cannot change what is above it.
             if self.winner[node] == first && first as usize != source {
                 return;

@@ -96,9 +96,13 @@ impl Summary {
     ) -> Result<Summary, EngineError> {
         let flows: Vec<FlowSummary> =
             world.flows.iter().map(|flow| FlowSummary::of(&world, flow, end)).collect();
-        let unfinished = world.finite_flows - world.progress.completed_flows.min(world.finite_flows);
+        let unfinished =
+            world.finite_flows - world.progress.completed_flows.min(world.finite_flows);
         let invalid_reason = (until_complete && unfinished > 0).then(|| {
-            format!("{unfinished} of {} transfers had not finished at the limit of {end}", world.finite_flows)
+            format!(
+                "{unfinished} of {} transfers had not finished at the limit of {end}",
+                world.finite_flows
+            )
         });
         let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
         let aggregate_goodput_bps: f64 = goodputs().sum();
@@ -121,9 +125,13 @@ impl Summary {
             (node.name.to_string(), summary)
         });
         let switches = switches.collect();
-        let access_drops =
-            world.hosts.iter().map(|node| node.access.up().drops() + node.access.down().drops()).sum();
-        let engine = EngineSummary { events: world.progress.events, packets: world.progress.packets };
+        let access_drops = world
+            .hosts
+            .iter()
+            .map(|node| node.access.up().drops() + node.access.down().drops())
+            .sum();
+        let engine =
+            EngineSummary { events: world.progress.events, packets: world.progress.packets };
         let (bad_reports, misdelivered) = (world.bad_reports, world.misdelivered);
 
         let (switch, port, figures) = world.bottleneck;

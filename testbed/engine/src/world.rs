@@ -11,13 +11,13 @@ use narrows_hosts::{AccessLink, FlowConfig, Host};
 use narrows_switch::{Switch, Transmit};
 use rustc_hash::FxHashMap;
 
+use crate::EngineError;
 use crate::bottleneck::Bottleneck;
 use crate::collector::Report;
 use crate::pipe::Pipe;
 use crate::plan::EventPlan;
 use crate::record::Recorder;
 use crate::schedule::Schedule;
-use crate::EngineError;
 
 /// A switch and where its cables lead.
 pub(crate) struct SwitchNode {
@@ -330,7 +330,8 @@ impl World {
     }
 
     fn handle_events(&mut self, now: Time) -> Result<(), EngineError> {
-        while let Some(event) = self.events.get(self.next_event).filter(|event| event.at_ps <= now) {
+        while let Some(event) = self.events.get(self.next_event).filter(|event| event.at_ps <= now)
+        {
             self.next_event += 1;
             let index = self
                 .switches

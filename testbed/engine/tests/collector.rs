@@ -18,7 +18,8 @@ fn bytes(hex: &Value) -> Vec<u8> {
 fn reports_of_bmv2_describe_its_packets() {
     let recording = recording();
     let received = |port: &str| recording["received"][port].as_array().unwrap().iter().map(bytes);
-    let reports: Vec<Report> = received("3").map(|packet| Report::parse(&packet).unwrap()).collect();
+    let reports: Vec<Report> =
+        received("3").map(|packet| Report::parse(&packet).unwrap()).collect();
     assert!(reports.iter().enumerate().all(|(at, report)| report.sequence as usize == at));
     assert!(reports.iter().all(|report| report.node == 9));
 

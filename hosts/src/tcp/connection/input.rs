@@ -217,17 +217,16 @@ impl Connection {
             return Step::Continue;
         }
         let is_window_update = self.update_window(segment, start, ack);
-        if self.has_ecn && segment.flags.has(Flags::ECE) {
+        if self.echoes_mark(segment) {
             self.sender.on_ecn_echo(now);
         }
-        let newly_sacked = self.take_sack_blocks(segment);
+        let newly_sacked = self.take_sack_blocks(now, segment);
         if ack > self.sender.board.una() {
             self.take_new_ack(now, segment, ack);
         } else if self.sender.board.flight_bytes() > 0
-            && segment_len(segment) == 0
-            && (!is_window_update || newly_sacked > 0)
+            && (newly_sacked > 0 || (segment_len(segment) == 0 && !is_window_update))
         {
-            // RFC 5681 section 2's duplicate.
+            // A duplicate by RFC 6675 section 2, or by RFC 5681 section 2.
             let restarts_timer = self.sender.on_duplicate_ack(now, newly_sacked);
             self.rearm(now, restarts_timer);
         }
@@ -236,11 +235,16 @@ impl Connection {
 
     fn take_new_ack(&mut self, now: Time, segment: &Segment<'_>, ack: u64) {
         let echoed = self.echoed_rtt(now, segment);
-        let restarts_timer = self.sender.on_ack(now, ack, echoed);
+        let echoes_mark = self.echoes_mark(segment);
+        let restarts_timer = self.sender.on_ack(now, ack, echoed, echoes_mark);
         self.rearm(now, restarts_timer);
         if self.is_closing && self.unacked_bytes() == 0 {
             self.all_acked_at.get_or_insert(now);
         }
+    }
+
+    fn echoes_mark(&self, segment: &Segment<'_>) -> bool {
+        self.has_ecn && segment.flags.has(Flags::ECE)
     }
 
     /// RFC 6298 rules 5.2 and 5.3.
@@ -279,18 +283,25 @@ impl Connection {
         has_changed
     }
 
-    fn take_sack_blocks(&mut self, segment: &Segment<'_>) -> u64 {
+    fn take_sack_blocks(&mut self, now: Time, segment: &Segment<'_>) -> u64 {
         let blocks = segment.options.sack.as_slice();
-        if blocks.is_empty() || !self.has_sack {
+        if blocks.is_empty() || !self.sender.uses_sack {
             return 0;
         }
         let una = self.sender.board.una();
         let position = |wire| seq::to_position(self.isn, wire, una);
-        let mut newly = 0;
-        for &(left, right) in blocks {
+        let (mut newly, mut newest_end) = (0, None);
+        for (index, &(left, right)) in blocks.iter().enumerate() {
             if let (Some(left), Some(right)) = (position(left), position(right)) {
+                // The first block holds the segment that caused this ACK (RFC 2018 section 4).
+                if index == 0 && !self.sender.board.is_sacked(right.saturating_sub(1)) {
+                    newest_end = Some(right);
+                }
                 newly += self.sender.board.on_sacked(left, right);
             }
+        }
+        if let (Some(end), false) = (newest_end, self.has_timestamps) {
+            self.sender.on_segment_sacked(now, end);
         }
         newly
     }

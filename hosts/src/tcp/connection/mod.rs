@@ -15,7 +15,7 @@ use super::sender::{Sender, SenderCounters};
 use super::timers::{Timer, TimerTable};
 use super::wire::Emitter;
 use crate::config::Settings;
-use crate::histogram::Summary;
+use narrows_common::histogram::Summary;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Rng, Time};
 use narrows_traffic::Content;

@@ -67,7 +67,8 @@ impl Row for FlowRecord {
         required int64 in_flight_bytes; optional int64 srtt_ps; optional int64 rtt_ps; required int64 rto_ps;
         required int64 acked_bytes; required int64 retransmits; required int64 timeouts; required int64 round;
         required binary phase (UTF8); }";
-    const REPEATING: &'static [&'static str] = &["flow", "ssthresh_bytes", "retransmits", "timeouts", "phase"];
+    const REPEATING: &'static [&'static str] =
+        &["flow", "ssthresh_bytes", "retransmits", "timeouts", "phase"];
 
     fn columns(rows: &[Self]) -> Vec<Column> {
         let sample = |span: Duration| (span > Duration::ZERO).then_some(span.as_ps() as i64);
@@ -102,8 +103,15 @@ impl Row for Report {
         required int64 queue_delay_ns; required int64 hop_latency_ns; required binary source (UTF8);
         required binary destination (UTF8); }";
     const REPEATING: &'static [&'static str] = &[
-        "node", "flow", "ip_length_bytes", "frame_length_bytes", "ingress_port", "egress_port", "queue",
-        "source", "destination",
+        "node",
+        "flow",
+        "ip_length_bytes",
+        "frame_length_bytes",
+        "ingress_port",
+        "egress_port",
+        "queue",
+        "source",
+        "destination",
     ];
 
     fn columns(rows: &[Self]) -> Vec<Column> {

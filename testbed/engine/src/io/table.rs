@@ -109,7 +109,8 @@ impl<R: Row> Table<R> {
                     writer.typed::<Int64Type>().write_batch(&values, None, None)?;
                 }
                 Column::OptionalI64(values) => {
-                    let levels: Vec<i16> = values.iter().map(|value| value.is_some().into()).collect();
+                    let levels: Vec<i16> =
+                        values.iter().map(|value| value.is_some().into()).collect();
                     let present: Vec<i64> = values.into_iter().flatten().collect();
                     writer.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?;
                 }

@@ -1,16 +1,15 @@
-//! A log-linear histogram of durations: mean, least and greatest exact, percentiles within 1/128.
+//! A log-linear histogram of durations: mean, least and greatest exact, percentiles nearly so.
 //!
-//! Each power of two is cut into 64 equal buckets; a percentile is the middle of its bucket, so
-//! it is off by at most 1/128 of its value (values below 128 ps are exact to 1 ps).
+//! Each power of two is cut into `2^precision_bits` equal buckets and a percentile is the middle of
+//! its bucket, so it is off by at most `2^-(precision_bits + 1)` of its value. Memory grows with the
+//! longest duration: `8 * 2^precision_bits` bytes for each power of two.
 
-use narrows_common::Duration;
-
-const SUB_BITS: u32 = 6;
-const SUB: u64 = 1 << SUB_BITS;
+use crate::Duration;
 
 /// A histogram of durations.
 #[derive(Clone, Debug)]
 pub struct Histogram {
+    precision_bits: u32,
     buckets: Vec<u64>,
     count: u64,
     sum_ps: u128,
@@ -27,45 +26,59 @@ pub struct Summary {
     pub mean: Duration,
     /// The least.
     pub min: Duration,
-    /// The median, within 1/128.
+    /// The median, within the histogram's precision.
     pub p50: Duration,
-    /// The 95th percentile, within 1/128.
+    /// The 95th percentile, likewise.
     pub p95: Duration,
-    /// The 99th percentile, within 1/128.
+    /// The 99th percentile, likewise.
     pub p99: Duration,
     /// The greatest.
     pub max: Duration,
 }
 
-impl Default for Histogram {
-    fn default() -> Self {
-        Histogram { buckets: Vec::new(), count: 0, sum_ps: 0, min_ps: u64::MAX, max_ps: 0 }
-    }
-}
-
-fn bucket_of(ps: u64) -> usize {
-    if ps < 2 * SUB {
-        return ps as usize;
-    }
-    let shift = 63 - SUB_BITS - ps.leading_zeros();
-    ((u64::from(shift) + 1) * SUB + (ps >> shift) - SUB) as usize
-}
-
-fn middle_of(bucket: usize) -> u64 {
-    let bucket = bucket as u64;
-    if bucket < 2 * SUB {
-        return bucket;
-    }
-    let shift = bucket / SUB - 1;
-    let low = (SUB + bucket % SUB) << shift;
-    low + (1 << shift) / 2
-}
-
 impl Histogram {
+    /// An empty histogram whose percentiles are within `2^-(precision_bits + 1)`.
+    ///
+    /// # Panics
+    /// When `precision_bits` is above 16.
+    pub fn new(precision_bits: u32) -> Self {
+        assert!(
+            precision_bits <= 16,
+            "{precision_bits} bits of precision would take too much memory"
+        );
+        Histogram {
+            precision_bits,
+            buckets: Vec::new(),
+            count: 0,
+            sum_ps: 0,
+            min_ps: u64::MAX,
+            max_ps: 0,
+        }
+    }
+
+    fn bucket_of(&self, ps: u64) -> usize {
+        let per_octave = 1 << self.precision_bits;
+        if ps < 2 * per_octave {
+            return ps as usize;
+        }
+        let shift = 63 - self.precision_bits - ps.leading_zeros();
+        ((u64::from(shift) + 1) * per_octave + (ps >> shift) - per_octave) as usize
+    }
+
+    fn middle_of(&self, bucket: usize) -> u64 {
+        let (bucket, per_octave) = (bucket as u64, 1 << self.precision_bits);
+        if bucket < 2 * per_octave {
+            return bucket;
+        }
+        let shift = bucket / per_octave - 1;
+        let low = (per_octave + bucket % per_octave) << shift;
+        low + (1 << shift) / 2
+    }
+
     /// Adds a value.
     pub fn add(&mut self, value: Duration) {
         let ps = value.as_ps();
-        let bucket = bucket_of(ps);
+        let bucket = self.bucket_of(ps);
         if bucket >= self.buckets.len() {
             self.buckets.resize(bucket + 1, 0);
         }
@@ -76,14 +89,15 @@ impl Histogram {
         self.max_ps = self.max_ps.max(ps);
     }
 
-    /// The value that a share `quantile` of the values does not exceed, within 1/128.
+    /// The value that a share `quantile` of the values does not exceed.
     pub fn quantile(&self, quantile: f64) -> Duration {
         let rank = (quantile * self.count as f64) as u64;
         let mut below = 0;
         for (bucket, &count) in self.buckets.iter().enumerate() {
             below += count;
             if below > rank {
-                return Duration::from_ps(middle_of(bucket).clamp(self.min_ps, self.max_ps));
+                let middle_ps = self.middle_of(bucket).clamp(self.min_ps, self.max_ps);
+                return Duration::from_ps(middle_ps);
             }
         }
         Duration::from_ps(self.max_ps)
@@ -113,15 +127,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn percentiles_are_within_a_128th(mut values in prop::collection::vec(0u64..1 << 45, 1..400)) {
-            let mut histogram = Histogram::default();
+        fn percentiles_are_within_the_precision(mut values in prop::collection::vec(0u64..1 << 45, 1..400), bits in 4u32..12) {
+            let mut histogram = Histogram::new(bits);
             values.iter().for_each(|&ps| histogram.add(Duration::from_ps(ps)));
             values.sort_unstable();
             let summary = histogram.summary();
             let exact = |q: f64| values[((q * values.len() as f64) as usize).min(values.len() - 1)];
             for (got, q) in [(summary.p50, 0.5), (summary.p95, 0.95), (summary.p99, 0.99)] {
-                let error = got.as_ps().abs_diff(exact(q));
-                prop_assert!(error as f64 <= exact(q) as f64 / 128.0 + 1.0, "{} for {}", got, exact(q));
+                let error = got.as_ps().abs_diff(exact(q)) as f64;
+                let allowed = exact(q) as f64 / f64::from(2 << bits) + 1.0;
+                prop_assert!(error <= allowed, "{} for {}", got, exact(q));
             }
             prop_assert_eq!(summary.min.as_ps(), values[0]);
             prop_assert_eq!(summary.max.as_ps(), *values.last().unwrap());
@@ -131,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_widest_value_has_a_bucket() {
-        let mut histogram = Histogram::default();
+        let mut histogram = Histogram::new(6);
         histogram.add(Duration::MAX);
         assert_eq!(histogram.summary().max, Duration::MAX);
     }
