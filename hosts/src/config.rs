@@ -133,7 +133,13 @@ pub enum FlowError {
         max: f64,
     },
     #[error("flow {flow}: {what} needs {need}, but {field} = {value}")]
-    Unmet { flow: u32, what: String, need: &'static str, field: &'static str, value: String },
+    Unmet {
+        flow: u32,
+        what: &'static str,
+        need: &'static str,
+        field: &'static str,
+        value: &'static str,
+    },
     #[error("flow {flow}: {field} is {value}; expected this host's address {expected}")]
     NotThisHost { flow: u32, field: &'static str, value: Ipv4Addr, expected: Ipv4Addr },
     #[error(
@@ -205,9 +211,20 @@ impl Settings {
         for port in [flow.source.port, flow.destination.port] {
             in_range(id, "port", port.into(), 1, u16::MAX.into())?;
         }
-        let needs = variant.needs.iter().map(|need| (variant.name, need));
-        for (what, need) in needs.chain(recovery.needs.iter().map(|need| (recovery.name, need))) {
-            check_need(id, what, *need, &profile)?;
+        let mut needs = variant.needs.iter().chain(recovery.needs);
+        let needs_sack = needs.any(|need| *need == Need::Sack);
+        // Who makes no use of SACK does not offer it, unless told to.
+        profile.sack = flow.sack.unwrap_or(profile.sack && needs_sack);
+        if needs_sack && !profile.sack {
+            let what =
+                if recovery.needs.contains(&Need::Sack) { recovery.name } else { variant.name };
+            return Err(FlowError::Unmet {
+                flow: id,
+                what,
+                need: "SACK",
+                field: "sack",
+                value: "false",
+            });
         }
         Ok(Settings {
             flow: id,
@@ -232,23 +249,9 @@ fn override_profile(profile: &mut Profile, flow: &FlowConfig) {
         let delay = profile.delayed_ack.unwrap_or(NS2_DELAYED_ACK);
         profile.delayed_ack = is_delayed.then_some(delay);
     }
-    profile.sack = flow.sack.unwrap_or(profile.sack);
     profile.timestamps = flow.timestamps.unwrap_or(profile.timestamps);
     profile.min_rto = flow.min_rto.unwrap_or(profile.min_rto);
     profile.nagle = flow.nagle.unwrap_or(profile.nagle);
-}
-
-fn check_need(flow: u32, what: &str, need: Need, profile: &Profile) -> Result<(), FlowError> {
-    match need {
-        Need::Sack if !profile.sack => Err(FlowError::Unmet {
-            flow,
-            what: what.to_owned(),
-            need: "SACK",
-            field: "sack",
-            value: "false".to_owned(),
-        }),
-        Need::Sack => Ok(()),
-    }
 }
 
 fn in_range(

@@ -46,8 +46,9 @@ pub struct Profile {
     pub idle_restart: IdleRestart,
     /// No growth on ACKs that find the window not used (RFC 9438 section 5.8, Linux).
     pub grows_only_when_limited: bool,
-    /// The ACK that ends NewReno's recovery also grows the window (ns-2).
-    pub exit_ack_grows: bool,
+    /// NewReno as in ns-2: the ACK that ends recovery also grows the window, and limited transmit
+    /// works after a time-out too.
+    pub ns2_newreno: bool,
     /// Offers SACK.
     pub sack: bool,
     /// Offers timestamps.
@@ -162,7 +163,7 @@ pub const RFC: Profile = Profile {
     cut: Cut::Flight,
     idle_restart: IdleRestart::InitialWindow,
     grows_only_when_limited: true,
-    exit_ack_grows: false,
+    ns2_newreno: false,
     sack: true,
     timestamps: true,
     nagle: true,
@@ -204,7 +205,7 @@ pub const NS2: Profile = Profile {
     cut: Cut::CwndOrOffered,
     idle_restart: IdleRestart::OneSegment,
     grows_only_when_limited: false,
-    exit_ack_grows: true,
+    ns2_newreno: true,
     timestamps: false,
     nagle: false,
     ..RFC

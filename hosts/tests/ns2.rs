@@ -55,9 +55,7 @@ fn newreno_is_ns2s_impatient_newreno() {
         (&[60], [2656, 1, 0, 1, 15]),
         (&[60, 62], [2632, 2, 0, 1, 15]),
         (&[60, 62, 64], [2408, 6, 1, 2, 7]),
-        // ns-2 has 8 retransmissions here: one more after the time-out, of a packet that had
-        // arrived. Nothing else differs.
-        (&[60, 62, 64, 66], [2379, 7, 1, 2, 7]),
+        (&[60, 62, 64, 66], [2379, 8, 1, 2, 7]),
     ];
     check("newreno", 200, &rows);
 }

@@ -375,7 +375,7 @@ fn build_recovery(settings: &Settings, mss: u32, has_sack: bool) -> Box<dyn Reco
         mss,
         dupack_threshold: settings.profile.dupack_threshold,
         limited_transmit: settings.profile.limited_transmit,
-        exit_ack_grows: settings.profile.exit_ack_grows,
+        ns2_newreno: settings.profile.ns2_newreno,
     })
 }
 

@@ -44,8 +44,8 @@ pub struct Setup {
     pub dupack_threshold: u32,
     /// New segments on the first duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// The ACK that ends recovery also grows the window (ns-2's NewReno).
-    pub exit_ack_grows: bool,
+    /// NewReno as in ns-2 (see [`crate::profile::Profile::ns2_newreno`]).
+    pub ns2_newreno: bool,
 }
 
 /// What an ACK meant.

@@ -90,7 +90,7 @@ impl Recovery for NewReno {
                 self.dupacks = 0;
                 self.inflation_bytes = 0;
                 self.must_send_first = false;
-                let may_grow = self.setup.exit_ack_grows;
+                let may_grow = self.setup.ns2_newreno;
                 return Outcome { is_repaired: true, may_grow, ..Outcome::PLAIN };
             }
             Stage::Loss if is_past => self.stage = Stage::Open,
@@ -129,7 +129,12 @@ impl Recovery for NewReno {
             return Send::Again { start: board.una(), end: board.nxt() };
         }
         let extra_bytes = match self.stage {
-            Stage::Loss => return send_after_timeout(board, self.setup.mss, cwnd_bytes),
+            Stage::Loss => {
+                let extra_bytes =
+                    if self.setup.ns2_newreno { self.limited_transmit_bytes() } else { 0 };
+                let window_bytes = cwnd_bytes.saturating_add_signed(extra_bytes);
+                return send_after_timeout(board, self.setup.mss, window_bytes);
+            }
             Stage::Recovery => self.inflation_bytes,
             Stage::Open => self.limited_transmit_bytes(),
         };
@@ -156,7 +161,7 @@ mod tests {
 
     fn rule(sent: u64) -> (NewReno, Scoreboard) {
         let setup =
-            Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, exit_ack_grows: false };
+            Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: false };
         let mut board = Scoreboard::default();
         board.on_sent(1);
         board.on_acked(1);

@@ -6,7 +6,7 @@ const MSS: u64 = 1000;
 
 fn rule(sent: u64) -> (Sack, Scoreboard) {
     let setup =
-        Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, exit_ack_grows: false };
+        Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: false };
     let mut board = Scoreboard::default();
     board.on_sent(1);
     board.on_acked(1);
