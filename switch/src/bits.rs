@@ -1,69 +1,56 @@
 //! Fields in bytes: reading them into slots and writing them back.
 
 use crate::op::Slot;
-use crate::program::{FieldPlan, FieldShape, limbs};
+use crate::program::{FieldPlan, Window, limbs};
 
 type Slots = [u64; 65_536];
 
-/// Up to eight bytes, the most significant first.
+/// `N` bytes, the most significant first.
 #[inline]
-fn load(bytes: &[u8], count: usize) -> u64 {
+fn load<const N: usize>(bytes: &[u8], at: usize) -> u64 {
     let mut all = [0u8; 8];
-    all[8 - count..].copy_from_slice(&bytes[..count]);
+    all[8 - N..].copy_from_slice(&bytes[at..at + N]);
     u64::from_be_bytes(all)
 }
 
 #[inline]
-fn store(bytes: &mut [u8], count: usize, value: u64) {
-    bytes[..count].copy_from_slice(&value.to_be_bytes()[8 - count..]);
+fn store<const N: usize>(bytes: &mut [u8], at: usize, value: u64) {
+    bytes[at..at + N].copy_from_slice(&value.to_be_bytes()[8 - N..]);
 }
 
 /// Reads the field that `plan` places into `bytes`, from where the header begins.
 #[inline]
 pub(crate) fn read(slots: &mut Slots, plan: &FieldPlan, bytes: &[u8], varbit_bytes: usize) {
-    let start = plan.byte as usize + if plan.after_varbit { varbit_bytes } else { 0 };
-    let at = &bytes[start..];
-    slots[plan.slot as usize] = match plan.shape {
-        FieldShape::U8 => u64::from(at[0]),
-        FieldShape::U16 => load(at, 2),
-        FieldShape::U32 => load(at, 4),
-        FieldShape::U48 => load(at, 6),
-        FieldShape::U64 => load(at, 8),
-        FieldShape::Bits { first, width } => {
-            let end = u32::from(first) + u32::from(width);
-            let count = end.div_ceil(8);
-            let value = load(at, count as usize) >> (count * 8 - end);
-            value & crate::program::mask(u32::from(width))
-        }
-        FieldShape::Long { first, width } => {
-            read_bits(slots, plan.slot, at, u32::from(first), u32::from(width));
-            return;
+    let at = plan.byte as usize;
+    let value = match plan.window {
+        Window::One => u64::from(bytes[at]),
+        Window::Two => load::<2>(bytes, at),
+        Window::Four => load::<4>(bytes, at),
+        Window::Six => load::<6>(bytes, at),
+        Window::Eight => load::<8>(bytes, at),
+        Window::Bits { first, width, after_varbit } => {
+            let at = at + if after_varbit { varbit_bytes } else { 0 };
+            return read_bits(slots, plan.slot, &bytes[at..], first.into(), width.into());
         }
     };
+    slots[plan.slot as usize] = value >> plan.shift & plan.mask;
 }
 
 /// Writes a field back.
 #[inline]
 pub(crate) fn write(slots: &Slots, plan: &FieldPlan, bytes: &mut [u8], varbit_bytes: usize) {
-    let start = plan.byte as usize + if plan.after_varbit { varbit_bytes } else { 0 };
-    let at = &mut bytes[start..];
-    let value = slots[plan.slot as usize];
-    match plan.shape {
-        FieldShape::U8 => at[0] = value as u8,
-        FieldShape::U16 => store(at, 2, value),
-        FieldShape::U32 => store(at, 4, value),
-        FieldShape::U48 => store(at, 6, value),
-        FieldShape::U64 => store(at, 8, value),
-        FieldShape::Bits { first, width } => {
-            let end = u32::from(first) + u32::from(width);
-            let count = end.div_ceil(8);
-            let shift = count * 8 - end;
-            let keep = crate::program::mask(u32::from(width)) << shift;
-            let old = load(at, count as usize);
-            store(at, count as usize, old & !keep | value << shift & keep);
-        }
-        FieldShape::Long { first, width } => {
-            write_bits(slots, plan.slot, at, u32::from(first), u32::from(width));
+    let at = plan.byte as usize;
+    let value = (slots[plan.slot as usize] & plan.mask) << plan.shift;
+    let keep = !(plan.mask << plan.shift);
+    match plan.window {
+        Window::One => bytes[at] = bytes[at] & keep as u8 | value as u8,
+        Window::Two => store::<2>(bytes, at, load::<2>(bytes, at) & keep | value),
+        Window::Four => store::<4>(bytes, at, load::<4>(bytes, at) & keep | value),
+        Window::Six => store::<6>(bytes, at, value),
+        Window::Eight => store::<8>(bytes, at, load::<8>(bytes, at) & keep | value),
+        Window::Bits { first, width, after_varbit } => {
+            let at = at + if after_varbit { varbit_bytes } else { 0 };
+            write_bits(slots, plan.slot, &mut bytes[at..], first.into(), width.into());
         }
     }
 }

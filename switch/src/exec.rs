@@ -11,6 +11,8 @@ use narrows_common::Packet;
 const FUEL: u32 = 1 << 16;
 
 /// Runs from `start`. The packet is read and extended by the parser's operations only.
+///
+/// What is frequent and short is here, so that it stays in registers; the rest is in `rare`.
 pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start: Pc) {
     let ops = program.ops.as_slice();
     let (mut pc, mut back) = (start as usize, 0 as Pc);
@@ -25,23 +27,14 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
             pc = $to as usize;
             fuel -= 1;
             if fuel == 0 {
-                s!(internal::ABORTED) = 1;
-                return;
+                return out_of_fuel(program, m, start);
             }
         }};
     }
-    macro_rules! parse {
-        ($result:expr) => {
-            if let Err(code) = $result {
-                s!(internal::PARSER_ERROR) = code;
-                return;
-            }
-        };
-    }
     loop {
-        let op = ops[pc];
+        let op = &ops[pc];
         pc += 1;
-        match op {
+        match *op {
             Op::Halt => return,
             Op::Return => jump!(back),
             Op::Jump(to) => jump!(to),
@@ -80,8 +73,6 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
                 let count = s!(b).min(63);
                 s!(d) = (s!(a) as i64 >> count) as u64 & mask;
             }
-            Op::Div { d, a, b, mask } => s!(d) = s!(a).checked_div(s!(b)).unwrap_or(0) & mask,
-            Op::Rem { d, a, b, mask } => s!(d) = s!(a).checked_rem(s!(b)).unwrap_or(0) & mask,
             Op::Select { d, c, a, b } => s!(d) = if s!(c) != 0 { s!(a) } else { s!(b) },
             Op::SignExtend { d, a, bits } => {
                 let shift = 64 - u32::from(bits);
@@ -93,102 +84,13 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
             Op::LessEqU { d, a, b } => s!(d) = u64::from(s!(a) <= s!(b)),
             Op::LessS { d, a, b } => s!(d) = u64::from((s!(a) as i64) < s!(b) as i64),
             Op::LessEqS { d, a, b } => s!(d) = u64::from(s!(a) as i64 <= s!(b) as i64),
-            Op::ClampU { d, a, max } => s!(d) = s!(a).min(max),
-            Op::ClampPositive { d, a, max } => {
-                let value = s!(a);
-                s!(d) = if (value as i64) < 0 { 0 } else { value.min(max) };
-            }
-            Op::ClampS { d, a, bits } => {
-                let max = (1u64 << (bits - 1)) - 1;
-                s!(d) = (s!(a) as i64).clamp(!max as i64, max as i64) as u64;
-            }
-            Op::Wide(i) => wide::execute(&mut m.slots, program.wide[i as usize]),
-            Op::LoadElement { d, i, stack, offset } => {
-                let headers = &program.stacks[stack as usize].headers;
-                s!(d) = match headers.get(s!(i) as usize) {
-                    Some(&h) => s!(program.headers[h as usize].base + offset),
-                    None => 0,
-                };
-            }
-            Op::StoreElement { i, a, stack, offset, mask } => {
-                let headers = &program.stacks[stack as usize].headers;
-                if let Some(&h) = headers.get(s!(i) as usize) {
-                    s!(program.headers[h as usize].base + offset) = s!(a) & mask;
-                }
-            }
-            Op::StackLast { d, stack } => {
-                s!(d) = s!(program.stacks[stack as usize].next).wrapping_sub(1);
-            }
-            Op::StackCount { d, stack } => s!(d) = s!(program.stacks[stack as usize].next),
-            Op::StackPush { stack, a } => {
-                let count = s!(a);
-                m.shift_stack(program, stack, count, true);
-            }
-            Op::StackPop { stack, a } => {
-                let count = s!(a);
-                m.shift_stack(program, stack, count, false);
-            }
-            Op::CopyStack { d, a } => m.copy_stack(program, d, a),
-            Op::SetValid { header } => m.set_valid(program, header),
-            Op::SetInvalid { header } => m.set_invalid(program, header),
-            Op::SetElementValid { stack, i } => {
-                let headers = &program.stacks[stack as usize].headers;
-                if let Some(&header) = headers.get(s!(i) as usize) {
-                    m.set_valid(program, header);
-                }
-            }
-            Op::SetElementInvalid { stack, i } => {
-                let headers = &program.stacks[stack as usize].headers;
-                if let Some(&header) = headers.get(s!(i) as usize) {
-                    m.set_invalid(program, header);
-                }
-            }
-            Op::CopyHeader { d, a } => m.copy_header(program, d, a),
-            Op::CopyDynamic(i) => {
-                let (d, a) = program.copies[i as usize];
-                if let (Some(d), Some(a)) = (m.resolve(program, d), m.resolve(program, a)) {
-                    m.copy_header(program, d, a);
-                }
-            }
-            Op::HeadersEqual { d, a, b } => {
-                s!(d) = u64::from(m.headers_equal(program, packet, a, b));
-            }
-            Op::CopyVarbit { d, a } => m.copy_varbit(program, d, a),
-            Op::Extract { header } => parse!(m.extract(program, packet, header, 0)),
-            Op::ExtractVarbit { header, bits } => {
-                let bits = s!(bits);
-                parse!(m.extract(program, packet, header, bits));
-            }
-            Op::ExtractNext { stack } => parse!(extract_next(program, m, packet, stack, 0)),
-            Op::ExtractNextVarbit { stack, bits } => {
-                let bits = s!(bits);
-                parse!(extract_next(program, m, packet, stack, bits));
-            }
-            Op::ExtractNextUnion { stack, member } => {
-                parse!(extract_next_union(program, m, packet, stack, member));
-            }
-            Op::Advance { bits } => {
-                let bits = s!(bits);
-                parse!(m.advance(program, packet, bits));
-            }
-            Op::Lookahead { d, offset, width } => {
-                parse!(m.lookahead(program, packet, d, offset, width));
-            }
-            Op::Verify { a, code } => {
-                if s!(a) == 0 {
-                    s!(internal::PARSER_ERROR) = s!(code);
+            Op::Extract { header } => {
+                if let Err(code) = m.extract(program, packet, header, 0) {
+                    s!(internal::PARSER_ERROR) = code;
                     return;
                 }
             }
-            Op::SelectState(i) => {
-                let to = select(program, m, i);
-                pc = to as usize;
-                fuel -= 1;
-                if fuel == 0 {
-                    s!(internal::PARSER_ERROR) = program.errors.parser_timeout;
-                    return;
-                }
-            }
+            Op::SelectState(i) => jump!(select(program, m, i)),
             Op::Table(i) => {
                 let (code, next) = apply(program, m, i);
                 back = next;
@@ -201,58 +103,189 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
             Op::RegisterWrite { register, i, a } => {
                 m.registers[register as usize].write(&m.slots, s!(i), a);
             }
-            Op::Count { counter, i } => {
-                let index = s!(i) as usize;
-                if let Some(count) = m.counters[counter as usize].get_mut(index) {
-                    count.add(m.slots[internal::ARRIVED as usize]);
-                }
-            }
-            Op::Meter { meter, i, d, mask } => {
-                let tokens =
-                    if program.meters[meter as usize].bytes { s!(internal::ARRIVED) } else { 1 };
-                let index = s!(i) as usize;
-                if let Some(meter) = m.meters[meter as usize].get_mut(index) {
-                    s!(d) = meter.mark(m.now, tokens) as u64 & mask;
-                }
-            }
-            Op::Hash(i) => {
-                let call = program.hashes[i as usize];
-                let calculation = &program.calculations[call.calculation as usize];
-                let hash = calculate(program, calculation, &m.slots, packet, &mut m.buffer);
-                let size = s!(call.size).max(1);
-                s!(call.d) = (hash % size).wrapping_add(s!(call.base)) & call.mask;
-            }
-            Op::VerifyChecksum(i) => {
-                let checksum = program.checksums[i as usize];
-                if s!(checksum.valid) != 0 {
-                    let calculation = &program.calculations[checksum.calculation as usize];
-                    let sum = calculate(program, calculation, &m.slots, packet, &mut m.buffer);
-                    if s!(checksum.target) != sum {
-                        s!(internal::CHECKSUM_ERROR) = 1;
-                    }
-                }
-            }
-            Op::UpdateChecksum(i) => {
-                let checksum = program.checksums[i as usize];
-                let calculation = &program.calculations[checksum.calculation as usize];
-                let sum = calculate(program, calculation, &m.slots, packet, &mut m.buffer);
-                s!(checksum.target) = sum & checksum.mask;
-            }
-            Op::Random { d, a, b, mask } => {
-                let (low, high) = (s!(a), s!(b));
-                if low <= high {
-                    s!(d) = m.rng.range(low, high) & mask;
-                }
-            }
-            Op::Assert { a } => {
-                if s!(a) == 0 {
-                    s!(internal::ABORTED) = 1;
+            _ => {
+                if rare(program, m, packet, op) == Flow::Stop {
                     return;
                 }
             }
-            Op::Log(i) => log(m, &program.logs[i as usize]),
         }
     }
+}
+
+/// Whether a run goes on.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    On,
+    Stop,
+}
+
+/// A run that does not end is stopped: a parser times out, anything else is an abort.
+#[cold]
+fn out_of_fuel(program: &Program, m: &mut Machine, start: Pc) {
+    if start == program.parser {
+        m.set(internal::PARSER_ERROR, program.errors.parser_timeout);
+    } else {
+        m.set(internal::ABORTED, 1);
+    }
+}
+
+#[inline(never)]
+fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flow {
+    macro_rules! s {
+        ($slot:expr) => {
+            m.slots[$slot as usize]
+        };
+    }
+    macro_rules! parse {
+        ($result:expr) => {
+            if let Err(code) = $result {
+                s!(internal::PARSER_ERROR) = code;
+                return Flow::Stop;
+            }
+        };
+    }
+    match *op {
+        Op::Div { d, a, b, mask } => s!(d) = s!(a).checked_div(s!(b)).unwrap_or(0) & mask,
+        Op::Rem { d, a, b, mask } => s!(d) = s!(a).checked_rem(s!(b)).unwrap_or(0) & mask,
+        Op::ClampU { d, a, max } => s!(d) = s!(a).min(max),
+        Op::ClampPositive { d, a, max } => {
+            let value = s!(a);
+            s!(d) = if (value as i64) < 0 { 0 } else { value.min(max) };
+        }
+        Op::ClampS { d, a, bits } => {
+            let max = (1u64 << (bits - 1)) - 1;
+            s!(d) = (s!(a) as i64).clamp(!max as i64, max as i64) as u64;
+        }
+        Op::Wide(i) => wide::execute(&mut m.slots, program.wide[i as usize]),
+        Op::LoadElement { d, i, stack, offset } => {
+            let headers = &program.stacks[stack as usize].headers;
+            s!(d) = match headers.get(s!(i) as usize) {
+                Some(&h) => s!(program.headers[h as usize].base + offset),
+                None => 0,
+            };
+        }
+        Op::StoreElement { i, a, stack, offset } => {
+            let headers = &program.stacks[stack as usize].headers;
+            if let Some(&h) = headers.get(s!(i) as usize) {
+                s!(program.headers[h as usize].base + offset) = s!(a);
+            }
+        }
+        Op::StackLast { d, stack } => {
+            s!(d) = s!(program.stacks[stack as usize].next).wrapping_sub(1);
+        }
+        Op::StackCount { d, stack } => s!(d) = s!(program.stacks[stack as usize].next),
+        Op::StackPush { stack, a } => {
+            let count = s!(a);
+            m.shift_stack(program, stack, count, true);
+        }
+        Op::StackPop { stack, a } => {
+            let count = s!(a);
+            m.shift_stack(program, stack, count, false);
+        }
+        Op::CopyStack { d, a } => m.copy_stack(program, d, a),
+        Op::SetValid { header } => m.set_valid(program, header),
+        Op::SetInvalid { header } => m.set_invalid(program, header),
+        Op::SetElementValid { stack, i } => {
+            let headers = &program.stacks[stack as usize].headers;
+            if let Some(&header) = headers.get(s!(i) as usize) {
+                m.set_valid(program, header);
+            }
+        }
+        Op::SetElementInvalid { stack, i } => {
+            let headers = &program.stacks[stack as usize].headers;
+            if let Some(&header) = headers.get(s!(i) as usize) {
+                m.set_invalid(program, header);
+            }
+        }
+        Op::CopyHeader { d, a } => m.copy_header(program, d, a),
+        Op::CopyDynamic(i) => {
+            let (d, a) = program.copies[i as usize];
+            if let (Some(d), Some(a)) = (m.resolve(program, d), m.resolve(program, a)) {
+                m.copy_header(program, d, a);
+            }
+        }
+        Op::HeadersEqual { d, a, b } => {
+            s!(d) = u64::from(m.headers_equal(program, packet, a, b));
+        }
+        Op::CopyVarbit { d, a } => m.copy_varbit(program, d, a),
+        Op::ExtractVarbit { header, bits } => {
+            let bits = s!(bits);
+            parse!(m.extract(program, packet, header, bits));
+        }
+        Op::ExtractNext { stack } => parse!(extract_next(program, m, packet, stack, 0)),
+        Op::ExtractNextVarbit { stack, bits } => {
+            let bits = s!(bits);
+            parse!(extract_next(program, m, packet, stack, bits));
+        }
+        Op::ExtractNextUnion { stack, member } => {
+            parse!(extract_next_union(program, m, packet, stack, member));
+        }
+        Op::Advance { bits } => {
+            let bits = s!(bits);
+            parse!(m.advance(program, packet, bits));
+        }
+        Op::Lookahead { d, offset, width } => {
+            parse!(m.lookahead(program, packet, d, offset, width));
+        }
+        Op::Verify { a, code } => {
+            if s!(a) == 0 {
+                s!(internal::PARSER_ERROR) = s!(code);
+                return Flow::Stop;
+            }
+        }
+        Op::Count { counter, i } => {
+            let index = s!(i) as usize;
+            if let Some(count) = m.counters[counter as usize].get_mut(index) {
+                count.add(m.slots[internal::ARRIVED as usize]);
+            }
+        }
+        Op::Meter { meter, i, d, mask } => {
+            let tokens =
+                if program.meters[meter as usize].bytes { s!(internal::ARRIVED) } else { 1 };
+            let index = s!(i) as usize;
+            if let Some(meter) = m.meters[meter as usize].get_mut(index) {
+                s!(d) = meter.mark(m.now, tokens) as u64 & mask;
+            }
+        }
+        Op::Hash(i) => {
+            let call = program.hashes[i as usize];
+            let calculation = &program.calculations[call.calculation as usize];
+            let hash = calculate(program, calculation, &m.slots, packet, &mut m.buffer);
+            let size = s!(call.size).max(1);
+            s!(call.d) = (hash % size).wrapping_add(s!(call.base)) & call.mask;
+        }
+        Op::VerifyChecksum(i) => {
+            let checksum = program.checksums[i as usize];
+            if s!(checksum.valid) != 0 {
+                let calculation = &program.calculations[checksum.calculation as usize];
+                let sum = calculate(program, calculation, &m.slots, packet, &mut m.buffer);
+                if s!(checksum.target) != sum {
+                    s!(internal::CHECKSUM_ERROR) = 1;
+                }
+            }
+        }
+        Op::UpdateChecksum(i) => {
+            let checksum = program.checksums[i as usize];
+            let calculation = &program.calculations[checksum.calculation as usize];
+            let sum = calculate(program, calculation, &m.slots, packet, &mut m.buffer);
+            s!(checksum.target) = sum & checksum.mask;
+        }
+        Op::Random { d, a, b, mask } => {
+            let (low, high) = (s!(a), s!(b));
+            if low <= high {
+                s!(d) = m.rng.range(low, high) & mask;
+            }
+        }
+        Op::Assert { a } => {
+            if s!(a) == 0 {
+                s!(internal::ABORTED) = 1;
+                return Flow::Stop;
+            }
+        }
+        Op::Log(i) => log(m, &program.logs[i as usize]),
+        _ => unreachable!("the frequent operations are run()'s"),
+    }
+    Flow::On
 }
 
 /// Looks a table up; the direct meter, if there is one, is run on a hit.

@@ -210,7 +210,6 @@ pub(crate) enum Op {
         a: Slot,
         stack: u16,
         offset: u16,
-        mask: u64,
     },
     /// Index of the last element that was extracted or pushed.
     StackLast {

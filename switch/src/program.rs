@@ -109,32 +109,32 @@ pub(crate) struct Field {
     pub varbit: bool,
 }
 
-/// A field's place in the bytes and its slot.
+/// A field's place in the bytes and its slot: a window of whole bytes around it, and how far
+/// up in the window it lies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldPlan {
     pub slot: Slot,
+    /// Where the window begins in the header.
     pub byte: u16,
-    pub shape: FieldShape,
-    pub after_varbit: bool,
+    pub window: Window,
+    pub shift: u8,
+    pub mask: u64,
 }
 
-/// How a field lies in the bytes; whole bytes are the fast case.
+/// How many bytes are read or written for a field.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FieldShape {
-    U8,
-    U16,
-    U32,
-    U48,
-    U64,
-    /// `width <= 57` bits, `first` bits into the byte.
+pub(crate) enum Window {
+    One,
+    Two,
+    Four,
+    Eight,
+    /// Exactly a field of 48 bits, such as a MAC address.
+    Six,
+    /// Bit by bit: `width` bits from bit `first` on, perhaps after a variable-length field.
     Bits {
         first: u8,
-        width: u8,
-    },
-    /// Anything else.
-    Long {
-        first: u8,
         width: u16,
+        after_varbit: bool,
     },
 }
 

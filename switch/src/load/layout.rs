@@ -16,7 +16,7 @@ use super::{LoadError, Loader, Names};
 use crate::json::Root;
 use crate::op::{NOWHERE, Op, Slot, internal};
 use crate::program::{
-    Field, FieldPlan, FieldShape, Header, ParserErrors, Program, Stack, UnionStack, limbs,
+    Field, FieldPlan, Header, ParserErrors, Program, Stack, UnionStack, Window, limbs,
 };
 use crate::v1model::StandardMetadata;
 use std::collections::BTreeMap;
@@ -234,8 +234,7 @@ impl Layout<'_> {
             let slot = self.take(limbs(width))?;
             let header = &mut self.headers[index as usize];
             header.fields[i].slot = slot;
-            let field = &header.fields[i];
-            let plan = plan(field);
+            let plan = plan(header, &header.fields[i]);
             header.extract.push(plan);
             if whole || self.usage.written.contains(&key) {
                 header.patch.push(plan);
@@ -286,23 +285,38 @@ impl Layout<'_> {
     }
 }
 
-fn plan(field: &Field) -> FieldPlan {
-    let first = (field.bit % 8) as u8;
-    let shape = match (first, field.width) {
-        (0, 8) => FieldShape::U8,
-        (0, 16) => FieldShape::U16,
-        (0, 32) => FieldShape::U32,
-        (0, 48) => FieldShape::U48,
-        (0, 64) => FieldShape::U64,
-        (first, width @ ..=64) if u32::from(first) + width <= 64 => {
-            FieldShape::Bits { first, width: width as u8 }
-        }
-        (first, width) => FieldShape::Long { first, width: width as u16 },
-    };
-    FieldPlan {
-        slot: field.slot,
-        byte: (field.bit / 8) as u16,
-        shape,
+/// The smallest window of 1, 2, 4 or 8 bytes that holds the field and lies in the header.
+fn plan(header: &Header, field: &Field) -> FieldPlan {
+    let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
+    let bits = Window::Bits {
+        first: (field.bit % 8) as u8,
+        width: field.width as u16,
         after_varbit: field.after_varbit,
+    };
+    let plan = FieldPlan {
+        slot: field.slot,
+        byte: start as u16,
+        window: bits,
+        shift: 0,
+        mask: crate::program::mask(field.width),
+    };
+    if field.width == 48 && field.bit % 8 == 0 && !field.after_varbit {
+        return FieldPlan { window: Window::Six, ..plan };
     }
+    let size = (end - start).next_power_of_two();
+    // What follows a variable-length field has no fixed place.
+    let varbit = header.fields.iter().find(|field| field.varbit);
+    let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
+    if size > 8 || size > limit || field.after_varbit {
+        return plan;
+    }
+    let byte = start.min(limit - size);
+    let window = match size {
+        1 => Window::One,
+        2 => Window::Two,
+        4 => Window::Four,
+        _ => Window::Eight,
+    };
+    let shift = (byte + size) * 8 - (field.bit + field.width);
+    FieldPlan { byte: byte as u16, window, shift: shift as u8, ..plan }
 }

@@ -333,11 +333,10 @@ impl Loader<'_> {
         }
     }
 
+    /// Stores what is no wider than the field.
     fn store_element(&mut self, stack: u16, i: Slot, offset: u16, width: u32, a: Slot) {
         for limb in 0..limbs(width) {
-            let top = if limb + 1 == limbs(width) { width - u32::from(limb) * 64 } else { 64 };
-            let (a, offset) = (a + limb, offset + limb);
-            self.emit(Op::StoreElement { i, a, stack, offset, mask: mask(top) });
+            self.emit(Op::StoreElement { i, a: a + limb, stack, offset: offset + limb });
         }
     }
 
@@ -376,6 +375,9 @@ impl Loader<'_> {
                     self.emit(Op::Move { d: a + limb, a: zero, mask: 0 });
                 }
                 self.emit(op(a, u64::MAX));
+                let top = a + limbs(to_width) - 1;
+                let keep = mask(to_width - u32::from(limbs(to_width) - 1) * 64);
+                self.emit(Op::Move { d: top, a: top, mask: keep });
                 self.store_element(stack, i, offset, to_width, a);
                 Ok(())
             }
