@@ -31,7 +31,7 @@ test: setup ## every test and lint: cargo, pytest, then lint
 	echo "make test: all passed (test-rust, test-python, lint)"
 
 test-rust: setup ## the engines' tests
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet --no-fail-fast
 
 test-python: setup ## the scenarios', plans', figures' and whole runs' tests
 	$(VENV_PYTHON) -m pytest
