@@ -1,0 +1,250 @@
+//! Foreign, truncated and mutated programs, and corrupt packets: an error that names the thing,
+//! or a run that ends; never a panic.
+
+mod common;
+
+use common::*;
+use narrows_common::{Packet, Rng, Time};
+use narrows_switch::{
+    CloneSession, LoadError, Match, Program, QueueLimit, Replica, Switch, SwitchConfig,
+};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// Loads, and where that works runs packets; whatever comes out, it must come out.
+fn survive(text: &str, packets: &[Vec<u8>]) -> Result<(), LoadError> {
+    let program = Program::from_json(text)?;
+    let ports = vec![
+        port(1, None, QueueLimit::Packets(0)),
+        port(OUT, Some(1_000_000), QueueLimit::Packets(3)),
+        port(COLLECTOR, Some(1_000_000), QueueLimit::Bytes(3000)),
+    ];
+    let config = SwitchConfig { flow_field: None, ..config(ports) };
+    let mut switch = Switch::new(program.into(), config, Rng::from_seed(1)).unwrap();
+    switch.set_clone_session(CloneSession {
+        id: 5,
+        replicas: vec![Replica { port: COLLECTOR, rid: 1 }],
+        truncate_bytes: Some(60),
+    });
+    switch.set_multicast_group(1, &[Replica { port: OUT, rid: 1 }, Replica { port: 1, rid: 2 }]);
+    let lpm = Match::Lpm("0x0a000200".into(), 24);
+    let params = [("port", "2"), ("src_mac", "1"), ("dst_mac", "2")];
+    let _ = switch.insert_entry(&entry("ipv4_lpm", [("hdr.ipv4.dst_addr", lpm)], "route", params));
+    let every = [("every", "1"), ("session", "5")];
+    let telemetry = [("egress_port", Match::Exact("2".into()))];
+    let _ = switch.insert_entry(&entry("telemetry", telemetry, "report_every", every));
+    for (i, bytes) in packets.iter().enumerate() {
+        switch.handle_packet(Time::from_ps(i as u64), 1, Packet::from_bytes(bytes));
+    }
+    switch.handle_timeout(Time::from_ps(1 << 50));
+    while switch.poll_transmit().is_some() {}
+    Ok(())
+}
+
+/// How many values a tree has.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(count).sum(),
+        Value::Object(items) => items.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+/// Changes the `at`-th value of a tree, in depth-first order; false when it was deleted above.
+fn mutate(value: &mut Value, at: &mut usize, change: &Change) {
+    if *at == 0 {
+        *at = usize::MAX;
+        change.apply(value);
+        return;
+    }
+    *at -= 1;
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                if *at != usize::MAX {
+                    mutate(item, at, change);
+                }
+            }
+        }
+        Value::Object(items) => {
+            for (_, item) in items {
+                if *at != usize::MAX {
+                    mutate(item, at, change);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Null,
+    Number(i64),
+    Text(String),
+    Boolean(bool),
+    /// Leaves out a member or item, or shortens a text.
+    Remove(usize),
+    /// Repeats an item.
+    Double(usize),
+    RenameKey(usize),
+    /// Adds to a number, or exchanges the last character of a text.
+    Nudge(i64),
+}
+
+impl Change {
+    fn apply(&self, value: &mut Value) {
+        match (self, value) {
+            (Change::Null, value) => *value = Value::Null,
+            (Change::Number(n), value) => *value = Value::from(*n),
+            (Change::Text(text), value) => *value = Value::from(text.as_str()),
+            (Change::Boolean(b), value) => *value = Value::from(*b),
+            (Change::Remove(i), Value::Array(items)) if !items.is_empty() => {
+                items.remove(i % items.len());
+            }
+            (Change::Remove(i) | Change::RenameKey(i), Value::Object(items))
+                if !items.is_empty() =>
+            {
+                let key = items.keys().nth(i % items.len()).cloned().unwrap();
+                let removed = items.remove(&key).unwrap();
+                if matches!(self, Change::RenameKey(_)) {
+                    items.insert(format!("{key}_"), removed);
+                }
+            }
+            (Change::Double(i), Value::Array(items)) if !items.is_empty() => {
+                let item = items[i % items.len()].clone();
+                items.push(item);
+            }
+            (Change::Nudge(n), Value::Number(number)) => {
+                let nudged = number.as_i64().unwrap_or(0).wrapping_add(*n);
+                *number = nudged.into();
+            }
+            (Change::Nudge(n), Value::String(text)) => {
+                text.pop();
+                text.push(char::from(b'0' + (n.unsigned_abs() % 50) as u8));
+            }
+            (_, value) => *value = Value::Null,
+        }
+    }
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        Just(Change::Null),
+        prop_oneof![Just(-1i64), Just(0), Just(1), 0i64..3000, any::<i64>()].prop_map(Change::Number),
+        prop::sample::select(vec!["", "0x0", "-0x1", "0xffffffffffffffffffff", "*", "field", "header", "$valid$",
+            "expression", "hexstr", "scalars", "ipv4", "tcp", "ethernet", "_jump", "assign", "extract", "lpm",
+            "range", "ternary", "stack", "NoAction", "egress", "ingress", "standard_metadata"])
+            .prop_map(|text| Change::Text(text.to_owned())),
+        any::<bool>().prop_map(Change::Boolean),
+        (0usize..40).prop_map(Change::Remove),
+        (0usize..40).prop_map(Change::Double),
+        (0usize..40).prop_map(Change::RenameKey),
+        (-300i64..300).prop_map(Change::Nudge),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn mutated_programs_load_or_do_not(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..4),
+        noise in prop::collection::vec(any::<u8>(), 0..120),
+    ) {
+        let mut root: Value = program().clone();
+        let nodes = count(&root);
+        for (at, change) in &changes {
+            mutate(&mut root, &mut at.index(nodes), change);
+        }
+        let frames = [frame(100, 1), frame(1500, 2), noise, frame(60, 3)];
+        let _ = survive(&root.to_string(), &frames);
+    }
+
+    #[test]
+    fn corrupt_packets_pass_or_are_dropped(
+        flips in prop::collection::vec((0usize..200, any::<u8>()), 0..12),
+        cut in 0usize..200,
+        noise in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let mut bytes = frame(200, 1);
+        for (at, value) in flips {
+            bytes[at] = value;
+        }
+        let whole = bytes.clone();
+        bytes.truncate(cut);
+        survive(BOTTLENECK_JSON, &[whole, bytes, noise]).unwrap();
+    }
+}
+
+/// The program without the notes on its source, which the loader does not read.
+fn program() -> &'static Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            Value::Object(items) => {
+                items.remove("source_info");
+                items.values_mut().for_each(strip);
+            }
+            _ => {}
+        }
+    }
+    static ROOT: std::sync::OnceLock<Value> = std::sync::OnceLock::new();
+    ROOT.get_or_init(|| {
+        let mut root = serde_json::from_str(BOTTLENECK_JSON).unwrap();
+        strip(&mut root);
+        root
+    })
+}
+
+#[test]
+fn what_is_no_program_is_refused() {
+    for cut in [0, 1, 100, 10_000, BOTTLENECK_JSON.len() - 2] {
+        let error = Program::from_json(&BOTTLENECK_JSON[..cut]).unwrap_err();
+        assert!(matches!(error, LoadError::Json(_)), "{error}");
+    }
+    for foreign in ["{}", "[]", "null", "7", "{\"header_types\": []}", "{\"name\": \"package\"}"] {
+        let error = Program::from_json(foreign).unwrap_err().to_string();
+        assert!(error.contains("not a bmv2 JSON program"), "{foreign}: {error}");
+    }
+}
+
+#[test]
+fn errors_name_the_thing() {
+    let refuse = |from: &str, to: &str, expected: &[&str]| {
+        let text = program().to_string();
+        assert!(text.contains(from), "'{from}' is in the program");
+        let error = Program::from_json(&text.replace(from, to)).unwrap_err().to_string();
+        for part in expected {
+            assert!(error.contains(part), "'{error}' should name '{part}'");
+        }
+    };
+    refuse(r#""op":"mark_to_drop""#, r#""op":"drop_gently""#, &["action", "drop_gently"]);
+    refuse(r#""op":"modify_field_rng_uniform""#, r#""op":"rng""#, &["lose_below", "'rng'"]);
+    refuse(r#""algo":"crc32""#, r#""algo":"md5""#, &["calculation 'calc", "'md5'"]);
+    refuse(r#""match_type":"lpm""#, r#""match_type":"longest""#, &["table", "'longest'"]);
+    refuse(r#"["tcp","src_port"]"#, r#"["tcp","sport"]"#, &["tcp_t.sport"]);
+    refuse(r#""op":"<=""#, r#""op":"=<""#, &["'=<'"]);
+    refuse(r#""next_state":"parse_tcp""#, r#""next_state":"parse_sctp""#, &["'parse_sctp'"]);
+    refuse(r#""name":"egress""#, r#""name":"outgress""#, &["pipeline", "'egress'"]);
+    refuse(r#""type":"simple""#, r#""type":"indirect""#, &["table", "'indirect'"]);
+}
+
+/// A parser that goes round without end times out; a control that does is stopped.
+#[test]
+fn endless_loops_end() {
+    let text = program().to_string();
+    let looped = text.replace(r#""next_state":"parse_l4""#, r#""next_state":"start""#);
+    assert_ne!(looped, text);
+    survive(&looped, &[frame(100, 1)]).unwrap();
+    let mut root = program().clone();
+    for pipeline in root["pipelines"].as_array_mut().unwrap() {
+        let first = pipeline["init_table"].clone();
+        for table in pipeline["tables"].as_array_mut().unwrap() {
+            for (_, next) in table["next_tables"].as_object_mut().unwrap() {
+                *next = first.clone();
+            }
+        }
+    }
+    survive(&root.to_string(), &[frame(100, 1)]).unwrap();
+}
