@@ -30,8 +30,8 @@ DEFINITIONS: Final = (
     "Completion: from the first flow's start to the acknowledgement of the last flow's last byte.",
     "Jain's index: (sum of goodputs)² / (number of flows times the sum of their squares).",
     "Loss: packets dropped at the bottleneck over packets that arrived there.",
-    "Percentiles in the table are from histograms of three significant digits; those of queueing "
-    "delay in figures are from every packet.",
+    "Percentiles in the table are those of the run's summary, from a histogram of fine buckets; "
+    "those of queueing delay in figures are exact, from every packet.",
     "1 kB is 1,000 bytes, 1 Mb/s is 1,000,000 bit/s.",
 )
 """How the page's numbers are defined."""

@@ -80,6 +80,14 @@ def test_the_ledger_gives_the_summarys_queue(run: Run) -> None:
     assert metrics.loss_ratio(run) == pytest.approx(lost)
 
 
+def test_the_summarys_percentiles_are_the_ledgers(run: Run) -> None:
+    """As near as the engine's histogram has buckets."""
+    delays = metrics.queue_delays_ms(run)
+    for percent in (50, 95, 99):
+        value = run.summary["bottleneck"]["queue_delay_ms"][f"p{percent}"]
+        assert metrics.percentile(delays, percent) == pytest.approx(value, rel=2e-3)
+
+
 def test_the_depth_summed_up_is_the_depth_recorded(run: Run) -> None:
     ledger = metrics.bottleneck_ledger(run).collect()
     assert metrics.depth(run)["bytes"].to_list() == ledger["depth_bytes"].to_list()

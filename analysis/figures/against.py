@@ -28,7 +28,7 @@ def lines(axis: Axes, results: Results, measure: Callable[[Run], float]) -> None
         ]
         if points:
             at, mean, low, high = np.array(points, dtype=np.float64).T
-            spread = np.stack([mean - low, high - mean])
+            spread = np.stack([mean - low, high - mean]).clip(min=0.0)
             look = style.series(index, markers=True)
             axis.errorbar(at, mean, yerr=spread, capsize=2, elinewidth=0.8, **look)
     ticks(axis, results)
