@@ -2,9 +2,15 @@
 //!
 //! Analytic: with a fixed rate and FIFO order the departure is known at arrival, so a packet
 //! costs no event. The queue is the ring of departures that have not begun yet.
+//!
+//! Jitter: each packet takes up to `jitter` longer, uniformly and without overtaking, as it does
+//! through the clock domains of a real interface. Without it a link exactly as fast as the
+//! bottleneck delivers each packet at the very instant at which another leaves a full queue, and
+//! one flow can lock out all others for minutes (Floyd and Jacobson: On Traffic Phase Effects in
+//! Packet-Switched Gateways, 1992). No two real clocks agree to the picosecond.
 
 use crate::config::AccessConfig;
-use narrows_common::{Bytes, Duration, Line, Rate, Time};
+use narrows_common::{Bytes, Duration, Line, Rate, Rng, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -39,7 +45,10 @@ impl Counts {
 pub struct Direction {
     line: Line,
     delay: Duration,
+    jitter: Duration,
     limit_packets: Option<u32>,
+    /// When the last packet arrives at the far end.
+    last_arrival: Time,
     /// When the packets taken on begin their transmission, if that was not at arrival.
     waiting: VecDeque<Time>,
     packets: u64,
@@ -52,11 +61,13 @@ impl Direction {
     ///
     /// # Panics
     /// When the rate is zero.
-    pub fn new(rate: Rate, delay: Duration, limit_packets: Option<u32>) -> Self {
+    pub fn new(rate: Rate, delay: Duration, jitter: Duration, limit_packets: Option<u32>) -> Self {
         Direction {
             line: Line::new(rate),
             delay,
+            jitter,
             limit_packets,
+            last_arrival: Time::ZERO,
             waiting: VecDeque::new(),
             packets: 0,
             drops: 0,
@@ -66,7 +77,7 @@ impl Direction {
 
     /// A packet of `length` comes to the near end; returns when its last bit is at the far end,
     /// or `None` when the queue was full and it was dropped.
-    pub fn handle(&mut self, now: Time, length: Bytes) -> Option<Time> {
+    pub fn handle(&mut self, now: Time, length: Bytes, rng: &mut Rng) -> Option<Time> {
         while self.waiting.front().is_some_and(|&start| start <= now) {
             self.waiting.pop_front();
         }
@@ -82,7 +93,13 @@ impl Direction {
             self.waiting.push_back(start);
             self.max_depth_packets = self.max_depth_packets.max(self.waiting.len() as u32);
         }
-        Some(end + self.delay)
+        let jitter_ps = match self.jitter.as_ps() {
+            0 => 0,
+            jitter_ps => rng.range(0, jitter_ps),
+        };
+        let arrival = end + self.delay + Duration::from_ps(jitter_ps);
+        self.last_arrival = self.last_arrival.max(arrival);
+        Some(self.last_arrival)
     }
 
     /// Packets taken on so far.
@@ -116,18 +133,18 @@ impl AccessLink {
     /// When the rate is zero; a scenario's rates are checked before they come here.
     pub fn new(config: &AccessConfig) -> Self {
         let rate = Rate::from_bps(config.rate_bps);
-        let direction = || Direction::new(rate, config.delay, config.queue_packets);
+        let direction = || Direction::new(rate, config.delay, config.jitter, config.queue_packets);
         AccessLink { counts: config.counts, up: direction(), down: direction() }
     }
 
     /// The host sends a frame; returns when it is at the switch, `None` when it was dropped.
-    pub fn handle_up(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
-        self.up.handle(now, self.counts.of_frame(frame_bytes))
+    pub fn handle_up(&mut self, now: Time, frame_bytes: usize, rng: &mut Rng) -> Option<Time> {
+        self.up.handle(now, self.counts.of_frame(frame_bytes), rng)
     }
 
     /// A frame comes for the host; returns when it is there, `None` when it was dropped.
-    pub fn handle_down(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
-        self.down.handle(now, self.counts.of_frame(frame_bytes))
+    pub fn handle_down(&mut self, now: Time, frame_bytes: usize, rng: &mut Rng) -> Option<Time> {
+        self.down.handle(now, self.counts.of_frame(frame_bytes), rng)
     }
 
     /// From the host to the switch.

@@ -37,6 +37,9 @@ pub struct AccessConfig {
     /// Propagation delay.
     #[serde(rename = "delay_ps")]
     pub delay: Duration,
+    /// What a packet takes longer at most, drawn anew for each.
+    #[serde(rename = "jitter_ps", default)]
+    pub jitter: Duration,
     /// Packets that may wait, the one being sent not counted; absent: no limit.
     #[serde(default)]
     pub queue_packets: Option<u32>,

@@ -5,8 +5,10 @@
 //! on the link, the SYN being 0, are lost.
 mod net;
 
+use narrows_common::record::{FlowRecord, Phase};
 use narrows_common::{Duration, Packet};
 use narrows_hosts::tcp::wire;
+use narrows_hosts::{AccessConfig, AccessLink, Counts, Recording};
 use net::{Net, Path, flow, secs};
 
 /// Acknowledged packets, retransmissions, time-outs, window cuts, last ssthresh in packets.
@@ -17,7 +19,7 @@ fn run(recovery: &str, lost: &[u64], min_rto_ms: u64) -> Outcome {
     let mut config = flow(1, "reno", recovery, "ns2", None);
     config.window_bytes = Some(30_000);
     config.min_rto = Some(Duration::from_ms(min_rto_ms));
-    config.record = narrows_hosts::Recording::Ack;
+    config.record = Recording::Ack;
     let lost = lost.to_vec();
     // ns-2's link carries no ACK of the handshake: count the SYN and the data.
     let mut number = 0;
@@ -79,4 +81,54 @@ fn sack_keeps_pace_with_ns2s_sack1() {
         (&[60, 62, 64, 66], [2654, 5, 0, 1, 15]),
     ];
     check("sack", 200, &rows);
+}
+
+/// A window of 1,000 against 10 Mb/s and 10 ms, then 2 Mb/s, 50 ms and a queue of 20, for 60 s.
+/// ns-2's DropTail takes in a packet only while fewer than its limit less one wait.
+fn saturated(recovery: &str) -> Net {
+    let path = Path { queue_packets: 19, ..Path::clean(2_000_000, Duration::from_ms(50)) };
+    let mut net = Net::new(path, 1);
+    net.access = Some(AccessLink::new(&AccessConfig {
+        rate_bps: 10_000_000,
+        delay: Duration::from_ms(10),
+        queue_packets: None,
+        counts: Counts::Ip,
+    }));
+    let mut config = flow(1, "reno", recovery, "ns2", None);
+    config.window_bytes = Some(1_000_000);
+    config.record = Recording::Ack;
+    net.open(&config);
+    net.run_until(secs(60.0));
+    net
+}
+
+#[test]
+fn a_saturated_path_as_ns2_saw_it() {
+    // ns2/saturated.tcl on ns 2.35, Newreno: 13777 packets acknowledged, 114 sent again, one
+    // time-out. From its trace, when the window was cut:
+    const CUTS_S: [f64; 14] = [
+        1.03334, 6.49734, 10.84723, 15.19712, 19.54701, 23.89690, 28.24678, 32.59667, 36.94656,
+        41.29645, 45.64634, 49.99622, 54.34611, 58.69600,
+    ];
+    let mut net = saturated("newreno");
+    let report = net.hosts[0].flow_report(1).unwrap();
+    assert_eq!(report.acked_bytes / 1000, 13777);
+    assert_eq!((report.sent.retransmits, report.sent.timeouts), (114, 1));
+    let enters = |pair: &&[FlowRecord]| {
+        pair[1].phase == Phase::FastRecovery && pair[0].phase != Phase::FastRecovery
+    };
+    let records = net.hosts[0].flow_records();
+    let cuts: Vec<f64> =
+        records.windows(2).filter(enters).map(|pair| pair[1].at.as_secs_f64()).collect();
+    assert_eq!(cuts.len(), CUTS_S.len());
+    // Ours are 0.08 ms late throughout: real SYNs carry options, and the handshake has an ACK.
+    for (ours, theirs) in cuts.iter().zip(CUTS_S) {
+        assert!((ours - theirs).abs() < 0.0002, "{ours} s, ns-2 {theirs} s");
+    }
+
+    // Sack1 has 13777, 114 and 1 too. RFC 6675 keeps its SACKs over the time-out and is through
+    // with the first loss 0.72 s sooner, which is 173 packets or 1.3 %.
+    let report = saturated("sack").hosts[0].flow_report(1).unwrap();
+    assert!((13777..=13983).contains(&(report.acked_bytes / 1000)), "{}", report.acked_bytes);
+    assert!((report.sent.retransmits, report.sent.timeouts) <= (114, 1), "{:?}", report.sent);
 }

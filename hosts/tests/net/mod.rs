@@ -4,7 +4,9 @@
 
 use core::cmp::Reverse;
 use narrows_common::{Bytes, Duration, Line, Packet, Rate, Rng, Time};
-use narrows_hosts::{AccessConfig, Counts, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording};
+use narrows_hosts::{
+    AccessConfig, AccessLink, Counts, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording,
+};
 use narrows_traffic::{AppConfig, bulk};
 use std::collections::BinaryHeap;
 
@@ -101,6 +103,8 @@ pub struct Net<N = Host> {
     /// Drops chosen packets.
     pub dropper: Box<Dropper>,
     pub drops: u64,
+    /// A link of its own between the first node and the path.
+    pub access: Option<AccessLink>,
 }
 
 pub fn host_config(n: u8) -> HostConfig {
@@ -179,6 +183,7 @@ impl<N: Node> Net<N> {
             sent_packets: [0; 2],
             dropper: Box::new(|_, _, _| false),
             drops: 0,
+            access: None,
         }
     }
 
@@ -193,8 +198,15 @@ impl<N: Node> Net<N> {
     fn carry(&mut self, from: usize, mut packet: Packet) {
         let number = self.sent_packets[from];
         self.sent_packets[from] += 1;
+        // With one sender and first come, first served, the second queue needs no event either.
+        let at_path = match &mut self.access {
+            Some(access) if from == 0 => {
+                access.handle_up(self.now, packet.len()).expect("no limit")
+            }
+            _ => self.now,
+        };
         let lane = &mut self.lanes[from];
-        lane.waiting.retain(|&start| start > self.now);
+        lane.waiting.retain(|&start| start > at_path);
         let is_full = lane.waiting.len() >= self.path.queue_packets;
         if is_full || (self.dropper)(from, number, &packet) || self.rng.chance(self.path.loss) {
             self.drops += 1;
@@ -205,8 +217,8 @@ impl<N: Node> Net<N> {
             packet.data[bit / 8] ^= 1 << (bit % 8);
         }
         let bits = Bytes::new(packet.len() as u64 - 14).bits();
-        let (start, end) = lane.line.send(self.now, bits);
-        if start > self.now {
+        let (start, end) = lane.line.send(at_path, bits);
+        if start > at_path {
             lane.waiting.push(start);
         }
         let copies = 1 + u64::from(self.rng.chance(self.path.duplication));
@@ -216,7 +228,10 @@ impl<N: Node> Net<N> {
             } else {
                 Duration::ZERO
             };
-            let at = end + self.path.delay + extra;
+            let mut at = end + self.path.delay + extra;
+            if let (Some(access), 1) = (&mut self.access, from) {
+                at = access.handle_down(at, packet.len()).expect("no limit");
+            }
             self.order += 1;
             self.in_flight.push(Reverse(Flight {
                 at,
