@@ -32,7 +32,7 @@ def draw(results: Results) -> Canvas | None:
     grid = panels(len(facets), 2, 1.8, titles, share_x="all")
     for axis, (_, among) in zip(grid.axes, facets, strict=True):
         _boxes(axis, among)
-    grid.axes[0].set_ylim(bottom=0)
+    grid.axes[0].set_ylim(bottom=-0.03 * grid.axes[0].get_ylim()[1])
     handles = [
         Patch(label=value_label(counted.series_key, value), **_fill(index))
         for index, value in enumerate(counted.series)

@@ -53,6 +53,7 @@ RC: Final[dict[str, Any]] = {
     "axes.grid": True,
     "axes.axisbelow": True,
     "axes.xmargin": 0,
+    "axes.formatter.useoffset": False,
     "figure.labelsize": 8,
     "grid.color": GRID,
     "grid.linewidth": 0.5,
