@@ -172,6 +172,7 @@ def hosts(layout: Layout) -> list[Json]:
                     "access": {
                         "rate_bps": access.rate,
                         "delay_ps": access.delay,
+                        "jitter_ps": access.jitter,
                         "queue_packets": queue_packets,
                         "counts": access.counts,
                     },

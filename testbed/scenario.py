@@ -172,6 +172,10 @@ class Access(Model):
     rate: Rate = 1_000_000_000
     delay: Duration = 0
     """One-way propagation."""
+    jitter: Duration = 10_000
+    """What a packet takes longer at most, uniformly: 10 ns, what an interface's clock domains
+    cost. With 0 a link exactly as fast as the bottleneck is in step with it to the picosecond,
+    and one flow can lock out all others (Floyd and Jacobson 1992)."""
     queue: Queue = units.Queue("packets", Fraction(1000))
     """DropTail, in packets."""
     counts: Counts = "frame"
