@@ -124,6 +124,7 @@ pub struct AccessLink {
     counts: Counts,
     up: Direction,
     down: Direction,
+    rng: Rng,
 }
 
 impl AccessLink {
@@ -131,20 +132,20 @@ impl AccessLink {
     ///
     /// # Panics
     /// When the rate is zero; a scenario's rates are checked before they come here.
-    pub fn new(config: &AccessConfig) -> Self {
+    pub fn new(config: &AccessConfig, rng: Rng) -> Self {
         let rate = Rate::from_bps(config.rate_bps);
         let direction = || Direction::new(rate, config.delay, config.jitter, config.queue_packets);
-        AccessLink { counts: config.counts, up: direction(), down: direction() }
+        AccessLink { counts: config.counts, up: direction(), down: direction(), rng }
     }
 
     /// The host sends a frame; returns when it is at the switch, `None` when it was dropped.
-    pub fn handle_up(&mut self, now: Time, frame_bytes: usize, rng: &mut Rng) -> Option<Time> {
-        self.up.handle(now, self.counts.of_frame(frame_bytes), rng)
+    pub fn handle_up(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
+        self.up.handle(now, self.counts.of_frame(frame_bytes), &mut self.rng)
     }
 
     /// A frame comes for the host; returns when it is there, `None` when it was dropped.
-    pub fn handle_down(&mut self, now: Time, frame_bytes: usize, rng: &mut Rng) -> Option<Time> {
-        self.down.handle(now, self.counts.of_frame(frame_bytes), rng)
+    pub fn handle_down(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
+        self.down.handle(now, self.counts.of_frame(frame_bytes), &mut self.rng)
     }
 
     /// From the host to the switch.
@@ -170,12 +171,16 @@ mod tests {
     fn link(queue_packets: Option<u32>) -> AccessLink {
         // 8 Mb/s: a byte a microsecond.
         let delay = Duration::from_us(15);
-        AccessLink::new(&AccessConfig {
-            rate_bps: 8_000_000,
-            delay,
-            queue_packets,
-            counts: Counts::Frame,
-        })
+        AccessLink::new(
+            &AccessConfig {
+                rate_bps: 8_000_000,
+                delay,
+                queue_packets,
+                counts: Counts::Frame,
+                jitter: Duration::ZERO,
+            },
+            narrows_common::Rng::from_seed(1),
+        )
     }
 
     #[test]

@@ -6,7 +6,7 @@
 mod net;
 
 use narrows_common::record::{FlowRecord, Phase};
-use narrows_common::{Duration, Packet};
+use narrows_common::{Duration, Packet, Rng};
 use narrows_hosts::tcp::wire;
 use narrows_hosts::{AccessConfig, AccessLink, Counts, Recording};
 use net::{Net, Path, flow, secs};
@@ -88,12 +88,14 @@ fn sack_keeps_pace_with_ns2s_sack1() {
 fn saturated(recovery: &str) -> Net {
     let path = Path { queue_packets: 19, ..Path::clean(2_000_000, Duration::from_ms(50)) };
     let mut net = Net::new(path, 1);
-    net.access = Some(AccessLink::new(&AccessConfig {
+    let access = AccessConfig {
         rate_bps: 10_000_000,
         delay: Duration::from_ms(10),
+        jitter: Duration::ZERO,
         queue_packets: None,
         counts: Counts::Ip,
-    }));
+    };
+    net.access = Some(AccessLink::new(&access, Rng::from_seed(1)));
     let mut config = flow(1, "reno", recovery, "ns2", None);
     config.window_bytes = Some(1_000_000);
     config.record = Recording::Ack;

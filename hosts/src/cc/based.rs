@@ -101,6 +101,7 @@ impl BasedWindow {
         if restart_window_bytes < self.cwnd_bytes {
             self.cwnd_bytes = restart_window_bytes;
             self.base_bytes = None;
+            self.remainder = 0;
         }
     }
 }

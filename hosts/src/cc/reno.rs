@@ -114,5 +114,6 @@ impl CongestionControl for Reno {
 
     fn on_idle(&mut self, restart_window_bytes: u64) {
         self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
+        self.remainder = 0;
     }
 }

@@ -101,9 +101,10 @@ impl ReceiveBuffer {
         Arrival { in_order_bytes: self.nxt - before, is_irregular: had_gap }
     }
 
-    /// The FIN takes the position behind the last byte.
+    /// The FIN takes the position behind the last byte. What a peer has sent beyond it is no
+    /// part of the stream.
     pub fn take_fin(&mut self) {
-        debug_assert!(!self.has_gap());
+        self.out_of_order.clear();
         self.has_fin = true;
     }
 

@@ -116,6 +116,7 @@ pub fn host_config(n: u8) -> HostConfig {
         access: AccessConfig {
             rate_bps: 1,
             delay: Duration::ZERO,
+            jitter: Duration::ZERO,
             queue_packets: None,
             counts: Counts::Ip,
         },
