@@ -1,6 +1,6 @@
 //! The interpreter: runs operations until one halts. It knows nothing of an architecture.
 
-use crate::externs::input::calculate;
+use crate::externs::input::{calculate, varbit};
 use crate::machine::Machine;
 use crate::op::{Op, Pc, internal};
 use crate::program::{Case, LogCall, Program, limbs};
@@ -206,6 +206,11 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
         }
         Op::HeadersEqual { d, a, b } => {
             s!(d) = u64::from(m.headers_equal(program, packet, a, b));
+        }
+        Op::VarbitsEqual { d, a, b } => {
+            let bytes = |header: u16| varbit(&program.headers[header as usize], &m.slots, packet);
+            let same = bytes(a) == bytes(b);
+            s!(d) = u64::from(same);
         }
         Op::CopyVarbit { d, a } => m.copy_varbit(program, d, a),
         Op::ExtractVarbit { header, bits } => {

@@ -19,6 +19,7 @@ mod load;
 mod machine;
 mod op;
 mod program;
+pub mod stf;
 mod switch;
 mod table;
 mod tm;

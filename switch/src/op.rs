@@ -260,6 +260,11 @@ pub(crate) enum Op {
         a: u16,
         b: u16,
     },
+    VarbitsEqual {
+        d: Slot,
+        a: u16,
+        b: u16,
+    },
     /// Copies a variable-length field, by reference to the packet's bytes.
     CopyVarbit {
         d: u16,

@@ -131,11 +131,36 @@ impl Change {
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         Just(Change::Null),
-        prop_oneof![Just(-1i64), Just(0), Just(1), 0i64..3000, any::<i64>()].prop_map(Change::Number),
-        prop::sample::select(vec!["", "0x0", "-0x1", "0xffffffffffffffffffff", "*", "field", "header", "$valid$",
-            "expression", "hexstr", "scalars", "ipv4", "tcp", "ethernet", "_jump", "assign", "extract", "lpm",
-            "range", "ternary", "stack", "NoAction", "egress", "ingress", "standard_metadata"])
-            .prop_map(|text| Change::Text(text.to_owned())),
+        prop_oneof![Just(-1i64), Just(0), Just(1), 0i64..3000, any::<i64>()]
+            .prop_map(Change::Number),
+        prop::sample::select(vec![
+            "",
+            "0x0",
+            "-0x1",
+            "0xffffffffffffffffffff",
+            "*",
+            "field",
+            "header",
+            "$valid$",
+            "expression",
+            "hexstr",
+            "scalars",
+            "ipv4",
+            "tcp",
+            "ethernet",
+            "_jump",
+            "assign",
+            "extract",
+            "lpm",
+            "range",
+            "ternary",
+            "stack",
+            "NoAction",
+            "egress",
+            "ingress",
+            "standard_metadata"
+        ])
+        .prop_map(|text| Change::Text(text.to_owned())),
         any::<bool>().prop_map(Change::Boolean),
         (0usize..40).prop_map(Change::Remove),
         (0usize..40).prop_map(Change::Double),

@@ -94,6 +94,11 @@ impl Loader<'_> {
                 self.emit(Op::HeadersEqual { d, a: *a, b: *b });
                 Ok(Val { slot: d, bits: 1, signed: false })
             }
+            Expr::SameVarbit(a, b) => {
+                let d = self.temporary(1)?;
+                self.emit(Op::VarbitsEqual { d, a: *a, b: *b });
+                Ok(Val { slot: d, bits: 1, signed: false })
+            }
             Expr::Lookahead { offset, width } => {
                 let d = self.temporary(limbs(u32::from(*width)))?;
                 self.emit(Op::Lookahead { d, offset: *offset, width: *width });

@@ -41,6 +41,8 @@ pub(crate) enum Expr {
     StackCount(u16),
     ValidUnion(Vec<u16>),
     SameHeader(u16, u16),
+    /// Of two headers, the variable-length fields.
+    SameVarbit(u16, u16),
     Lookahead {
         offset: u16,
         width: u16,
@@ -195,8 +197,18 @@ impl Names {
                     _ => Ok(Expr::Unary(Unary::Not, Box::new(same))),
                 }
             }
-            "==" => binary(Binary::Eq),
-            "!=" => binary(Binary::Ne),
+            "==" | "!=" => {
+                let (left, right) = (left()?, right()?);
+                let same = match (self.varbit(&left), self.varbit(&right)) {
+                    (Some(left), Some(right)) => Expr::SameVarbit(left, right),
+                    _ if op == "==" => return Ok(Expr::Binary(Binary::Eq, left, right)),
+                    _ => return Ok(Expr::Binary(Binary::Ne, left, right)),
+                };
+                match op {
+                    "==" => Ok(same),
+                    _ => Ok(Expr::Unary(Unary::Not, Box::new(same))),
+                }
+            }
             "<" => binary(Binary::Less),
             "<=" => binary(Binary::LessEq),
             ">" => binary(Binary::Greater),
@@ -260,6 +272,18 @@ impl Names {
 
     fn stack_operand(&self, value: &Value) -> Result<u16, LoadError> {
         self.stack(self.string(&value["value"])?)
+    }
+
+    /// The header of a variable-length field.
+    pub(crate) fn varbit(&self, e: &Expr) -> Option<u16> {
+        match e {
+            Expr::Field { header, field }
+                if self.kind(*header).fields[*field as usize].width.is_none() =>
+            {
+                Some(*header)
+            }
+            _ => None,
+        }
     }
 
     fn is_header(&self, value: &Value) -> bool {

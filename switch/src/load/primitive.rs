@@ -130,6 +130,9 @@ impl Loader<'_> {
                 self.emit(Op::CopyVarbit { d, a });
                 Ok(())
             }
+            "assign_header" | "copy_header" if self.is_metadata(parameters) => {
+                self.copy_metadata(parameters)
+            }
             "assign_header" | "copy_header" => {
                 let d = self.header_ref(self.parameter(parameters, 0)?)?;
                 let a = self.header_ref(self.parameter(parameters, 1)?)?;
@@ -415,14 +418,9 @@ impl Loader<'_> {
 
     /// The header of a varbit field.
     fn varbit(&mut self, value: &Value) -> Result<u16, LoadError> {
-        match self.names.expr(value)? {
-            Expr::Field { header, field }
-                if self.program.headers[header as usize].fields[field as usize].varbit =>
-            {
-                Ok(header)
-            }
-            _ => Err(self.names.malformed("operand", "a varbit field", value)),
-        }
+        let e = self.names.expr(value)?;
+        let malformed = || self.names.malformed("operand", "a varbit field", value);
+        self.names.varbit(&e).ok_or_else(malformed)
     }
 
     /// Refuses metadata where a header is needed.
@@ -441,6 +439,33 @@ impl Loader<'_> {
                 Ok(HeaderRef::Element { stack, i: self.narrow_unsigned(&index)? })
             }
         }
+    }
+
+    fn is_metadata(&self, parameters: &[Value]) -> bool {
+        let named = |value: &Value| self.names.header_expr(value).ok();
+        let first = parameters.first().and_then(named);
+        matches!(first, Some(HeaderExpr::Fixed(h)) if self.program.headers[h as usize].metadata)
+    }
+
+    /// Copies a structure of metadata, field by field.
+    fn copy_metadata(&mut self, parameters: &[Value]) -> Result<(), LoadError> {
+        let fixed = |i: usize| match self.names.header_expr(self.parameter(parameters, i)?)? {
+            HeaderExpr::Fixed(header) => Ok(self.program.headers[header as usize].clone()),
+            HeaderExpr::Element { .. } => {
+                Err(self.names.malformed("operand", "metadata", &parameters[i]))
+            }
+        };
+        let (to, from) = (fixed(0)?, fixed(1)?);
+        if to.header_type != from.header_type || to.has_varbit || !from.metadata {
+            return Err(self.names.malformed("operands", "two of one type", parameters));
+        }
+        for (to, from) in to.fields.iter().zip(&from.fields) {
+            for limb in 0..limbs(to.width) {
+                let (d, a) = (to.slot + limb, from.slot + limb);
+                self.emit(Op::Move { d, a, mask: u64::MAX });
+            }
+        }
+        Ok(())
     }
 
     fn copy_header(&mut self, d: HeaderRef, a: HeaderRef) -> Result<(), LoadError> {

@@ -129,9 +129,12 @@ impl Scan<'_> {
     }
 
     fn whole(&mut self, value: &Value) {
-        if let Some(header) = value["value"].as_str().and_then(|name| self.names.header(name).ok())
-        {
-            self.usage.whole.insert(header);
+        let header = value["value"].as_str().and_then(|name| self.names.header(name).ok());
+        let Some(header) = header else { return };
+        self.usage.whole.insert(header);
+        if self.late {
+            let fields = 0..self.names.kind(header).fields.len() as u16;
+            self.usage.late.extend(fields.map(|field| (header, field)));
         }
     }
 

@@ -1,0 +1,497 @@
+//! Runs STF tests (p4c, `tools/stf`): entries, packets in, packets expected out.
+//!
+//! Packets come at intervals of 1 ms on ports without a rate, so everything that a packet causes
+//! has left before the next. Ports that a test expects nothing of are not looked at, as in p4c's
+//! own driver; unlike there, `check_counter` is honoured. The larger priority wins.
+
+use crate::control::{DefaultAction, Match, TableEntry};
+use crate::program::{KeyField, MatchKind, Program};
+use crate::switch::{CloneSession, Replica, Switch, SwitchConfig, TimestampUnit};
+use crate::tm::{Counts, PortConfig, QueueLimit};
+use narrows_common::{Duration, Packet, Rng, Time};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Where and how a test failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StfError {
+    /// A line that is no STF statement, or does not fit the program.
+    #[error("line {line}: {message}")]
+    Statement {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// What came out is not what the test expects.
+    #[error("line {line}: port {port}: {message}")]
+    Unexpected {
+        /// Of the expectation, from 1.
+        line: usize,
+        /// Where.
+        port: u16,
+        /// The difference, readable.
+        message: String,
+    },
+}
+
+/// One `expect`: its line, and the data as hexadecimal digits with `*` for any.
+struct Expectation {
+    line: usize,
+    digits: String,
+    exact: bool,
+    any: bool,
+}
+
+struct Runner {
+    switch: Switch,
+    now: Time,
+    expected: BTreeMap<u16, Vec<Expectation>>,
+    got: BTreeMap<u16, Vec<Vec<u8>>>,
+    /// Replication nodes in the order of their creation, and the groups made of them.
+    nodes: Vec<Vec<Replica>>,
+    groups: BTreeMap<u32, Vec<usize>>,
+    /// Clone sessions that lead to a group.
+    mirrored: BTreeMap<u32, u32>,
+    entries: BTreeMap<String, TableEntry>,
+}
+
+/// Runs a test on a fresh switch with ports 0 to 510.
+///
+/// # Errors
+/// The first statement that can't be carried out, or all differences found at the end.
+pub fn run(program: Arc<Program>, text: &str) -> Result<(), Vec<StfError>> {
+    let port = |port| PortConfig {
+        port,
+        rate_bps: None,
+        queue: QueueLimit::Packets(1024),
+        counts: Counts::Frame,
+        queues: 8,
+        record: false,
+    };
+    let config = SwitchConfig {
+        ports: (0..511).map(port).collect(),
+        timestamp_unit: TimestampUnit::Us,
+        flow_field: None,
+        record_queue: false,
+    };
+    let fail = |line: usize, message: String| vec![StfError::Statement { line, message }];
+    let switch = Switch::new(program, config, Rng::from_seed(1));
+    let switch = switch.map_err(|error| fail(0, error.to_string()))?;
+    let mut runner = Runner {
+        switch,
+        now: Time::ZERO,
+        expected: BTreeMap::new(),
+        got: BTreeMap::new(),
+        nodes: vec![],
+        groups: BTreeMap::new(),
+        mirrored: BTreeMap::new(),
+        entries: BTreeMap::new(),
+    };
+    for (i, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or("").trim();
+        let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        if !command.is_empty() {
+            let done = runner.statement(i + 1, &command.to_lowercase(), rest.trim());
+            done.map_err(|message| fail(i + 1, message))?;
+        }
+    }
+    let differences = runner.compare();
+    if differences.is_empty() { Ok(()) } else { Err(differences) }
+}
+
+impl Runner {
+    fn statement(&mut self, line: usize, command: &str, rest: &str) -> Result<(), String> {
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let number = |i: usize| -> Result<u32, String> {
+            let word = words.get(i).copied().unwrap_or("");
+            word.parse().map_err(|_| format!("'{word}': expected a number"))
+        };
+        match command {
+            "packet" => {
+                let (port, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                let port = port.parse().map_err(|_| format!("'{port}': expected a port"))?;
+                self.packet(port, data)
+            }
+            "expect" => {
+                let (port, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                let port = port.parse().map_err(|_| format!("'{port}': expected a port"))?;
+                let all: String = data.split_whitespace().collect();
+                let exact = all.ends_with('$');
+                let digits = all.trim_end_matches('$').to_uppercase();
+                let any = all.is_empty();
+                let expectation = Expectation { line, digits, exact, any };
+                self.expected.entry(port).or_default().push(expectation);
+                Ok(())
+            }
+            "no_packet" | "wait" | "mirroring_get" | "meter_get_rates" => Ok(()),
+            "add" => self.add(rest),
+            "setdefault" => self.set_default(rest),
+            "check_counter" => self.check_counter(rest),
+            "mirroring_add" => {
+                let port = u16::try_from(number(1)?).map_err(|_| "no such port".to_owned())?;
+                let replicas = vec![Replica { port, rid: 0 }];
+                let id = number(0)?;
+                self.switch.set_clone_session(CloneSession { id, replicas, truncate_bytes: None });
+                Ok(())
+            }
+            "mirroring_add_mc" => {
+                self.mirrored.insert(number(0)?, number(1)?);
+                self.multicast();
+                Ok(())
+            }
+            "mirroring_delete" => {
+                let id = number(0)?;
+                self.mirrored.remove(&id);
+                let replicas = vec![];
+                self.switch.set_clone_session(CloneSession { id, replicas, truncate_bytes: None });
+                Ok(())
+            }
+            "mc_mgrp_create" => {
+                self.groups.insert(number(0)?, vec![]);
+                Ok(())
+            }
+            "mc_node_create" => {
+                let rid = number(0)? as u16;
+                let ports = (1..words.len()).map(|i| Ok(Replica { port: number(i)? as u16, rid }));
+                self.nodes.push(ports.collect::<Result<_, String>>()?);
+                Ok(())
+            }
+            "mc_node_associate" => {
+                let (group, node) = (number(0)?, number(1)? as usize);
+                if node >= self.nodes.len() {
+                    return Err(format!("there is no node {node}"));
+                }
+                let group = self.groups.get_mut(&group);
+                group.ok_or("there is no such group")?.push(node);
+                self.multicast();
+                Ok(())
+            }
+            "register_write" => {
+                let value = words.get(2).copied().unwrap_or("");
+                let (name, index) = (words[0], u64::from(number(1)?));
+                self.switch.write_register(name, index, value).map_err(|e| e.to_string())
+            }
+            "register_read" => {
+                let read = self.switch.read_register_hex(words[0], u64::from(number(1)?));
+                read.map(drop).map_err(|error| error.to_string())
+            }
+            "register_reset" => {
+                let name = words.first().copied().unwrap_or("");
+                let mut index = 0;
+                while self.switch.read_register_hex(name, index).is_ok() {
+                    self.switch.write_register(name, index, "0").map_err(|e| e.to_string())?;
+                    index += 1;
+                }
+                Ok(())
+            }
+            "meter_set_rates" | "meter_array_set_rates" => {
+                let single = command == "meter_set_rates";
+                let name = words.first().copied().unwrap_or("");
+                let rates = &words[(1 + usize::from(single)).min(words.len())..];
+                let config = meter_config(rates)?;
+                let (mut index, mut error) = (if single { u64::from(number(1)?) } else { 0 }, None);
+                loop {
+                    let set = self.switch.configure_meter(self.now, name, index, Some(config));
+                    match set {
+                        Err(refused) if single || index == 0 => error = Some(refused.to_string()),
+                        Ok(()) if !single => {
+                            index += 1;
+                            continue;
+                        }
+                        _ => {}
+                    }
+                    return error.map_or(Ok(()), Err);
+                }
+            }
+            other => Err(format!("'{other}' is not supported")),
+        }
+    }
+
+    /// Groups and the clone sessions that lead to them, as they are now.
+    fn multicast(&mut self) {
+        let replicas = |nodes: &[usize]| -> Vec<Replica> {
+            nodes.iter().flat_map(|&node| self.nodes[node].iter().copied()).collect()
+        };
+        let groups: BTreeMap<u32, Vec<Replica>> =
+            self.groups.iter().map(|(&id, nodes)| (id, replicas(nodes))).collect();
+        for (&id, replicas) in &groups {
+            self.switch.set_multicast_group(id, replicas);
+        }
+        for (&id, group) in &self.mirrored {
+            let replicas = groups.get(group).cloned().unwrap_or_default();
+            self.switch.set_clone_session(CloneSession { id, replicas, truncate_bytes: None });
+        }
+    }
+
+    fn packet(&mut self, port: u16, data: &str) -> Result<(), String> {
+        let digits: Vec<u8> = data.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let byte = |pair: &[u8]| match pair {
+            [high, low] => Some((digit(*high)? << 4 | digit(*low)?) as u8),
+            _ => None,
+        };
+        let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+        let bytes = bytes.ok_or("expected pairs of hexadecimal digits")?;
+        self.now += Duration::from_ms(1);
+        self.switch.handle_packet(self.now, port, Packet::from_bytes(&bytes));
+        while let Some(sent) = self.switch.poll_transmit() {
+            self.got.entry(sent.port).or_default().push(sent.packet.to_bytes());
+        }
+        Ok(())
+    }
+
+    /// `table [priority] field:value ... action(name:value, ...) [= id]`
+    fn add(&mut self, rest: &str) -> Result<(), String> {
+        let (rest, id) = match rest.rsplit_once('=') {
+            Some((front, id)) if front.trim_end().ends_with(')') => (front, Some(id.trim())),
+            _ => (rest, None),
+        };
+        let (head, arguments) = rest.split_once('(').ok_or("expected an action with ()")?;
+        let mut words: Vec<&str> = head.split_whitespace().collect();
+        let (action, table) = match (words.pop(), words.is_empty()) {
+            (Some(action), false) => (action, words.remove(0)),
+            _ => return Err("expected: add TABLE FIELD:VALUE ... ACTION(...)".into()),
+        };
+        let mut priority = None;
+        if words.first().is_some_and(|word| !word.contains(':')) {
+            let word = words.remove(0);
+            let parsed = word.parse::<i32>().map_err(|_| format!("'{word}': no priority"))?;
+            priority = Some(parsed);
+        }
+        let declared = self.find_table(table)?;
+        let mut matches = BTreeMap::new();
+        for field in &self.switch.program.tables[declared].key {
+            // As in p4c's driver, a field that is left out is zero where it must be exact.
+            if field.kind == MatchKind::Exact {
+                matches.insert(field.name.clone(), Match::Exact("0".into()));
+            }
+        }
+        for word in words {
+            let (name, value) = word.split_once(':').ok_or(format!("'{word}': no match"))?;
+            let field = find_field(&self.switch.program.tables[declared].key, name)?;
+            matches.insert(field.name.clone(), part(field, value)?);
+        }
+        let entry = TableEntry {
+            table: self.switch.program.tables[declared].name.clone(),
+            matches,
+            priority: priority.unwrap_or(0),
+            action: self.find_action(declared, action)?,
+            params: params(arguments)?,
+        };
+        self.switch.insert_entry(&entry).map_err(|error| error.to_string())?;
+        if let Some(id) = id {
+            self.entries.insert(id.to_owned(), entry);
+        }
+        Ok(())
+    }
+
+    fn set_default(&mut self, rest: &str) -> Result<(), String> {
+        let (head, arguments) = rest.split_once('(').ok_or("expected an action with ()")?;
+        let words: Vec<&str> = head.split_whitespace().collect();
+        let [table, action] = words.as_slice() else {
+            return Err("expected: setdefault TABLE ACTION(...)".into());
+        };
+        let declared = self.find_table(table)?;
+        let default = DefaultAction {
+            table: self.switch.program.tables[declared].name.clone(),
+            action: self.find_action(declared, action)?,
+            params: params(arguments)?,
+        };
+        self.switch.set_default_action(&default).map_err(|error| error.to_string())
+    }
+
+    fn find_table(&self, name: &str) -> Result<usize, String> {
+        let tables = &self.switch.program.tables;
+        let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+        ends_in(&names, name).ok_or(format!("there is no table '{name}'"))
+    }
+
+    fn find_action(&self, table: usize, name: &str) -> Result<String, String> {
+        let actions = &self.switch.program.actions;
+        let known = self.switch.program.tables[table].actions.iter();
+        let names: Vec<&str> =
+            known.map(|&action| actions[action as usize].name.as_str()).collect();
+        // Some tests name the control that p4c has renamed; the last part decides then.
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let found = ends_in(&names, name).or_else(|| ends_in(&names, last));
+        found.map(|at| names[at].to_owned()).ok_or(format!("there is no action '{name}'"))
+    }
+
+    /// `name(index) [packets|bytes condition number]`; the index may be an entry's `$id`.
+    fn check_counter(&mut self, rest: &str) -> Result<(), String> {
+        let (name, rest) = rest.split_once('(').ok_or("expected a counter with (index)")?;
+        let (index, rest) = rest.split_once(')').ok_or("expected a closing )")?;
+        let (name, index) = (name.trim(), index.trim());
+        let count = match index.strip_prefix('$') {
+            Some(id) => {
+                let entry = self.entries.get(id).ok_or(format!("there is no entry '{id}'"))?;
+                self.switch.entry_count(entry)
+            }
+            None => {
+                let index = index.parse().map_err(|_| format!("'{index}': expected an index"))?;
+                self.switch.read_counter(name, index)
+            }
+        };
+        let count = count.map_err(|error| error.to_string())?;
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let (kind, condition, number) = match words.as_slice() {
+            [] => ("packets", "==", "0"),
+            [kind, condition, number] => (*kind, *condition, *number),
+            _ => return Err("expected: packets|bytes CONDITION NUMBER".into()),
+        };
+        let wanted: u64 = number.parse().map_err(|_| format!("'{number}': expected a number"))?;
+        let found = if kind == "bytes" { count.bytes } else { count.packets };
+        let holds = match condition {
+            "==" => found == wanted,
+            "!=" => found != wanted,
+            "<=" => found <= wanted,
+            "<" => found < wanted,
+            ">=" => found >= wanted,
+            ">" => found > wanted,
+            other => return Err(format!("'{other}': expected a comparison")),
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err(format!("{name}: {found} {kind}, not {condition} {wanted}"))
+        }
+    }
+
+    fn compare(&self) -> Vec<StfError> {
+        let mut differences = vec![];
+        for (&port, expected) in &self.expected {
+            let got = self.got.get(&port).map_or(&[][..], Vec::as_slice);
+            for (i, expectation) in expected.iter().enumerate() {
+                let message = match got.get(i) {
+                    None => Some(format!("packet {i} did not come; {} came", got.len())),
+                    Some(bytes) => difference(expectation, bytes),
+                };
+                let line = expectation.line;
+                differences.extend(message.map(|message| {
+                    let message = format!("packet {i}: {message}");
+                    StfError::Unexpected { line, port, message }
+                }));
+            }
+            if let (Some(extra), Some(last)) = (got.get(expected.len()), expected.last()) {
+                let message =
+                    format!("{} packets too many: {}", got.len() - expected.len(), hex(extra));
+                differences.push(StfError::Unexpected { line: last.line, port, message });
+            }
+        }
+        differences
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02X}");
+        text
+    })
+}
+
+/// What differs, or `None`.
+fn difference(expected: &Expectation, bytes: &[u8]) -> Option<String> {
+    if expected.any {
+        return None;
+    }
+    let got = hex(bytes);
+    let short = got.len() < expected.digits.len();
+    let long = expected.exact && got.len() != expected.digits.len();
+    let mut pairs = expected.digits.chars().zip(got.chars());
+    let at = pairs.position(|(wanted, found)| wanted != '*' && wanted != found);
+    let place = match at {
+        Some(at) => format!("digit {at} differs"),
+        None if short || long => {
+            format!("{} digits instead of {}", got.len(), expected.digits.len())
+        }
+        None => return None,
+    };
+    Some(format!("{place}\n  expected {}\n  got      {got}", expected.digits))
+}
+
+/// The index of the name that is `name` or ends in it after a dot.
+fn ends_in(names: &[&str], name: &str) -> Option<usize> {
+    let exact = names.iter().position(|known| *known == name);
+    let ends = |known: &&str| known.strip_suffix(name).is_some_and(|front| front.ends_with('.'));
+    exact.or_else(|| names.iter().position(ends))
+}
+
+/// Finds a key's field: `extra$0.h` is `extra[0].h`, and `.valid` stands for `.$valid$`.
+fn find_field<'a>(key: &'a [KeyField], name: &str) -> Result<&'a KeyField, String> {
+    let names: Vec<&str> = key.iter().map(|field| field.name.as_str()).collect();
+    let mut spellings = vec![name.to_owned(), format!("{name}$"), format!("{name}.$valid$")];
+    if let Some((front, rest)) = name.split_once('$') {
+        let digits = rest.chars().take_while(char::is_ascii_digit).count();
+        if digits > 0 {
+            spellings.push(format!("{front}[{}]{}", &rest[..digits], &rest[digits..]));
+        }
+    }
+    if let Some(front) = name.strip_suffix("valid") {
+        spellings.push(format!("{front}$valid$"));
+    }
+    let found = spellings.iter().find_map(|name| ends_in(&names, name));
+    found.map(|at| &key[at]).ok_or(format!("there is no key field '{name}'"))
+}
+
+/// A match as its field wants it; `*` stands for any digit.
+fn part(field: &KeyField, value: &str) -> Result<Match, String> {
+    let plain = |text: &str| decimal(&text.replace('*', "0"));
+    match field.kind {
+        MatchKind::Exact => Ok(Match::Exact(decimal(value)?)),
+        MatchKind::Range => Ok(Match::Range(decimal(value)?, decimal(value)?)),
+        MatchKind::Lpm => {
+            if let Some((value, length)) = value.split_once('/') {
+                let length = length.parse().map_err(|_| format!("'{length}': no prefix"))?;
+                return Ok(Match::Lpm(decimal(value)?, length));
+            }
+            let stars = value.chars().filter(|&digit| digit == '*').count() as u32;
+            let bits = if value.starts_with("0b") { 1 } else { 4 };
+            let length = field.width.saturating_sub(stars * bits);
+            Ok(Match::Lpm(plain(value)?, length))
+        }
+        MatchKind::Ternary if value.contains('*') => {
+            let ones = if value.starts_with("0b") { "1" } else { "f" };
+            let digit = |c: char| if c == '*' { "0" } else { ones };
+            let mask: String = value[2..].chars().map(digit).collect();
+            Ok(Match::Ternary(plain(value)?, decimal(&format!("{}{mask}", &value[..2]))?))
+        }
+        MatchKind::Ternary => Ok(Match::Exact(decimal(value)?)),
+    }
+}
+
+/// `0b...` as hexadecimal, for the control plane; anything else as it is.
+fn decimal(text: &str) -> Result<String, String> {
+    match text.strip_prefix("0b").or(text.strip_prefix("0B")) {
+        Some(digits) => match u128::from_str_radix(digits, 2) {
+            Ok(value) => Ok(format!("{value:#x}")),
+            Err(_) => Err(format!("'{text}': expected a number")),
+        },
+        None => Ok(text.replace("0X", "0x")),
+    }
+}
+
+fn params(arguments: &str) -> Result<BTreeMap<String, String>, String> {
+    let list = arguments.trim_end().strip_suffix(')').ok_or("expected a closing )")?;
+    let mut params = BTreeMap::new();
+    for argument in list.split(',').map(str::trim).filter(|argument| !argument.is_empty()) {
+        let (name, value) = argument.split_once(':').ok_or(format!("'{argument}': no value"))?;
+        params.insert(name.trim().to_owned(), decimal(value.trim())?);
+    }
+    Ok(params)
+}
+
+/// `rate:burst rate:burst`, rates in tokens per microsecond.
+fn meter_config(words: &[&str]) -> Result<crate::MeterConfig, String> {
+    let pair = |word: &str| -> Option<(u64, u64)> {
+        let (rate, burst) = word.split_once(':')?;
+        Some(((rate.parse::<f64>().ok()? * 1e6) as u64, burst.parse().ok()?))
+    };
+    match words.iter().map(|word| pair(word)).collect::<Option<Vec<_>>>().as_deref() {
+        Some([(cir, cburst), (pir, pburst)]) => {
+            Ok(crate::MeterConfig { cir: *cir, cburst: *cburst, pir: *pir, pburst: *pburst })
+        }
+        _ => Err("expected two RATE:BURST".into()),
+    }
+}

@@ -1,0 +1,89 @@
+//! The project's own programs and STF tests, and p4c's where they are at hand.
+
+mod common;
+
+use narrows_common::{Packet, Rng, Time};
+use narrows_switch::{Program, QueueLimit, Switch, SwitchConfig, stf};
+use std::sync::Arc;
+
+fn check(json: &str, test: &str) {
+    let program = Program::from_json(json).unwrap_or_else(|error| panic!("{error}"));
+    if let Err(errors) = stf::run(Arc::new(program), test) {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        panic!("{}", lines.join("\n"));
+    }
+}
+
+#[test]
+fn replicate() {
+    check(include_str!("programs/replicate.json"), include_str!("programs/replicate.stf"));
+}
+
+#[test]
+fn stacks() {
+    check(include_str!("programs/stacks.json"), include_str!("programs/stacks.stf"));
+}
+
+/// Kind 7 is labels only while the value set has it.
+#[test]
+fn a_value_set_is_changed_at_run_time() {
+    let program = Program::from_json(include_str!("programs/stacks.json")).unwrap();
+    let ports = vec![common::port(1, None, QueueLimit::Packets(0))];
+    let config = SwitchConfig { flow_field: None, ..common::config(ports) };
+    let mut switch = Switch::new(Arc::new(program), config, Rng::from_seed(1)).unwrap();
+    let send = |switch: &mut Switch| {
+        switch.handle_packet(Time::ZERO, 0, Packet::from_bytes(&[7, 0, 0x0f]));
+        switch.poll_transmit().unwrap().packet.to_bytes()
+    };
+    assert_eq!(send(&mut switch), [7, 0, 0, 0x0f], "a byte is skipped, two of a verdict come");
+    switch.insert_value_set_member("special", &["7".into()]).unwrap();
+    assert_eq!(send(&mut switch), [7, 1, 0, 0x24, 0x68, 0, 0x0f], "7 is in the range 5 to 9");
+    let refused = |values: &[String]| switch.insert_value_set_member("special", values).is_err();
+    let mut refused = refused;
+    assert!(refused(&["256".into()]) && refused(&["1".into(), "2".into()]));
+}
+
+/// The runner must be able to fail.
+#[test]
+fn one_wrong_digit_is_a_failure() {
+    let json = include_str!("programs/replicate.json");
+    let run = |test: &str| {
+        let program = Program::from_json(json).unwrap();
+        stf::run(Arc::new(program), test).map_err(|errors| errors[0].to_string())
+    };
+    let test = "packet 0 00ff00000000abcd\nexpect 1 0000110000**abc";
+    assert_eq!(run(&format!("{test}d")), Ok(()));
+    let error = run(&format!("{test}c")).unwrap_err();
+    assert!(error.starts_with("line 2: port 1: packet 0: digit 15 differs"), "{error}");
+    assert!(run(&format!("{test}$")).unwrap_err().contains("16 digits instead of 15"));
+    assert!(run("expect 1 00").unwrap_err().contains("did not come"));
+    assert!(run("packet 0 00\npacket 0 01\nexpect 1").unwrap_err().contains("too many"));
+    assert!(run("packet 0 00\ncheck_counter passes(0) packets == 2").is_err());
+    assert!(run("launch 1").unwrap_err().contains("'launch' is not supported"));
+}
+
+/// Every `NAME.json` with its `NAME.stf` in the directory that `NARROWS_STF_CORPUS` names: p4c's
+/// `testdata/p4_16_samples/*-bmv2.stf` with what it makes of the programs beside them.
+#[test]
+#[ignore = "needs a directory of compiled programs in NARROWS_STF_CORPUS"]
+fn corpus() {
+    let directory = std::env::var("NARROWS_STF_CORPUS").expect("NARROWS_STF_CORPUS is set");
+    let (mut passed, mut failed) = (0, vec![]);
+    for file in std::fs::read_dir(directory).expect("a directory") {
+        let path = file.expect("an entry").path();
+        let Ok(test) = std::fs::read_to_string(path.with_extension("stf")) else { continue };
+        let Ok(json) = std::fs::read_to_string(path.with_extension("json")) else { continue };
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let result = match Program::from_json(&json) {
+            Ok(program) => stf::run(Arc::new(program), &test).map_err(|e| e[0].to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match result {
+            Ok(()) => passed += 1,
+            Err(error) => failed.push(format!("{}: {error}", path.display())),
+        }
+    }
+    assert!(failed.is_empty() && passed > 0, "{passed} passed; {}", failed.join("\n"));
+}
