@@ -11,7 +11,7 @@
 
 use super::reno::slow_start;
 use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
-use narrows_common::Time;
+use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -58,6 +58,8 @@ pub struct Cubic {
     ssthresh_bytes: u64,
     c: f64,
     beta: f64,
+    /// 3 (1 - beta) / (1 + beta).
+    alpha: f64,
     fast_convergence: bool,
     /// In segments; 0 before the first loss and after a time-out.
     w_max: f64,
@@ -76,14 +78,20 @@ struct Epoch {
     w_est: f64,
 }
 
+fn secs(span: Duration) -> f64 {
+    span.as_ps() as f64 * 1e-12
+}
+
 impl Cubic {
     fn new(setup: &Setup) -> Self {
+        let beta = setup.parameters.get("beta");
         Cubic {
             cwnd_bytes: setup.initial_window_bytes,
             fraction_bytes: 0.0,
             ssthresh_bytes: setup.initial_ssthresh_bytes,
             c: setup.parameters.get("c"),
-            beta: setup.parameters.get("beta"),
+            beta,
+            alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: setup.parameters.get("fast_convergence") >= 0.5,
             w_max: 0.0,
             cwnd_prior: 0.0,
@@ -100,7 +108,9 @@ impl Cubic {
 
     fn avoid_congestion(&mut self, ack: &Ack) {
         let mss = f64::from(ack.mss);
-        let cwnd = (self.cwnd_bytes as f64 + self.fraction_bytes) / mss;
+        // Divisions are most of the cost here: one by mss, one by cwnd.
+        let segments_per_byte = 1.0 / mss;
+        let cwnd = (self.cwnd_bytes as f64 + self.fraction_bytes) * segments_per_byte;
         let mut epoch = match self.epoch.take() {
             Some(epoch) => epoch,
             None => self.begin_epoch(ack.now, cwnd),
@@ -109,19 +119,15 @@ impl Cubic {
             let since_plateau = t_secs - epoch.k_secs;
             self.c * (since_plateau * since_plateau * since_plateau) + epoch.w_max
         };
-        let t_secs = ack.now.since(epoch.started_at).as_secs_f64();
-        let acked = ack.credit_bytes as f64 / mss;
-        let alpha = if epoch.w_est < self.cwnd_prior {
-            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
-        } else {
-            1.0
-        };
-        epoch.w_est += alpha * acked / cwnd;
+        let t_secs = secs(ack.now.since(epoch.started_at));
+        // The share of a window that this ACK acknowledges.
+        let share = ack.credit_bytes as f64 * segments_per_byte / cwnd;
+        epoch.w_est += if epoch.w_est < self.cwnd_prior { self.alpha } else { 1.0 } * share;
         let next = if w_cubic(t_secs) < epoch.w_est {
             epoch.w_est.max(cwnd)
         } else {
-            let target = w_cubic(t_secs + ack.srtt.as_secs_f64()).max(cwnd).min(1.5 * cwnd);
-            cwnd + (target - cwnd) / cwnd * acked
+            let target = w_cubic(t_secs + secs(ack.srtt)).max(cwnd).min(1.5 * cwnd);
+            cwnd + (target - cwnd) * share
         };
         let next_bytes = next * mss;
         self.cwnd_bytes = next_bytes as u64;
