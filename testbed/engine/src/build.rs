@@ -181,7 +181,10 @@ impl Builder {
             self.host_names.insert(name.clone(), index);
             self.hosts.push(HostNode {
                 host: Host::new(&host.config, rng),
-                access: AccessLink::new(&host.config.access),
+                access: AccessLink::new(
+                    &host.config.access,
+                    Rng::for_component(plan.seed, &format!("{name}/access")),
+                ),
                 uplink,
                 downlink,
                 cable_delay,

@@ -23,7 +23,7 @@ pub struct Summary {
     flows: Vec<FlowSummary>,
     /// Jain's index of the flows' goodputs (Jain, Chiu and Hawe 1984), 1/n to 1.
     pub jain: f64,
-    /// The sum of the flows' goodputs.
+    /// Payload bytes delivered by all flows together, over the whole run.
     pub aggregate_goodput_bps: f64,
     switches: BTreeMap<String, SwitchSummary>,
     access_drops: u64,
@@ -105,11 +105,16 @@ impl Summary {
             )
         });
         let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
-        let aggregate_goodput_bps: f64 = goodputs().sum();
+        let sum: f64 = goodputs().sum();
         let squares: f64 = goodputs().map(|goodput| goodput * goodput).sum();
         let jain = match squares > 0.0 {
-            true => aggregate_goodput_bps * aggregate_goodput_bps / (squares * flows.len() as f64),
+            true => sum * sum / (squares * flows.len() as f64),
             false => 1.0,
+        };
+        let delivered_bytes: u64 = flows.iter().map(|flow| flow.delivered_bytes).sum();
+        let aggregate_goodput_bps = match end {
+            Time::ZERO => 0.0,
+            end => delivered_bytes as f64 * 8.0 / end.as_secs_f64(),
         };
         let switches = world.switches.iter().map(|node| {
             let counts = node.switch.statistics();
