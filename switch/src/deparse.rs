@@ -12,10 +12,10 @@ use narrows_common::Packet;
 
 pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Packet) {
     let payload = machine.get(internal::PAYLOAD) as usize;
-    if in_place(program, machine, payload) {
-        for &index in &program.deparse {
+    if machine.get(internal::MOVED) == 0 {
+        for &index in &program.patched {
             let header = &program.headers[index as usize];
-            if machine.get(header.valid()) == 0 || header.patch.is_empty() {
+            if machine.get(header.valid()) == 0 {
                 continue;
             }
             let start = machine.get(header.origin()) as usize - 1;
@@ -43,22 +43,6 @@ pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Pac
 
 fn varbit_bytes(machine: &Machine, header: &Header) -> usize {
     if header.has_varbit { machine.get(header.varbit_bytes()) as usize } else { 0 }
-}
-
-/// True when the valid headers are where they were in the packet, without a gap.
-fn in_place(program: &Program, machine: &Machine, payload: usize) -> bool {
-    let mut end = 0;
-    for &index in &program.deparse {
-        let header = &program.headers[index as usize];
-        if machine.get(header.valid()) == 0 {
-            continue;
-        }
-        if machine.get(header.origin()) as usize != end + 1 {
-            return false;
-        }
-        end += header.fixed_bytes as usize + varbit_bytes(machine, header);
-    }
-    end == payload
 }
 
 fn emit(machine: &Machine, header: &Header, packet: &Packet, out: &mut Vec<u8>) {

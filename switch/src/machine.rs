@@ -83,10 +83,19 @@ impl Machine {
 
     /// Forgets the packet before.
     pub(crate) fn reset(&mut self, program: &Program, at: Time, length: u64) {
-        self.slots[..program.packet_end as usize].fill(0);
+        self.slots[..program.carried_end as usize].fill(0);
+        self.slots[program.late_end as usize..program.packet_end as usize].fill(0);
+        self.forget_late_headers(program);
         self.now = at;
         self.set(internal::LENGTH, length);
         self.set(internal::ARRIVED, length);
+    }
+
+    /// Headers that only egress makes valid are not.
+    pub(crate) fn forget_late_headers(&mut self, program: &Program) {
+        for &header in &program.late_headers {
+            self.set(program.headers[header as usize].valid(), 0);
+        }
     }
 
     fn is_valid(&self, header: &Header) -> bool {
@@ -107,6 +116,7 @@ impl Machine {
         let base = header.base as usize;
         self.slots[base..base + header.stride as usize].fill(0);
         self.set(header.valid(), 1);
+        self.set(internal::MOVED, 1);
         self.slots[internal::LENGTH as usize] += u64::from(header.fixed_bytes);
         self.leave_union(program, header);
     }
@@ -125,6 +135,7 @@ impl Machine {
             let length = &mut self.slots[internal::LENGTH as usize];
             *length = length.saturating_sub(bytes);
             self.set(header.valid(), 0);
+            self.set(internal::MOVED, 1);
         }
     }
 
@@ -143,6 +154,7 @@ impl Machine {
         self.slots.copy_within(start..start + count, to.base as usize);
         // It has no bytes of its own in the packet.
         self.set(to.origin(), 0);
+        self.set(internal::MOVED, 1);
         let bytes = self.header_bytes(to);
         self.slots[internal::LENGTH as usize] += bytes;
     }
@@ -179,6 +191,7 @@ impl Machine {
         self.set(d.varbit_offset(), self.get(a.varbit_offset()));
         if !d.metadata && self.is_valid(d) {
             self.set(d.origin(), 0);
+            self.set(internal::MOVED, 1);
             let length = &mut self.slots[internal::LENGTH as usize];
             *length = length.saturating_sub(old) + new;
         }
@@ -197,6 +210,7 @@ impl Machine {
         let size = found.headers.len();
         let count = usize::try_from(count).unwrap_or(size).min(size);
         let before = self.stack_bytes(program, stack);
+        self.set(internal::MOVED, 1);
         for step in 0..size {
             // From the far end, so that nothing is overwritten before it moves.
             let to = if push { size - 1 - step } else { step };
@@ -281,6 +295,11 @@ impl Machine {
         }
         self.set(header.valid(), 1);
         self.set(header.origin(), cursor as u64 + 1);
+        if header.rank > self.get(internal::RANK) {
+            self.set(internal::RANK, header.rank);
+        } else {
+            self.set(internal::MOVED, 1);
+        }
         self.set(internal::PAYLOAD, end as u64);
         if !header.siblings.is_empty() {
             self.leave_union(program, header);
@@ -306,6 +325,7 @@ impl Machine {
         let end = cursor + (bits / 8) as usize;
         Machine::materialise(packet, end);
         self.set(internal::PAYLOAD, end as u64);
+        self.set(internal::MOVED, 1);
         // No header holds what was skipped, so it leaves with none.
         let length = &mut self.slots[internal::LENGTH as usize];
         *length = length.saturating_sub(bits / 8);

@@ -28,8 +28,12 @@ pub(crate) mod internal {
     pub(crate) const CHECKSUM_ERROR: Slot = 4;
     /// The frame's length as it arrived: what counters and meters count.
     pub(crate) const ARRIVED: Slot = 5;
-    /// Slots for the externs of the architecture, up to `END`.
+    /// Six slots for the externs of the architecture.
     pub(crate) const ARCHITECTURE: Slot = 6;
+    /// 1 when the valid headers no longer lie as they were extracted.
+    pub(crate) const MOVED: Slot = 12;
+    /// The deparser's rank of the header extracted last.
+    pub(crate) const RANK: Slot = 13;
     /// The first slot that is none of these.
     pub(crate) const END: Slot = 16;
 }

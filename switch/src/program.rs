@@ -19,6 +19,10 @@ pub struct Program {
     pub(crate) union_stacks: Vec<UnionStack>,
     pub(crate) selects: Vec<Select>,
     pub(crate) deparse: Vec<u16>,
+    /// Those of them that the parser extracts and the program may have written.
+    pub(crate) patched: Vec<u16>,
+    /// Headers that are never valid before egress.
+    pub(crate) late_headers: Vec<u16>,
     pub(crate) parser: Pc,
     pub(crate) ingress: Pc,
     pub(crate) egress: Pc,
@@ -40,6 +44,8 @@ pub struct Program {
     pub(crate) packet_end: Slot,
     /// Slots below this go with a packet from ingress to egress.
     pub(crate) carried_end: Slot,
+    /// Slots below this go with a packet from egress to egress: the late headers too.
+    pub(crate) late_end: Slot,
     /// Metadata slots among the carried ones: `metadata_start..carried_end`.
     pub(crate) metadata_start: Slot,
     /// Where action parameters are put.
@@ -66,6 +72,8 @@ pub(crate) struct Header {
     pub has_varbit: bool,
     /// A header type's own length expression, evaluated after the fields before the varbit.
     pub built: bool,
+    /// Its place in the deparser's order, from 1; 0 when it has none, or several.
+    pub rank: u64,
     /// Fields to read at an extraction.
     pub extract: Vec<FieldPlan>,
     /// Fields that the program may have written: put into the packet at the end.

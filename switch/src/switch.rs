@@ -360,7 +360,7 @@ impl Switch {
 
     /// Room for the state that waits with a packet.
     pub(crate) fn carried(&mut self) -> Box<[u64]> {
-        let size = self.program.carried_end as usize;
+        let size = self.program.late_end as usize;
         self.carried.pop().unwrap_or_else(|| vec![0; size].into_boxed_slice())
     }
 

@@ -287,17 +287,23 @@ impl Switch {
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
         let frame_bytes = self.machine.get(internal::LENGTH);
         let mut carried = self.carried();
-        carried.copy_from_slice(&self.machine.slots[..carried.len()]);
+        let end = self.program.carried_end as usize;
+        carried[..end].copy_from_slice(&self.machine.slots[..end]);
         let label = Label { flow, ..Label::default() };
-        let item = Item { packet, carried, label, enqueued_at: at, depth_before: 0, rounds };
+        let item =
+            Item { packet, carried, late: false, label, enqueued_at: at, depth_before: 0, rounds };
         self.work.push_back(Work::Offer { port, priority, frame_bytes, item });
     }
 
     /// Egress, checksum update, deparser, and what becomes of the packet then.
     pub(crate) fn egress(&mut self, dequeued: Dequeued) {
         let Dequeued { port, queue, at, item, depth_after } = dequeued;
-        let Item { mut packet, carried, label, enqueued_at, depth_before, rounds } = item;
-        self.machine.slots[..carried.len()].copy_from_slice(&carried);
+        let Item { mut packet, carried, late, label, enqueued_at, depth_before, rounds } = item;
+        let end = if late { carried.len() } else { self.program.carried_end as usize };
+        self.machine.slots[..end].copy_from_slice(&carried[..end]);
+        if !late {
+            self.machine.forget_late_headers(&self.program);
+        }
         self.give_carried(carried);
         self.machine.now = at;
         let waited = at.saturating_since(enqueued_at);
@@ -375,7 +381,8 @@ impl Switch {
             let end = carried.len();
             carried.copy_from_slice(&self.machine.slots[..end]);
             carried[architecture::ALL].fill(0);
-            carried[self.program.metadata_start as usize..].fill(0);
+            let metadata = self.program.metadata_start..self.program.carried_end;
+            carried[metadata.start as usize..metadata.end as usize].fill(0);
             let kept = self.program.field_lists.get(&list).map_or(&[][..], |list| &list.fields);
             for &(slot, width) in kept {
                 let range = slot as usize..slot as usize + crate::program::limbs(width) as usize;
@@ -400,6 +407,7 @@ impl Switch {
             let item = Item {
                 packet: copy,
                 carried,
+                late: true,
                 label,
                 enqueued_at: Time::ZERO,
                 depth_before: 0,

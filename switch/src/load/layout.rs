@@ -4,6 +4,7 @@
 //! 0..16                internal (crate::op::internal)
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
 //! ..carried_end        metadata that egress uses
+//! ..late_end           headers that are never valid before egress
 //! ..packet_end         other metadata
 //! parameters..         the running action's parameters
 //! temporaries..        upwards
@@ -42,13 +43,15 @@ pub(crate) fn lay_out<'a>(
     for (index, header) in root.headers.iter().enumerate() {
         layout.header(index as u16, &header.name, header.metadata)?;
     }
-    layout.place_headers(&names.stacks)?;
+    layout.place_headers(&names.stacks, false)?;
     layout.check_groups()?;
     let stacks = layout.stacks()?;
     let union_stacks = layout.union_stacks()?;
     let metadata_start = layout.next;
     layout.metadata(true)?;
     let carried_end = layout.next;
+    layout.place_headers(&[], true)?;
+    let late_end = layout.next;
     layout.metadata(false)?;
     let packet_end = layout.next;
     let parameters = packet_end;
@@ -67,6 +70,8 @@ pub(crate) fn lay_out<'a>(
         }
     }
     let fields = field_names(&headers);
+    let is_late = |index: &u16| !headers[*index as usize].metadata && !usage.early.contains(index);
+    let late_headers = (0..headers.len() as u16).filter(is_late).collect();
     let program = Program {
         ops: vec![Op::Halt],
         wide: vec![],
@@ -79,6 +84,8 @@ pub(crate) fn lay_out<'a>(
         union_stacks,
         selects: vec![],
         deparse: vec![],
+        patched: vec![],
+        late_headers,
         parser: 0,
         ingress: 0,
         egress: 0,
@@ -98,6 +105,7 @@ pub(crate) fn lay_out<'a>(
         standard: StandardMetadata::default(),
         packet_end: packet_end as Slot,
         carried_end: carried_end as Slot,
+        late_end: late_end as Slot,
         metadata_start: metadata_start as Slot,
         parameters: parameters as Slot,
         fields,
@@ -184,6 +192,7 @@ impl Layout<'_> {
             max_bytes: kind.max_bytes,
             has_varbit,
             built: false,
+            rank: 0,
             extract: vec![],
             patch: vec![],
             siblings: vec![],
@@ -192,12 +201,17 @@ impl Layout<'_> {
     }
 
     /// Stacks first, each in one piece with a constant stride.
-    fn place_headers(&mut self, stacks: &[(String, Vec<u16>)]) -> Result<(), LoadError> {
+    fn place_headers(
+        &mut self,
+        stacks: &[(String, Vec<u16>)],
+        late: bool,
+    ) -> Result<(), LoadError> {
         let members = stacks.iter().flat_map(|(_, members)| members.iter().copied());
         let all = 0..self.headers.len() as u16;
         for index in members.chain(all) {
             let header = &self.headers[index as usize];
-            if header.base == NOWHERE && !header.metadata {
+            let wanted = late || self.usage.early.contains(&index);
+            if header.base == NOWHERE && !header.metadata && wanted {
                 self.place_header(index)?;
             }
         }

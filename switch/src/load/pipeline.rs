@@ -222,6 +222,16 @@ impl Loader<'_> {
             let header = self.real_header(header)?;
             self.program.deparse.push(header);
         }
+        let order = self.program.deparse.clone();
+        for (i, &header) in order.iter().enumerate() {
+            let several = order.iter().filter(|&&other| other == header).count() > 1;
+            self.program.headers[header as usize].rank = if several { 0 } else { i as u64 + 1 };
+        }
+        let patched = |header: &&u16| {
+            let found = &self.program.headers[**header as usize];
+            !found.patch.is_empty() && !self.program.late_headers.contains(header)
+        };
+        self.program.patched = order.iter().filter(patched).copied().collect();
         Ok(())
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Usage {
     pub used: BTreeSet<(u16, u16)>,
     pub written: BTreeSet<(u16, u16)>,
     pub whole: BTreeSet<u16>,
+    /// Headers that may be valid before egress.
+    pub early: BTreeSet<u16>,
     /// Used from egress on.
     pub late: BTreeSet<(u16, u16)>,
 }
@@ -100,9 +102,11 @@ impl Scan<'_> {
     fn groups(&mut self) {
         for (_, members) in &self.names.stacks {
             self.usage.whole.extend(members);
+            self.usage.early.extend(members);
         }
         for members in self.names.unions() {
             self.usage.whole.extend(members);
+            self.usage.early.extend(members);
         }
     }
 
@@ -190,6 +194,10 @@ impl Scan<'_> {
             let extracts = matches!(op, "extract" | "extract_VL" | "remove_header");
             if kind == "header" && !extracts {
                 self.whole(parameter);
+            }
+            if matches!(kind, "header" | "regular") && !self.late {
+                let name = parameter["value"].as_str();
+                self.usage.early.extend(name.and_then(|name| self.names.header(name).ok()));
             }
         }
         if op == "mark_to_drop" {

@@ -9,6 +9,8 @@ pub(crate) struct Item {
     pub packet: Packet,
     /// The program's state: the first slots of the machine.
     pub carried: Box<[u64]>,
+    /// The late headers are among it.
+    pub late: bool,
     pub label: Label,
     pub enqueued_at: Time,
     /// Packets that waited when it came.
