@@ -312,7 +312,7 @@ fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
 }
 
 #[inline]
-fn select(program: &Program, m: &Machine, i: u32) -> Pc {
+fn select(program: &Program, m: &mut Machine, i: u32) -> Pc {
     let select = &program.selects[i as usize];
     for case in &select.cases {
         match case {
@@ -323,8 +323,10 @@ fn select(program: &Program, m: &Machine, i: u32) -> Pc {
                 }
             }
             Case::ValueSet { set, next } => {
-                let key: Vec<u64> = select.key.iter().map(|&slot| m.get(slot)).collect();
-                if m.value_sets[*set as usize].contains(&key) {
+                let slots = &m.slots;
+                m.key.clear();
+                m.key.extend(select.key.iter().map(|&slot| slots[slot as usize]));
+                if m.value_sets[*set as usize].contains(m.key.as_slice()) {
                     return *next;
                 }
             }

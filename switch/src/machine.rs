@@ -21,6 +21,8 @@ pub(crate) struct Machine {
     pub meters: Vec<Vec<Meter>>,
     pub direct_meters: Vec<Vec<Meter>>,
     pub value_sets: Vec<BTreeSet<Vec<u64>>>,
+    /// A select's key, while it is looked for in a value set.
+    pub key: Vec<u64>,
     pub buffer: BitBuffer,
     pub rng: Rng,
     pub now: Time,
@@ -56,6 +58,7 @@ impl Machine {
                 .collect(),
             direct_meters: vec![vec![]; program.tables.len()],
             value_sets: vec![BTreeSet::new(); program.value_sets.len()],
+            key: vec![],
             buffer: BitBuffer::default(),
             rng,
             now: Time::ZERO,

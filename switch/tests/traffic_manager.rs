@@ -315,3 +315,10 @@ fn late_and_spurious_timeouts_change_nothing() {
     let other: Vec<_> = std::iter::from_fn(|| late.poll_transmit()).collect();
     assert_eq!(sent, other);
 }
+
+/// A world may run each switch on a thread of its own.
+#[test]
+fn a_switch_can_be_sent() {
+    fn sent<T: Send>() {}
+    sent::<Switch>();
+}
