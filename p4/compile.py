@@ -95,7 +95,7 @@ def compile_program() -> int:
         print(NO_COMPILER, file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as scratch:
-        json, p4info = Path(scratch) / "program.json", Path(scratch) / "program.p4info.txt"
+        json, p4info = Path(scratch) / "program.json", Path(scratch) / "program.p4info.txtpb"
         command = [p4c, "--std", "p4-16", "-o", str(json)]
         command += ["--p4runtime-files", str(p4info), str(PROGRAM)]
         if (status := subprocess.run(command, cwd=ROOT, check=False).returncode) != 0:
