@@ -227,6 +227,8 @@ impl Builder {
                 plan.bottleneck.switch
             )));
         }
+        let names = plan.switches.iter().map(|switch| switch.name.as_str());
+        let recorder = Recorder::create(directory, plan.record, names)?;
         let mut world = World {
             switches: self.switches,
             hosts: self.hosts,
@@ -239,7 +241,7 @@ impl Builder {
             sources,
             schedule: Schedule::new(0),
             pool: PacketPool::default(),
-            recorder: Recorder::create(directory, plan.record)?,
+            recorder,
             progress: Progress::default(),
             misdelivered: 0,
             bad_reports: 0,

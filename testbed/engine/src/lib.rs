@@ -45,6 +45,9 @@ pub enum EngineError {
     /// A table can't be written.
     #[error("writing a table: {0}")]
     Table(#[from] parquet::errors::ParquetError),
+    /// A table's writer gave up; closing the tables says why.
+    #[error("a table can't be written any more")]
+    WriterStopped,
     /// The caller stopped it.
     #[error("stopped before its end")]
     Cancelled,
@@ -68,7 +71,14 @@ pub fn run(
         None => (Time::ZERO + plan.limit_ps, true),
     };
     let mut world = World::build(plan, directory)?;
-    let stopped = world.run(end, until_complete, progress)?;
+    let stopped = match world.run(end, until_complete, progress) {
+        Ok(stopped) => stopped,
+        Err(error) => {
+            // Nothing may write to the directory any more when the caller has the error.
+            let closed = world.close_tables();
+            return Err(if matches!(error, EngineError::WriterStopped) { closed } else { error });
+        }
+    };
     let summary = summary::Summary::of(world, stopped, until_complete)?;
     let path = directory.join("summary.json");
     let text = serde_json::to_string_pretty(&summary).expect("a summary is plain data");

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
 use narrows_common::record::{FlowRecord, MessageRecord, QueueRecord};
 use parquet::data_type::ByteArray;
@@ -13,34 +12,36 @@ use crate::io::rows::QueueRow;
 use crate::io::table::{Row, Table};
 use crate::plan::RecordPlan;
 
-/// A table's rows that are not on disk yet.
-struct Sink<R: Row> {
-    rows: Vec<R>,
-    table: Option<Table<R>>,
-}
+/// A table, where it is wanted.
+struct Sink<R: Row>(Option<Table<R>>);
 
-impl<R: Row> Sink<R> {
-    fn create(directory: &Path, name: &str, wanted: bool) -> Result<Self, EngineError> {
+impl<R: Row + Send + 'static> Sink<R> {
+    fn create(
+        directory: &Path,
+        name: &str,
+        wanted: bool,
+        shared: R::Shared,
+    ) -> Result<Self, EngineError> {
         let path = directory.join(name);
         let table = wanted
-            .then(|| Table::create(&path))
+            .then(|| Table::create(&path, shared))
             .transpose()
             .map_err(|error| EngineError::Write(format!("{}: {error}", path.display())))?;
-        Ok(Sink { rows: Vec::new(), table })
+        Ok(Sink(table))
     }
 
-    fn write(&mut self) -> Result<(), EngineError> {
-        match &mut self.table {
-            Some(table) => table.drain(&mut self.rows).map_err(EngineError::from),
-            None => {
-                self.rows.clear();
-                Ok(())
-            }
+    fn extend(&mut self, rows: impl IntoIterator<Item = R>) {
+        if let Some(table) = &mut self.0 {
+            table.extend(rows);
         }
     }
 
+    fn has_failed(&self) -> bool {
+        self.0.as_ref().is_some_and(Table::has_failed)
+    }
+
     fn close(self) -> Result<(), EngineError> {
-        self.table.map_or(Ok(()), |table| table.close(&self.rows).map_err(EngineError::from))
+        self.0.map_or(Ok(()), |table| table.close().map_err(EngineError::from))
     }
 }
 
@@ -53,53 +54,50 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the wanted tables in `directory`.
+    /// Creates the wanted tables of these switches in `directory`.
     ///
     /// # Errors
     /// When a file can't be created.
-    pub fn create(directory: &Path, wanted: RecordPlan) -> Result<Self, EngineError> {
+    pub fn create<'a>(
+        directory: &Path,
+        wanted: RecordPlan,
+        switches: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, EngineError> {
+        let names = switches.map(ByteArray::from).collect();
         Ok(Recorder {
-            queue: Sink::create(directory, "queue.parquet", wanted.queue)?,
-            flows: Sink::create(directory, "flows.parquet", wanted.flows)?,
-            packets: Sink::create(directory, "packets.parquet", wanted.packets)?,
-            messages: Sink::create(directory, "messages.parquet", wanted.messages)?,
+            queue: Sink::create(directory, "queue.parquet", wanted.queue, names)?,
+            flows: Sink::create(directory, "flows.parquet", wanted.flows, ())?,
+            packets: Sink::create(directory, "packets.parquet", wanted.packets, ())?,
+            messages: Sink::create(directory, "messages.parquet", wanted.messages, ())?,
         })
     }
 
     /// Takes a switch's ledger rows and leaves it none.
-    pub fn handle_queue(&mut self, switch: &Arc<str>, records: &mut Vec<QueueRecord>) {
-        if self.queue.table.is_some() && !records.is_empty() {
-            let switch = ByteArray::from(&**switch);
-            let rows = records.iter().map(|&record| QueueRow { switch: switch.clone(), record });
-            self.queue.rows.extend(rows);
-        }
-        records.clear();
+    pub fn handle_queue(&mut self, switch: u16, records: &mut Vec<QueueRecord>) {
+        self.queue.extend(records.drain(..).map(|record| QueueRow { switch, record }));
     }
 
     /// Takes a host's rows of its flows and leaves it none.
     pub fn handle_flows(&mut self, records: &mut Vec<FlowRecord>) {
-        self.flows.rows.append(records);
+        self.flows.extend(records.drain(..));
     }
 
     /// Takes a host's messages and leaves it none.
     pub fn handle_messages(&mut self, records: &mut Vec<MessageRecord>) {
-        self.messages.rows.append(records);
+        self.messages.extend(records.drain(..));
     }
 
     /// Takes a telemetry report.
     pub fn handle_report(&mut self, report: Report) {
-        self.packets.rows.push(report);
+        self.packets.extend([report]);
     }
 
-    /// Writes what makes a whole row group.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub fn write(&mut self) -> Result<(), EngineError> {
-        self.queue.write()?;
-        self.flows.write()?;
-        self.packets.write()?;
-        self.messages.write()
+    /// True when a table can't be written any more; [`Recorder::close`] says why.
+    pub fn has_failed(&self) -> bool {
+        self.queue.has_failed()
+            || self.flows.has_failed()
+            || self.packets.has_failed()
+            || self.messages.has_failed()
     }
 
     /// Writes the rest and closes the files.

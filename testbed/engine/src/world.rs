@@ -221,6 +221,11 @@ impl World {
         Ok(stopped)
     }
 
+    /// Waits for the tables' writers, and says why one of them stopped early.
+    pub(crate) fn close_tables(self) -> EngineError {
+        self.recorder.close().err().unwrap_or(EngineError::WriterStopped)
+    }
+
     fn handle_arrival(&mut self, now: Time, index: usize) {
         let node = &mut self.pipes[index];
         let Some(packet) = node.pipe.poll_receive(now) else {
@@ -320,13 +325,13 @@ impl World {
                     self.bottleneck.2.handle_record(record);
                 }
             }
-            self.recorder.handle_queue(&node.name, records);
+            self.recorder.handle_queue(index as u16, records);
         }
         for node in &mut self.hosts {
             self.recorder.handle_flows(node.host.flow_records());
             self.recorder.handle_messages(node.host.message_records());
         }
-        self.recorder.write()
+        if self.recorder.has_failed() { Err(EngineError::WriterStopped) } else { Ok(()) }
     }
 
     fn handle_events(&mut self, now: Time) -> Result<(), EngineError> {

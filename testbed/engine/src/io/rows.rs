@@ -1,5 +1,6 @@
 //! The tables' rows: which column holds what. Units are last in the names.
 
+use bytes::Bytes;
 use narrows_common::Duration;
 use narrows_common::record::{FlowRecord, MessageRecord, QueueEvent, QueueRecord};
 use parquet::data_type::ByteArray;
@@ -7,11 +8,16 @@ use parquet::data_type::ByteArray;
 use super::table::{Column, Row};
 use crate::collector::Report;
 
-/// A ledger row of a named switch.
-#[derive(Clone, Debug)]
+/// Text that costs nothing to repeat.
+fn text(words: &'static str) -> ByteArray {
+    ByteArray::from(Bytes::from_static(words.as_bytes()))
+}
+
+/// A ledger row of a switch.
+#[derive(Clone, Copy, Debug)]
 pub struct QueueRow {
-    /// The switch's name, as it goes to disk.
-    pub switch: ByteArray,
+    /// Which switch: the index of its name.
+    pub switch: u16,
     /// The row.
     pub record: QueueRecord,
 }
@@ -25,29 +31,30 @@ impl Row for QueueRow {
     const REPEATING: &'static [&'static str] =
         &["switch", "port", "queue", "event", "reason", "flow", "length_bytes"];
 
-    fn columns(rows: &[Self]) -> Vec<Column> {
-        let [enqueue, dequeue, drop] = ["enqueue", "dequeue", "drop"].map(ByteArray::from);
-        let none = ByteArray::from("");
+    /// The switches' names.
+    type Shared = Vec<ByteArray>;
+
+    fn columns(rows: &[Self], names: &Self::Shared) -> Vec<Column> {
         let record = || rows.iter().map(|row| &row.record);
         vec![
             Column::I64(record().map(|r| r.at.as_ps() as i64).collect()),
-            Column::Text(rows.iter().map(|row| row.switch.clone()).collect()),
+            Column::Text(rows.iter().map(|row| names[usize::from(row.switch)].clone()).collect()),
             Column::I32(record().map(|r| r.port.into()).collect()),
             Column::I32(record().map(|r| r.queue.into()).collect()),
             Column::Text(
                 record()
                     .map(|r| match r.event {
-                        QueueEvent::Enqueue => enqueue.clone(),
-                        QueueEvent::Dequeue => dequeue.clone(),
-                        QueueEvent::Drop(_) => drop.clone(),
+                        QueueEvent::Enqueue => text("enqueue"),
+                        QueueEvent::Dequeue => text("dequeue"),
+                        QueueEvent::Drop(_) => text("drop"),
                     })
                     .collect(),
             ),
             Column::Text(
                 record()
                     .map(|r| match r.event {
-                        QueueEvent::Drop(reason) => ByteArray::from(reason.name()),
-                        _ => none.clone(),
+                        QueueEvent::Drop(reason) => text(reason.name()),
+                        _ => text(""),
                     })
                     .collect(),
             ),
@@ -70,7 +77,9 @@ impl Row for FlowRecord {
     const REPEATING: &'static [&'static str] =
         &["flow", "ssthresh_bytes", "retransmits", "timeouts", "phase"];
 
-    fn columns(rows: &[Self]) -> Vec<Column> {
+    type Shared = ();
+
+    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
         let sample = |span: Duration| (span > Duration::ZERO).then_some(span.as_ps() as i64);
         vec![
             Column::I64(rows.iter().map(|r| r.at.as_ps() as i64).collect()),
@@ -89,7 +98,7 @@ impl Row for FlowRecord {
             Column::I64(rows.iter().map(|r| r.retransmits as i64).collect()),
             Column::I64(rows.iter().map(|r| r.timeouts as i64).collect()),
             Column::I64(rows.iter().map(|r| r.round as i64).collect()),
-            Column::Text(rows.iter().map(|r| ByteArray::from(r.phase.name())).collect()),
+            Column::Text(rows.iter().map(|r| text(r.phase.name())).collect()),
         ]
     }
 }
@@ -114,7 +123,9 @@ impl Row for Report {
         "destination",
     ];
 
-    fn columns(rows: &[Self]) -> Vec<Column> {
+    type Shared = ();
+
+    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
         let end = |([a, b, c, d], port): ([u8; 4], u16)| {
             ByteArray::from(format!("{a}.{b}.{c}.{d}:{port}").into_bytes())
         };
@@ -146,7 +157,9 @@ impl Row for MessageRecord {
         required int64 written_ps; required int64 read_ps; }";
     const REPEATING: &'static [&'static str] = &["flow", "length_bytes"];
 
-    fn columns(rows: &[Self]) -> Vec<Column> {
+    type Shared = ();
+
+    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
         vec![
             Column::I32(rows.iter().map(|r| r.flow as i32).collect()),
             Column::I64(rows.iter().map(|r| r.message as i64).collect()),

@@ -1,23 +1,28 @@
-//! Parquet tables of a run: rows in, columns out, one file a table.
+//! Parquet tables of a run: rows in, columns out, one file and one writing thread a table.
 //!
-//! The files depend on the rows only: no dates, no machine, row groups of a fixed size.
+//! The files depend on the rows only: no dates, no machine, row groups of a fixed size. A full row
+//! group goes to the thread, so encoding and compression take none of the engine's time where
+//! there is a second core; a thread that falls behind holds the engine up rather than memory.
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-/// Rows of a row group; also how many are held in memory.
+/// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 16;
+/// Full row groups that may wait for their writer.
+const GROUPS_WAITING: usize = 2;
 
 /// The values of one column.
 #[derive(Debug)]
@@ -39,26 +44,81 @@ pub trait Row: Sized {
     const SCHEMA: &'static str;
     /// Columns of few distinct values.
     const REPEATING: &'static [&'static str];
+    /// What all rows of a table share.
+    type Shared: Send + 'static;
     /// The columns of `rows`, in the schema's order.
-    fn columns(rows: &[Self]) -> Vec<Column>;
+    fn columns(rows: &[Self], shared: &Self::Shared) -> Vec<Column>;
 }
 
 /// A table that is being written.
 pub struct Table<R: Row> {
-    writer: SerializedFileWriter<BufWriter<File>>,
-    rows: PhantomData<R>,
+    /// Rows that do not fill a row group yet.
+    rows: Vec<R>,
+    groups: SyncSender<Vec<R>>,
+    writer: JoinHandle<Result<(), ParquetError>>,
 }
 
-impl<R: Row> Table<R> {
-    /// Creates the file.
+impl<R: Row + Send + 'static> Table<R> {
+    /// Creates the file and its writer.
     ///
     /// # Errors
-    /// When it can't be created.
-    pub fn create(path: &Path) -> Result<Self, ParquetError> {
+    /// When the file can't be created.
+    pub fn create(path: &Path, shared: R::Shared) -> Result<Self, ParquetError> {
+        let mut file = GroupWriter::create::<R>(path)?;
+        let (groups, received) = sync_channel::<Vec<R>>(GROUPS_WAITING);
+        let writer = thread::spawn(move || {
+            for rows in received {
+                file.write(&R::columns(&rows, &shared))?;
+            }
+            file.writer.close().map(drop)
+        });
+        Ok(Table { rows: Vec::with_capacity(GROUP_ROWS), groups, writer })
+    }
+
+    /// Adds rows.
+    pub fn extend(&mut self, rows: impl IntoIterator<Item = R>) {
+        for row in rows {
+            self.rows.push(row);
+            if self.rows.len() == GROUP_ROWS {
+                let group = std::mem::replace(&mut self.rows, Vec::with_capacity(GROUP_ROWS));
+                // A writer that is gone has failed; `close` says why.
+                let _ = self.groups.send(group);
+            }
+        }
+    }
+
+    /// True when the writer has stopped, which it does early only when the disk refuses.
+    pub fn has_failed(&self) -> bool {
+        self.writer.is_finished()
+    }
+
+    /// Writes the last rows and closes the file.
+    ///
+    /// # Errors
+    /// When the disk refused at any time.
+    pub fn close(self) -> Result<(), ParquetError> {
+        let Table { rows, groups, writer } = self;
+        if !rows.is_empty() {
+            let _ = groups.send(rows);
+        }
+        drop(groups);
+        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// The file behind a table.
+struct GroupWriter {
+    writer: SerializedFileWriter<BufWriter<File>>,
+}
+
+impl GroupWriter {
+    fn create<R: Row>(path: &Path) -> Result<Self, ParquetError> {
         let schema = Arc::new(parse_message_type(R::SCHEMA)?);
         let mut properties = WriterProperties::builder()
             .set_created_by("narrows".into())
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            // Least and greatest text of a few words would cost more than the rest of the table.
+            .set_statistics_enabled(EnabledStatistics::None)
             .set_dictionary_enabled(false);
         for field in schema.get_fields() {
             let column = ColumnPath::from(field.name());
@@ -70,52 +130,28 @@ impl<R: Row> Table<R> {
         }
         let file = BufWriter::new(File::create(path)?);
         let writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-        Ok(Table { writer, rows: PhantomData })
+        Ok(GroupWriter { writer })
     }
 
-    /// Writes whole row groups of `rows` and leaves the rest in it.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub fn drain(&mut self, rows: &mut Vec<R>) -> Result<(), ParquetError> {
-        let whole = rows.len() / GROUP_ROWS * GROUP_ROWS;
-        for group in rows[..whole].chunks(GROUP_ROWS) {
-            self.write_group(group)?;
-        }
-        rows.drain(..whole);
-        Ok(())
-    }
-
-    /// Writes the last rows and closes the file.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub fn close(mut self, rows: &[R]) -> Result<(), ParquetError> {
-        for group in rows.chunks(GROUP_ROWS) {
-            self.write_group(group)?;
-        }
-        self.writer.close().map(drop)
-    }
-
-    fn write_group(&mut self, rows: &[R]) -> Result<(), ParquetError> {
+    fn write(&mut self, columns: &[Column]) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
-        for column in R::columns(rows) {
+        for column in columns {
             let mut writer = group.next_column()?.expect("columns() gives as many as SCHEMA has");
             match column {
                 Column::I32(values) => {
-                    writer.typed::<Int32Type>().write_batch(&values, None, None)?;
+                    writer.typed::<Int32Type>().write_batch(values, None, None)?;
                 }
                 Column::I64(values) => {
-                    writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+                    writer.typed::<Int64Type>().write_batch(values, None, None)?;
                 }
                 Column::OptionalI64(values) => {
                     let levels: Vec<i16> =
                         values.iter().map(|value| value.is_some().into()).collect();
-                    let present: Vec<i64> = values.into_iter().flatten().collect();
+                    let present: Vec<i64> = values.iter().copied().flatten().collect();
                     writer.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?;
                 }
                 Column::Text(values) => {
-                    writer.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+                    writer.typed::<ByteArrayType>().write_batch(values, None, None)?;
                 }
             }
             writer.close()?;
