@@ -23,7 +23,8 @@ RUST_MAY = {
 PYTHON_MAY = {
     "controller": set(),
     "analysis": set(),
-    "testbed": {"controller", "analysis"},
+    "switch": set(),
+    "testbed": {"controller", "analysis", "switch"},
     "bench": {"testbed"},
 }
 """The packages of ours that each Python room may import, itself aside."""

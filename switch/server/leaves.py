@@ -1,0 +1,233 @@
+"""The data tree that gNMI shows: one list of leaves, by the paths of OpenConfig.
+
+Models: openconfig-interfaces (names of RFC 8343), openconfig-qos with its submodules
+openconfig-qos-elements (schedulers), openconfig-qos-interfaces (queue state) and
+openconfig-qos-mem-mgmt (buffers of a queue in bytes and in microseconds). What OpenConfig has
+no leaf for is marked `narrows-qos`, an augmentation.
+
+A port's scheduler policy and its buffer allocation profile carry the port's number as their
+name; its scheduler has the sequence 0 and its queue the name 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+PortState = Mapping[str, Any]
+Value = int | str | float
+PS_PER_US = 10**6
+
+
+class TrafficManager(Protocol):
+    """What of a target is read and set here."""
+
+    def ports(self) -> list[int]:
+        """The numbers of its ports."""
+
+    def port_state(self, port: int) -> dict[str, Any]:
+        """A port's settings and counts."""
+
+    def set_rate(self, port: int, rate_bps: int) -> None:
+        """Sets a port's rate in bits per second."""
+
+    def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
+        """Sets a port's queue limit: `packets`, `bytes` or `time_ps`."""
+
+
+PORT = "{port}"
+"""Stands for the port's number in a key of a path."""
+
+Elem = tuple[str, tuple[tuple[str, str], ...]]
+"""A path element: its name, and its keys with their values."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A YANG type: its name, and for an integer the largest value."""
+
+    name: str
+    most: int | None = None
+
+
+UINT32 = Kind("uint32", 2**32 - 1)
+UINT64 = Kind("uint64", 2**64 - 1)
+DECIMAL = Kind("decimal64")
+STRING = Kind("string")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of every port. `read` gives its value, or None where this port has none."""
+
+    path: tuple[Elem, ...]
+    kind: Kind
+    read: Callable[[PortState], Value | None]
+    is_config: bool = False
+    module: str | None = None
+    """The module that augments the model by this leaf; None: it is the model's own."""
+    write: Callable[[TrafficManager, int, int], None] | None = None
+    least: int = 0
+    unit: str = ""
+
+    def expected(self) -> str:
+        """What may be written to it."""
+        unit = f" in {self.unit}" if self.unit else ""
+        return f"a {self.kind.name}{unit} from {self.least} to {self.kind.most}"
+
+
+def parse(text: str) -> tuple[Elem, ...]:
+    """A path of this file as elements: `a/b[k=v]/c`."""
+    elems = list[Elem]()
+    for part in text.strip("/").split("/"):
+        name, *keys = part.replace("]", "").split("[")
+        pairs = (key.partition("=") for key in keys)
+        elems.append((name, tuple((key, value) for key, _, value in pairs)))
+    return tuple(elems)
+
+
+def show(path: tuple[Elem, ...], port: int | None = None) -> str:
+    """The path as text."""
+    parts = []
+    for name, keys in path:
+        shown = "".join(f"[{key}={value}]" for key, value in keys)
+        parts.append(name + shown)
+    text = "/" + "/".join(parts)
+    return text if port is None else text.replace(PORT, str(port))
+
+
+def place(path: tuple[Elem, ...], port: int) -> tuple[Elem, ...]:
+    """The path of a leaf at one port."""
+    return tuple(
+        (name, tuple((key, str(port) if value == PORT else value) for key, value in keys))
+        for name, keys in path
+    )
+
+
+def port_number(state: PortState) -> str:
+    return str(state["port"])
+
+
+def count(key: str) -> Callable[[PortState], Value | None]:
+    return lambda state: state.get(key)
+
+
+def dropped(state: PortState) -> int:
+    return int(state["dropped_queue_full"]) + int(state["dropped_egress"])
+
+
+def limit(kind: str) -> Callable[[PortState], Value | None]:
+    return lambda state: state["queue"].get(kind)
+
+
+def limit_us(state: PortState) -> int | None:
+    """The limit in whole microseconds, the last one begun not counted."""
+    time_ps = state["queue"].get("time_ps")
+    return None if time_ps is None else int(time_ps) // PS_PER_US
+
+
+def always(value: Value) -> Callable[[PortState], Value | None]:
+    return lambda state: value
+
+
+def set_rate(target: TrafficManager, port: int, rate_bps: int) -> None:
+    target.set_rate(port, rate_bps)
+
+
+def set_bytes(target: TrafficManager, port: int, size_bytes: int) -> None:
+    target.set_queue_limit(port, {"bytes": size_bytes})
+
+
+def set_us(target: TrafficManager, port: int, time_us: int) -> None:
+    target.set_queue_limit(port, {"time_ps": time_us * PS_PER_US})
+
+
+def set_packets(target: TrafficManager, port: int, packets: int) -> None:
+    target.set_queue_limit(port, {"packets": packets})
+
+
+INTERFACE = f"/interfaces/interface[name={PORT}]"
+QOS = f"/qos/interfaces/interface[interface-id={PORT}]"
+QUEUE = f"{QOS}/output/queues/queue[name=0]"
+POLICY = f"/qos/scheduler-policies/scheduler-policy[name={PORT}]"
+SCHEDULER = f"{POLICY}/schedulers/scheduler[sequence=0]"
+PROFILE = f"/qos/buffer-allocation-profiles/buffer-allocation-profile[name={PORT}]"
+BUFFER = f"{PROFILE}/queues/queue[name=0]"
+OURS = "narrows-qos"
+
+
+def both(
+    at: str,
+    name: str,
+    kind: Kind,
+    read: Callable[[PortState], Value | None],
+    module: str | None = None,
+    write: Callable[[TrafficManager, int, int], None] | None = None,
+    unit: str = "",
+) -> list[Leaf]:
+    """A leaf under `config` and the same under `state`."""
+    config = Leaf(parse(f"{at}/config/{name}"), kind, read, True, module, write, 1, unit)
+    return [config, Leaf(parse(f"{at}/state/{name}"), kind, read, False, module)]
+
+
+def state(
+    at: str,
+    name: str,
+    kind: Kind,
+    read: Callable[[PortState], Value | None],
+    module: str | None = None,
+) -> Leaf:
+    """A leaf that can only be read."""
+    return Leaf(parse(f"{at}/{name}"), kind, read, False, module)
+
+
+COUNTERS = f"{INTERFACE}/state/counters"
+RATE = f"{SCHEDULER}/two-rate-three-color"
+
+LEAVES: tuple[Leaf, ...] = (
+    *both(INTERFACE, "name", STRING, port_number),
+    state(INTERFACE, "state/ifindex", UINT32, count("port")),
+    state(INTERFACE, "state/admin-status", STRING, always("UP")),
+    state(INTERFACE, "state/oper-status", STRING, always("UP")),
+    state(COUNTERS, "in-pkts", UINT64, count("received")),
+    state(COUNTERS, "in-octets", UINT64, count("received_bytes")),
+    state(COUNTERS, "out-pkts", UINT64, count("transmitted")),
+    state(COUNTERS, "out-octets", UINT64, count("transmitted_bytes")),
+    state(COUNTERS, "out-discards", UINT64, dropped),
+    *both(QOS, "interface-id", STRING, port_number),
+    *both(f"{QOS}/output", "buffer-allocation-profile", STRING, port_number),
+    *both(f"{QOS}/output/scheduler-policy", "name", STRING, port_number),
+    *both(QUEUE, "name", STRING, always("0")),
+    state(QUEUE, "state/transmit-pkts", UINT64, count("transmitted")),
+    state(QUEUE, "state/transmit-octets", UINT64, count("transmitted_bytes")),
+    state(QUEUE, "state/dropped-pkts", UINT64, count("dropped_queue_full")),
+    state(QUEUE, "state/max-queue-len", UINT64, count("depth_max_bytes")),
+    state(QUEUE, "state/avg-queue-len", UINT64, count("depth_mean_bytes")),
+    state(QUEUE, "state/enqueued-pkts", UINT64, count("enqueued"), OURS),
+    state(QUEUE, "state/dequeued-pkts", UINT64, count("dequeued"), OURS),
+    state(QUEUE, "state/queue-len", UINT64, count("waiting_bytes"), OURS),
+    state(QUEUE, "state/queue-len-packets", UINT64, count("waiting_packets"), OURS),
+    state(QUEUE, "state/max-queue-len-packets", UINT64, count("depth_max_packets"), OURS),
+    state(QUEUE, "state/avg-queue-len-packets", DECIMAL, count("depth_mean_packets"), OURS),
+    *both(POLICY, "name", STRING, port_number),
+    *both(SCHEDULER, "sequence", UINT32, always(0)),
+    *both(SCHEDULER, "type", STRING, always("TWO_RATE_THREE_COLOR")),
+    *both(RATE, "cir", UINT64, count("rate_bps"), None, set_rate, "bit/s"),
+    *both(PROFILE, "name", STRING, port_number),
+    *both(BUFFER, "name", STRING, always("0")),
+    *both(BUFFER, "dedicated-buffer", UINT64, limit("bytes"), None, set_bytes, "bytes"),
+    *both(BUFFER, "dedicated-buffer-temporal", UINT64, limit_us, None, set_us, "microseconds"),
+    *both(BUFFER, "dedicated-buffer-packets", UINT64, limit("packets"), OURS, set_packets,
+          "packets"),
+)  # fmt: skip
+
+MODULES = {"interfaces": "openconfig-interfaces", "qos": "openconfig-qos"}
+"""The model of each top-level container."""
+
+VERSIONS = {
+    "openconfig-interfaces": "3.0.0",
+    "openconfig-qos": "0.11.1",
+    OURS: "1.0.0",
+}
+"""The models whose leaves these are; openconfig-qos by the revision of its mem-mgmt."""

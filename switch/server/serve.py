@@ -1,0 +1,68 @@
+"""One gRPC server for all that a controller may ask of a switch.
+
+A service is a function that adds a servicer to the server: `serve(address, [adder, ...])`, where
+`adder(server)` calls the generated `add_...Servicer_to_server`. P4Runtime's is
+`P4RuntimeService.add_to`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+Adder = Callable[[grpc.Server], None]
+
+THREADS = 128
+"""A stream takes one as long as it lives."""
+MESSAGE_BYTES_MAX = 256 * 1024 * 1024
+"""Programs and batches are larger than gRPC's 4 MiB."""
+
+
+@dataclass(frozen=True)
+class Tls:
+    """PEM files: the server's certificate and key, and who signs clients, if they must be."""
+
+    certificate: Path
+    key: Path
+    client_authority: Path | None = None
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Reads the files. Raises `OSError`."""
+        authority = self.client_authority.read_bytes() if self.client_authority else None
+        pair = (self.key.read_bytes(), self.certificate.read_bytes())
+        return grpc.ssl_server_credentials(
+            [pair], root_certificates=authority, require_client_auth=authority is not None
+        )
+
+
+def serve(
+    address: str, services: Iterable[Adder], tls: Tls | None = None
+) -> tuple[grpc.Server, int]:
+    """Starts a server at `host:port` (0 for any free port); returns it and its port. Raises
+    `OSError` when the address is taken or none of this machine's.
+    """
+    server = grpc.server(
+        ThreadPoolExecutor(THREADS, thread_name_prefix="grpc"),
+        options=[
+            ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+            ("grpc.max_send_message_length", MESSAGE_BYTES_MAX),
+            ("grpc.so_reuseport", 0),
+        ],
+    )
+    for add in services:
+        add(server)
+    try:
+        if tls is None:
+            port = server.add_insecure_port(address)
+        else:
+            port = server.add_secure_port(address, tls.credentials())
+    except RuntimeError as error:
+        raise OSError(f"{address}: {error}") from None
+    if port == 0:
+        raise OSError(f"{address}: can't be listened at")
+    server.start()
+    return server, port

@@ -1,0 +1,141 @@
+"""What a server asks of a switch. `testbed._engine.Switch` is one; names are the P4 program's.
+
+Values are text, hexadecimal after 0x. A table entry is a dict as `narrows_switch::TableEntry`
+reads it: `table`, `matches` (field name to `{"exact": v}`, `{"lpm": [v, bits]}`,
+`{"ternary": [v, mask]}`, `{"range": [from, to]}`; a field left out matches anything), `priority`,
+`action`, `params`. Every method may raise `TargetError`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+Kind = Literal[
+    "not-found",
+    "already-exists",
+    "invalid-argument",
+    "out-of-range",
+    "resource-exhausted",
+    "permission-denied",
+    "failed-precondition",
+    "unimplemented",
+]
+Entry = dict[str, Any]
+
+
+class TargetError(Exception):
+    """Why a switch refused: a kind, and a message that names the object."""
+
+    def __init__(self, kind: Kind, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind: Kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Target(Protocol):
+    """A switch under control. Methods may be called from any thread."""
+
+    def check(self, program_json: str) -> None:
+        """Raises when the switch can't run this bmv2 JSON."""
+
+    def load(self, program_json: str) -> None:
+        """Runs this bmv2 JSON from now on, with empty tables; ports keep rate, limit and counts.
+        Packets that wait are lost, and counted as dropped at egress.
+        """
+
+    def pause(self) -> None:
+        """Holds packets back until as many calls of `resume`."""
+
+    def resume(self) -> None:
+        """Ends a `pause`."""
+
+    def now_ps(self) -> int:
+        """The switch's clock: when it last did something."""
+
+    def statistics(self) -> dict[str, int]:
+        """What it has done, ports aside: `received`, `parser_errors`, `checksum_errors`,
+        `dropped_ingress`, `dropped_egress`, `no_such_port`, `no_such_group`, `aborted`,
+        `endless`, `no_program`.
+        """
+
+    def ports(self) -> list[int]:
+        """Its ports' numbers, ascending."""
+
+    def port_state(self, port: int) -> dict[str, Any]:
+        """`port`, `rate_bps` (None: no limit), `queue` (`{"packets": n}`, `{"bytes": n}` or
+        `{"time_ps": n}`), `counts`, `enqueued`, `dequeued`, `dropped_queue_full`,
+        `dropped_egress`, `transmitted`, `transmitted_bytes`, `received`, `received_bytes`,
+        `waiting_packets`, `waiting_bytes`, `depth_max_packets`, `depth_max_bytes`.
+        """
+
+    def set_rate(self, port: int, rate_bps: int) -> None:
+        """Sets a port's rate from now on."""
+
+    def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
+        """Sets a queue's limit, as `port_state` has it."""
+
+    def insert_entry(self, entry: Entry) -> None:
+        """Adds an entry."""
+
+    def modify_entry(self, entry: Entry) -> None:
+        """Gives the entry with these matches and priority another action."""
+
+    def delete_entry(self, entry: Entry) -> None:
+        """Removes the entry with these matches and priority."""
+
+    def entry(self, entry: Entry) -> tuple[Entry, int, int] | None:
+        """The entry with these matches and priority, with its packets and bytes."""
+
+    def entries(self, table: str) -> list[tuple[Entry, int, int]]:
+        """A table's entries with their packets and bytes (0 without a direct counter)."""
+
+    def set_entry_count(self, entry: Entry, packets: int, octets: int) -> None:
+        """Sets an entry's direct counter."""
+
+    def default_action(self, table: str) -> dict[str, Any] | None:
+        """`action` and `params` of a table's default, if it has one."""
+
+    def set_default_action(self, default: dict[str, Any]) -> None:
+        """Sets a table's default: `table`, `action`, `params`."""
+
+    def reset_default_action(self, table: str) -> None:
+        """Makes a table's default what the program says."""
+
+    def read_counters(self, name: str, first: int, count: int) -> list[tuple[int, int]]:
+        """Packets and bytes of `count` cells."""
+
+    def write_counter(self, name: str, index: int, packets: int, octets: int) -> None:
+        """Sets a cell."""
+
+    def configure_meter(self, name: str, index: int, config: dict[str, int] | None) -> None:
+        """Sets `cir`, `cburst`, `pir`, `pburst` of a cell; None makes it green for ever."""
+
+    def configure_entry_meter(self, entry: Entry, config: dict[str, int] | None) -> None:
+        """The same for an entry's direct meter."""
+
+    def read_registers(self, name: str, first: int, count: int) -> list[str]:
+        """The values of `count` cells."""
+
+    def write_register(self, name: str, index: int, value: str) -> None:
+        """Sets a cell."""
+
+    def set_clone_session(self, session: dict[str, Any]) -> None:
+        """`id`, `replicas` (each `port`, `rid`; none removes it), `truncate_bytes` or None."""
+
+    def set_multicast_group(self, group: int, replicas: list[dict[str, int]]) -> None:
+        """Where copies go; none removes it."""
+
+    def set_value_set(self, name: str, members: list[list[str]]) -> None:
+        """All members of a parser value set, each a value for every part of the key."""
+
+    def take_digests(self) -> list[tuple[str, list[str]]]:
+        """Digests since the last call: the list's name and the fields' values."""
+
+    def take_packet_ins(self) -> list[bytes]:
+        """Packets that left by the CPU port since the last call."""
+
+    def packet_out(self, packet: bytes) -> None:
+        """A packet comes in by the CPU port."""

@@ -1,0 +1,235 @@
+"""Requested paths against the tree of `leaves`: matching, reading, and JSON (RFC 7951).
+
+A path may have `*` for an element or a key's value, leave keys out (all of them), and have
+`...` for any number of elements.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from switch.server.leaves import (
+    DECIMAL,
+    LEAVES,
+    MODULES,
+    PORT,
+    UINT32,
+    UINT64,
+    Elem,
+    Leaf,
+    TrafficManager,
+    Value,
+    place,
+    show,
+)
+
+Wanted = Sequence[tuple[str, dict[str, str]]]
+"""A requested path: names, and those keys that were given."""
+
+
+class PathError(Exception):
+    """A path that the tree has not. `is_syntax` where no target state could bring it about."""
+
+    def __init__(self, message: str, *, is_syntax: bool = False) -> None:
+        super().__init__(message)
+        self.is_syntax = is_syntax
+
+
+@dataclass(frozen=True)
+class Found:
+    """A leaf at a port, with the length of the path that was asked for and matched it."""
+
+    leaf: Leaf
+    port: int
+    path: tuple[Elem, ...]
+    depth: int
+
+
+def show_wanted(wanted: Wanted) -> str:
+    """A requested path as text."""
+    return show(tuple((name, tuple(sorted(keys.items()))) for name, keys in wanted))
+
+
+def fits(elem: Elem, name: str, keys: dict[str, str]) -> bool:
+    """Whether an element of a leaf's path is one of those meant; its port is any."""
+    own, pairs = elem
+    if name not in ("*", own):
+        return False
+    here = dict(pairs)
+    return all(
+        key in here and (value == "*" or here[key] in (PORT, value)) for key, value in keys.items()
+    )
+
+
+def match(path: tuple[Elem, ...], wanted: Wanted) -> int | None:
+    """How many elements of `path` the wanted ones cover, from its root; None: not this path."""
+    if not wanted:
+        return 0
+    (name, keys), rest = wanted[0], wanted[1:]
+    if name == "...":
+        for skipped in range(len(path) + 1):
+            depth = match(path[skipped:], rest)
+            if depth is not None:
+                return len(path) if not rest else skipped + depth
+        return None
+    if not path or not fits(path[0], name, keys):
+        return None
+    depth = match(path[1:], rest)
+    return None if depth is None else depth + 1
+
+
+def leaves_of(wanted: Wanted) -> list[tuple[Leaf, int]]:
+    """The leaves that a path means, whatever ports there are. Raises `PathError`."""
+    found = [(leaf, depth) for leaf in LEAVES if (depth := match(leaf.path, wanted)) is not None]
+    if not found:
+        raise why_not(wanted)
+    return found
+
+
+def why_not(wanted: Wanted) -> PathError:
+    """What is wrong with a path that means no leaf: its first element that fits nothing."""
+    text = show_wanted(wanted)
+    for length in range(1, len(wanted) + 1):
+        if any(match(leaf.path, wanted[:length]) is not None for leaf in LEAVES):
+            continue
+        name, keys = wanted[length - 1]
+        before = wanted[: length - 1]
+        next_elems = dict[str, Elem]()
+        for leaf in LEAVES:
+            depth = match(leaf.path, before)
+            if depth is not None and depth < len(leaf.path):
+                next_elems[leaf.path[depth][0]] = leaf.path[depth]
+        at = show_wanted(before)
+        if not next_elems:
+            return PathError(f"{text}: {at} is a leaf, nothing is below it", is_syntax=True)
+        if name in next_elems:
+            return wrong_key(text, next_elems[name], keys)
+        close = difflib.get_close_matches(name, next_elems, 1)
+        hint = f" (did you mean '{close[0]}'?)" if close else ""
+        names = ", ".join(sorted(next_elems))
+        return PathError(f"{text}: {at} has no '{name}'{hint}; it has {names}", is_syntax=True)
+    return PathError(f"{text}: there is no such path", is_syntax=True)
+
+
+def wrong_key(text: str, elem: Elem, keys: dict[str, str]) -> PathError:
+    """A key that the list does not have, or a value that no entry has."""
+    name, pairs = elem
+    here = dict(pairs)
+    for key, value in keys.items():
+        if key not in here:
+            known = f"its key is '{pairs[0][0]}'" if pairs else "it has no keys"
+            return PathError(f"{text}: {name} has no key '{key}': {known}", is_syntax=True)
+        if value not in ("*", here[key]) and here[key] != PORT:
+            what = f"expected {here[key]}"
+            return PathError(f"{text}: there is no {name}[{key}={value}]: {what}")
+    return PathError(f"{text}: there is no such path", is_syntax=True)
+
+
+def find(wanted: Wanted, ports: Iterable[int]) -> list[Found]:
+    """The leaves at each port that a path means, port by port; none where the port is not there.
+
+    Raises `PathError` for a path that no port could have.
+    """
+    leaves = leaves_of(wanted)
+    found = []
+    for port in sorted(ports):
+        for leaf, _ in leaves:
+            path = place(leaf.path, port)
+            depth = match(path, wanted)
+            if depth is not None:
+                found.append(Found(leaf, port, path, depth))
+    return found
+
+
+def values(
+    target: TrafficManager, found: Iterable[Found], keep: Callable[[Leaf], bool]
+) -> Iterator[tuple[Found, Value]]:
+    """The leaves with their values, those left out that `keep` does not want or have none."""
+    states = dict[int, dict[str, Any]]()
+    for one in found:
+        if not keep(one.leaf):
+            continue
+        if one.port not in states:
+            states[one.port] = target.port_state(one.port)
+        value = one.leaf.read(states[one.port])
+        if value is not None:
+            yield one, value
+
+
+def as_json(leaf: Leaf, value: Value, *, ietf: bool) -> Any:
+    """A leaf's value: RFC 7951 has 64-bit integers and decimals as strings."""
+    if leaf.kind in (UINT64, UINT32):
+        value = int(value)
+    if leaf.kind == DECIMAL:
+        value = float(value)
+    if ietf and leaf.kind in (UINT64, DECIMAL):
+        return str(value)
+    return value
+
+
+def subtree(leaves: Sequence[tuple[Found, Value]], depth: int, *, ietf: bool) -> Any:
+    """The leaves below the element at `depth` as one JSON value.
+
+    A name is qualified by its module where its parent's is another's (RFC 7951 section 4), so
+    those at the top always.
+    """
+    first, value = leaves[0]
+    if len(first.path) == depth:
+        return as_json(first.leaf, value, ietf=ietf)
+    top = dict[str, Any]()
+    for found, value in leaves:
+        module = MODULES[found.path[0][0]]
+        at = top
+        for index in range(depth, len(found.path)):
+            name, keys = found.path[index]
+            is_leaf = index == len(found.path) - 1
+            own = found.leaf.module if is_leaf and found.leaf.module else module
+            qualified = f"{own}:{name}" if ietf and (index == depth or own != module) else name
+            if is_leaf:
+                at[qualified] = as_json(found.leaf, value, ietf=ietf)
+            elif keys:
+                at = entry(at.setdefault(qualified, []), keys)
+            else:
+                at = at.setdefault(qualified, {})
+    return top
+
+
+def entry(entries: list[dict[str, Any]], keys: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The list's entry with these keys, made where it is not there yet."""
+    wanted = {key: int(value) if key == "sequence" else value for key, value in keys}
+    for one in entries:
+        if all(one[key] == value for key, value in wanted.items()):
+            return one
+    entries.append(dict(wanted))
+    return entries[-1]
+
+
+def flatten(path: Wanted, content: Any) -> Iterator[tuple[Wanted, Any]]:
+    """The leaves of a JSON value that is written at a path, each with its own path."""
+    if isinstance(content, dict):
+        for name, below in content.items():
+            bare = name.rpartition(":")[2]
+            if isinstance(below, list):
+                for one in below:
+                    yield from flatten([*path, (bare, list_keys(path, bare, one))], one)
+            else:
+                yield from flatten([*path, (bare, {})], below)
+    else:
+        yield path, content
+
+
+def list_keys(path: Wanted, name: str, content: Any) -> dict[str, str]:
+    """The keys of a list's entry, out of its own content. Raises `PathError`."""
+    keys = dict[str, str]()
+    known = {
+        key for leaf, depth in leaves_of([*path, (name, {})]) for key, _ in leaf.path[depth - 1][1]
+    }
+    for key in sorted(known):
+        if not isinstance(content, dict) or key not in content:
+            at = show_wanted([*path, (name, {})])
+            raise PathError(f"{at}: expected an entry with its key '{key}'", is_syntax=True)
+        keys[key] = str(content[key])
+    return keys
