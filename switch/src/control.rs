@@ -5,6 +5,8 @@
 //! Priorities are P4Runtime's: the larger number wins. Values are strings, decimal or
 //! hexadecimal with `0x`.
 
+mod lookup;
+
 use crate::externs::counter::Count;
 use crate::externs::meter::MeterConfig;
 use crate::load::value::{Integer, to_hex};

@@ -326,6 +326,11 @@ impl Table {
         numbered.filter_map(|(i, entry)| Some((i as u32, entry.as_ref()?)))
     }
 
+    /// The entry in a place.
+    pub(crate) fn entry(&self, i: u32) -> Option<&Entry> {
+        self.entries.get(i as usize)?.as_ref()
+    }
+
     pub(crate) fn count(&self, i: u32) -> Count {
         self.counts[i as usize]
     }

@@ -14,6 +14,8 @@ mod pipe;
 pub mod plan;
 #[cfg(feature = "python")]
 mod python;
+#[cfg(feature = "python")]
+mod python_switch;
 mod record;
 mod schedule;
 mod summary;

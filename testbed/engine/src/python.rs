@@ -109,6 +109,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(applications, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_class::<crate::python_switch::PySwitch>()?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;
     module.add("RunError", py.get_type::<RunError>())?;

@@ -1,0 +1,70 @@
+//! What a P4Runtime server asks of the control plane, on the bottleneck program.
+
+mod common;
+
+use common::*;
+use narrows_common::{Packet, Time};
+use narrows_switch::{Match, QueueLimit, TableEntry};
+
+fn route(prefix: &str, length: u32) -> TableEntry {
+    let matches = [("hdr.ipv4.dst_addr", Match::Lpm(prefix.into(), length))];
+    TableEntry { priority: 0, ..entry("ipv4_lpm", matches, "", []) }
+}
+
+#[test]
+fn one_entry_is_found_by_its_matches() {
+    let switch = bottleneck(None, QueueLimit::Packets(1));
+    // The bits below the prefix do not matter, nor does the priority in a table of prefixes.
+    let (found, _) = switch.find_entry(&route("0x0a0002ff", 24)).unwrap().unwrap();
+    assert_eq!(found.table, "NarrowsIngress.forward.ipv4_lpm");
+    assert_eq!(found.action, "NarrowsIngress.forward.route");
+    assert_eq!(found.params["port"], "0x2");
+    assert_eq!(found.matches["hdr.ipv4.dst_addr"], Match::Lpm("0xa000200".into(), 24));
+    assert_eq!(switch.find_entry(&route("0x0a000200", 25)).unwrap(), None);
+    let error = switch.find_entry(&route("0x0a000200", 33)).unwrap_err();
+    assert!(error.to_string().contains("hdr.ipv4.dst_addr"), "{error}");
+}
+
+#[test]
+fn a_default_action_becomes_the_programs_again() {
+    let mut switch = bottleneck(None, QueueLimit::Packets(1));
+    let programs = switch.default_action("ipv4_lpm").unwrap();
+    let route = narrows_switch::DefaultAction {
+        table: "ipv4_lpm".into(),
+        action: "route".into(),
+        params: strings([("port", "1"), ("src_mac", "2"), ("dst_mac", "3")]),
+    };
+    switch.set_default_action(&route).unwrap();
+    assert_ne!(switch.default_action("ipv4_lpm").unwrap(), programs);
+    switch.reset_default_action("ipv4_lpm").unwrap();
+    assert_eq!(switch.default_action("ipv4_lpm").unwrap(), programs);
+}
+
+#[test]
+fn cells_are_read_in_ranges_within_the_array() {
+    let mut switch = bottleneck(None, QueueLimit::Packets(1));
+    switch.write_register("delay_count", 3, "0xfedcba9876543210").unwrap();
+    let read = switch.read_registers("delay_count", 2, 3).unwrap();
+    assert_eq!(read, ["0x0", "0xfedcba9876543210", "0x0"]);
+    assert_eq!(switch.read_registers("delay_count", 0, 512).unwrap().len(), 512);
+    for (first, count) in [(0, 513), (512, 1), (u64::MAX, 2)] {
+        let error = switch.read_registers("delay_count", first, count).unwrap_err();
+        assert!(error.to_string().contains("expected below 512"), "{error}");
+    }
+    // The program drops a packet without a route: reason 0 of its 6.
+    let mut lost = frame(100, 1);
+    lost[32] = 77;
+    switch.handle_packet(Time::ZERO, 1, Packet::from_bytes(&lost));
+    let drops = switch.read_counters("drops", 0, 6).unwrap();
+    assert_eq!(drops.iter().map(|count| count.packets).sum::<u64>(), 1);
+    assert_eq!(drops.iter().map(|count| count.bytes).sum::<u64>(), 100);
+    assert!(switch.read_counters("drops", 0, 7).is_err());
+    assert!(switch.read_counters("drops", u64::MAX, 1).is_err());
+}
+
+#[test]
+fn a_value_set_that_is_not_there_is_named() {
+    let mut switch = bottleneck(None, QueueLimit::Packets(1));
+    let error = switch.set_value_set("tunnels", &[]).unwrap_err();
+    assert_eq!(error.to_string(), "there is no value set 'tunnels'");
+}
