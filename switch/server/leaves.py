@@ -106,18 +106,22 @@ def place(path: tuple[Elem, ...], port: int) -> tuple[Elem, ...]:
 
 
 def port_number(state: PortState) -> str:
+    """The port's number as a name."""
     return str(state["port"])
 
 
 def count(key: str) -> Callable[[PortState], Value | None]:
+    """What the port's state has under a key."""
     return lambda state: state.get(key)
 
 
 def dropped(state: PortState) -> int:
+    """Packets that the queue or egress dropped."""
     return int(state["dropped_queue_full"]) + int(state["dropped_egress"])
 
 
 def limit(kind: str) -> Callable[[PortState], Value | None]:
+    """The queue's limit, where it is of this kind."""
     return lambda state: state["queue"].get(kind)
 
 
@@ -128,22 +132,27 @@ def limit_us(state: PortState) -> int | None:
 
 
 def always(value: Value) -> Callable[[PortState], Value | None]:
+    """The same for every port."""
     return lambda state: value
 
 
 def set_rate(target: TrafficManager, port: int, rate_bps: int) -> None:
+    """Writes `cir`."""
     target.set_rate(port, rate_bps)
 
 
 def set_bytes(target: TrafficManager, port: int, size_bytes: int) -> None:
+    """Writes a limit in bytes."""
     target.set_queue_limit(port, {"bytes": size_bytes})
 
 
 def set_us(target: TrafficManager, port: int, time_us: int) -> None:
+    """Writes a limit in microseconds."""
     target.set_queue_limit(port, {"time_ps": time_us * PS_PER_US})
 
 
 def set_packets(target: TrafficManager, port: int, packets: int) -> None:
+    """Writes a limit in packets."""
     target.set_queue_limit(port, {"packets": packets})
 
 

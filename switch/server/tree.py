@@ -214,7 +214,9 @@ def flatten(path: Wanted, content: Any) -> Iterator[tuple[Wanted, Any]]:
             bare = name.rpartition(":")[2]
             if isinstance(below, list):
                 for one in below:
-                    yield from flatten([*path, (bare, list_keys(path, bare, one))], one)
+                    keys = list_keys(path, bare, one)
+                    rest = {key: value for key, value in one.items() if key not in keys}
+                    yield from flatten([*path, (bare, keys)], rest)
             else:
                 yield from flatten([*path, (bare, {})], below)
     else:

@@ -1,0 +1,390 @@
+"""A gNMI server (gNMI 0.10.0) for the traffic manager of a switch: `docs/gnmi.md` has its paths.
+
+`GnmiService(target).add_to(server)` puts it on the same gRPC port as P4Runtime. What it shows is
+the list in `leaves.py`. A path that is not there, a value of a wrong type or out of range, and
+what a switch can't do are refused with the canonical code and a message that names path and
+expectation; a Set is done as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import grpc
+from finsy.proto import gnmi, gnmi_grpc
+
+from switch.server import subscriptions
+from switch.server.leaves import DECIMAL, UINT32, UINT64, VERSIONS, Leaf, TrafficManager, Value
+from switch.server.target import TargetError
+from switch.server.tree import (
+    Found,
+    PathError,
+    Wanted,
+    as_json,
+    find,
+    flatten,
+    leaves_of,
+    show_wanted,
+    subtree,
+    values,
+)
+
+VERSION = "0.10.0"
+ENCODINGS = {gnmi.PROTO: "PROTO", gnmi.JSON_IETF: "JSON_IETF", gnmi.JSON: "JSON"}
+
+CODES = {
+    "not-found": grpc.StatusCode.NOT_FOUND,
+    "already-exists": grpc.StatusCode.ALREADY_EXISTS,
+    "invalid-argument": grpc.StatusCode.INVALID_ARGUMENT,
+    "out-of-range": grpc.StatusCode.OUT_OF_RANGE,
+    "resource-exhausted": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "permission-denied": grpc.StatusCode.PERMISSION_DENIED,
+    "failed-precondition": grpc.StatusCode.FAILED_PRECONDITION,
+    "unimplemented": grpc.StatusCode.UNIMPLEMENTED,
+}
+
+
+class RefusedError(Exception):
+    """A request that is answered with an error."""
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def invalid(message: str) -> RefusedError:
+    """A wrong argument."""
+    return RefusedError(grpc.StatusCode.INVALID_ARGUMENT, message)
+
+
+@dataclass(frozen=True)
+class Write:
+    """A leaf of one port and the value it is to have."""
+
+    leaf: Leaf
+    port: int
+    value: int
+
+
+class GnmiService(gnmi_grpc.gNMIServicer):
+    """gNMI over a target's traffic manager."""
+
+    def __init__(self, target: TrafficManager) -> None:
+        self.target = target
+        # Two clients' Sets do not mix.
+        self.setting = threading.Lock()
+
+    def add_to(self, server: grpc.Server) -> None:
+        """Adds the service to a server that has not been started."""
+        gnmi_grpc.add_gNMIServicer_to_server(self, server)
+
+    def Capabilities(  # noqa: N802 (the generated name)
+        self, request: gnmi.CapabilityRequest, context: grpc.ServicerContext
+    ) -> gnmi.CapabilityResponse:
+        """The models, the encodings and the version."""
+        return gnmi.CapabilityResponse(
+            supported_models=[
+                gnmi.ModelData(name=name, organization=organization(name), version=version)
+                for name, version in VERSIONS.items()
+            ],
+            supported_encodings=list(ENCODINGS),
+            gNMI_version=VERSION,
+        )
+
+    def Get(  # noqa: N802
+        self, request: gnmi.GetRequest, context: grpc.ServicerContext
+    ) -> gnmi.GetResponse:
+        """A notification for each path of the request."""
+        with refusing(context):
+            check_encoding(request.encoding)
+            keep = KEEP[request.type]
+            paths = request.path or [gnmi.Path()]
+            notifications = []
+            for path in paths:
+                wanted = joined(request.prefix, path)
+                found = find(wanted, self.target.ports())
+                if not found and not is_wild(wanted):
+                    raise self.no_port(wanted)
+                updates = [
+                    gnmi.Update(path=proto_path(path), val=value)
+                    for path, value in self.read(found, keep, request.encoding)
+                ]
+                if not updates and not is_wild(wanted):
+                    text = f"{show_wanted(wanted)}: it has no value of the type asked for now"
+                    raise RefusedError(grpc.StatusCode.NOT_FOUND, text)
+                notifications.append(
+                    gnmi.Notification(
+                        timestamp=time.time_ns(), prefix=answer_prefix(request.prefix),
+                        update=updates,
+                    )
+                )  # fmt: skip
+            return gnmi.GetResponse(notification=notifications)
+
+    def read(
+        self, found: list[Found], keep: Callable[[Leaf], bool], encoding: int
+    ) -> Iterator[tuple[Any, gnmi.TypedValue]]:
+        """Paths and values: leaves one by one, or as JSON the subtree of each match."""
+        have = list(values(self.target, found, keep))
+        if encoding == gnmi.PROTO:
+            for one, value in have:
+                yield one.path, scalar(one.leaf, value)
+            return
+        groups = dict[Any, list[tuple[Found, Value]]]()
+        for one, value in have:
+            groups.setdefault(one.path[: one.depth], []).append((one, value))
+        is_ietf = encoding == gnmi.JSON_IETF
+        for path, leaves in groups.items():
+            yield path, json_value(subtree(leaves, len(path), ietf=is_ietf), ietf=is_ietf)
+
+    def Set(  # noqa: N802
+        self, request: gnmi.SetRequest, context: grpc.ServicerContext
+    ) -> gnmi.SetResponse:
+        """Deletes, then replaces, then updates (gNMI section 3.4.3), all or none."""
+        with refusing(context), self.setting:
+            if request.union_replace:
+                raise RefusedError(grpc.StatusCode.UNIMPLEMENTED, "Set: union_replace")
+            for path in request.delete:
+                self.refuse_delete(joined(request.prefix, path))
+            results, writes = [], list[Write]()
+            for operation, updates in (
+                (gnmi.UpdateResult.REPLACE, request.replace),
+                (gnmi.UpdateResult.UPDATE, request.update),
+            ):
+                for update in updates:
+                    wanted = joined(request.prefix, update.path)
+                    content = written(wanted, update)
+                    for path, value in flatten(wanted, content):
+                        writes += self.check_write(path, value)
+                    results.append(gnmi.UpdateResult(path=update.path, op=operation))
+            self.apply(writes)
+            return gnmi.SetResponse(
+                prefix=answer_prefix(request.prefix), response=results, timestamp=time.time_ns()
+            )
+
+    def refuse_delete(self, wanted: Wanted) -> NoReturn:
+        """Nothing can be deleted: a port has a rate and a limit as long as it is there."""
+        leaves = leaves_of(wanted)
+        text = show_wanted(wanted)
+        if any(leaf.write for leaf, _ in leaves):
+            what = "Set delete: a port always has a queue limit, and its rate can't be taken off"
+            raise RefusedError(grpc.StatusCode.UNIMPLEMENTED, f"{text}: {what}; use update")
+        raise invalid(f"{text}: can be read only")
+
+    def check_write(self, wanted: Wanted, value: Any) -> Iterator[Write]:
+        """What a value at a path means for the ports; raises for what can't be written."""
+        text = show_wanted(wanted)
+        found = find(wanted, self.target.ports())
+        if not found:
+            raise self.no_port(wanted)
+        for one in found:
+            leaf = one.leaf
+            if one.depth != len(one.path):
+                raise invalid(f"{text}: expected a JSON object, got {value!r}")
+            if leaf.write is None:
+                # A container that was read may be written back: what it says is so already.
+                now = leaf.read(self.target.port_state(one.port))
+                if leaf.is_config and now is not None and str(value) == str(now):
+                    continue
+                raise invalid(f"{text}: can be read only")
+            yield Write(leaf, one.port, checked(text, leaf, value))
+
+    def no_port(self, wanted: Wanted) -> RefusedError:
+        """That the path is of a port that is not there."""
+        known = ", ".join(map(str, sorted(self.target.ports()))) or "none"
+        text = f"{show_wanted(wanted)}: there is no such port; there are {known}"
+        return RefusedError(grpc.StatusCode.NOT_FOUND, text)
+
+    def apply(self, writes: list[Write]) -> None:
+        """Writes in order; when one is refused, puts the ports back and raises."""
+        before = {write.port: self.target.port_state(write.port) for write in writes}
+        done = list[int]()
+        try:
+            for write in writes:
+                assert write.leaf.write is not None
+                write.leaf.write(self.target, write.port, write.value)
+                done.append(write.port)
+        except TargetError:
+            for port in dict.fromkeys(done):
+                self.target.set_queue_limit(port, before[port]["queue"])
+                if before[port]["rate_bps"] is not None:
+                    self.target.set_rate(port, before[port]["rate_bps"])
+            raise
+
+    def Subscribe(  # noqa: N802
+        self, request_iterator: Iterator[gnmi.SubscribeRequest], context: grpc.ServicerContext
+    ) -> Iterator[gnmi.SubscribeResponse]:
+        """ONCE, POLL or STREAM, by the first message's mode."""
+        gone = threading.Event()
+        context.add_callback(gone.set)
+        with refusing(context):
+            first = next(request_iterator, None)
+            if first is None:
+                return
+            if first.WhichOneof("request") != "subscribe":
+                raise invalid("Subscribe: expected a SubscriptionList as the first message")
+            wanted = first.subscribe
+            check_encoding(wanted.encoding)
+            reader = subscriptions.Reader(
+                self.target,
+                lambda found, value: encode(found.leaf, value, wanted.encoding),
+                answer_prefix(wanted.prefix),
+            )
+            asked = [
+                subscriptions.Asked.of(one, joined(wanted.prefix, one.path))
+                for one in wanted.subscription
+            ]
+            if wanted.mode == gnmi.SubscriptionList.STREAM:
+                yield from subscriptions.stream(
+                    reader, asked, gone, updates_only=wanted.updates_only
+                )
+                return
+            yield from subscriptions.once(reader, asked, updates_only=wanted.updates_only)
+            if wanted.mode == gnmi.SubscriptionList.POLL:
+                for request in request_iterator:
+                    if request.WhichOneof("request") != "poll":
+                        raise invalid("Subscribe: expected a Poll on a stream of mode POLL")
+                    yield from subscriptions.once(reader, asked, updates_only=False)
+
+
+@contextmanager
+def refusing(context: grpc.ServicerContext) -> Iterator[None]:
+    """Turns what the code under it raises into the request's error."""
+    try:
+        yield
+    except RefusedError as error:
+        context.abort(error.code, str(error))
+    except (PathError, subscriptions.SubscriptionError) as error:
+        context.abort(path_code(error), str(error))
+    except TargetError as error:
+        context.abort(CODES[error.kind], str(error))
+
+
+def path_code(error: Exception) -> grpc.StatusCode:
+    """A path that the models do not have is a wrong argument, one without its entry not found."""
+    if isinstance(error, PathError) and not error.is_syntax:
+        return grpc.StatusCode.NOT_FOUND
+    return grpc.StatusCode.INVALID_ARGUMENT
+
+
+def organization(model: str) -> str:
+    """Who publishes a model."""
+    return "OpenConfig working group" if model.startswith("openconfig") else "Narrows"
+
+
+def is_any(leaf: Leaf) -> bool:
+    """Every leaf."""
+    return True
+
+
+def is_config(leaf: Leaf) -> bool:
+    """What is set."""
+    return leaf.is_config
+
+
+def is_state(leaf: Leaf) -> bool:
+    """What is measured, or in force."""
+    return not leaf.is_config
+
+
+KEEP: dict[int, Callable[[Leaf], bool]] = {
+    gnmi.GetRequest.ALL: is_any,
+    gnmi.GetRequest.CONFIG: is_config,
+    gnmi.GetRequest.STATE: is_state,
+    gnmi.GetRequest.OPERATIONAL: is_state,
+}
+
+
+def check_encoding(encoding: int) -> None:
+    """Raises for an encoding that is not there."""
+    if encoding not in ENCODINGS:
+        name = gnmi.Encoding.Name(encoding) if encoding in gnmi.Encoding.values() else encoding
+        known = ", ".join(ENCODINGS.values())
+        raise RefusedError(
+            grpc.StatusCode.UNIMPLEMENTED, f"encoding {name}: expected one of {known}"
+        )
+
+
+def joined(prefix: gnmi.Path, path: gnmi.Path) -> Wanted:
+    """The prefix's elements and the path's. Raises for the elements of gNMI before 0.4."""
+    for part in (prefix, path):
+        if part.element:
+            raise invalid("path.element: expected path.elem, which replaced it in gNMI 0.4.0")
+        if part.origin not in ("", "openconfig"):
+            raise invalid(f"path.origin is '{part.origin}': expected 'openconfig' or none")
+    elems = [*prefix.elem, *path.elem]
+    # A name may be qualified by its module.
+    return [(elem.name.rpartition(":")[2], dict(elem.key)) for elem in elems]
+
+
+def is_wild(wanted: Wanted) -> bool:
+    """Whether the path means a set, which may be empty. A key that is left out is any."""
+    return not wanted or any(name in ("*", "...") or "*" in keys.values() for name, keys in wanted)
+
+
+def answer_prefix(prefix: gnmi.Path) -> gnmi.Path | None:
+    """Answers have whole paths; the request's target is given back (section 2.2.2.1)."""
+    return gnmi.Path(target=prefix.target) if prefix.target else None
+
+
+def proto_path(path: Iterable[tuple[str, Any]]) -> gnmi.Path:
+    """A path as gNMI has it."""
+    return gnmi.Path(elem=[gnmi.PathElem(name=name, key=dict(keys)) for name, keys in path])
+
+
+def scalar(leaf: Leaf, value: Value) -> gnmi.TypedValue:
+    """A value as its protobuf scalar."""
+    if leaf.kind in (UINT32, UINT64):
+        return gnmi.TypedValue(uint_val=int(value))
+    if leaf.kind == DECIMAL:
+        return gnmi.TypedValue(double_val=float(value))
+    return gnmi.TypedValue(string_val=str(value))
+
+
+def json_value(content: Any, *, ietf: bool) -> gnmi.TypedValue:
+    """A JSON value in its encoding."""
+    text = json.dumps(content).encode()
+    return gnmi.TypedValue(json_ietf_val=text) if ietf else gnmi.TypedValue(json_val=text)
+
+
+def encode(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
+    """A leaf's value in a subscription. JSON, which is what a client that says nothing asks for,
+    gets scalars too, as Stratum has it: finsy asks so and reads those.
+    """
+    if encoding == gnmi.JSON_IETF:
+        return json_value(as_json(leaf, value, ietf=True), ietf=True)
+    return scalar(leaf, value)
+
+
+def written(wanted: Wanted, update: gnmi.Update) -> Any:
+    """The content of an update: a number, a string, or what its JSON says."""
+    kind = update.val.WhichOneof("value")
+    text = show_wanted(wanted)
+    if kind in ("json_val", "json_ietf_val"):
+        try:
+            return json.loads(getattr(update.val, kind))
+        except ValueError as error:
+            raise invalid(f"{text}: the value is no JSON: {error}") from None
+    if kind in ("uint_val", "int_val", "string_val", "bool_val", "double_val", "float_val"):
+        return getattr(update.val, kind)
+    known = "uint_val, int_val, json_ietf_val or json_val"
+    raise invalid(f"{text}: the value is {kind or 'missing'}: expected {known}")
+
+
+def checked(text: str, leaf: Leaf, value: Any) -> int:
+    """A value for a leaf, an integer or (RFC 7951) its digits."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
+    assert leaf.kind.most is not None
+    if not leaf.least <= value <= leaf.kind.most:
+        raise RefusedError(
+            grpc.StatusCode.OUT_OF_RANGE, f"{text} = {value}: expected {leaf.expected()}"
+        )
+    return value
