@@ -15,7 +15,7 @@ const DECREASE: f64 = 0.5;
 pub const VARIANT: Variant = Variant {
     name: "new-aimd",
     title: "halves the base only; what was added since the first event is never cut",
-    reference: "Jasem et al., The New AIMD Congestion Control Algorithm, 2010",
+    reference: "Jasem et al., The Delay with New-AIMD Congestion Avoidance and Control Algorithm, Information Technology Journal, 2010",
     class: Class::LossBased,
     needs: &[Need::Sack],
     parameters: &[Parameter {
