@@ -56,7 +56,41 @@ class Ternary:
         return f"{self.value:#x}&&&{self.mask:#x}"
 
 
-Match = Exact | Lpm | Ternary
+@dataclass(frozen=True)
+class Range:
+    """The field is from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The match as the plan has it."""
+        return {"range": [hex(self.low), hex(self.high)]}
+
+    def __str__(self) -> str:
+        return f"{self.low:#x}..{self.high:#x}"
+
+
+Match = Exact | Lpm | Ternary | Range
+
+
+def match_from_json(content: Mapping[str, Any]) -> Match:
+    """The inverse of a match's `as_json`. Raises `ValueError`."""
+    match dict(content):
+        case {"exact": value}:
+            return Exact(number(value))
+        case {"lpm": [value, int(prefix_bits)]}:
+            return Lpm(number(value), prefix_bits)
+        case {"ternary": [value, mask]}:
+            return Ternary(number(value), number(mask))
+        case {"range": [low, high]}:
+            return Range(number(low), number(high))
+    raise ValueError(f"match {content}: expected exact, lpm, ternary or range")
+
+
+def number(text: str | int) -> int:
+    """A value as the plan has it: text, hexadecimal after 0x."""
+    return text if isinstance(text, int) else int(text, 0)
 
 
 @dataclass(frozen=True)
@@ -81,6 +115,22 @@ class TableEntry:
             "params": {name: hex(value) for name, value in self.params.items()},
         }
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> TableEntry:
+        """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
+        return cls(
+            content["table"],
+            {name: match_from_json(match) for name, match in content["matches"].items()},
+            content["action"],
+            {name: number(value) for name, value in content["params"].items()},
+            content.get("priority", 0),
+        )
+
+    @property
+    def key(self) -> tuple[str, frozenset[tuple[str, Match]], int]:
+        """What makes it this entry of its table, whatever its action."""
+        return self.table, frozenset(self.matches.items()), self.priority
+
     def __str__(self) -> str:
         keys = " ".join(f"{name}={match}" for name, match in self.matches.items())
         params = ", ".join(f"{name}={value:#x}" for name, value in self.params.items())
@@ -101,6 +151,12 @@ class CloneSession:
         replicas = [{"port": port, "rid": 0} for port in self.ports]
         return {"id": self.id, "replicas": replicas, "truncate_bytes": self.truncate_bytes}
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> CloneSession:
+        """The inverse of `as_json`. Raises `KeyError`."""
+        ports = tuple(replica["port"] for replica in content["replicas"])
+        return cls(content["id"], ports, content.get("truncate_bytes"))
+
     def __str__(self) -> str:
         cut = f" truncate={self.truncate_bytes}" if self.truncate_bytes is not None else ""
         return f"clone session {self.id} -> {','.join(map(str, self.ports))}{cut}"
@@ -118,6 +174,11 @@ class RegisterCell:
         """The cell as the plan has it."""
         return {"register": self.register, "index": self.index, "value": hex(self.value)}
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> RegisterCell:
+        """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
+        return cls(content["register"], content["index"], number(content["value"]))
+
     def __str__(self) -> str:
         return f"{self.register}[{self.index}] = {self.value:#x}"
 
@@ -133,3 +194,20 @@ class SwitchState:
     def lines(self) -> frozenset[str]:
         """The state as a set of lines: two states are equal when their lines are."""
         return frozenset(map(str, (*self.entries, *self.clone_sessions, *self.registers)))
+
+    def as_json(self) -> dict[str, Any]:
+        """The state as a switch of the plan has it."""
+        return {
+            "entries": [entry.as_json() for entry in self.entries],
+            "clone_sessions": [session.as_json() for session in self.clone_sessions],
+            "registers": [cell.as_json() for cell in self.registers],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> SwitchState:
+        """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
+        return cls(
+            tuple(map(TableEntry.from_json, content.get("entries", ()))),
+            tuple(map(CloneSession.from_json, content.get("clone_sessions", ()))),
+            tuple(map(RegisterCell.from_json, content.get("registers", ()))),
+        )

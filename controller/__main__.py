@@ -1,0 +1,222 @@
+"""`python -m controller --address HOST:PORT COMMAND`: any running switch, by P4Runtime and gNMI.
+
+Exit codes: 0 done, 1 the switch refused or can't be reached, 2 the input is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import finsy as fy
+
+from controller.client import ControllerError, SwitchClient, lines
+from controller.drivers import DriverError
+from controller.drivers.gnmi import GnmiDriver
+from controller.state import SwitchState
+
+DONE, FAILED, WRONG = 0, 1, 2
+
+RATES = {"": 1, "bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9}
+LIMITS = {
+    "packets": ("packets", 1),
+    "B": ("bytes", 1),
+    "kB": ("bytes", 10**3),
+    "us": ("time_ps", 10**6),
+    "ms": ("time_ps", 10**9),
+    "s": ("time_ps", 10**12),
+}
+
+Command = Callable[[SwitchClient, argparse.Namespace], Awaitable[None]]
+
+
+def quantity(text: str, units: Sequence[str]) -> tuple[Fraction, str]:
+    """A number and its unit. Raises `ArgumentTypeError`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text)
+    if found is None or found[2] not in units:
+        known = ", ".join(unit for unit in units if unit)
+        raise argparse.ArgumentTypeError(f"'{text}': expected a number with one of {known}")
+    return Fraction(found[1]), found[2]
+
+
+def whole(text: str, value: Fraction) -> int:
+    """An amount in base units. Raises `ArgumentTypeError` for a part of one."""
+    if value.denominator != 1:
+        raise argparse.ArgumentTypeError(f"'{text}': expected a whole number of the least unit")
+    return int(value)
+
+
+def rate(text: str) -> int:
+    """`5Mbps` or bits per second."""
+    value, unit = quantity(text, list(RATES))
+    return whole(text, value * RATES[unit])
+
+
+def limit(text: str) -> dict[str, int]:
+    """`100packets`, `20kB` or `15ms`."""
+    value, unit = quantity(text, list(LIMITS))
+    kind, factor = LIMITS[unit]
+    return {kind: whole(text, value * factor)}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="python -m controller", description="Reads and sets a running P4 switch."
+    )
+    top.add_argument("--address", required=True, metavar="HOST:PORT", help="its gRPC server")
+    top.add_argument("--device-id", type=int, default=0, help="P4Runtime's device id (0)")
+    top.add_argument(
+        "--election-id", type=int, default=10, help="the highest is primary and may write (10)"
+    )
+    top.add_argument("--p4info", type=Path, metavar="FILE", help="the program's P4Info, as text")
+    top.add_argument("--json", type=Path, metavar="FILE", help="the program for the target")
+    top.add_argument("--ca", type=Path, metavar="PEM", help="who signed the switch; with TLS")
+    top.add_argument("--cert", type=Path, metavar="PEM", help="our certificate, if it must be")
+    top.add_argument("--key", type=Path, metavar="PEM", help="its key")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    shown = commands.add_parser("show", help="what a controller has put on it, as sorted lines")
+    shown.set_defaults(command=show)
+
+    pushed = commands.add_parser("push", help="push the pipeline, and a state")
+    pushed.add_argument(
+        "--state", type=Path, metavar="FILE",
+        help="JSON with entries, clone_sessions and registers as a plan's switch has them: "
+        "the switch then has these and no others",
+    )  # fmt: skip
+    pushed.set_defaults(command=push)
+
+    rates = commands.add_parser("set-rate", help="a port's rate")
+    rates.add_argument("port", type=int)
+    rates.add_argument("rate", type=rate, help="5Mbps, or bits per second")
+    rates.set_defaults(command=set_rate)
+
+    limits = commands.add_parser("set-queue", help="a port's queue limit")
+    limits.add_argument("port", type=int)
+    limits.add_argument("limit", type=limit, help="100packets, 20kB or 15ms")
+    limits.set_defaults(command=set_queue)
+
+    queue = commands.add_parser("queue", help="a port's settings and what its queue has done")
+    queue.add_argument("port", type=int)
+    queue.set_defaults(command=show_queue)
+
+    counter = commands.add_parser("counter", help="a counter's cells that are not zero")
+    counter.add_argument("name")
+    counter.add_argument("index", type=int, nargs="?", help="(all)")
+    counter.set_defaults(command=show_counter)
+
+    register = commands.add_parser("register", help="a register's cells that are not zero")
+    register.add_argument("name")
+    register.add_argument("index", type=int, nargs="?", help="(all)")
+    register.set_defaults(command=show_register)
+    return top
+
+
+async def show(client: SwitchClient, options: argparse.Namespace) -> None:
+    """`show`."""
+    for line in lines(await client.read_state()):
+        print(line)
+
+
+async def push(client: SwitchClient, options: argparse.Namespace) -> None:
+    """`push`. The pipeline has been pushed by connecting."""
+    if not client.is_primary:
+        raise ControllerError(f"{client.address}: another controller is primary; see --election-id")
+    if options.state is None:
+        return
+    state = SwitchState.from_json(json.loads(options.state.read_text()))
+    print(f"{await client.make(state)} writes")
+
+
+def driver(client: SwitchClient) -> GnmiDriver:
+    """The switch's traffic manager."""
+    if client.gnmi is None:
+        raise DriverError(f"{client.address}: the switch has no gNMI, by which rates are set")
+    return GnmiDriver(client.gnmi)
+
+
+async def set_rate(client: SwitchClient, options: argparse.Namespace) -> None:
+    """`set-rate`."""
+    print(f"rate_bps {await driver(client).set_rate(options.port, options.rate)}")
+
+
+async def set_queue(client: SwitchClient, options: argparse.Namespace) -> None:
+    """`set-queue`."""
+    in_force = await driver(client).set_queue_limit(options.port, options.limit)
+    print(*(f"{kind} {value}" for kind, value in in_force.items()))
+
+
+async def show_queue(client: SwitchClient, options: argparse.Namespace) -> None:
+    """`queue`."""
+    state = dataclasses.asdict(await driver(client).queue_state(options.port))
+    state["limit"] = " ".join(f"{value} {kind}" for kind, value in state["limit"].items())
+    for name, value in state.items():
+        print(name, "-" if value is None else value)
+
+
+async def show_counter(client: SwitchClient, options: argparse.Namespace) -> None:
+    """`counter`."""
+    for index, count in sorted((await client.read_counters(options.name, options.index)).items()):
+        if count.packets or count.octets or options.index is not None:
+            print(f"{options.name}[{index}] = {count.packets} packets, {count.octets} bytes")
+
+
+async def show_register(client: SwitchClient, options: argparse.Namespace) -> None:
+    """`register`."""
+    if options.index is not None:
+        value = await client.read_register(options.name, options.index)
+        print(f"{options.name}[{options.index}] = {value:#x}")
+        return
+    for index, value in sorted((await client.read_registers(options.name)).items()):
+        if value:
+            print(f"{options.name}[{index}] = {value:#x}")
+
+
+async def run(options: argparse.Namespace) -> None:
+    """Connects and carries the command out."""
+    credentials = None
+    if options.ca is not None or options.cert is not None:
+        credentials = fy.GRPCCredentialsTLS(
+            cacert=options.ca, cert=options.cert, private_key=options.key
+        )
+    client = SwitchClient(
+        options.address,
+        p4info=options.p4info,
+        # Only push pushes: other commands take the pipeline as it is.
+        program=options.json if options.command is push else None,
+        device_id=options.device_id,
+        election_id=options.election_id,
+        credentials=credentials,
+    )
+    command: Command = options.command
+    async with client:
+        await command(client, options)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    options = parser().parse_args(arguments)
+    if options.command is push and (options.p4info is None) != (options.json is None):
+        print("controller: push: expected --p4info and --json, or neither", file=sys.stderr)
+        return WRONG
+    try:
+        asyncio.run(run(options))
+    except (ControllerError, DriverError) as error:
+        print(f"controller: {error}", file=sys.stderr)
+        return FAILED
+    except (OSError, ValueError, KeyError) as error:
+        print(f"controller: {error}", file=sys.stderr)
+        return WRONG
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Traffic-manager drivers: what P4Runtime has no words for, a file for each way to say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+QueueLimit = dict[str, int]
+"""One of `packets`, `bytes` and `time_ps`, as the plan has it."""
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """A port's settings and what its queue has done. None: the target does not keep it."""
+
+    rate_bps: int | None
+    limit: QueueLimit
+    waiting_packets: int | None
+    waiting_bytes: int | None
+    max_packets: int | None
+    max_bytes: int | None
+    mean_packets: float | None
+    transmitted: int
+    transmitted_bytes: int
+    dropped: int
+
+
+class DriverError(Exception):
+    """A setting that a target refused or can't express."""
+
+
+class TrafficManager(Protocol):
+    """A target's rates and queues. Methods raise `DriverError`."""
+
+    async def set_rate(self, port: int, rate_bps: int) -> int:
+        """Sets a port's rate; returns the rate in force, which the target may have rounded."""
+
+    async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
+        """Sets a port's queue limit; returns the limit in force."""
+
+    async def queue_state(self, port: int) -> QueueState:
+        """A port's settings and counts."""

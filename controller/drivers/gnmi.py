@@ -1,0 +1,103 @@
+"""Rates and queues by gNMI, in the OpenConfig paths of docs/gnmi.md.
+
+The rate is a scheduler's `cir`. A queue's limit is its dedicated buffer: bytes, microseconds, or,
+by an augmented leaf, packets. A limit in time is rounded to a whole microsecond, at least one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import finsy as fy
+from finsy.gnmiclient import GNMIClientError
+
+from controller.drivers import DriverError, QueueLimit, QueueState
+
+PS_PER_US = 10**6
+
+LIMITS = {
+    "bytes": ("dedicated-buffer", 1),
+    "time_ps": ("dedicated-buffer-temporal", PS_PER_US),
+    "packets": ("dedicated-buffer-packets", 1),
+}
+"""For a limit's kind its leaf, and how many of the plan's units are one of the leaf's."""
+
+
+def scheduler(port: int) -> str:
+    """Where a port's rate is."""
+    policy = f"/qos/scheduler-policies/scheduler-policy[name={port}]"
+    return f"{policy}/schedulers/scheduler[sequence=0]/two-rate-three-color"
+
+
+def buffer(port: int) -> str:
+    """Where a port's queue limit is."""
+    profile = f"/qos/buffer-allocation-profiles/buffer-allocation-profile[name={port}]"
+    return f"{profile}/queues/queue[name=0]"
+
+
+def queue(port: int) -> str:
+    """Where a port's queue counters are."""
+    return f"/qos/interfaces/interface[interface-id={port}]/output/queues/queue[name=0]/state"
+
+
+class GnmiDriver:
+    """A target with gNMI. The client must be open."""
+
+    def __init__(self, client: fy.GNMIClient) -> None:
+        self.client = client
+
+    async def set_rate(self, port: int, rate_bps: int) -> int:
+        """Sets a port's rate in bits per second; returns the rate in force."""
+        await self._set(f"{scheduler(port)}/config/cir", rate_bps)
+        return int((await self._leaves(f"{scheduler(port)}/state"))["cir"])
+
+    async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
+        """Sets a port's queue limit; returns the limit in force."""
+        ((kind, value),) = limit.items()
+        leaf, unit = LIMITS[kind]
+        # To the nearest, halves up.
+        whole = max((2 * value + unit) // (2 * unit), 1) if value else 0
+        await self._set(f"{buffer(port)}/config/{leaf}", whole)
+        return limit_read(await self._leaves(f"{buffer(port)}/state"))
+
+    async def queue_state(self, port: int) -> QueueState:
+        """A port's settings and what its queue has done."""
+        rate = await self._leaves(f"{scheduler(port)}/.../cir")
+        limit = limit_read(await self._leaves(f"{buffer(port)}/state"))
+        counted = await self._leaves(queue(port))
+        return QueueState(
+            rate_bps=rate.get("cir"),
+            limit=limit,
+            waiting_packets=counted.get("queue-len-packets"),
+            waiting_bytes=counted.get("queue-len"),
+            max_packets=counted.get("max-queue-len-packets"),
+            max_bytes=counted.get("max-queue-len"),
+            mean_packets=counted.get("avg-queue-len-packets"),
+            transmitted=counted["transmit-pkts"],
+            transmitted_bytes=counted["transmit-octets"],
+            dropped=counted["dropped-pkts"],
+        )
+
+    async def _set(self, path: str, value: int) -> None:
+        if not 0 <= value < 2**64:
+            raise DriverError(f"{path} = {value}: expected an unsigned integer of 64 bits")
+        try:
+            await self.client.set(update=[(fy.GNMIPath(path), value)])
+        except GNMIClientError as error:
+            raise DriverError(f"{error.code.name}: {error.message}") from None
+
+    async def _leaves(self, path: str) -> dict[str, Any]:
+        try:
+            updates = await self.client.get(fy.GNMIPath(path))
+        except GNMIClientError as error:
+            raise DriverError(f"{error.code.name}: {error.message}") from None
+        return {update.path.last: update.value for update in updates}
+
+
+def limit_read(leaves: Mapping[str, Any]) -> QueueLimit:
+    """A limit out of the leaves of a buffer."""
+    for kind, (leaf, unit) in LIMITS.items():
+        if leaf in leaves:
+            return {kind: int(leaves[leaf]) * unit}
+    raise DriverError("the switch shows no queue limit")

@@ -1,0 +1,96 @@
+"""Carries out a scenario's events on running switches, as the plan has them.
+
+An event is `{"at_ps": n, "switch": name, ...}` with a port's `rate_bps` or `queue`, or with an
+`entry` and its `op`. Time comes from a clock, so that the same code serves a switch in real time
+and one that a test steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from controller.client import SwitchClient
+from controller.drivers import TrafficManager
+from controller.state import TableEntry
+
+PS_PER_S = 10**12
+
+
+class Clock(Protocol):
+    """When an event is due."""
+
+    def now_ps(self) -> int:
+        """Time since the run began."""
+
+    async def wait_until(self, at_ps: int) -> None:
+        """Returns at that time, at once when it is past."""
+
+
+class WallClock:
+    """The event loop's clock; the run begins when it is made."""
+
+    def __init__(self) -> None:
+        self.start_s = asyncio.get_running_loop().time()
+
+    def now_ps(self) -> int:
+        """Time since the run began."""
+        return int((asyncio.get_running_loop().time() - self.start_s) * PS_PER_S)
+
+    async def wait_until(self, at_ps: int) -> None:
+        """Sleeps until then."""
+        await asyncio.sleep(max(at_ps - self.now_ps(), 0) / PS_PER_S)
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """A switch by its two ways in: P4Runtime and its traffic manager's driver."""
+
+    client: SwitchClient
+    driver: TrafficManager
+
+
+@dataclass(frozen=True)
+class Done:
+    """An event that was carried out: when it was due, when the switch had it, and what the
+    switch made of the value (a rate or limit it may have rounded; None for an entry).
+    """
+
+    due_ps: int
+    done_ps: int
+    in_force: int | dict[str, int] | None
+
+
+async def carry_out(
+    events: Iterable[Mapping[str, Any]], switches: Mapping[str, Controlled], clock: Clock
+) -> list[Done]:
+    """Carries events out in the order of their times; equal times in the order given.
+
+    Raises `KeyError` for a switch that is not there before anything is done, and what client and
+    driver raise; the events after that one are not carried out.
+    """
+    ordered = sorted(events, key=lambda event: event["at_ps"])
+    targets = [switches[event["switch"]] for event in ordered]
+    done = list[Done]()
+    for event, target in zip(ordered, targets, strict=True):
+        await clock.wait_until(event["at_ps"])
+        in_force = await carry_out_one(event, target)
+        done.append(Done(event["at_ps"], clock.now_ps(), in_force))
+    return done
+
+
+async def carry_out_one(
+    event: Mapping[str, Any], target: Controlled
+) -> int | dict[str, int] | None:
+    """One event, now. Raises `ValueError` for one that says nothing."""
+    match dict(event):
+        case {"port": int(port), "rate_bps": int(rate_bps)}:
+            return await target.driver.set_rate(port, rate_bps)
+        case {"port": int(port), "queue": dict(limit)}:
+            return await target.driver.set_queue_limit(port, limit)
+        case {"entry": dict(entry), "op": ("insert" | "modify" | "delete") as operation}:
+            await target.client.write_entry(TableEntry.from_json(entry), operation)
+            return None
+    raise ValueError(f"event {dict(event)}: expected a port's rate_bps or queue, or entry and op")
