@@ -1,0 +1,164 @@
+"""Who may write: for each role, the controller with the highest election id ever seen.
+
+P4Runtime specification, chapter 5. A primary that leaves makes nobody primary until a controller
+comes with an election id at least as high.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass, field
+
+from finsy.proto import U128, p4r, rpc_code
+
+from switch.server.target import TargetError
+
+BACKLOG_MAX = 100_000
+"""Messages that wait for a controller that does not read; later ones are lost to it."""
+
+
+class Controller:
+    """One stream: its place in the arbitration, and what is to be sent."""
+
+    def __init__(self) -> None:
+        self.role: str | None = None
+        self.election_id: int | None = None
+        self.lost = 0
+        self.error: TargetError | None = None
+        self.outbox: queue.Queue[p4r.StreamMessageResponse | None] = queue.Queue(BACKLOG_MAX)
+
+    def send(self, message: p4r.StreamMessageResponse) -> None:
+        """Queues a message, if there is room."""
+        try:
+            self.outbox.put_nowait(message)
+        except queue.Full:
+            self.lost += 1
+
+    def close(self, error: TargetError | None = None) -> None:
+        """Ends the stream once all is sent, with the error."""
+        self.error = self.error or error
+        try:
+            self.outbox.put_nowait(None)
+        except queue.Full:
+            with self.outbox.mutex:
+                self.outbox.queue.clear()
+            self.outbox.put_nowait(None)
+
+
+@dataclass
+class Role:
+    """The controllers of one role."""
+
+    highest: int | None = None
+    primary: Controller | None = None
+    controllers: list[Controller] = field(default_factory=list)
+
+
+class Arbitration:
+    """All roles of one device."""
+
+    def __init__(self, device_id: int) -> None:
+        self.device_id = device_id
+        self._roles: dict[str, Role] = {}
+        self._lock = threading.Lock()
+
+    def handle_update(self, controller: Controller, update: p4r.MasterArbitrationUpdate) -> None:
+        """A controller asks for its place. Raises `TargetError`, which ends its stream."""
+        if update.device_id != self.device_id:
+            message = f"device {update.device_id}: there is only device {self.device_id}"
+            raise TargetError("not-found", message)
+        if update.role.HasField("config"):
+            raise TargetError("unimplemented", f"role '{update.role.name}': a role's config")
+        name = role_name(update)
+        election_id = U128.decode(update.election_id) if update.HasField("election_id") else 0
+        with self._lock:
+            if controller.role not in (None, name):
+                message = f"role '{name}': the stream has role '{controller.role}' already"
+                raise TargetError("failed-precondition", message)
+            role = self._roles.setdefault(name, Role())
+            for other in role.controllers:
+                if other is not controller and election_id and other.election_id == election_id:
+                    message = f"election id {election_id} is used by another controller of the role"
+                    raise TargetError("invalid-argument", message)
+            if controller.role is None:
+                role.controllers.append(controller)
+            controller.role, controller.election_id = name, election_id or None
+            before = role.primary
+            if role.primary is controller:
+                role.primary = None
+            if election_id and (role.highest is None or election_id >= role.highest):
+                role.highest, role.primary = election_id, controller
+            told = role.controllers if role.primary is not before else [controller]
+            self._tell(name, role, told)
+
+    def handle_end(self, controller: Controller) -> None:
+        """A controller's stream is over."""
+        with self._lock:
+            if controller.role is None:
+                return
+            role = self._roles[controller.role]
+            role.controllers.remove(controller)
+            if role.primary is controller:
+                role.primary = None
+                self._tell(controller.role, role, role.controllers)
+
+    def _tell(self, name: str, role: Role, controllers: list[Controller]) -> None:
+        for controller in controllers:
+            update = p4r.MasterArbitrationUpdate(device_id=self.device_id)
+            if name:
+                update.role.name = name
+            if role.highest is not None:
+                update.election_id.CopyFrom(U128.encode(role.highest))
+            if controller is role.primary:
+                update.status.code = rpc_code.OK
+            elif role.primary is not None:
+                update.status.code = rpc_code.ALREADY_EXISTS
+                update.status.message = "another controller is the primary"
+            else:
+                update.status.code = rpc_code.NOT_FOUND
+                update.status.message = "there is no primary"
+            controller.send(p4r.StreamMessageResponse(arbitration=update))
+
+    def check_primary(
+        self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest
+    ) -> None:
+        """Raises `TargetError` unless the request is the primary's."""
+        self.check_device(request.device_id)
+        name = request.role or (str(request.role_id) if request.role_id else "")
+        with self._lock:
+            role = self._roles.get(name, Role())
+            election_id = U128.decode(request.election_id)
+            if role.primary is None:
+                message = f"role '{name}' has no primary controller"
+                raise TargetError("permission-denied", message)
+            if role.primary.election_id != election_id:
+                message = f"election id {election_id}: the primary's is {role.primary.election_id}"
+                raise TargetError("permission-denied", message)
+
+    def check_device(self, device_id: int) -> None:
+        """Raises `TargetError` for another device than this."""
+        if device_id != self.device_id:
+            message = f"device {device_id}: there is only device {self.device_id}"
+            raise TargetError("not-found", message)
+
+    def is_primary(self, controller: Controller) -> bool:
+        """Whether it is the primary of its role."""
+        with self._lock:
+            role = self._roles.get(controller.role or "")
+            return role is not None and role.primary is controller
+
+    def primaries(self) -> list[Controller]:
+        """The primaries of all roles."""
+        with self._lock:
+            return [role.primary for role in self._roles.values() if role.primary]
+
+    def connected(self) -> int:
+        """How many controllers have a place."""
+        with self._lock:
+            return sum(len(role.controllers) for role in self._roles.values())
+
+
+def role_name(update: p4r.MasterArbitrationUpdate) -> str:
+    """A role's name; a number of older clients counts as one."""
+    return update.role.name or (str(update.role.id) if update.role.id else "")

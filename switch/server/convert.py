@@ -1,0 +1,37 @@
+"""Values: P4Runtime's byte strings and the target's text (P4Runtime specification, 8.4)."""
+
+from __future__ import annotations
+
+from switch.server.target import TargetError
+
+
+def decode(data: bytes, width: int, place: str) -> int:
+    """A byte string, padded or not, as a number of at most `width` bits."""
+    if not data:
+        raise TargetError("invalid-argument", f"{place}: the value is empty")
+    value = int.from_bytes(data, "big")
+    if value.bit_length() > width:
+        raise TargetError("out-of-range", f"{place}: {value:#x} has more than {width} bits")
+    return value
+
+
+def encode(value: int) -> bytes:
+    """The shortest byte string of a number; one byte for zero."""
+    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
+
+
+def number(text: str) -> int:
+    """The target's text as a number."""
+    return int(text, 0)
+
+
+def ones(width: int) -> int:
+    """The largest value of `width` bits."""
+    return (1 << width) - 1
+
+
+def signed(value: int, what: str) -> int:
+    """A protobuf int64 that must not be negative."""
+    if value < 0:
+        raise TargetError("invalid-argument", f"{what}: {value} is negative")
+    return value

@@ -1,0 +1,122 @@
+"""Digests: collected into lists, sent, acknowledged (P4Runtime specification, 9.9 and 16.5).
+
+A value that was sent is not sent again until its list is acknowledged or `ack_timeout_ns` is over.
+Times are those of the caller's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from finsy.proto import p4d, p4r
+
+from switch.server.convert import encode, number
+from switch.server.p4info import Named, Schema
+from switch.server.tables import Undo, invalid
+from switch.server.target import TargetError
+
+Values = tuple[str, ...]
+
+
+@dataclass
+class Collection:
+    """One digest that a controller asked for."""
+
+    digest: Named
+    config: p4r.DigestEntry.Config
+    waiting: list[Values] = field(default_factory=list)
+    since_ns: int = 0
+    sent: dict[int, tuple[list[Values], int]] = field(default_factory=dict)
+    unacknowledged: set[Values] = field(default_factory=set)
+
+
+class Digests:
+    """The digests of one pipeline configuration."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._by_name = {digest.name: digest for digest in schema.digests.values()}
+        self._by_id = schema.digests
+        self._asked: dict[int, Collection] = {}
+        self._lists = 0
+
+    def write(self, kind: int, message: p4r.DigestEntry) -> Undo:
+        """Begins, changes or ends the sending of a digest."""
+        if message.digest_id not in self._by_id:
+            raise TargetError("not-found", f"digest {message.digest_id:#x} is not in the P4Info")
+        digest = self._by_id[message.digest_id]
+        before, place = self._asked.get(digest.id), f"digest '{digest.name}'"
+        if kind == p4r.Update.INSERT and before:
+            raise TargetError("already-exists", f"{place}: is sent already")
+        if kind != p4r.Update.INSERT and not before:
+            raise TargetError("not-found", f"{place}: is not sent")
+        if kind == p4r.Update.DELETE:
+            del self._asked[digest.id]
+        else:
+            config = message.config
+            if config.max_timeout_ns < 0 or config.max_list_size < 0 or config.ack_timeout_ns < 0:
+                raise invalid(f"{place}: a negative time or size")
+            self._asked[digest.id] = Collection(digest, config)
+
+        def undo() -> None:
+            if before:
+                self._asked[digest.id] = before
+            else:
+                self._asked.pop(digest.id, None)
+
+        return undo
+
+    def read(self, asked: p4r.DigestEntry) -> Iterator[p4r.Entity]:
+        """One digest or all."""
+        for one in self._asked.values():
+            if asked.digest_id in (0, one.digest.id):
+                entry = p4r.DigestEntry(digest_id=one.digest.id, config=one.config)
+                yield p4r.Entity(digest_entry=entry)
+
+    def handle_digest(self, name: str, values: Values, now_ns: int) -> None:
+        """A digest of the program; nobody's if no controller asked for it."""
+        digest = self._by_name.get(name)
+        one = self._asked.get(digest.id) if digest else None
+        if one is None or values in one.unacknowledged:
+            return
+        if not one.waiting:
+            one.since_ns = now_ns
+        one.waiting.append(values)
+        one.unacknowledged.add(values)
+
+    def handle_ack(self, ack: p4r.DigestListAck) -> None:
+        """A controller has a list. Raises `TargetError` for one that was never sent."""
+        one = self._asked.get(ack.digest_id)
+        if one is None:
+            raise TargetError("not-found", f"digest {ack.digest_id:#x} is not sent")
+        if ack.list_id in one.sent:
+            one.unacknowledged -= set(one.sent.pop(ack.list_id)[0])
+
+    def poll_lists(self, now_ns: int) -> Iterator[p4r.DigestList]:
+        """The lists that are due: full, or old enough."""
+        for one in self._asked.values():
+            for number_, (values, sent_ns) in list(one.sent.items()):
+                if now_ns - sent_ns >= one.config.ack_timeout_ns:
+                    del one.sent[number_]
+                    one.unacknowledged -= set(values)
+            most = one.config.max_list_size or len(one.waiting) or 1
+            old = now_ns - one.since_ns >= one.config.max_timeout_ns
+            while len(one.waiting) >= most or (one.waiting and old):
+                part, one.waiting = one.waiting[:most], one.waiting[most:]
+                self._lists += 1
+                one.sent[self._lists] = (part, now_ns)
+                shown = p4r.DigestList(
+                    digest_id=one.digest.id, list_id=self._lists, timestamp=now_ns
+                )
+                for each in part:
+                    show(shown.data.add(), one.digest, each)
+                yield shown
+
+
+def show(data: p4d.P4Data, digest: Named, values: Values) -> None:
+    """Values as the P4Info has the digest: a struct or one bit string."""
+    if digest.is_struct:
+        for value in values:
+            data.struct.members.add().bitstring = encode(number(value))
+    else:
+        data.bitstring = encode(number(values[0]))

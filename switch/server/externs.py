@@ -1,0 +1,206 @@
+"""Counters, meters, registers and value sets (P4Runtime specification, 9.3, 9.4, 9.7, 9.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from finsy.proto import p4r
+
+from switch.server.convert import decode, encode, number, ones
+from switch.server.p4info import Array, Named, Schema
+from switch.server.tables import Undo, count_parts, invalid, meter_parts, nothing, set_count
+from switch.server.target import Target, TargetError
+
+
+def one_of(arrays: Mapping[int, Array], number_: int, kind: str) -> Array:
+    """A counter, meter or register by its number."""
+    if number_ not in arrays:
+        raise TargetError("not-found", f"{kind} {number_:#x} is not in the P4Info")
+    return arrays[number_]
+
+
+def asked_arrays(arrays: Mapping[int, Array], number_: int, kind: str) -> Iterable[Array]:
+    """The one asked for, or all for 0."""
+    return [one_of(arrays, number_, kind)] if number_ else arrays.values()
+
+
+def span(array: Array, has_index: bool, index: int, kind: str) -> tuple[int, int]:
+    """The first cell and how many: one, or all where no index is given."""
+    if not has_index:
+        return 0, array.size
+    if not 0 <= index < array.size:
+        message = f"{kind} '{array.name}': index {index}: expected below {array.size}"
+        raise TargetError("out-of-range", message)
+    return index, 1
+
+
+def only_modify(kind: int, what: str) -> None:
+    """Cells are there from the start."""
+    if kind != p4r.Update.MODIFY:
+        raise invalid(f"{what} can be modified only")
+
+
+class Externs:
+    """The externs under one pipeline configuration."""
+
+    def __init__(self, target: Target, schema: Schema) -> None:
+        self.target = target
+        self.schema = schema
+        self._meters: dict[tuple[int, int], p4r.MeterConfig] = {}
+        self._value_sets: dict[int, p4r.ValueSetEntry] = {}
+
+    def write_counter(self, kind: int, message: p4r.CounterEntry) -> Undo:
+        """Sets one cell or all."""
+        array = one_of(self.schema.counters, message.counter_id, "counter")
+        only_modify(kind, f"counter '{array.name}'")
+        has_index = message.HasField("index")
+        first, count = span(array, has_index, message.index.index, "counter")
+        if not message.HasField("data"):
+            return nothing
+        value = count_parts(message.data, f"counter '{array.name}'")
+        before = self.target.read_counters(array.name, first, count)
+        for index in range(first, first + count):
+            self.target.write_counter(array.name, index, *value)
+
+        def undo() -> None:
+            for index, (packets, octets) in enumerate(before, first):
+                self.target.write_counter(array.name, index, packets, octets)
+
+        return undo
+
+    def read_counter(self, asked: p4r.CounterEntry) -> Iterator[p4r.Entity]:
+        """One cell, all of a counter, or all of all."""
+        for array in asked_arrays(self.schema.counters, asked.counter_id, "counter"):
+            has_index = asked.HasField("index")
+            first, count = span(array, has_index, asked.index.index, "counter")
+            cells = self.target.read_counters(array.name, first, count)
+            for index, (packets, octets) in enumerate(cells, first):
+                shown = p4r.CounterEntry(counter_id=array.id, index=p4r.Index(index=index))
+                set_count(shown.data, array.unit, packets, octets)
+                yield p4r.Entity(counter_entry=shown)
+
+    def write_meter(self, kind: int, message: p4r.MeterEntry) -> Undo:
+        """Configures one cell or all; no config makes it green for ever."""
+        array = one_of(self.schema.meters, message.meter_id, "meter")
+        only_modify(kind, f"meter '{array.name}'")
+        first, count = span(array, message.HasField("index"), message.index.index, "meter")
+        cells = range(first, first + count)
+        before = {index: self._meters.get((array.id, index)) for index in cells}
+        config = message.config if message.HasField("config") else None
+        for index in cells:
+            self._configure(array, index, config)
+
+        def undo() -> None:
+            for index, old in before.items():
+                self._configure(array, index, old)
+
+        return undo
+
+    def _configure(self, array: Array, index: int, config: p4r.MeterConfig | None) -> None:
+        parts = meter_parts(config, f"meter '{array.name}'") if config is not None else None
+        self.target.configure_meter(array.name, index, parts)
+        if config is None:
+            self._meters.pop((array.id, index), None)
+        else:
+            self._meters[array.id, index] = config
+
+    def read_meter(self, asked: p4r.MeterEntry) -> Iterator[p4r.Entity]:
+        """One cell, all of a meter, or all of all."""
+        for array in asked_arrays(self.schema.meters, asked.meter_id, "meter"):
+            first, count = span(array, asked.HasField("index"), asked.index.index, "meter")
+            for index in range(first, first + count):
+                shown = p4r.MeterEntry(meter_id=array.id, index=p4r.Index(index=index))
+                if (array.id, index) in self._meters:
+                    shown.config.CopyFrom(self._meters[array.id, index])
+                yield p4r.Entity(meter_entry=shown)
+
+    def write_register(self, kind: int, message: p4r.RegisterEntry) -> Undo:
+        """Sets one cell or all."""
+        array = one_of(self.schema.registers, message.register_id, "register")
+        place = f"register '{array.name}'"
+        only_modify(kind, place)
+        first, count = span(array, message.HasField("index"), message.index.index, "register")
+        data = message.data.WhichOneof("data")
+        if data != "bitstring":
+            raise invalid(f"{place}: data of kind {data}: expected bitstring")
+        value = hex(decode(message.data.bitstring, array.width, place))
+        before = self.target.read_registers(array.name, first, count)
+        for index in range(first, first + count):
+            self.target.write_register(array.name, index, value)
+
+        def undo() -> None:
+            for index, old in enumerate(before, first):
+                self.target.write_register(array.name, index, old)
+
+        return undo
+
+    def read_register(self, asked: p4r.RegisterEntry) -> Iterator[p4r.Entity]:
+        """One cell, all of a register, or all of all."""
+        for array in asked_arrays(self.schema.registers, asked.register_id, "register"):
+            has_index = asked.HasField("index")
+            first, count = span(array, has_index, asked.index.index, "register")
+            for index, value in enumerate(
+                self.target.read_registers(array.name, first, count), first
+            ):
+                shown = p4r.RegisterEntry(register_id=array.id, index=p4r.Index(index=index))
+                shown.data.bitstring = encode(number(value))
+                yield p4r.Entity(register_entry=shown)
+
+    def write_value_set(self, kind: int, message: p4r.ValueSetEntry) -> Undo:
+        """Replaces all members."""
+        value_set = self._value_set(message.value_set_id)
+        only_modify(kind, f"value set '{value_set.name}'")
+        before = self._value_sets.get(value_set.id)
+        self.target.set_value_set(value_set.name, members(value_set, message))
+        self._value_sets[value_set.id] = message
+
+        def undo() -> None:
+            old = before or p4r.ValueSetEntry(value_set_id=value_set.id)
+            self.target.set_value_set(value_set.name, members(value_set, old))
+            self._value_sets[value_set.id] = old
+
+        return undo
+
+    def _value_set(self, number_: int) -> Named:
+        if number_ not in self.schema.value_sets:
+            raise TargetError("not-found", f"value set {number_:#x} is not in the P4Info")
+        return self.schema.value_sets[number_]
+
+    def read_value_set(self, asked: p4r.ValueSetEntry) -> Iterator[p4r.Entity]:
+        """One set or all."""
+        if asked.value_set_id:
+            self._value_set(asked.value_set_id)
+        for number_ in [asked.value_set_id] if asked.value_set_id else self.schema.value_sets:
+            empty = p4r.ValueSetEntry(value_set_id=number_)
+            yield p4r.Entity(value_set_entry=self._value_sets.get(number_, empty))
+
+
+def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[str]]:
+    """Members as the target has them."""
+    found = []
+    fields = {field.id: field for field in value_set.fields}
+    for member in message.members:
+        values: dict[int, str] = {}
+        for part in member.match:
+            place = f"value set '{value_set.name}'"
+            if part.field_id not in fields:
+                raise invalid(f"{place}: field {part.field_id} is not in the P4Info")
+            field = fields[part.field_id]
+            place = f"{place}, field '{field.name}'"
+            if field.id in values:
+                raise invalid(f"{place}: is there twice")
+            match part.WhichOneof("field_match_type"):
+                case "exact":
+                    values[field.id] = hex(decode(part.exact.value, field.width, place))
+                case "ternary":
+                    mask = decode(part.ternary.mask, field.width, f"{place}, mask")
+                    if mask != ones(field.width):
+                        raise TargetError("unimplemented", f"{place}: a mask with zeros")
+                    values[field.id] = hex(decode(part.ternary.value, field.width, place))
+                case kind:
+                    raise TargetError("unimplemented", f"{place}: a match of kind {kind}")
+        for field in value_set.fields:
+            if field.id not in values:
+                raise invalid(f"value set '{value_set.name}', field '{field.name}': is missing")
+        found.append([values[field.id] for field in value_set.fields])
+    return found

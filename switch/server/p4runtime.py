@@ -1,0 +1,294 @@
+"""The P4Runtime server (P4Runtime specification 1.4) of one switch.
+
+Calls come on gRPC's threads. One lock keeps writes, reads and pipeline changes apart; the switch
+itself is held for one operation at a time only, so packets go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import grpc
+from finsy.proto import p4r, p4r_grpc
+
+from switch.server import status
+from switch.server.arbitration import Arbitration, Controller
+from switch.server.packet_io import packet_in, packet_out
+from switch.server.pipeline import Pipeline, read_config
+from switch.server.tables import invalid
+from switch.server.target import Target, TargetError
+
+API_VERSION = "1.4.1"
+STREAMS_MAX = 64
+"""Half of the server's threads: calls must find one too."""
+ENTITIES_A_RESPONSE = 1000
+# finsy knows this text by its words.
+NO_CONFIG = "no forwarding pipeline config is set for this device"
+
+
+class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
+    """P4Runtime for a target. `config` is the configuration that the target runs already."""
+
+    def __init__(
+        self,
+        target: Target,
+        device_id: int = 0,
+        config: p4r.ForwardingPipelineConfig | None = None,
+    ) -> None:
+        self.target = target
+        self.arbitration = Arbitration(device_id)
+        self._lock = threading.RLock()
+        self._pipeline: Pipeline | None = None
+        self._saved: p4r.ForwardingPipelineConfig | None = None
+        self._streams = 0
+        if config is not None:
+            self._pipeline = Pipeline(target, config, read_config(target, config))
+
+    def add_to(self, server: grpc.Server) -> None:
+        """Adds the service to a server."""
+        p4r_grpc.add_P4RuntimeServicer_to_server(self, server)
+
+    @property
+    def has_pipeline(self) -> bool:
+        """Whether a controller has set the pipeline."""
+        return self._pipeline is not None
+
+    # Calls
+
+    def Capabilities(  # noqa: N802
+        self, request: p4r.CapabilitiesRequest, context: grpc.ServicerContext
+    ) -> p4r.CapabilitiesResponse:
+        """The version of P4Runtime."""
+        return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
+
+    def SetForwardingPipelineConfig(  # noqa: N802
+        self, request: p4r.SetForwardingPipelineConfigRequest, context: grpc.ServicerContext
+    ) -> p4r.SetForwardingPipelineConfigResponse:
+        """Verifies, saves or commits a configuration."""
+        try:
+            with self._lock:
+                self.arbitration.check_primary(request)
+                self._set_config(request)
+        except TargetError as error:
+            status.abort(context, error)
+        return p4r.SetForwardingPipelineConfigResponse()
+
+    def _set_config(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
+        actions = p4r.SetForwardingPipelineConfigRequest
+        match request.action:
+            case actions.VERIFY:
+                read_config(self.target, request.config)
+            case actions.VERIFY_AND_SAVE:
+                read_config(self.target, request.config)
+                self._saved = request.config
+            case actions.VERIFY_AND_COMMIT:
+                self._commit(request.config)
+            case actions.COMMIT:
+                if request.HasField("config"):
+                    raise invalid("COMMIT with a config: expected none, as it was saved before")
+                if self._saved is None:
+                    message = "COMMIT: no config was saved by VERIFY_AND_SAVE"
+                    raise TargetError("failed-precondition", message)
+                self._commit(self._saved)
+            case actions.RECONCILE_AND_COMMIT:
+                self._reconcile(request.config)
+            case _:
+                raise invalid(f"action {request.action}: expected one of VERIFY to RECONCILE")
+
+    def _commit(self, config: p4r.ForwardingPipelineConfig) -> None:
+        schema = read_config(self.target, config)
+        self.target.load(config.p4_device_config.decode())
+        self._pipeline = Pipeline(self.target, config, schema)
+        self._saved = None
+
+    def _reconcile(self, config: p4r.ForwardingPipelineConfig) -> None:
+        """Commits and keeps the state; nothing changes when the state does not fit."""
+        before = self._pipeline
+        if before is None:
+            self._commit(config)
+            return
+        read_config(self.target, config)
+        state = before.state()
+        self.target.pause()
+        try:
+            self._commit(config)
+            assert self._pipeline is not None, "it was committed"
+            errors = self._pipeline.apply_all(state, all_or_none=True)
+            if errors and errors[-1]:
+                self._commit(before.config)
+                self._pipeline.apply_all(state, all_or_none=False)
+                message = f"the state does not fit the new pipeline: {errors[-1]}"
+                raise TargetError("failed-precondition", message)
+        finally:
+            self.target.resume()
+
+    def GetForwardingPipelineConfig(  # noqa: N802
+        self, request: p4r.GetForwardingPipelineConfigRequest, context: grpc.ServicerContext
+    ) -> p4r.GetForwardingPipelineConfigResponse:
+        """The configuration in force, or parts of it."""
+        try:
+            self.arbitration.check_device(request.device_id)
+            config = self._in_force().config
+        except TargetError as error:
+            status.abort(context, error)
+        kinds = p4r.GetForwardingPipelineConfigRequest
+        shown = p4r.ForwardingPipelineConfig()
+        if config.HasField("cookie"):
+            shown.cookie.CopyFrom(config.cookie)
+        if request.response_type in (kinds.ALL, kinds.P4INFO_AND_COOKIE):
+            shown.p4info.CopyFrom(config.p4info)
+        if request.response_type in (kinds.ALL, kinds.DEVICE_CONFIG_AND_COOKIE):
+            shown.p4_device_config = config.p4_device_config
+        return p4r.GetForwardingPipelineConfigResponse(config=shown)
+
+    def _in_force(self) -> Pipeline:
+        if self._pipeline is None:
+            raise TargetError("failed-precondition", NO_CONFIG)
+        return self._pipeline
+
+    def Write(  # noqa: N802
+        self, request: p4r.WriteRequest, context: grpc.ServicerContext
+    ) -> p4r.WriteResponse:
+        """Carries a batch of updates out."""
+        try:
+            with self._lock:
+                self.arbitration.check_primary(request)
+                pipeline = self._in_force()
+                errors = self._write(pipeline, request)
+        except TargetError as error:
+            status.abort(context, error)
+        if any(errors):
+            undone = request.atomicity != p4r.WriteRequest.CONTINUE_ON_ERROR
+            missing = len(request.updates) - len(errors)
+            status.abort_batch(context, errors + [None] * missing, undone)
+        return p4r.WriteResponse()
+
+    def _write(self, pipeline: Pipeline, request: p4r.WriteRequest) -> list[TargetError | None]:
+        match request.atomicity:
+            case p4r.WriteRequest.CONTINUE_ON_ERROR:
+                return pipeline.apply_all(request.updates, all_or_none=False)
+            case p4r.WriteRequest.ROLLBACK_ON_ERROR:
+                return pipeline.apply_all(request.updates, all_or_none=True)
+            case p4r.WriteRequest.DATAPLANE_ATOMIC:
+                self.target.pause()
+                try:
+                    return pipeline.apply_all(request.updates, all_or_none=True)
+                finally:
+                    self.target.resume()
+            case other:
+                raise invalid(f"atomicity {other}: expected CONTINUE_ON_ERROR to DATAPLANE_ATOMIC")
+
+    def Read(  # noqa: N802
+        self, request: p4r.ReadRequest, context: grpc.ServicerContext
+    ) -> Iterator[p4r.ReadResponse]:
+        """The entities asked for, in the order of the request."""
+        found: list[p4r.Entity] = []
+        try:
+            with self._lock:
+                self.arbitration.check_device(request.device_id)
+                pipeline = self._in_force()
+                for entity in request.entities:
+                    found += pipeline.read(entity)
+        except TargetError as error:
+            status.abort(context, error)
+        for first in range(0, len(found), ENTITIES_A_RESPONSE):
+            yield p4r.ReadResponse(entities=found[first : first + ENTITIES_A_RESPONSE])
+
+    def StreamChannel(  # noqa: N802
+        self, request_iterator: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
+    ) -> Iterator[p4r.StreamMessageResponse]:
+        """One controller's stream."""
+        with self._lock:
+            self._streams += 1
+            too_many = self._streams > STREAMS_MAX
+        controller = Controller()
+        try:
+            if too_many:
+                message = f"{STREAMS_MAX} controllers are connected, which is as many as can be"
+                status.abort(context, TargetError("resource-exhausted", message))
+            reader = threading.Thread(
+                target=self._read_stream, args=(controller, request_iterator), daemon=True
+            )
+            reader.start()
+            while (message_ := controller.outbox.get()) is not None:
+                yield message_
+            if controller.error:
+                status.abort(context, controller.error)
+        finally:
+            self.arbitration.handle_end(controller)
+            with self._lock:
+                self._streams -= 1
+
+    def _read_stream(
+        self, controller: Controller, requests: Iterator[p4r.StreamMessageRequest]
+    ) -> None:
+        """Takes a controller's messages until it ends the stream, vanishes or is refused."""
+        try:
+            for request in requests:
+                self._handle_message(controller, request)
+            controller.close()
+        except TargetError as error:
+            controller.close(error)
+        except grpc.RpcError:
+            controller.close()
+        except Exception as error:
+            # gRPC raises a bare Exception when the call is over.
+            controller.close()
+            if type(error) is not Exception:
+                raise
+
+    def _handle_message(self, controller: Controller, request: p4r.StreamMessageRequest) -> None:
+        kind = request.WhichOneof("update")
+        if kind == "arbitration":
+            self.arbitration.handle_update(controller, request.arbitration)
+            return
+        try:
+            if kind in ("packet", "digest_ack") and not self.arbitration.is_primary(controller):
+                message = f"{kind}: the controller is not the primary"
+                raise TargetError("permission-denied", message)
+            match kind:
+                case "packet":
+                    fields = self._in_force().schema.packet_out
+                    self.target.packet_out(packet_out(fields, request.packet))
+                case "digest_ack":
+                    with self._lock:
+                        self._in_force().digests.handle_ack(request.digest_ack)
+                case _:
+                    raise TargetError("unimplemented", f"stream messages of kind {kind}")
+        except TargetError as error:
+            shown = p4r.StreamError(
+                canonical_code=status.code(error), message=error.message, space=status.SPACE
+            )
+            match kind:
+                case "packet":
+                    shown.packet_out.packet_out.CopyFrom(request.packet)
+                case "digest_ack":
+                    shown.digest_list_ack.digest_list_ack.CopyFrom(request.digest_ack)
+                case "other":
+                    shown.other.other.CopyFrom(request.other)
+            controller.send(p4r.StreamMessageResponse(error=shown))
+
+    # The switch's side
+
+    def poll(self, now_ns: int) -> None:
+        """Sends what the switch has for its controllers: packets and digests. Whoever drives
+        the switch calls it now and then; spurious calls are no-ops.
+        """
+        with self._lock:
+            pipeline = self._pipeline
+            packets, digests = self.target.take_packet_ins(), self.target.take_digests()
+            if pipeline is None:
+                return
+            messages = [
+                p4r.StreamMessageResponse(packet=packet_in(pipeline.schema.packet_in, packet))
+                for packet in packets
+            ]
+            for name, values in digests:
+                pipeline.digests.handle_digest(name, tuple(values), now_ns)
+            lists = pipeline.digests.poll_lists(now_ns)
+            messages += [p4r.StreamMessageResponse(digest=one) for one in lists]
+            if messages:
+                for controller in self.arbitration.primaries():
+                    for message in messages:
+                        controller.send(message)

@@ -1,0 +1,145 @@
+"""One forwarding pipeline configuration and the state that controllers put under it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from finsy.proto import p4r
+
+from switch.server.digests import Digests
+from switch.server.externs import Externs
+from switch.server.p4info import Schema
+from switch.server.replication import Replication
+from switch.server.tables import Tables, Undo, invalid
+from switch.server.target import Target, TargetError
+
+
+def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:
+    """The schema of a configuration that the target can run. Raises `TargetError` otherwise."""
+    if not config.p4_device_config:
+        raise invalid("p4_device_config is empty: expected the JSON of p4c-bm2-ss")
+    try:
+        text = config.p4_device_config.decode()
+        program: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise invalid(f"p4_device_config is no JSON: {error}") from None
+    schema = Schema(config.p4info)
+    target.check(text)
+    try:
+        schema.check(program)
+    except (AttributeError, KeyError, IndexError, TypeError) as error:
+        raise invalid(f"p4_device_config is no program of p4c-bm2-ss: {error!r}") from None
+    return schema
+
+
+class Pipeline:
+    """What `p4runtime.py` asks of a configuration in force: updates and reads, by entity."""
+
+    def __init__(
+        self, target: Target, config: p4r.ForwardingPipelineConfig, schema: Schema
+    ) -> None:
+        self.config = config
+        self.schema = schema
+        self.tables = Tables(target, schema)
+        self.externs = Externs(target, schema)
+        self.replication = Replication(target)
+        self.digests = Digests(schema)
+
+    def apply(self, update: p4r.Update) -> Undo:
+        """Carries an update out; returns what undoes it. Raises `TargetError`."""
+        kind, entity = update.type, update.entity
+        if kind not in (p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE):
+            raise invalid(f"update type {kind}: expected INSERT, MODIFY or DELETE")
+        match entity.WhichOneof("entity"):
+            case "table_entry":
+                return self.tables.write(kind, entity.table_entry)
+            case "direct_counter_entry":
+                return self.tables.write_direct(kind, entity.direct_counter_entry)
+            case "direct_meter_entry":
+                return self.tables.write_direct(kind, entity.direct_meter_entry)
+            case "counter_entry":
+                return self.externs.write_counter(kind, entity.counter_entry)
+            case "meter_entry":
+                return self.externs.write_meter(kind, entity.meter_entry)
+            case "register_entry":
+                return self.externs.write_register(kind, entity.register_entry)
+            case "value_set_entry":
+                return self.externs.write_value_set(kind, entity.value_set_entry)
+            case "packet_replication_engine_entry":
+                return self.replication.write(kind, entity.packet_replication_engine_entry)
+            case "digest_entry":
+                return self.digests.write(kind, entity.digest_entry)
+            case None:
+                raise invalid("the update has no entity")
+            case other:
+                raise TargetError("unimplemented", f"entities of kind {other}")
+
+    def read(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
+        """The entities that a request asks for. Raises `TargetError`."""
+        match entity.WhichOneof("entity"):
+            case "table_entry":
+                return self.tables.read(entity.table_entry)
+            case "direct_counter_entry":
+                return self.tables.read_direct(entity.direct_counter_entry)
+            case "direct_meter_entry":
+                return self.tables.read_direct(entity.direct_meter_entry)
+            case "counter_entry":
+                return self.externs.read_counter(entity.counter_entry)
+            case "meter_entry":
+                return self.externs.read_meter(entity.meter_entry)
+            case "register_entry":
+                return self.externs.read_register(entity.register_entry)
+            case "value_set_entry":
+                return self.externs.read_value_set(entity.value_set_entry)
+            case "packet_replication_engine_entry":
+                return self.replication.read(entity.packet_replication_engine_entry)
+            case "digest_entry":
+                return self.digests.read(entity.digest_entry)
+            case None:
+                raise invalid("the request has no entity")
+            case other:
+                raise TargetError("unimplemented", f"entities of kind {other}")
+
+    def apply_all(
+        self, updates: Iterable[p4r.Update], all_or_none: bool
+    ) -> list[TargetError | None]:
+        """Carries updates out in their order; an error for each that failed. With
+        `all_or_none` the first that fails ends it, and undoes those before.
+        """
+        errors: list[TargetError | None] = []
+        undos: list[Undo] = []
+        for update in updates:
+            try:
+                undo = self.apply(update)
+                errors.append(None)
+                if all_or_none:
+                    undos.append(undo)
+            except TargetError as error:
+                errors.append(error)
+                if all_or_none:
+                    for undo in reversed(undos):
+                        undo()
+                    break
+        return errors
+
+    def state(self) -> list[p4r.Update]:
+        """What would make a fresh pipeline like this one; counters and registers aside."""
+        insert, modify = p4r.Update.INSERT, p4r.Update.MODIFY
+        asked = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
+        found = [(insert, one) for one in self.tables.read(asked) if not one.table_entry.is_const]
+        for table_id in sorted(self.tables.defaults_set):
+            default = p4r.TableEntry(table_id=table_id, is_default_action=True)
+            found += [(modify, one) for one in self.tables.read(default)]
+        engine = p4r.PacketReplicationEngineEntry()
+        found += [(insert, one) for one in self.replication.read(engine)]
+        found += [
+            (modify, one)
+            for one in self.externs.read_meter(p4r.MeterEntry())
+            if one.meter_entry.HasField("config")
+        ]
+        value_sets = self.externs.read_value_set(p4r.ValueSetEntry())
+        found += [(modify, one) for one in value_sets]
+        found += [(insert, one) for one in self.digests.read(p4r.DigestEntry())]
+        return [p4r.Update(type=kind, entity=entity) for kind, entity in found]

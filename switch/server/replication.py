@@ -1,0 +1,115 @@
+"""Multicast groups and clone sessions (P4Runtime specification, 9.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from finsy.proto import p4r
+
+from switch.server.tables import Undo, invalid
+from switch.server.target import Target, TargetError
+
+PORT_MAX = 510
+"""v1model has ports of 9 bits, and 511 means drop."""
+
+
+class Replication:
+    """Groups and sessions under one pipeline configuration."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._groups: dict[int, p4r.MulticastGroupEntry] = {}
+        self._sessions: dict[int, p4r.CloneSessionEntry] = {}
+
+    def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> Undo:
+        """Carries an update out; returns what undoes it."""
+        match message.WhichOneof("type"):
+            case "multicast_group_entry":
+                group = message.multicast_group_entry
+                number, place = group.multicast_group_id, "multicast group"
+                check(kind, number, number in self._groups, f"{place} {number}")
+                replicas(group.replicas, f"{place} {number}")
+                old_group = self._groups.get(number)
+                self._set_group(number, None if kind == p4r.Update.DELETE else group)
+                return lambda: self._set_group(number, old_group)
+            case "clone_session_entry":
+                session = message.clone_session_entry
+                number, place = session.session_id, "clone session"
+                check(kind, number, number in self._sessions, f"{place} {number}")
+                replicas(session.replicas, f"{place} {number}")
+                if session.class_of_service:
+                    raise TargetError("unimplemented", f"{place} {number}: class_of_service")
+                if session.packet_length_bytes < 0:
+                    raise invalid(f"{place} {number}: packet_length_bytes is negative")
+                old_session = self._sessions.get(number)
+                self._set_session(number, None if kind == p4r.Update.DELETE else session)
+                return lambda: self._set_session(number, old_session)
+            case _:
+                raise invalid("packet replication engine: neither a group nor a session")
+
+    def _set_group(self, number: int, group: p4r.MulticastGroupEntry | None) -> None:
+        place = f"multicast group {number}"
+        shown = replicas(group.replicas, place) if group is not None else []
+        self.target.set_multicast_group(number, shown)
+        if group is None:
+            self._groups.pop(number, None)
+        else:
+            self._groups[number] = group
+
+    def _set_session(self, number: int, session: p4r.CloneSessionEntry | None) -> None:
+        place = f"clone session {number}"
+        shown = replicas(session.replicas, place) if session is not None else []
+        length = session.packet_length_bytes if session is not None else 0
+        self.target.set_clone_session(
+            {"id": number, "replicas": shown, "truncate_bytes": length or None}
+        )
+        if session is None:
+            self._sessions.pop(number, None)
+        else:
+            self._sessions[number] = session
+
+    def read(self, asked: p4r.PacketReplicationEngineEntry) -> Iterator[p4r.Entity]:
+        """One group or session, or all of its kind for 0."""
+        kind = asked.WhichOneof("type")
+        if kind in (None, "multicast_group_entry"):
+            wanted = asked.multicast_group_entry.multicast_group_id
+            for number, group in sorted(self._groups.items()):
+                if wanted in (0, number):
+                    shown = p4r.PacketReplicationEngineEntry(multicast_group_entry=group)
+                    yield p4r.Entity(packet_replication_engine_entry=shown)
+        if kind in (None, "clone_session_entry"):
+            wanted = asked.clone_session_entry.session_id
+            for number, session in sorted(self._sessions.items()):
+                if wanted in (0, number):
+                    shown = p4r.PacketReplicationEngineEntry(clone_session_entry=session)
+                    yield p4r.Entity(packet_replication_engine_entry=shown)
+
+
+def check(kind: int, number: int, known: bool, place: str) -> None:
+    """Whether the update can be: new for INSERT, known for the others."""
+    if number == 0:
+        raise invalid(f"{place}: expected a number above zero")
+    if kind == p4r.Update.INSERT and known:
+        raise TargetError("already-exists", f"{place}: exists already")
+    if kind != p4r.Update.INSERT and not known:
+        raise TargetError("not-found", f"{place}: does not exist")
+
+
+def replicas(given: Iterable[p4r.Replica], place: str) -> list[dict[str, int]]:
+    """Replicas as the target has them, no pair of port and instance twice."""
+    found = []
+    for replica in given:
+        if replica.backup_replicas:
+            raise TargetError("unimplemented", f"{place}: backup_replicas")
+        by_bytes = replica.WhichOneof("port_kind") == "port"
+        port = int.from_bytes(replica.port, "big") if by_bytes else replica.egress_port
+        if port > PORT_MAX:
+            raise invalid(f"{place}: port {port}: expected at most {PORT_MAX}")
+        if replica.instance > 0xFFFF:
+            message = f"{place}: instance {replica.instance}: expected at most 65535"
+            raise TargetError("out-of-range", message)
+        one = {"port": port, "rid": replica.instance}
+        if one in found:
+            raise invalid(f"{place}: port {port} with instance {replica.instance} is there twice")
+        found.append(one)
+    return found
