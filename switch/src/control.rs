@@ -5,7 +5,11 @@
 //! Priorities are P4Runtime's: the larger number wins. Values are strings, decimal or
 //! hexadecimal with `0x`.
 
+mod idle;
 mod lookup;
+mod profiles;
+
+pub use profiles::{ProfileGroup, ProfileMember};
 
 use crate::externs::counter::Count;
 use crate::externs::meter::MeterConfig;
@@ -120,6 +124,26 @@ pub enum ControlError {
     /// No entry with these matches.
     #[error("table '{0}': there is no such entry")]
     NotFound(String),
+    /// Its number is taken.
+    #[error("{what} exists already")]
+    Present {
+        /// Member or group, and its action profile.
+        what: String,
+    },
+    /// Something else refers to it.
+    #[error("{what} is in use")]
+    InUse {
+        /// Member or group, and its action profile.
+        what: String,
+    },
+    /// Its size is used up.
+    #[error("{what}: full: its size is {size}")]
+    NoRoom {
+        /// Which action profile.
+        what: String,
+        /// How much it holds.
+        size: u64,
+    },
     /// The program has fixed it.
     #[error("table '{table}': {what} is constant in the program")]
     Constant {
@@ -245,6 +269,7 @@ impl Switch {
             return Err(ControlError::Constant { table: declared.name.clone(), what: "the key" });
         }
         let (action, data) = self.action(declared, &entry.action, &entry.params)?;
+        self.check_choice(declared, action, &data)?;
         Ok((table, Entry { matches, priority: entry.priority, action, data }))
     }
 
@@ -289,6 +314,7 @@ impl Switch {
             return Err(ControlError::Constant { table: declared.name.clone(), what });
         }
         let chosen = self.action(declared, &default.action, &default.params)?;
+        self.check_default(declared, chosen.0)?;
         self.machine.tables[table].set_default(&self.program, declared, Some(chosen));
         Ok(())
     }
@@ -330,10 +356,14 @@ impl Switch {
 
     /// An entry's parameters by name.
     fn params(&self, entry: &Entry) -> BTreeMap<String, String> {
+        self.params_of(entry.action, &entry.data)
+    }
+
+    fn params_of(&self, action: u16, data: &[u64]) -> BTreeMap<String, String> {
         let (mut params, mut at) = (BTreeMap::new(), 0);
-        for parameter in &self.program.actions[entry.action as usize].parameters {
+        for parameter in &self.program.actions[action as usize].parameters {
             let count = limbs(parameter.width) as usize;
-            params.insert(parameter.name.clone(), to_hex(&entry.data[at..at + count]));
+            params.insert(parameter.name.clone(), to_hex(&data[at..at + count]));
             at += count;
         }
         params

@@ -96,6 +96,11 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
                 back = next;
                 jump!(code);
             }
+            Op::Choose { table, group } => {
+                let (code, next) = choose(program, m, packet, table, group);
+                back = next;
+                jump!(code);
+            }
             Op::RegisterRead { d, register, i, mask } => {
                 let index = s!(i);
                 m.registers[register as usize].read(&mut m.slots, d, index, mask);
@@ -299,7 +304,8 @@ fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     let arrived_bytes = m.get(internal::ARRIVED);
     let table = &mut m.tables[i as usize];
     let (found, code, next) = table.apply(&mut m.slots, program.parameters, arrived_bytes);
-    if let (Some(entry), Some(meter)) = (found, program.tables[i as usize].meter) {
+    let declared = &program.tables[i as usize];
+    if let (Some(entry), Some(meter)) = (found, declared.meter) {
         let declared = &program.meters[meter as usize];
         let tokens = if declared.bytes { arrived_bytes } else { 1 };
         if let Some(meter) = m.direct_meters[i as usize].get_mut(entry as usize) {
@@ -307,8 +313,40 @@ fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
             m.slots[declared.target as usize] = colour as u64 & declared.target_mask;
         }
     }
+    if let (Some(entry), true) = (found, declared.idle) {
+        m.tables[i as usize].touch(entry, m.now);
+    }
     // Without an action there is nothing to return from.
     if code == 0 { (next, next) } else { (code, next) }
+}
+
+/// A member's code and what follows the table; its parameters are put where actions have them.
+/// A group without members does nothing.
+fn choose(
+    program: &Program,
+    m: &mut Machine,
+    packet: &Packet,
+    table: u16,
+    group: bool,
+) -> (Pc, Pc) {
+    let declared = &program.tables[table as usize];
+    let after_nothing = declared.on_hit.unwrap_or(declared.base_next);
+    let Some(profile) = declared.profile else { return (after_nothing, after_nothing) };
+    let id = m.get(program.parameters);
+    let hash = match program.profiles[profile as usize].selector {
+        Some(calculation) if group => {
+            let calculation = &program.calculations[calculation as usize];
+            calculate(program, calculation, &m.slots, packet, &mut m.buffer)
+        }
+        _ => 0,
+    };
+    let profile = &m.profiles[profile as usize];
+    let found = if group { profile.chosen(id, hash) } else { profile.member(id) };
+    let Some(member) = found else { return (after_nothing, after_nothing) };
+    let start = program.parameters as usize;
+    m.slots[start..start + member.data.len()].copy_from_slice(&member.data);
+    let code = program.actions[member.action as usize].code;
+    (code, declared.after_member(program, member.action))
 }
 
 #[inline]

@@ -222,9 +222,27 @@ pub(crate) struct Pipeline {
     pub init_table: Option<String>,
     pub tables: Vec<Table>,
     #[serde(default)]
+    pub action_profiles: Vec<ActionProfile>,
+    #[serde(default)]
     pub conditionals: Vec<Conditional>,
     #[serde(default)]
     pub action_calls: Vec<ActionCall>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ActionProfile {
+    pub name: String,
+    #[serde(default)]
+    pub max_size: u64,
+    #[serde(default)]
+    pub selector: Option<Selector>,
+}
+
+/// How a member of a group is chosen: the hash modulo the group's size.
+#[derive(Deserialize)]
+pub(crate) struct Selector {
+    pub algo: String,
+    pub input: Vec<CalculationInput>,
 }
 
 #[derive(Deserialize)]
@@ -237,6 +255,8 @@ pub(crate) struct Table {
     pub max_size: u64,
     #[serde(default)]
     pub with_counters: bool,
+    #[serde(default)]
+    pub action_profile: Option<String>,
     #[serde(default)]
     pub support_timeout: bool,
     #[serde(default)]

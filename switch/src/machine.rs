@@ -8,6 +8,7 @@ use crate::externs::register::Cells;
 use crate::op::internal;
 use crate::program::{Header, HeaderRef, Program};
 use crate::table::Table;
+use crate::table::profile::Profile;
 use narrows_common::{Packet, Rng, Time};
 use std::collections::BTreeSet;
 
@@ -21,6 +22,7 @@ pub(crate) struct Machine {
     pub meters: Vec<Vec<Meter>>,
     pub direct_meters: Vec<Vec<Meter>>,
     pub value_sets: Vec<BTreeSet<Vec<u64>>>,
+    pub profiles: Vec<Profile>,
     /// A select's key, while it is looked for in a value set.
     pub key: Vec<u64>,
     pub buffer: BitBuffer,
@@ -58,6 +60,7 @@ impl Machine {
                 .collect(),
             direct_meters: vec![vec![]; program.tables.len()],
             value_sets: vec![BTreeSet::new(); program.value_sets.len()],
+            profiles: vec![Profile::default(); program.profiles.len()],
             key: vec![],
             buffer: BitBuffer::default(),
             rng,

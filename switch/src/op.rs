@@ -314,6 +314,12 @@ pub(crate) enum Op {
     SelectState(u32),
     /// Looks a table up and runs the action found.
     Table(u32),
+    /// Runs the member of an action profile that the first parameter names, or one of the
+    /// group that it names; goes where the table does then.
+    Choose {
+        table: u16,
+        group: bool,
+    },
     /// All limbs of a wide register; of a narrow one, what `mask` keeps.
     RegisterRead {
         d: Slot,

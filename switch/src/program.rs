@@ -36,6 +36,7 @@ pub struct Program {
     pub(crate) counters: Vec<CounterArray>,
     pub(crate) meters: Vec<MeterArray>,
     pub(crate) value_sets: Vec<ValueSet>,
+    pub(crate) profiles: Vec<ActionProfile>,
     pub(crate) field_lists: BTreeMap<u64, FieldList>,
     pub(crate) digests: BTreeMap<u64, FieldList>,
     pub(crate) errors: ParserErrors,
@@ -303,9 +304,22 @@ pub(crate) struct Table {
     pub default_fixed: bool,
     pub counted: bool,
     pub meter: Option<u16>,
+    /// The action profile whose members and groups its entries name.
+    pub profile: Option<u16>,
+    /// Whether entries may have idle time-outs.
+    pub idle: bool,
     pub entries: Option<Vec<ConstEntry>>,
     /// Limbs that an entry's parameters take at most.
     pub stride: u16,
+}
+
+/// Members and groups of actions that several tables may share.
+#[derive(Clone, Debug)]
+pub(crate) struct ActionProfile {
+    pub name: String,
+    pub max_size: u64,
+    /// The calculation whose hash chooses a group's member; without it there are no groups.
+    pub selector: Option<u16>,
 }
 
 #[derive(Clone, Debug)]
@@ -398,6 +412,13 @@ impl Table {
         }
         let position = self.actions.iter().position(|&known| known == action);
         position.map_or(self.base_next, |i| self.next[i])
+    }
+
+    /// The node after a member's action, which may be another table's of the same name.
+    pub(crate) fn after_member(&self, program: &Program, action: u16) -> Pc {
+        let name = |action: u16| program.actions[action as usize].name.as_str();
+        let same = |&&known: &&u16| known == action || name(known) == name(action);
+        self.after(self.actions.iter().find(same).copied().unwrap_or(action), true)
     }
 
     /// The node after a miss where there is no default action.

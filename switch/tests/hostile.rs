@@ -252,7 +252,8 @@ fn errors_name_the_thing() {
     refuse(r#""op":"<=""#, r#""op":"=<""#, &["'=<'"]);
     refuse(r#""next_state":"parse_tcp""#, r#""next_state":"parse_sctp""#, &["'parse_sctp'"]);
     refuse(r#""name":"egress""#, r#""name":"outgress""#, &["pipeline", "'egress'"]);
-    refuse(r#""type":"simple""#, r#""type":"indirect""#, &["table", "'indirect'"]);
+    refuse(r#""type":"simple""#, r#""type":"indirect""#, &["table", "action profile"]);
+    refuse(r#""type":"simple""#, r#""type":"keyless""#, &["table", "'keyless'"]);
 }
 
 /// A parser that goes round without end times out; a control that does is stopped.

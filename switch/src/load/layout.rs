@@ -59,7 +59,8 @@ pub(crate) fn lay_out<'a>(
         let widths = action.runtime_data.iter().map(|data| data.bitwidth.min(1 << 20) as u32);
         widths.map(|width| u32::from(limbs(width))).sum::<u32>()
     });
-    layout.next += most.max().unwrap_or(0);
+    // One at least: an indirect table puts its member's number there.
+    layout.next += most.max().unwrap_or(0).max(1);
     layout.check()?;
     let mut headers = layout.headers;
     let temporaries_start = layout.next;
@@ -99,6 +100,7 @@ pub(crate) fn lay_out<'a>(
         counters: vec![],
         meters: vec![],
         value_sets: vec![],
+        profiles: vec![],
         field_lists: BTreeMap::new(),
         digests: BTreeMap::new(),
         errors: ParserErrors::default(),

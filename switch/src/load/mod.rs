@@ -12,6 +12,7 @@ mod names;
 mod parser;
 mod pipeline;
 mod primitive;
+pub(crate) mod profile;
 mod scan;
 mod table;
 pub(crate) mod value;

@@ -36,6 +36,7 @@ impl Loader<'_> {
         let mut nodes: Vec<Node> = vec![];
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
         let first_table = self.program.tables.len();
+        self.action_profiles(pipeline)?;
         for (i, table) in pipeline.tables.iter().enumerate() {
             self.names.place = format!("table '{}'", table.name);
             let lowered = self.table(table)?;

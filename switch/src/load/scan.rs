@@ -56,7 +56,10 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     }
     // Calculations, checksums and lists serve both sides; all of it is kept.
     scan.late = true;
-    for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
+    let profiles = root.pipelines.iter().flat_map(|pipeline| &pipeline.action_profiles);
+    let selectors = profiles.flat_map(|profile| &profile.selector);
+    let calculated = root.calculations.iter().flat_map(|calculation| &calculation.input);
+    for input in calculated.chain(selectors.flat_map(|selector| &selector.input)) {
         scan.input(&input.kind, &input.value);
     }
     for list in root.field_lists.iter().chain(&root.learn_lists) {

@@ -13,14 +13,12 @@ impl Loader<'_> {
     pub(super) fn table(&mut self, table: &JsonTable) -> Result<Table, LoadError> {
         let kind = self.match_kind(&table.match_type)?;
         let (key, loads, words) = self.key(table)?;
-        let actions = self.table_actions(table)?;
+        let mut actions = self.table_actions(table)?;
         let most = actions.iter().map(|&action| self.program.actions[action as usize].limbs);
-        let stride = most.max().unwrap_or(0);
-        if table.kind != "simple" {
-            return Err(self.names.unsupported("the table type", &table.kind));
-        }
-        if table.support_timeout {
-            return Err(self.names.unsupported("a table with", "support_timeout"));
+        let stride = most.max().unwrap_or(0).max(1);
+        let profile = self.table_profile(table)?;
+        if let Some(profile) = profile {
+            actions.extend(self.choices(profile));
         }
         let (mut default, mut default_fixed) = (None, false);
         if let Some(entry) = &table.default_entry {
@@ -76,6 +74,8 @@ impl Loader<'_> {
             default_fixed,
             counted: table.with_counters,
             meter,
+            profile,
+            idle: table.support_timeout,
             entries,
             stride,
         })

@@ -1,8 +1,12 @@
 //! Match-action tables while a switch runs.
 
+mod idle;
 mod lpm;
+pub(crate) mod profile;
 mod range;
 mod ternary;
+
+pub(crate) use idle::Idle;
 
 use crate::externs::counter::Count;
 use crate::op::{Pc, Slot};
@@ -76,6 +80,7 @@ pub(crate) struct Table {
     stride: usize,
     counted: bool,
     counts: Vec<Count>,
+    idle: Vec<Idle>,
     default: Option<(Target, Entry)>,
     nothing: Pc,
     entries: Vec<Option<Entry>>,
@@ -111,6 +116,7 @@ impl Table {
             stride: declared.stride as usize,
             counted: declared.counted,
             counts: vec![],
+            idle: vec![],
             default: None,
             nothing: declared.after_nothing(),
             entries: vec![],
@@ -246,10 +252,12 @@ impl Table {
             self.entries.push(None);
             self.targets.push(Target { code: 0, next: 0 });
             self.counts.push(Count::default());
+            self.idle.push(Idle::default());
             self.data.resize(self.data.len() + self.stride, 0);
             self.entries.len() as u32 - 1
         });
         self.counts[i as usize] = Count::default();
+        self.idle[i as usize] = Idle::default();
         self.place(program, declared, &entry, i);
         self.index.insert(identity, i);
         self.set_action(program, declared, i, &entry);

@@ -48,8 +48,9 @@ impl From<ControlError> for Refusal {
     fn from(error: ControlError) -> Self {
         let kind = match &error {
             ControlError::Unknown { .. } | ControlError::NotFound(_) => "not-found",
-            ControlError::Exists(_) => "already-exists",
-            ControlError::Full { .. } => "resource-exhausted",
+            ControlError::Exists(_) | ControlError::Present { .. } => "already-exists",
+            ControlError::Full { .. } | ControlError::NoRoom { .. } => "resource-exhausted",
+            ControlError::InUse { .. } => "failed-precondition",
             ControlError::Constant { .. } => "permission-denied",
             ControlError::Index { .. } => "out-of-range",
             ControlError::Ambiguous { .. }

@@ -1,0 +1,84 @@
+//! Idle time-outs of entries, for tables that the program declares with `support_timeout`.
+
+use super::{ControlError, TableEntry, matches, shown};
+use crate::switch::Switch;
+use narrows_common::{Duration, Time};
+
+impl Switch {
+    /// The table and place of an entry whose table has idle time-outs.
+    fn idle_place(&self, entry: &TableEntry) -> Result<(usize, u32), ControlError> {
+        let table = self.table(&entry.table)?;
+        let declared = &self.program.tables[table];
+        if !declared.idle {
+            let kind = "idle time-out of table".into();
+            return Err(ControlError::Unknown { kind, name: declared.name.clone() });
+        }
+        let matches = matches(declared, &entry.matches)?;
+        match self.machine.tables[table].position(&matches, entry.priority) {
+            Some(at) => Ok((table, at)),
+            None => Err(ControlError::NotFound(declared.name.clone())),
+        }
+    }
+
+    /// Sets how long the entry with these matches may go without a hit, from `now` on; `None`
+    /// lets it be for ever. Nothing is removed: see [`Switch::take_expired`].
+    ///
+    /// # Errors
+    /// When there is no such entry, or its table has no idle time-outs.
+    pub fn set_idle_timeout(
+        &mut self,
+        now: Time,
+        entry: &TableEntry,
+        timeout: Option<Duration>,
+    ) -> Result<(), ControlError> {
+        let (table, at) = self.idle_place(entry)?;
+        self.machine.tables[table].set_timeout(at, now, timeout);
+        Ok(())
+    }
+
+    /// The idle time-out of the entry with these matches.
+    ///
+    /// # Errors
+    /// When there is no such entry, or its table has no idle time-outs.
+    pub fn idle_timeout(&self, entry: &TableEntry) -> Result<Option<Duration>, ControlError> {
+        let (table, at) = self.idle_place(entry)?;
+        Ok(self.machine.tables[table].timeout(at))
+    }
+
+    /// How long ago the entry with these matches was hit, or its time-out set.
+    ///
+    /// # Errors
+    /// When there is no such entry, or its table has no idle time-outs.
+    pub fn since_hit(&self, now: Time, entry: &TableEntry) -> Result<Duration, ControlError> {
+        let (table, at) = self.idle_place(entry)?;
+        Ok(self.machine.tables[table].since_hit(at, now))
+    }
+
+    /// The entries that went without a hit for longer than they may, each told once until it
+    /// is hit again.
+    pub fn take_expired(&mut self, now: Time) -> Vec<TableEntry> {
+        let mut expired = vec![];
+        for (table, declared) in self.program.tables.iter().enumerate() {
+            if !declared.idle {
+                continue;
+            }
+            for at in self.machine.tables[table].take_expired(now) {
+                let Some(entry) = self.machine.tables[table].entry(at) else { continue };
+                expired.push(TableEntry {
+                    table: declared.name.clone(),
+                    matches: shown(declared, &entry.matches),
+                    priority: entry.priority,
+                    action: self.program.actions[entry.action as usize].name.clone(),
+                    params: self.params(entry),
+                });
+            }
+        }
+        expired
+    }
+
+    /// When [`Switch::take_expired`] will have something next, if nothing is hit before.
+    pub fn next_expiry(&self) -> Option<Time> {
+        let tables = self.program.tables.iter().zip(&self.machine.tables);
+        tables.filter(|(table, _)| table.idle).filter_map(|(_, table)| table.next_expiry()).min()
+    }
+}

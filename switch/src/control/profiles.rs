@@ -1,0 +1,292 @@
+//! Action profiles: members, groups of them, and the entries that name either.
+//!
+//! An entry of such a table has the action `$member` or `$group` with the parameter `id`.
+
+use super::{ControlError, find};
+use crate::load::profile::{GROUP, MEMBER};
+use crate::program::Table as Declared;
+use crate::switch::Switch;
+use crate::table::profile::Member;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A member of an action profile: an action with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileMember {
+    /// The action profile's, or action selector's, name.
+    pub profile: String,
+    /// Its number, of the controller's choice.
+    pub id: u64,
+    /// The action's name.
+    pub action: String,
+    /// The action's parameters by name.
+    #[serde(default)]
+    pub params: BTreeMap<String, String>,
+}
+
+/// A group of members of an action selector.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileGroup {
+    /// The action selector's name.
+    pub profile: String,
+    /// Its number, of the controller's choice.
+    pub id: u64,
+    /// Members and their weights, from 1. The hash of the packet modulo the sum of the weights
+    /// chooses, in the order of the members' numbers.
+    pub members: Vec<(u64, u32)>,
+}
+
+/// How much the groups of a profile without a size may weigh.
+const WEIGHT_MAX: u64 = 1 << 20;
+
+impl Switch {
+    fn profile(&self, name: &str) -> Result<usize, ControlError> {
+        find("action profile", name, self.program.profiles.iter().map(|p| p.name.as_str()))
+    }
+
+    fn profile_place(&self, profile: usize) -> String {
+        format!("action profile '{}'", self.program.profiles[profile].name)
+    }
+
+    fn no_such(&self, profile: usize, what: &str, id: u64) -> ControlError {
+        let kind = format!("{what} of {}", self.profile_place(profile));
+        ControlError::Unknown { kind, name: id.to_string() }
+    }
+
+    /// The member's action, as one of the tables that share the profile has it.
+    fn member(&self, profile: usize, member: &ProfileMember) -> Result<Member, ControlError> {
+        let of_profile = |table: &&Declared| table.profile == Some(profile as u16);
+        let mut refused = ControlError::Unknown {
+            kind: format!("action of {}", self.profile_place(profile)),
+            name: member.action.clone(),
+        };
+        if member.action == MEMBER || member.action == GROUP {
+            return Err(refused);
+        }
+        for table in self.program.tables.iter().filter(of_profile) {
+            match self.action(table, &member.action, &member.params) {
+                Ok((action, data)) => return Ok(Member { action, data }),
+                Err(ControlError::Unknown { kind, .. }) if kind.starts_with("action") => {}
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
+    }
+
+    /// Adds a member to an action profile.
+    ///
+    /// # Errors
+    /// When the action does not fit, the number is taken, or the profile is full.
+    pub fn insert_member(&mut self, member: &ProfileMember) -> Result<(), ControlError> {
+        let profile = self.profile(&member.profile)?;
+        let found = self.member(profile, member)?;
+        let declared = &self.program.profiles[profile];
+        let members = &self.machine.profiles[profile].members;
+        if members.contains_key(&member.id) {
+            let what = format!("member {} of {}", member.id, self.profile_place(profile));
+            return Err(ControlError::Present { what });
+        }
+        // An action selector's size is that of its groups.
+        let limited = declared.selector.is_none() && declared.max_size > 0;
+        if limited && members.len() as u64 >= declared.max_size {
+            let (what, size) = (self.profile_place(profile), declared.max_size);
+            return Err(ControlError::NoRoom { what, size });
+        }
+        self.machine.profiles[profile].members.insert(member.id, found);
+        Ok(())
+    }
+
+    /// Gives a member another action; entries and groups that name it run that from now on.
+    ///
+    /// # Errors
+    /// When there is no such member, or the action does not fit.
+    pub fn modify_member(&mut self, member: &ProfileMember) -> Result<(), ControlError> {
+        let profile = self.profile(&member.profile)?;
+        let found = self.member(profile, member)?;
+        match self.machine.profiles[profile].members.get_mut(&member.id) {
+            Some(known) => {
+                *known = found;
+                Ok(())
+            }
+            None => Err(self.no_such(profile, "member", member.id)),
+        }
+    }
+
+    /// Removes a member.
+    ///
+    /// # Errors
+    /// When there is no such member, or an entry or a group names it.
+    pub fn delete_member(&mut self, profile: &str, id: u64) -> Result<(), ControlError> {
+        let profile = self.profile(profile)?;
+        let found = &self.machine.profiles[profile];
+        if !found.members.contains_key(&id) {
+            return Err(self.no_such(profile, "member", id));
+        }
+        let grouped = found.groups.values().any(|group| group.members.contains_key(&id));
+        if grouped || self.is_chosen(profile, MEMBER, id) {
+            let what = format!("member {id} of {}", self.profile_place(profile));
+            return Err(ControlError::InUse { what });
+        }
+        self.machine.profiles[profile].members.remove(&id);
+        Ok(())
+    }
+
+    /// An action profile's members, by number.
+    ///
+    /// # Errors
+    /// When there is no such profile.
+    pub fn members(&self, profile: &str) -> Result<Vec<ProfileMember>, ControlError> {
+        let profile = self.profile(profile)?;
+        let members = self.machine.profiles[profile].members.iter();
+        let shown = members.map(|(&id, member)| ProfileMember {
+            profile: self.program.profiles[profile].name.clone(),
+            id,
+            action: self.program.actions[member.action as usize].name.clone(),
+            params: self.params_of(member.action, &member.data),
+        });
+        Ok(shown.collect())
+    }
+
+    fn check_group(&self, profile: usize, group: &ProfileGroup) -> Result<(), ControlError> {
+        let declared = &self.program.profiles[profile];
+        if declared.selector.is_none() {
+            let kind = "action selector".into();
+            return Err(ControlError::Unknown { kind, name: declared.name.clone() });
+        }
+        let found = &self.machine.profiles[profile];
+        let mut weight = found.weight(group.id);
+        for (i, &(member, times)) in group.members.iter().enumerate() {
+            if !found.members.contains_key(&member) {
+                return Err(self.no_such(profile, "member", member));
+            }
+            let twice = group.members[..i].iter().any(|&(other, _)| other == member);
+            if times == 0 || twice {
+                return Err(ControlError::Value {
+                    place: format!("group {} of {}", group.id, self.profile_place(profile)),
+                    value: format!("member {member}, weight {times}"),
+                    expected: "each member once, with a weight from 1".into(),
+                });
+            }
+            weight = weight.saturating_add(u64::from(times));
+        }
+        let size = if declared.max_size > 0 { declared.max_size } else { WEIGHT_MAX };
+        if weight > size {
+            return Err(ControlError::NoRoom { what: self.profile_place(profile), size });
+        }
+        Ok(())
+    }
+
+    /// Adds a group of members. A group may be empty; its entries do nothing then.
+    ///
+    /// # Errors
+    /// When a member does not exist, the number is taken, or the weights exceed the size.
+    pub fn insert_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
+        let profile = self.profile(&group.profile)?;
+        self.check_group(profile, group)?;
+        if self.machine.profiles[profile].groups.contains_key(&group.id) {
+            let what = format!("group {} of {}", group.id, self.profile_place(profile));
+            return Err(ControlError::Present { what });
+        }
+        let members = group.members.iter().copied().collect();
+        self.machine.profiles[profile].set_group(group.id, members);
+        Ok(())
+    }
+
+    /// Gives a group other members.
+    ///
+    /// # Errors
+    /// When there is no such group, a member does not exist, or the weights exceed the size.
+    pub fn modify_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
+        let profile = self.profile(&group.profile)?;
+        self.check_group(profile, group)?;
+        if !self.machine.profiles[profile].groups.contains_key(&group.id) {
+            return Err(self.no_such(profile, "group", group.id));
+        }
+        let members = group.members.iter().copied().collect();
+        self.machine.profiles[profile].set_group(group.id, members);
+        Ok(())
+    }
+
+    /// Removes a group; its members stay.
+    ///
+    /// # Errors
+    /// When there is no such group, or an entry names it.
+    pub fn delete_group(&mut self, profile: &str, id: u64) -> Result<(), ControlError> {
+        let profile = self.profile(profile)?;
+        if !self.machine.profiles[profile].groups.contains_key(&id) {
+            return Err(self.no_such(profile, "group", id));
+        }
+        if self.is_chosen(profile, GROUP, id) {
+            let what = format!("group {id} of {}", self.profile_place(profile));
+            return Err(ControlError::InUse { what });
+        }
+        self.machine.profiles[profile].groups.remove(&id);
+        Ok(())
+    }
+
+    /// An action selector's groups, by number.
+    ///
+    /// # Errors
+    /// When there is no such profile.
+    pub fn groups(&self, profile: &str) -> Result<Vec<ProfileGroup>, ControlError> {
+        let profile = self.profile(profile)?;
+        let groups = self.machine.profiles[profile].groups.iter();
+        let shown = groups.map(|(&id, group)| ProfileGroup {
+            profile: self.program.profiles[profile].name.clone(),
+            id,
+            members: group.members.iter().map(|(&member, &weight)| (member, weight)).collect(),
+        });
+        Ok(shown.collect())
+    }
+
+    /// Whether an entry of any table names this member or group.
+    fn is_chosen(&self, profile: usize, kind: &str, id: u64) -> bool {
+        let tables = self.program.tables.iter().zip(&self.machine.tables);
+        let mut of_profile = tables.filter(|(table, _)| table.profile == Some(profile as u16));
+        of_profile.any(|(_, table)| {
+            table.entries().any(|(_, entry)| {
+                self.program.actions[entry.action as usize].name == kind && entry.data == [id]
+            })
+        })
+    }
+
+    /// What an entry runs must be an action in a plain table, and a member or group that
+    /// exists in a table of an action profile.
+    pub(super) fn check_choice(
+        &self,
+        table: &Declared,
+        action: u16,
+        data: &[u64],
+    ) -> Result<(), ControlError> {
+        let Some(profile) = table.profile else { return Ok(()) };
+        let found = &self.machine.profiles[profile as usize];
+        let name = self.program.actions[action as usize].name.as_str();
+        let id = data.first().copied().unwrap_or(0);
+        match name {
+            MEMBER if found.members.contains_key(&id) => Ok(()),
+            MEMBER => Err(self.no_such(profile as usize, "member", id)),
+            GROUP if found.groups.contains_key(&id) => Ok(()),
+            GROUP => Err(self.no_such(profile as usize, "group", id)),
+            _ => Err(ControlError::Value {
+                place: format!("table '{}'", table.name),
+                value: name.into(),
+                expected: format!("a {MEMBER} or {GROUP} of its action profile"),
+            }),
+        }
+    }
+
+    /// A default action is an action, not a member or a group.
+    pub(super) fn check_default(&self, table: &Declared, action: u16) -> Result<(), ControlError> {
+        let name = self.program.actions[action as usize].name.as_str();
+        if name != MEMBER && name != GROUP {
+            return Ok(());
+        }
+        Err(ControlError::Value {
+            place: format!("table '{}', default action", table.name),
+            value: name.into(),
+            expected: "an action with its parameters".into(),
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Action profiles: a table's entries name a member or a group instead of an action.
+//!
+//! To the control plane that is an action of the table like any other, `$member` or `$group`,
+//! with the parameter `id`; to the interpreter, code of one operation.
+
+use super::{LoadError, Loader};
+use crate::json::{Pipeline, Table as JsonTable};
+use crate::op::Op;
+use crate::program::{Action, ActionProfile, Parameter};
+
+/// Runs a member of the profile.
+pub(crate) const MEMBER: &str = "$member";
+/// Runs one of a group's members.
+pub(crate) const GROUP: &str = "$group";
+
+impl Loader<'_> {
+    pub(super) fn action_profiles(&mut self, pipeline: &Pipeline) -> Result<(), LoadError> {
+        for profile in &pipeline.action_profiles {
+            self.names.place = format!("action profile '{}'", profile.name);
+            let selector = match &profile.selector {
+                Some(selector) => {
+                    let found = self.calculation(&selector.algo, &selector.input)?;
+                    self.program.calculations.push(found);
+                    Some((self.program.calculations.len() - 1) as u16)
+                }
+                None => None,
+            };
+            let (name, max_size) = (profile.name.clone(), profile.max_size);
+            self.program.profiles.push(ActionProfile { name, max_size, selector });
+        }
+        Ok(())
+    }
+
+    /// The profile of an indirect table.
+    pub(super) fn table_profile(&self, table: &JsonTable) -> Result<Option<u16>, LoadError> {
+        match table.kind.as_str() {
+            "simple" => return Ok(None),
+            "indirect" | "indirect_ws" => {}
+            other => return Err(self.names.unsupported("the table type", other)),
+        }
+        if table.direct_meters.is_some() || table.entries.iter().any(|all| !all.is_empty()) {
+            let what = "a table of an action profile with a direct meter or constant entries,";
+            return Err(self.names.unsupported(what, &table.name));
+        }
+        let name = table.action_profile.as_deref().unwrap_or("");
+        match self.program.profiles.iter().position(|profile| profile.name == name) {
+            Some(profile) => Ok(Some(profile as u16)),
+            None => Err(self.names.unknown("action profile", name)),
+        }
+    }
+
+    /// The actions by which the entries of the next table choose from a profile.
+    pub(super) fn choices(&mut self, profile: u16) -> Vec<u16> {
+        let table = self.program.tables.len() as u16;
+        let groups = self.program.profiles[profile as usize].selector.is_some();
+        let kinds = [(MEMBER, false), (GROUP, true)];
+        let kinds = kinds.into_iter().filter(|(_, group)| groups || !group);
+        kinds
+            .map(|(name, group)| {
+                let code = self.emit(Op::Choose { table, group });
+                let parameters = vec![Parameter { name: "id".into(), width: 64 }];
+                self.program.actions.push(Action { name: name.into(), parameters, code, limbs: 1 });
+                (self.program.actions.len() - 1) as u16
+            })
+            .collect()
+    }
+}

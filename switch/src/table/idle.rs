@@ -1,0 +1,58 @@
+//! Idle time-outs: when an entry was last hit, and how long it may go without.
+
+use super::Table;
+use narrows_common::{Duration, Time};
+
+/// An entry's time-out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Idle {
+    /// `None` never expires.
+    timeout: Option<Duration>,
+    /// The last hit, or when the time-out was set.
+    hit: Time,
+    /// Whether it has been told since.
+    told: bool,
+}
+
+impl Table {
+    /// An entry was hit.
+    pub(crate) fn touch(&mut self, i: u32, now: Time) {
+        let idle = &mut self.idle[i as usize];
+        (idle.hit, idle.told) = (now, false);
+    }
+
+    /// Sets an entry's time-out; it begins at `now`.
+    pub(crate) fn set_timeout(&mut self, i: u32, now: Time, timeout: Option<Duration>) {
+        self.idle[i as usize] = Idle { timeout, hit: now, told: false };
+    }
+
+    pub(crate) fn timeout(&self, i: u32) -> Option<Duration> {
+        self.idle[i as usize].timeout
+    }
+
+    /// How long ago an entry was last hit, or its time-out set.
+    pub(crate) fn since_hit(&self, i: u32, now: Time) -> Duration {
+        now.saturating_since(self.idle[i as usize].hit)
+    }
+
+    /// The entries that have expired by `now` and have not been told since their last hit.
+    pub(crate) fn take_expired(&mut self, now: Time) -> Vec<u32> {
+        let mut expired = vec![];
+        for (i, idle) in self.idle.iter_mut().enumerate() {
+            let Some(timeout) = idle.timeout else { continue };
+            let gone = self.entries[i].is_none();
+            if !gone && !idle.told && now.saturating_since(idle.hit) >= timeout {
+                idle.told = true;
+                expired.push(i as u32);
+            }
+        }
+        expired
+    }
+
+    /// When the next entry expires, should it not be hit before.
+    pub(crate) fn next_expiry(&self) -> Option<Time> {
+        let waiting = self.idle.iter().zip(&self.entries);
+        let waiting = waiting.filter(|(idle, entry)| entry.is_some() && !idle.told);
+        waiting.filter_map(|(idle, _)| Some(idle.hit + idle.timeout?)).min()
+    }
+}

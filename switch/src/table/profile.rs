@@ -1,0 +1,49 @@
+//! Action profiles while a switch runs: members, and groups of them to choose from.
+
+use std::collections::BTreeMap;
+
+/// An action with its parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub action: u16,
+    pub data: Vec<u64>,
+}
+
+/// Members with their weights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    pub members: BTreeMap<u64, u32>,
+    /// Each as often as it weighs, in the order of their numbers: bmv2's order for weights of 1.
+    row: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profile {
+    pub members: BTreeMap<u64, Member>,
+    pub groups: BTreeMap<u64, Group>,
+}
+
+impl Profile {
+    pub(crate) fn member(&self, id: u64) -> Option<&Member> {
+        self.members.get(&id)
+    }
+
+    /// The member of a group that a hash falls on.
+    pub(crate) fn chosen(&self, group: u64, hash: u64) -> Option<&Member> {
+        let row = self.groups.get(&group)?.row.as_slice();
+        let at = hash.checked_rem(row.len() as u64)?;
+        self.member(row[at as usize])
+    }
+
+    pub(crate) fn set_group(&mut self, id: u64, members: BTreeMap<u64, u32>) {
+        let times = |(&member, &weight): (&u64, &u32)| std::iter::repeat_n(member, weight as usize);
+        let row = members.iter().flat_map(times).collect();
+        self.groups.insert(id, Group { members, row });
+    }
+
+    /// The weights of all groups together, `except` left out.
+    pub(crate) fn weight(&self, except: u64) -> u64 {
+        let groups = self.groups.iter().filter(|(id, _)| **id != except);
+        groups.map(|(_, group)| group.row.len() as u64).sum()
+    }
+}
