@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from testbed import switchd
 from testbed.problems import InputError, Problem
 
 DONE, FAILED, WRONG = 0, 1, 2
@@ -28,7 +29,11 @@ LISTS = ("scenarios", "variants", "recoveries", "profiles", "applications", "fig
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
-    options = parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["switch"]:
+        # simple_switch_grpc has its gRPC options behind a --.
+        given = [argument for argument in given if argument != "--"]
+    options = parser().parse_args(given)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
@@ -73,9 +78,17 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--out", type=Path, metavar="FILE.html", help="(<first DIR>/report.html)")
     report.set_defaults(command=write_report)
 
+    stf = commands.add_parser("stf", help="run STF tests on the software switch, in virtual time")
+    stf.add_argument("tests", type=Path, nargs="+", metavar="TEST.stf", help="the tests")
+    stf.add_argument("--program", type=Path, required=True, metavar="P.json", help="bmv2 JSON")
+    stf.add_argument("--p4info", type=Path, metavar="FILE.txtpb", help="checked against P.json")
+    stf.set_defaults(command=run_stf)
+
     listing = commands.add_parser("list", help="what there is to choose from")
     listing.add_argument("what", choices=LISTS)
     listing.set_defaults(command=list_what)
+
+    switchd.add_command(commands)
 
     doctor = commands.add_parser("doctor", help="what this machine can run, and what mends it")
     doctor.set_defaults(command=examine)
@@ -180,6 +193,13 @@ def write_report(options: argparse.Namespace) -> int:
         raise InputError("report", [Problem("", str(error))]) from None
     print(out)
     return DONE
+
+
+def run_stf(options: argparse.Namespace) -> int:
+    """`narrows stf`."""
+    from testbed import stf
+
+    return stf.main(options.program, options.p4info, options.tests)
 
 
 def list_what(options: argparse.Namespace) -> int:

@@ -62,6 +62,8 @@ class Arbitration:
         self.device_id = device_id
         self._roles: dict[str, Role] = {}
         self._lock = threading.Lock()
+        self.primaries_gone = 0
+        """How many primaries have ended their streams."""
 
     def handle_update(self, controller: Controller, update: p4r.MasterArbitrationUpdate) -> None:
         """A controller asks for its place. Raises `TargetError`, which ends its stream."""
@@ -101,6 +103,7 @@ class Arbitration:
             role.controllers.remove(controller)
             if role.primary is controller:
                 role.primary = None
+                self.primaries_gone += 1
                 self._tell(controller.role, role, role.controllers)
 
     def _tell(self, name: str, role: Role, controllers: list[Controller]) -> None:
