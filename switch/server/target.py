@@ -68,7 +68,8 @@ class Target(Protocol):
         """`port`, `rate_bps` (None: no limit), `queue` (`{"packets": n}`, `{"bytes": n}` or
         `{"time_ps": n}`), `counts`, `enqueued`, `dequeued`, `dropped_queue_full`,
         `dropped_egress`, `transmitted`, `transmitted_bytes`, `received`, `received_bytes`,
-        `waiting_packets`, `waiting_bytes`, `depth_max_packets`, `depth_max_bytes`.
+        `waiting_packets`, `waiting_bytes`, `depth_max_packets`, `depth_max_bytes`, and the
+        means over the switch's time so far, `depth_mean_packets` and `depth_mean_bytes`.
         """
 
     def set_rate(self, port: int, rate_bps: int) -> None:

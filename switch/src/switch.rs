@@ -318,6 +318,16 @@ impl Switch {
         Ok(self.tm.statistics(self.port(port)?))
     }
 
+    /// How long packets have waited at a port until `now`, in packet-picoseconds and
+    /// byte-picoseconds. What it grows by in a span of time, divided by the span, is the mean
+    /// depth of its queues over it (Little's law).
+    ///
+    /// # Errors
+    /// When there is no such port.
+    pub fn port_waited(&self, now: Time, port: u16) -> Result<(u128, u128), ConfigError> {
+        Ok(self.tm.waited(self.port(port)?, now))
+    }
+
     /// What the switch has done, ports aside.
     pub fn statistics(&self) -> Statistics {
         self.statistics

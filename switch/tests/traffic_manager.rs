@@ -327,3 +327,23 @@ fn a_switch_can_be_sent() {
     fn sent<T: Send>() {}
     sent::<Switch>();
 }
+
+/// The area under the depth by its own events, against what packets waited, at every event.
+#[test]
+fn the_mean_depth_is_the_area_under_the_depth() {
+    // 1,000 bytes at 8 Mb/s take 1 ms. Of three at once the first goes at once, the second waits
+    // 1 ms, the third, of 500 bytes, 2 ms.
+    let mut switch = bottleneck(Some(8_000_000), QueueLimit::Packets(1000));
+    for (i, length) in [1000, 1000, 500].into_iter().enumerate() {
+        switch.handle_packet(Time::ZERO, 1, packet(length, i as u32));
+    }
+    const MS: u64 = 1_000_000_000;
+    let (packets, bytes) = switch.port_waited(Time::from_ps(MS / 2), OUT).unwrap();
+    assert_eq!(packets, u128::from(2 * (MS / 2)));
+    assert_eq!(bytes, u128::from(MS / 2) * 1500);
+    switch.handle_timeout(Time::from_ps(9 * MS));
+    let (packets, bytes) = switch.port_waited(Time::from_ps(10 * MS), OUT).unwrap();
+    assert_eq!(packets, u128::from(MS + 2 * MS));
+    assert_eq!(bytes, u128::from(MS) * 1000 + u128::from(2 * MS) * 500);
+    assert!(switch.port_waited(Time::ZERO, 77).is_err());
+}

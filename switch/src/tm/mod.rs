@@ -85,6 +85,8 @@ pub(crate) struct Port {
     /// True while the port is among those due: packets wait for its line.
     armed: bool,
     pub statistics: PortStatistics,
+    /// Packet- and byte-picoseconds that packets waited which were taken out.
+    waited: (u128, u128),
 }
 
 impl Port {
@@ -146,6 +148,7 @@ impl TrafficManager {
             record: config.record,
             armed: false,
             statistics: PortStatistics::default(),
+            waited: (0, 0),
         };
         TrafficManager {
             ports: ports.iter().map(port).collect(),
@@ -273,6 +276,9 @@ impl TrafficManager {
         let depth_after = queues[queue].packets() as u32;
         self.ports[port].statistics.dequeued += 1;
         let sojourn = at.saturating_since(item.enqueued_at);
+        let waited = &mut self.ports[port].waited;
+        waited.0 += u128::from(sojourn.as_ps());
+        waited.1 += u128::from(sojourn.as_ps()) * u128::from(item.label.length.get());
         self.note(port, queue, at, QueueEvent::Dequeue, item.label, sojourn);
         Some(Dequeued { port, queue, at, item, depth_after })
     }
@@ -304,6 +310,16 @@ impl TrafficManager {
 
     pub(crate) fn set_limit(&mut self, port: usize, limit: QueueLimit) {
         self.ports[port].limit = limit;
+    }
+
+    /// How long packets have waited, in packet-picoseconds and byte-picoseconds: each from its
+    /// enqueue to its dequeue, or to `now`. It is the area under the queue's depth.
+    pub(crate) fn waited(&self, port: usize, now: Time) -> (u128, u128) {
+        let port = &self.ports[port];
+        port.queues.iter().flat_map(Queue::iter).fold(port.waited, |(packets, bytes), item| {
+            let since = u128::from(now.saturating_since(item.enqueued_at).as_ps());
+            (packets + since, bytes + since * u128::from(item.label.length.get()))
+        })
     }
 
     pub(crate) fn statistics(&self, port: usize) -> PortStatistics {

@@ -47,6 +47,10 @@ impl Queue {
         Some(item)
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter()
+    }
+
     pub(crate) fn packets(&self) -> usize {
         self.items.len()
     }

@@ -81,6 +81,7 @@ struct Inner {
     no_program: u64,
     /// What ports and switch did under programs before.
     ports_before: BTreeMap<u16, PortStatistics>,
+    waited_before: BTreeMap<u16, (u128, u128)>,
     before: Statistics,
     sent: VecDeque<Transmit>,
     packet_ins: Vec<Vec<u8>>,
@@ -121,6 +122,8 @@ impl Inner {
                 done.dequeued += done.waiting_packets;
                 done.dropped_egress += done.waiting_packets;
                 self.ports_before.insert(port.port, done);
+                let waited = self.waited(port.port);
+                self.waited_before.insert(port.port, waited);
             }
         }
         self.switch = Some(switch);
@@ -162,6 +165,21 @@ impl Inner {
             depth_max_bytes: before.depth_max_bytes.max(now.depth_max_bytes),
             ..now
         })
+    }
+
+    /// Packet- and byte-picoseconds waited at a port since the switch began.
+    fn waited(&self, port: u16) -> (u128, u128) {
+        let now = self.switch.as_ref().and_then(|switch| switch.port_waited(self.now, port).ok());
+        let (now, before) = (now.unwrap_or_default(), self.waited_before.get(&port));
+        let before = before.copied().unwrap_or_default();
+        (before.0 + now.0, before.1 + now.1)
+    }
+
+    /// Mean packets and bytes that waited at a port since the switch's clock was zero.
+    fn mean_depth(&self, port: u16) -> (f64, f64) {
+        let (packet_ps, byte_ps) = self.waited(port);
+        let time_ps = self.now.as_ps().max(1) as f64;
+        (packet_ps as f64 / time_ps, byte_ps as f64 / time_ps)
     }
 
     fn handle_packet(&mut self, port: u16, bytes: &[u8], now: Time) {
@@ -279,6 +297,7 @@ impl PySwitch {
             received: BTreeMap::new(),
             no_program: 0,
             ports_before: BTreeMap::new(),
+            waited_before: BTreeMap::new(),
             before: Statistics::default(),
             sent: VecDeque::new(),
             packet_ins: vec![],
@@ -384,10 +403,10 @@ impl PySwitch {
     }
 
     fn port_state<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
-        let (config, done, received) = self.with(py, |inner| {
+        let (config, done, received, mean) = self.with(py, |inner| {
             let config = inner.port(port)?.clone();
             let received = inner.received.get(&port).copied().unwrap_or_default();
-            Ok((config, inner.port_statistics(port)?, received))
+            Ok((config, inner.port_statistics(port)?, received, inner.mean_depth(port)))
         })?;
         let limit = PyDict::new(py);
         match config.queue {
@@ -417,6 +436,8 @@ impl PySwitch {
         dict.set_item("waiting_bytes", done.waiting_bytes)?;
         dict.set_item("depth_max_packets", done.depth_max_packets)?;
         dict.set_item("depth_max_bytes", done.depth_max_bytes)?;
+        dict.set_item("depth_mean_packets", mean.0)?;
+        dict.set_item("depth_mean_bytes", mean.1)?;
         Ok(dict)
     }
 
