@@ -1,7 +1,7 @@
 //! Fields in bytes: reading them into slots and writing them back.
 
 use crate::op::Slot;
-use crate::program::{FieldPlan, Window, limbs};
+use crate::program::{FieldPlan, FieldPlans, Window, limbs};
 
 type Slots = [u64; 65_536];
 
@@ -18,16 +18,29 @@ fn store<const N: usize>(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + N].copy_from_slice(&value.to_be_bytes()[8 - N..]);
 }
 
-/// Reads the field that `plan` places into `bytes`, from where the header begins.
+/// Reads the fields that `plans` places into `bytes`, from where the header begins.
 #[inline]
-pub(crate) fn read(slots: &mut Slots, plan: &FieldPlan, bytes: &[u8], varbit_bytes: usize) {
+pub(crate) fn read(slots: &mut Slots, plans: &FieldPlans, bytes: &[u8], varbit_bytes: usize) {
+    let mut rest = plans.parts.as_slice();
+    for word in &plans.words {
+        let value = load::<8>(bytes, word.byte as usize);
+        let (parts, after) = rest.split_at(word.count as usize);
+        rest = after;
+        for part in parts {
+            slots[part.slot as usize] = value >> part.shift & part.mask;
+        }
+    }
+    for plan in &plans.others {
+        read_alone(slots, plan, bytes, varbit_bytes);
+    }
+}
+
+fn read_alone(slots: &mut Slots, plan: &FieldPlan, bytes: &[u8], varbit_bytes: usize) {
     let at = plan.byte as usize;
     let value = match plan.window {
         Window::One => u64::from(bytes[at]),
         Window::Two => load::<2>(bytes, at),
         Window::Four => load::<4>(bytes, at),
-        Window::Six => load::<6>(bytes, at),
-        Window::Eight => load::<8>(bytes, at),
         Window::Bits { first, width, after_varbit } => {
             let at = at + if after_varbit { varbit_bytes } else { 0 };
             return read_bits(slots, plan.slot, &bytes[at..], first.into(), width.into());
@@ -36,9 +49,26 @@ pub(crate) fn read(slots: &mut Slots, plan: &FieldPlan, bytes: &[u8], varbit_byt
     slots[plan.slot as usize] = value >> plan.shift & plan.mask;
 }
 
-/// Writes a field back.
+/// Writes fields back.
 #[inline]
-pub(crate) fn write(slots: &Slots, plan: &FieldPlan, bytes: &mut [u8], varbit_bytes: usize) {
+pub(crate) fn write(slots: &Slots, plans: &FieldPlans, bytes: &mut [u8], varbit_bytes: usize) {
+    let mut rest = plans.parts.as_slice();
+    for word in &plans.words {
+        let mut value = load::<8>(bytes, word.byte as usize);
+        let (parts, after) = rest.split_at(word.count as usize);
+        rest = after;
+        for part in parts {
+            let keep = !(part.mask << part.shift);
+            value = value & keep | (slots[part.slot as usize] & part.mask) << part.shift;
+        }
+        store::<8>(bytes, word.byte as usize, value);
+    }
+    for plan in &plans.others {
+        write_alone(slots, plan, bytes, varbit_bytes);
+    }
+}
+
+fn write_alone(slots: &Slots, plan: &FieldPlan, bytes: &mut [u8], varbit_bytes: usize) {
     let at = plan.byte as usize;
     let value = (slots[plan.slot as usize] & plan.mask) << plan.shift;
     let keep = !(plan.mask << plan.shift);
@@ -46,8 +76,6 @@ pub(crate) fn write(slots: &Slots, plan: &FieldPlan, bytes: &mut [u8], varbit_by
         Window::One => bytes[at] = bytes[at] & keep as u8 | value as u8,
         Window::Two => store::<2>(bytes, at, load::<2>(bytes, at) & keep | value),
         Window::Four => store::<4>(bytes, at, load::<4>(bytes, at) & keep | value),
-        Window::Six => store::<6>(bytes, at, value),
-        Window::Eight => store::<8>(bytes, at, load::<8>(bytes, at) & keep | value),
         Window::Bits { first, width, after_varbit } => {
             let at = at + if after_varbit { varbit_bytes } else { 0 };
             write_bits(slots, plan.slot, &mut bytes[at..], first.into(), width.into());

@@ -22,9 +22,7 @@ pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Pac
             let varbit_bytes = varbit_bytes(machine, header);
             let end = start + header.fixed_bytes as usize + varbit_bytes;
             let bytes = &mut packet.data[start..end];
-            for plan in &header.patch {
-                bits::write(&machine.slots, plan, bytes, varbit_bytes);
-            }
+            bits::write(&machine.slots, &header.patch, bytes, varbit_bytes);
         }
         return;
     }
@@ -62,7 +60,5 @@ fn emit(machine: &Machine, header: &Header, packet: &Packet, out: &mut Vec<u8>) 
             }
         }
     }
-    for plan in &header.patch {
-        bits::write(&machine.slots, plan, &mut out[start..], varbit_bytes);
-    }
+    bits::write(&machine.slots, &header.patch, &mut out[start..], varbit_bytes);
 }

@@ -296,9 +296,7 @@ impl Machine {
             self.set(header.varbit_offset(), offset as u64);
             self.set(header.varbit_bytes(), varbit_bytes as u64);
         }
-        for plan in &header.extract {
-            bits::read(&mut self.slots, plan, bytes, varbit_bytes);
-        }
+        bits::read(&mut self.slots, &header.extract, bytes, varbit_bytes);
         self.set(header.valid(), 1);
         self.set(header.origin(), cursor as u64 + 1);
         if header.rank > self.get(internal::RANK) {

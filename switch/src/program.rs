@@ -76,9 +76,9 @@ pub(crate) struct Header {
     /// Its place in the deparser's order, from 1; 0 when it has none, or several.
     pub rank: u64,
     /// Fields to read at an extraction.
-    pub extract: Vec<FieldPlan>,
+    pub extract: FieldPlans,
     /// Fields that the program may have written: put into the packet at the end.
-    pub patch: Vec<FieldPlan>,
+    pub patch: FieldPlans,
     /// The other members of its union.
     pub siblings: Vec<u16>,
 }
@@ -118,6 +118,33 @@ pub(crate) struct Field {
     pub varbit: bool,
 }
 
+/// Where fields of a header lie in its bytes, to read or to write them together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldPlans {
+    /// Words of eight bytes, and the fields in each, one word's after the other's.
+    pub words: Vec<Word>,
+    pub parts: Vec<Part>,
+    /// Fields that no such word holds.
+    pub others: Vec<FieldPlan>,
+}
+
+/// Eight bytes of a header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    /// Where in the header.
+    pub byte: u16,
+    /// How many of the parts lie in it.
+    pub count: u16,
+}
+
+/// A field in a word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub slot: Slot,
+    pub shift: u8,
+    pub mask: u64,
+}
+
 /// A field's place in the bytes and its slot: a window of whole bytes around it, and how far
 /// up in the window it lies.
 #[derive(Clone, Copy, Debug)]
@@ -136,9 +163,6 @@ pub(crate) enum Window {
     One,
     Two,
     Four,
-    Eight,
-    /// Exactly a field of 48 bits, such as a MAC address.
-    Six,
     /// Bit by bit: `width` bits from bit `first` on, perhaps after a variable-length field.
     Bits {
         first: u8,

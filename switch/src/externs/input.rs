@@ -76,13 +76,8 @@ pub(crate) fn calculate(
         if slots[header.valid() as usize] == 0 {
             return fold_sum(0);
         }
-        // 48 bits moved by at most 15: a few of them may exceed 64 bits together.
-        let mut total = 0u64;
-        for &(slot, shift) in &sum.fields {
-            let part = slots[slot as usize] << shift;
-            total += (part & 0xffff_ffff) + (part >> 32);
-        }
-        return fold_sum(total);
+        let part = |&(slot, shift): &(Slot, u8)| slots[slot as usize] << shift;
+        return fold_sum(sum.fields.iter().map(part).sum());
     }
     buffer.clear();
     for input in &calculation.inputs {

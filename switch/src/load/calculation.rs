@@ -263,12 +263,15 @@ impl Loader<'_> {
 /// words is the sum of the fields, each moved to where it lies in its words (RFC 1071).
 fn field_sum(inputs: &[Input]) -> Option<FieldSum> {
     let Some(Input::Field { header: Some(header), .. }) = inputs.first() else { return None };
-    let (mut fields, mut end) = (vec![], 0u32);
+    let (mut fields, mut end, mut bound) = (vec![], 0u32, 0u64);
     for input in inputs {
         match input {
             Input::Field { header: Some(of), slot, width } if of == header && *width <= 48 => {
                 end += width;
-                fields.push((*slot, ((16 - end % 16) % 16) as u8));
+                let shift = (16 - end % 16) % 16;
+                // The sum of all must fit a word.
+                bound = bound.checked_add(1 << (width + shift))?;
+                fields.push((*slot, shift as u8));
             }
             _ => return None,
         }

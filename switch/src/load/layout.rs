@@ -17,7 +17,8 @@ use super::{LoadError, Loader, Names};
 use crate::json::Root;
 use crate::op::{NOWHERE, Op, Slot, internal};
 use crate::program::{
-    Field, FieldPlan, Header, ParserErrors, Program, Stack, UnionStack, Window, limbs,
+    Field, FieldPlan, FieldPlans, Header, ParserErrors, Part, Program, Stack, UnionStack, Window,
+    Word, limbs,
 };
 use crate::v1model::StandardMetadata;
 use std::collections::BTreeMap;
@@ -195,8 +196,8 @@ impl Layout<'_> {
             has_varbit,
             built: false,
             rank: 0,
-            extract: vec![],
-            patch: vec![],
+            extract: FieldPlans::default(),
+            patch: FieldPlans::default(),
             siblings: vec![],
         });
         Ok(())
@@ -238,6 +239,7 @@ impl Layout<'_> {
         let whole = self.usage.whole.contains(&index);
         let base = self.take(Header::FIELDS)?;
         self.headers[index as usize].base = base;
+        let (mut extract, mut patch) = (FieldPlans::default(), FieldPlans::default());
         for i in 0..self.headers[index as usize].fields.len() {
             let key = (index, i as u16);
             let (width, varbit) = {
@@ -248,15 +250,15 @@ impl Layout<'_> {
                 continue;
             }
             let slot = self.take(limbs(width))?;
-            let header = &mut self.headers[index as usize];
-            header.fields[i].slot = slot;
-            let plan = plan(header, &header.fields[i]);
-            header.extract.push(plan);
+            self.headers[index as usize].fields[i].slot = slot;
+            let header = &self.headers[index as usize];
+            plan(&mut extract, header, &header.fields[i]);
             if whole || self.usage.written.contains(&key) {
-                header.patch.push(plan);
+                plan(&mut patch, header, &header.fields[i]);
             }
         }
         let header = &mut self.headers[index as usize];
+        (header.extract, header.patch) = (extract, patch);
         header.built = whole;
         header.stride = (self.next - u32::from(base)) as u16;
         Ok(())
@@ -301,8 +303,35 @@ impl Layout<'_> {
     }
 }
 
-/// The smallest window of 1, 2, 4 or 8 bytes that holds the field and lies in the header.
-fn plan(header: &Header, field: &Field) -> FieldPlan {
+/// Adds a field to those read or written together. Fields come in their order in the header.
+fn plan(plans: &mut FieldPlans, header: &Header, field: &Field) {
+    // What follows a variable-length field has no fixed place.
+    let varbit = header.fields.iter().find(|field| field.varbit);
+    let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
+    let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
+    let mask = crate::program::mask(field.width);
+    if field.after_varbit || limit < 8 || end - start.min(limit - 8) > 8 {
+        plans.others.push(alone(limit, field));
+        return;
+    }
+    let open = plans.words.last().map(|word| u32::from(word.byte));
+    let byte = match open.filter(|byte| byte + 8 >= end) {
+        Some(byte) => byte,
+        None => {
+            let byte = start.min(limit - 8);
+            plans.words.push(Word { byte: byte as u16, count: 0 });
+            byte
+        }
+    };
+    if let Some(word) = plans.words.last_mut() {
+        word.count += 1;
+    }
+    let shift = (byte + 8) * 8 - (field.bit + field.width);
+    plans.parts.push(Part { slot: field.slot, shift: shift as u8, mask });
+}
+
+/// The smallest window of 1, 2 or 4 bytes that holds the field and lies below `limit`.
+fn alone(limit: u32, field: &Field) -> FieldPlan {
     let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
     let bits = Window::Bits {
         first: (field.bit % 8) as u8,
@@ -316,22 +345,15 @@ fn plan(header: &Header, field: &Field) -> FieldPlan {
         shift: 0,
         mask: crate::program::mask(field.width),
     };
-    if field.width == 48 && field.bit % 8 == 0 && !field.after_varbit {
-        return FieldPlan { window: Window::Six, ..plan };
-    }
     let size = (end - start).next_power_of_two();
-    // What follows a variable-length field has no fixed place.
-    let varbit = header.fields.iter().find(|field| field.varbit);
-    let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
-    if size > 8 || size > limit || field.after_varbit {
+    if size > 4 || size > limit || field.after_varbit {
         return plan;
     }
     let byte = start.min(limit - size);
     let window = match size {
         1 => Window::One,
         2 => Window::Two,
-        4 => Window::Four,
-        _ => Window::Eight,
+        _ => Window::Four,
     };
     let shift = (byte + size) * 8 - (field.bit + field.width);
     FieldPlan { byte: byte as u16, window, shift: shift as u8, ..plan }
