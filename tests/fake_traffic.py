@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from switch.server.gnmi import GnmiService
+from switch.server.leaves import TrafficManager
 from switch.server.serve import serve
 from switch.server.target import TargetError
 
@@ -46,7 +47,7 @@ class FakeTraffic:
 
 
 @contextmanager
-def served(target: FakeTraffic) -> Iterator[str]:
+def served(target: TrafficManager) -> Iterator[str]:
     """The address at which gNMI answers for the target."""
     server, port = serve("127.0.0.1:0", [GnmiService(target).add_to])
     try:

@@ -16,8 +16,12 @@ import pytest
 from finsy import GNMIClient, GNMIPath
 from finsy.gnmiclient import GNMIClientError
 from finsy.proto import gnmi, gnmi_grpc
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from switch.server.leaves import LEAVES, PORT, show
+from switch.server.gnmi import STREAMS_MAX
+from switch.server.leaves import LEAVES, PORT, place, show
+from testbed.catalogue import engine
 from tests.fake_traffic import FakeTraffic, served
 from tests.world import ROOT
 
@@ -133,6 +137,7 @@ def test_a_queue_s_depths(stub: Any, target: FakeTraffic) -> None:
         ("/.../ifindex", 3),
         ("/interfaces/interface[name=2]/state/counters/*", 5),
         ("/interfaces/.../in-pkts", 3),
+        ("/..." * 200 + "/in-pkts", 3),
     ],
 )
 def test_wildcards(stub: Any, asked: str, count: int) -> None:
@@ -260,6 +265,14 @@ def test_a_set_is_whole_or_not_at_all(stub: Any, target: FakeTraffic) -> None:
         (RATE, {}, "INVALID_ARGUMENT", ["missing"]),
         (RATE, {"json_ietf_val": b"{"}, "INVALID_ARGUMENT", ["no JSON"]),
         (RATE, {"json_ietf_val": b"[1]"}, "INVALID_ARGUMENT", ["[1]"]),
+        (
+            f"{BUFFER}/dedicated-buffer-temporal",
+            {"uint_val": 2**64 - 1},
+            "OUT_OF_RANGE",
+            ["micros"],
+        ),
+        (RATE, {"json_val": b"[" * 100_000}, "INVALID_ARGUMENT", ["no JSON"]),
+        (RATE, {"json_val": b'{"a":' * 900 + b"1" + b"}" * 900}, "INVALID_ARGUMENT", ["is a leaf"]),
         (BUFFER, {"uint_val": 1}, "INVALID_ARGUMENT", ["JSON object"]),
         (RATE.replace("name=2", "name=9"), {"uint_val": 1}, "NOT_FOUND", ["name=9", "1, 2, 3"]),
         (RATE.replace("=0]", "=4]"), {"uint_val": 1}, "NOT_FOUND", ["sequence=4", "expected 0"]),
@@ -291,6 +304,7 @@ def test_a_wrong_set_names_path_and_expectation(
     [
         ("/interface", "INVALID_ARGUMENT", ["/ has no 'interface'", "interfaces"]),
         ("/interfaces/interface[nmae=1]", "INVALID_ARGUMENT", ["no key 'nmae'", "'name'"]),
+        ("/" + "\U0001f41f" * 20_000, "INVALID_ARGUMENT", ["it has interfaces, qos"]),
         ("/interfaces[name=1]", "INVALID_ARGUMENT", ["it has no keys"]),
         (f"{COUNTERS}/in-pkts/x", "INVALID_ARGUMENT", ["in-pkts is a leaf"]),
         (f"{COUNTERS}/in-pkst", "INVALID_ARGUMENT", ["did you mean 'in-pkts'?"]),
@@ -421,14 +435,87 @@ def test_wrong_subscriptions(stub: Any) -> None:
 def test_many_streams_at_once_end_with_their_clients(target: FakeTraffic) -> None:
     with served(target) as address, grpc.insecure_channel(address) as channel:
         stub: Any = gnmi_grpc.gNMIStub(channel)
-        for _ in range(3):  # more streams in all than the server has threads
+        for _ in range(4):  # more streams in all than the server has threads
             streams = [
-                stub.Subscribe(iter([subscription("STREAM", INDEX)]), timeout=20) for _ in range(50)
+                stub.Subscribe(iter([subscription("STREAM", INDEX)]), timeout=20) for _ in range(40)
             ]
             for stream in streams:
                 assert shown(next(stream)) == [("ifindex", 2)]
                 stream.cancel()
         assert get(stub, INDEX) == [(INDEX, 2)]
+
+
+def test_there_are_so_many_subscriptions_and_no_more(stub: Any) -> None:
+    streams = [
+        stub.Subscribe(iter([subscription("STREAM", INDEX)]), timeout=20)
+        for _ in range(STREAMS_MAX)
+    ]
+    for stream in streams:
+        next(stream)
+    full = grpc.StatusCode.RESOURCE_EXHAUSTED
+    refused(lambda: replies(stub, subscription("ONCE", INDEX)), full, str(STREAMS_MAX))
+    assert get(stub, INDEX) == [(INDEX, 2)]  # calls are served
+    for stream in streams:
+        stream.cancel()
+
+
+NAMES = st.sampled_from(
+    [*sorted({name for leaf in LEAVES for name, _ in leaf.path}), "*", "...", "", "x", "é[]/="]
+)
+KEYS = st.dictionaries(
+    st.sampled_from(["name", "interface-id", "sequence", "x", ""]),
+    st.sampled_from(["1", "2", "0", "9", "*", "", "-1", "99999999999"]), max_size=2,
+)  # fmt: skip
+PATHS = st.builds(
+    lambda elems: gnmi.Path(elem=[gnmi.PathElem(name=name, key=keys) for name, keys in elems]),
+    st.lists(st.tuples(NAMES, KEYS), max_size=9)
+    | st.sampled_from([[(n, dict(k)) for n, k in place(leaf.path, 2)] for leaf in LEAVES]),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2),
+    max_leaves=5,
+)
+VALUES = (
+    st.builds(lambda n: gnmi.TypedValue(uint_val=n), st.integers(0, 2**64 - 1))
+    | st.builds(lambda n: gnmi.TypedValue(int_val=n), st.integers(-(2**63), 2**63 - 1))
+    | st.builds(lambda c: gnmi.TypedValue(json_ietf_val=json.dumps(c).encode()), JSON)
+    | st.builds(lambda b: gnmi.TypedValue(json_val=b), st.binary(max_size=6))
+    | st.just(gnmi.TypedValue())
+)
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Any]:
+    """The software target itself, which refuses by its own types."""
+    ports = [
+        {"port": n, "rate_bps": None, "queue": {"packets": 9}, "counts": "frame"} for n in (1, 2)
+    ]
+    config = {"ports": ports, "timestamp_unit": "ns", "cpu_port": None}
+    target = engine().Switch(json.dumps(config), 1)
+    with served(target) as address, grpc.insecure_channel(address) as channel:
+        yield gnmi_grpc.gNMIStub(channel)
+
+
+@settings(max_examples=300, deadline=None)
+@given(one=PATHS, value=VALUES, encoding=st.integers(0, 6), verb=st.integers(0, 2))
+def test_no_request_does_harm(
+    real: Any, one: gnmi.Path, value: gnmi.TypedValue, encoding: int, verb: int
+) -> None:
+    """Whatever comes is answered, or refused with a code that is the client's to mend."""
+    try:
+        if verb == 0:
+            real.Get(gnmi.GetRequest(path=[one], encoding=encoding), timeout=5)  # type: ignore[arg-type]
+        elif verb == 1:
+            real.Set(gnmi.SetRequest(update=[gnmi.Update(path=one, val=value)]), timeout=5)
+        else:
+            once = gnmi.SubscriptionList(mode=gnmi.SubscriptionList.ONCE, encoding=encoding)  # type: ignore[arg-type]
+            once.subscription.append(gnmi.Subscription(path=one))
+            list(real.Subscribe(iter([gnmi.SubscribeRequest(subscribe=once)]), timeout=5))
+    except grpc.RpcError as error:
+        code = error.code()
+        known = ("NOT_FOUND", "INVALID_ARGUMENT", "OUT_OF_RANGE", "UNIMPLEMENTED")
+        assert code.name in known, error
 
 
 def examples() -> list[tuple[str, str]]:

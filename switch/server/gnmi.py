@@ -20,7 +20,7 @@ import grpc
 from finsy.proto import gnmi, gnmi_grpc
 
 from switch.server import subscriptions
-from switch.server.leaves import DECIMAL, UINT32, UINT64, VERSIONS, Leaf, TrafficManager, Value
+from switch.server.leaves import DECIMAL, INTEGERS, VERSIONS, Leaf, TrafficManager, Value
 from switch.server.target import TargetError
 from switch.server.tree import (
     Found,
@@ -36,6 +36,10 @@ from switch.server.tree import (
 )
 
 VERSION = "0.10.0"
+STREAMS_MAX = 48
+"""Subscriptions at a time: each takes a thread of the server, and calls must find one too."""
+MESSAGE_MAX = 600
+"""Characters, of which gRPC makes up to 12 bytes each; its headers hold 8 KiB."""
 ENCODINGS = {gnmi.PROTO: "PROTO", gnmi.JSON_IETF: "JSON_IETF", gnmi.JSON: "JSON"}
 
 CODES = {
@@ -79,6 +83,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
         self.target = target
         # Two clients' Sets do not mix.
         self.setting = threading.Lock()
+        self.streams = threading.BoundedSemaphore(STREAMS_MAX)
 
     def add_to(self, server: grpc.Server) -> None:
         """Adds the service to a server that has not been started."""
@@ -223,33 +228,45 @@ class GnmiService(gnmi_grpc.gNMIServicer):
         gone = threading.Event()
         context.add_callback(gone.set)
         with refusing(context):
-            first = next(request_iterator, None)
-            if first is None:
-                return
-            if first.WhichOneof("request") != "subscribe":
-                raise invalid("Subscribe: expected a SubscriptionList as the first message")
-            wanted = first.subscribe
-            check_encoding(wanted.encoding)
-            reader = subscriptions.Reader(
-                self.target,
-                lambda found, value: encode(found.leaf, value, wanted.encoding),
-                answer_prefix(wanted.prefix),
-            )
-            asked = [
-                subscriptions.Asked.of(one, joined(wanted.prefix, one.path))
-                for one in wanted.subscription
-            ]
-            if wanted.mode == gnmi.SubscriptionList.STREAM:
-                yield from subscriptions.stream(
-                    reader, asked, gone, updates_only=wanted.updates_only
+            if not self.streams.acquire(blocking=False):
+                raise RefusedError(
+                    grpc.StatusCode.RESOURCE_EXHAUSTED,
+                    f"Subscribe: there are {STREAMS_MAX} subscriptions, no more are served",
                 )
-                return
-            yield from subscriptions.once(reader, asked, updates_only=wanted.updates_only)
-            if wanted.mode == gnmi.SubscriptionList.POLL:
-                for request in request_iterator:
-                    if request.WhichOneof("request") != "poll":
-                        raise invalid("Subscribe: expected a Poll on a stream of mode POLL")
-                    yield from subscriptions.once(reader, asked, updates_only=False)
+            try:
+                yield from self.subscribe(request_iterator, gone)
+            finally:
+                self.streams.release()
+
+    def subscribe(
+        self, requests: Iterator[gnmi.SubscribeRequest], gone: threading.Event
+    ) -> Iterator[gnmi.SubscribeResponse]:
+        """Serves one subscription list until the client has what it asked for or is gone."""
+        first = next(requests, None)
+        if first is None:
+            return
+        if first.WhichOneof("request") != "subscribe":
+            raise invalid("Subscribe: expected a SubscriptionList as the first message")
+        wanted = first.subscribe
+        check_encoding(wanted.encoding)
+        reader = subscriptions.Reader(
+            self.target,
+            lambda found, value: encode(found.leaf, value, wanted.encoding),
+            answer_prefix(wanted.prefix),
+        )
+        asked = [
+            subscriptions.Asked.of(one, joined(wanted.prefix, one.path))
+            for one in wanted.subscription
+        ]
+        if wanted.mode == gnmi.SubscriptionList.STREAM:
+            yield from subscriptions.stream(reader, asked, gone, updates_only=wanted.updates_only)
+            return
+        yield from subscriptions.once(reader, asked, updates_only=wanted.updates_only)
+        if wanted.mode == gnmi.SubscriptionList.POLL:
+            for request in requests:
+                if request.WhichOneof("request") != "poll":
+                    raise invalid("Subscribe: expected a Poll on a stream of mode POLL")
+                yield from subscriptions.once(reader, asked, updates_only=False)
 
 
 @contextmanager
@@ -258,11 +275,19 @@ def refusing(context: grpc.ServicerContext) -> Iterator[None]:
     try:
         yield
     except RefusedError as error:
-        context.abort(error.code, str(error))
+        context.abort(error.code, short(str(error)))
+    except RecursionError:
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the value is nested too deep")
     except (PathError, subscriptions.SubscriptionError) as error:
-        context.abort(path_code(error), str(error))
+        context.abort(path_code(error), short(str(error)))
     except TargetError as error:
-        context.abort(CODES[error.kind], str(error))
+        context.abort(CODES[error.kind], short(str(error)))
+
+
+def short(message: str) -> str:
+    """A message that fits HTTP/2's headers, whatever path was sent."""
+    half = MESSAGE_MAX // 2
+    return message if len(message) <= MESSAGE_MAX else f"{message[:half]} ... {message[-half:]}"
 
 
 def path_code(error: Exception) -> grpc.StatusCode:
@@ -318,8 +343,13 @@ def joined(prefix: gnmi.Path, path: gnmi.Path) -> Wanted:
         if part.origin not in ("", "openconfig"):
             raise invalid(f"path.origin is '{part.origin}': expected 'openconfig' or none")
     elems = [*prefix.elem, *path.elem]
-    # A name may be qualified by its module.
-    return [(elem.name.rpartition(":")[2], dict(elem.key)) for elem in elems]
+    # A name may be qualified by its module. Several `...` in a row are one.
+    wanted = [(elem.name.rpartition(":")[2], dict(elem.key)) for elem in elems]
+    return [
+        one
+        for one, name in zip(wanted, ["", *(name for name, _ in wanted)], strict=False)
+        if (one[0], name) != ("...", "...")
+    ]
 
 
 def is_wild(wanted: Wanted) -> bool:
@@ -339,7 +369,7 @@ def proto_path(path: Iterable[tuple[str, Any]]) -> gnmi.Path:
 
 def scalar(leaf: Leaf, value: Value) -> gnmi.TypedValue:
     """A value as its protobuf scalar."""
-    if leaf.kind in (UINT32, UINT64):
+    if leaf.kind in INTEGERS:
         return gnmi.TypedValue(uint_val=int(value))
     if leaf.kind == DECIMAL:
         return gnmi.TypedValue(double_val=float(value))
@@ -368,7 +398,7 @@ def written(wanted: Wanted, update: gnmi.Update) -> Any:
     if kind in ("json_val", "json_ietf_val"):
         try:
             return json.loads(getattr(update.val, kind))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise invalid(f"{text}: the value is no JSON: {error}") from None
     if kind in ("uint_val", "int_val", "string_val", "bool_val", "double_val", "float_val"):
         return getattr(update.val, kind)

@@ -53,6 +53,11 @@ class Kind:
 
 UINT32 = Kind("uint32", 2**32 - 1)
 UINT64 = Kind("uint64", 2**64 - 1)
+TIME_US = Kind("uint64", (2**64 - 1) // PS_PER_US)
+"""Microseconds that a target can hold in picoseconds."""
+INTEGERS = (UINT32, UINT64, TIME_US)
+WIDE = (UINT64, TIME_US)
+"""Integers that JSON has as strings."""
 DECIMAL = Kind("decimal64")
 STRING = Kind("string")
 
@@ -226,7 +231,7 @@ LEAVES: tuple[Leaf, ...] = (
     *both(PROFILE, "name", STRING, port_number),
     *both(BUFFER, "name", STRING, always("0")),
     *both(BUFFER, "dedicated-buffer", UINT64, limit("bytes"), None, set_bytes, "bytes"),
-    *both(BUFFER, "dedicated-buffer-temporal", UINT64, limit_us, None, set_us, "microseconds"),
+    *both(BUFFER, "dedicated-buffer-temporal", TIME_US, limit_us, None, set_us, "microseconds"),
     *both(BUFFER, "dedicated-buffer-packets", UINT64, limit("packets"), OURS, set_packets,
           "packets"),
 )  # fmt: skip

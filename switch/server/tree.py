@@ -13,11 +13,11 @@ from typing import Any
 
 from switch.server.leaves import (
     DECIMAL,
+    INTEGERS,
     LEAVES,
     MODULES,
     PORT,
-    UINT32,
-    UINT64,
+    WIDE,
     Elem,
     Leaf,
     TrafficManager,
@@ -161,11 +161,11 @@ def values(
 
 def as_json(leaf: Leaf, value: Value, *, ietf: bool) -> Any:
     """A leaf's value: RFC 7951 has 64-bit integers and decimals as strings."""
-    if leaf.kind in (UINT64, UINT32):
+    if leaf.kind in INTEGERS:
         value = int(value)
     if leaf.kind == DECIMAL:
         value = float(value)
-    if ietf and leaf.kind in (UINT64, DECIMAL):
+    if ietf and leaf.kind in (*WIDE, DECIMAL):
         return str(value)
     return value
 
