@@ -245,7 +245,7 @@ class App(Model):
 
     @model_validator(mode="after")
     def _keys_are_the_kinds(self) -> Self:
-        known = [str(key[0]) for key in catalogue.record("applications", self.kind)["keys"]]
+        known = [str(key["name"]) for key in catalogue.record("applications", self.kind)["keys"]]
         given = self.model_fields_set - {"kind"}
         for name in sorted(given | set(self.model_extra or {})):
             if name not in known:

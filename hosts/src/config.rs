@@ -8,7 +8,7 @@ use crate::tcp::options::TIMESTAMPS_BYTES;
 use crate::tcp::recovery::{RECOVERIES, Rule};
 use core::net::Ipv4Addr;
 use narrows_common::{Duration, Time};
-use narrows_traffic::AppConfig;
+use narrows_traffic::{AppConfig, AppError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -121,6 +121,8 @@ pub enum Recording {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
 pub enum FlowError {
+    #[error("flow {flow}: {error}")]
+    App { flow: u32, error: AppError },
     #[error("flow {flow}: {field} = \"{value}\" is unknown; expected one of {expected}")]
     UnknownName { flow: u32, field: &'static str, value: String, expected: String },
     #[error("flow {flow}: {field} = {value} is out of range; expected {min} to {max}")]
@@ -196,6 +198,7 @@ impl Settings {
         let mut profile = *profile;
         override_profile(&mut profile, flow);
         in_range(id, "id", id.into(), 1, u32::MAX.into())?;
+        flow.app.check().map_err(|error| FlowError::App { flow: id, error })?;
 
         let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
         let segment_bytes = flow.segment_bytes.unwrap_or(match profile.segment {
@@ -238,7 +241,7 @@ impl Settings {
             segment_bytes,
             window_bytes,
             ecn: flow.ecn.unwrap_or(false),
-            keeps_content: false,
+            keeps_content: flow.app.has_messages(),
         })
     }
 }

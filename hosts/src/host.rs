@@ -7,6 +7,7 @@
 
 use crate::addr::{Endpoint, Mac};
 use crate::config::{FlowConfig, FlowError, HostConfig, Recording, Settings};
+use crate::messages::MessageReader;
 use crate::report::FlowReport;
 use crate::tcp::wire::{self, Discard, Emitter, Flags, Header, Segment};
 use crate::tcp::{Connection, State};
@@ -14,7 +15,8 @@ use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_traffic::Application;
+use narrows_traffic::message::{HEADER_BYTES, Header as MessageHeader};
+use narrows_traffic::{Application, Content, Write};
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// Resets that may wait to be sent; more are left out.
@@ -27,6 +29,8 @@ pub struct Host {
     ip: Ipv4Addr,
     gateway_mac: Mac,
     rng: Rng,
+    /// Where the flows' own random numbers come from.
+    traffic_seed: u64,
     flows: Vec<Flow>,
     /// By our port and the peer's address and port.
     by_ends: BTreeMap<(u16, Endpoint), usize>,
@@ -46,6 +50,12 @@ struct Flow {
     connection: Connection,
     /// The sending application; `None` at the receiver.
     application: Option<Box<dyn Application>>,
+    /// The application's random numbers.
+    rng: Rng,
+    /// Messages written so far.
+    written_messages: u64,
+    /// Tells the messages apart at the receiver; `None` at the sender and without messages.
+    reader: Option<MessageReader>,
     starts_at: Time,
     has_started: bool,
     recording: Recording,
@@ -60,7 +70,10 @@ struct Flow {
 impl Host {
     /// A host without flows.
     pub fn new(config: &HostConfig, rng: Rng) -> Self {
+        // From a copy, so that the connections' numbers are what they are without traffic.
+        let traffic_seed = rng.clone().u64();
         Host {
+            traffic_seed,
             mac: config.mac,
             ip: config.ip,
             gateway_mac: config.gateway_mac,
@@ -136,10 +149,14 @@ impl Host {
         }
         self.by_ends.insert((port, peer), index);
         let is_sender = application.is_some();
+        let has_reader = !is_sender && flow.app.has_messages();
         self.flows.push(Flow {
             id: flow.id,
             connection,
             application,
+            rng: Rng::for_component(self.traffic_seed, &format!("flow {}", flow.id)),
+            written_messages: 0,
+            reader: has_reader.then(|| MessageReader::new(flow.id, flow.app.replaced_states())),
             starts_at: flow.start,
             has_started: !is_sender,
             recording: if is_sender { flow.record } else { Recording::Off },
@@ -177,7 +194,7 @@ impl Host {
             return Err(Discard::NoConnection);
         }
         flow.connection.handle_segment(now, &segment);
-        flow.after_input(now);
+        flow.after_input(now, &mut self.message_records);
         if flow.is_record_due(now) {
             self.flow_records.push(flow.connection.record(now));
         }
@@ -256,7 +273,7 @@ impl Host {
         &mut self.flow_records
     }
 
-    /// The messages read since they were last drained. Bulk transfers have none.
+    /// The messages read since they were last drained; a bulk transfer has none.
     pub fn message_records(&mut self) -> &mut Vec<MessageRecord> {
         &mut self.message_records
     }
@@ -323,9 +340,14 @@ impl Flow {
         self.run_application(now);
     }
 
-    fn after_input(&mut self, now: Time) {
+    fn after_input(&mut self, now: Time, records: &mut Vec<MessageRecord>) {
         if self.application.is_none() {
-            self.connection.read(u64::MAX, None);
+            match &mut self.reader {
+                Some(reader) => reader.read(now, &mut self.connection, records),
+                None => {
+                    self.connection.read(u64::MAX, None);
+                }
+            }
             if self.connection.is_read_to_end() {
                 self.connection.close();
             }
@@ -336,8 +358,18 @@ impl Flow {
 
     fn run_application(&mut self, now: Time) {
         let Some(application) = &mut self.application else { return };
-        while let Some(write) = application.poll_write(now) {
-            self.connection.write(write.content);
+        while let Some(write) = application.poll_write(now, &mut self.rng) {
+            match write {
+                Write::Stream(content) => self.connection.write(content),
+                Write::Message { length_bytes } => {
+                    let number = self.written_messages;
+                    let header = MessageHeader { length_bytes, number, written_at: now };
+                    self.connection.write(Content::Bytes(header.emit().to_vec()));
+                    let rest_bytes = length_bytes - HEADER_BYTES;
+                    self.connection.write(Content::Zeros(rest_bytes.into()));
+                    self.written_messages += 1;
+                }
+            }
         }
         if application.is_finished() {
             self.connection.close();
@@ -385,6 +417,7 @@ impl Flow {
             acked_bytes: connection.acked_bytes(),
             sent: connection.sender_counters(),
             received: connection.receiver_counters(),
+            messages: self.reader.as_ref().map(MessageReader::counters),
             rtt: connection.rtt_summary(),
             one_way_delay: connection.one_way_delay_summary(),
         }

@@ -1,5 +1,6 @@
 //! What a flow comes to, at either end.
 
+use crate::messages::MessageCounters;
 use crate::tcp::State;
 use crate::tcp::receiver::ReceiverCounters;
 use crate::tcp::sender::SenderCounters;
@@ -27,6 +28,8 @@ pub struct FlowReport {
     pub sent: SenderCounters,
     /// What arrived (receiver); `delivered_bytes` are those readable in order.
     pub received: ReceiverCounters,
+    /// What was read of messages (receiver); `None` at the sender and without messages.
+    pub messages: Option<MessageCounters>,
     /// Round-trip samples (sender).
     pub rtt: Summary,
     /// From a segment's transmission to its arrival, for every stamped one (receiver).

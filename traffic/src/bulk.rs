@@ -3,8 +3,8 @@
 //! All bytes are zeros and are written at once, since a length costs no memory. "Unlimited" is
 //! 2^60 bytes, 106 days at 1 Tb/s; ns-2's infinite FTP is 2^30 packets.
 
-use crate::{Application, Content, Model, Write};
-use narrows_common::Time;
+use crate::{Application, Content, Key, Model, Write, key};
+use narrows_common::{Rng, Time};
 use serde::{Deserialize, Serialize};
 
 /// What stands for a transfer without an end, in bytes.
@@ -15,7 +15,7 @@ pub const MODEL: Model = Model {
     name: "bulk",
     title: "a transfer of given or unlimited length",
     reference: "ns-2 Application/FTP",
-    keys: &[("bytes", "bytes to transfer; absent: unlimited")],
+    keys: &[Key { plan: "bytes", ..key::SIZE.named("bytes", "to transfer; absent: unlimited") }],
 };
 
 /// What a scenario may say about it.
@@ -45,9 +45,9 @@ impl Bulk {
 }
 
 impl Application for Bulk {
-    fn poll_write(&mut self, _now: Time) -> Option<Write> {
+    fn poll_write(&mut self, _now: Time, _rng: &mut Rng) -> Option<Write> {
         let len = core::mem::take(&mut self.unwritten);
-        (len > 0).then_some(Write { content: Content::Zeros(len), ends_message: true })
+        (len > 0).then_some(Write::Stream(Content::Zeros(len)))
     }
 
     fn is_finished(&self) -> bool {
@@ -59,23 +59,27 @@ impl Application for Bulk {
 mod tests {
     use super::*;
 
+    fn write(bulk: &mut Bulk) -> Option<Write> {
+        bulk.poll_write(Time::ZERO, &mut Rng::from_seed(1))
+    }
+
     #[test]
     fn writes_its_bytes_once_and_is_finished() {
         let mut bulk = Bulk::new(&Config { bytes: Some(20_000_000) });
         assert!(!bulk.is_finished());
-        let write = bulk.poll_write(Time::ZERO).unwrap();
-        assert_eq!(write.content.len(), 20_000_000);
-        assert_eq!(bulk.poll_write(Time::ZERO), None);
+        assert_eq!(write(&mut bulk), Some(Write::Stream(Content::Zeros(20_000_000))));
+        assert_eq!(write(&mut bulk), None);
         assert!(bulk.is_finished());
     }
 
     #[test]
     fn an_unlimited_one_never_finishes_and_an_empty_one_is_finished_at_once() {
         let mut unlimited = Bulk::new(&Config { bytes: None });
-        assert!(unlimited.poll_write(Time::ZERO).unwrap().content.len() > 1 << 50);
+        let Some(Write::Stream(content)) = write(&mut unlimited) else { panic!("no bytes") };
+        assert!(content.len() > 1 << 50);
         assert!(!unlimited.is_finished());
         let mut empty = Bulk::new(&Config { bytes: Some(0) });
-        assert_eq!(empty.poll_write(Time::ZERO), None);
+        assert_eq!(write(&mut empty), None);
         assert!(empty.is_finished());
     }
 }

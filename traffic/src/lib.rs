@@ -2,21 +2,38 @@
 //!
 //! A model is sans-IO like the TCP below it: [`Application::poll_write`] says what to write now,
 //! [`Application::poll_timeout`] when to ask again. One file a model; [`AppConfig`] and
-//! [`MODELS`] are the list.
+//! [`MODELS`] are the list. [`message`] says how messages are told apart in a stream.
 
 pub mod bulk;
+pub mod cbr;
+pub mod cve;
+mod error;
+pub mod evlbi;
+pub mod gaps;
+pub mod key;
+pub mod message;
+pub mod on_off;
+pub mod paced;
+pub mod telnet;
+pub mod trace;
+
+pub use error::AppError;
+pub use key::{Key, Unit};
 
 use core::fmt;
-use narrows_common::Time;
+use narrows_common::{Rng, Time};
 use serde::{Deserialize, Serialize};
 
-/// What an application hands to its connection at once.
+/// What an application hands to its connection at once. One application writes either kind only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Write {
-    /// The bytes.
-    pub content: Content,
-    /// True when the last of them ends a message, whose latency is recorded.
-    pub ends_message: bool,
+pub enum Write {
+    /// Bytes of a stream without messages.
+    Stream(Content),
+    /// A message, whose latency is recorded: a header ([`message`]) and zeros behind it.
+    Message {
+        /// Its length with the header, [`message::HEADER_BYTES`] at least.
+        length_bytes: u32,
+    },
 }
 
 /// Bytes of a stream: a length that stands for zeros, or the bytes themselves.
@@ -45,8 +62,9 @@ impl Content {
 
 /// The sending end of a workload. Spurious calls are no-ops.
 pub trait Application: fmt::Debug + Send {
-    /// What to write at `now`; called until it returns `None`.
-    fn poll_write(&mut self, now: Time) -> Option<Write>;
+    /// What to write at `now`; called from the flow's start on, until it returns `None`. `rng` is
+    /// the flow's own.
+    fn poll_write(&mut self, now: Time, rng: &mut Rng) -> Option<Write>;
 
     /// When [`Application::poll_write`] will have something, if only time is missing.
     fn poll_timeout(&self) -> Option<Time> {
@@ -63,13 +81,47 @@ pub trait Application: fmt::Debug + Send {
 pub enum AppConfig {
     /// A transfer of given or unlimited length.
     Bulk(bulk::Config),
+    /// Messages with exponential gaps.
+    Telnet(telnet::Config),
+    /// Messages at a constant bit rate.
+    Cbr(cbr::Config),
+    /// Bursts and pauses.
+    OnOff(on_off::Config),
+    /// Updates of which the last counts.
+    Cve(cve::Config),
+    /// Frames at a required rate.
+    Evlbi(evlbi::Config),
+    /// What was recorded.
+    Trace(trace::Config),
 }
 
 impl AppConfig {
-    /// The application, before its first write.
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// The first that is out of range.
+    pub fn check(&self) -> Result<(), AppError> {
+        match self {
+            AppConfig::Bulk(_) => Ok(()),
+            AppConfig::Telnet(config) => config.check(),
+            AppConfig::Cbr(config) => config.check(),
+            AppConfig::OnOff(config) => config.check(),
+            AppConfig::Cve(config) => config.check(),
+            AppConfig::Evlbi(config) => config.check(),
+            AppConfig::Trace(config) => config.check(),
+        }
+    }
+
+    /// The application, before its first write. The values are to be checked before.
     pub fn build(&self) -> Box<dyn Application> {
         match self {
             AppConfig::Bulk(config) => Box::new(bulk::Bulk::new(config)),
+            AppConfig::Telnet(config) => Box::new(config.build()),
+            AppConfig::Cbr(config) => Box::new(config.build()),
+            AppConfig::OnOff(config) => Box::new(config.build()),
+            AppConfig::Cve(config) => Box::new(config.build()),
+            AppConfig::Evlbi(config) => Box::new(config.build()),
+            AppConfig::Trace(config) => Box::new(config.build()),
         }
     }
 
@@ -77,6 +129,26 @@ impl AppConfig {
     pub fn is_finite(&self) -> bool {
         match self {
             AppConfig::Bulk(config) => config.bytes.is_some(),
+            AppConfig::Telnet(config) => config.messages.is_some(),
+            AppConfig::Cbr(config) => config.messages.is_some(),
+            AppConfig::OnOff(config) => config.messages.is_some(),
+            AppConfig::Cve(config) => config.messages.is_some(),
+            AppConfig::Evlbi(config) => config.messages.is_some(),
+            AppConfig::Trace(_) => true,
+        }
+    }
+
+    /// True when it writes messages, so that the stream has their headers.
+    pub fn has_messages(&self) -> bool {
+        !matches!(self, AppConfig::Bulk(_))
+    }
+
+    /// Of how many senders' states each message replaces an earlier one; `None` where messages
+    /// replace nothing.
+    pub fn replaced_states(&self) -> Option<u32> {
+        match self {
+            AppConfig::Cve(config) => Some(config.users),
+            _ => None,
         }
     }
 }
@@ -90,9 +162,17 @@ pub struct Model {
     pub title: &'static str,
     /// Where it comes from.
     pub reference: &'static str,
-    /// Its keys: name, unit and meaning.
-    pub keys: &'static [(&'static str, &'static str)],
+    /// What a scenario may say about it.
+    pub keys: &'static [Key],
 }
 
 /// Every model.
-pub const MODELS: &[Model] = &[bulk::MODEL];
+pub const MODELS: &[Model] = &[
+    bulk::MODEL,
+    telnet::MODEL,
+    cbr::MODEL,
+    on_off::MODEL,
+    cve::MODEL,
+    evlbi::MODEL,
+    trace::MODEL,
+];

@@ -4,6 +4,7 @@ use super::options::SackBlocks;
 use super::ranges::RangeSet;
 use super::seq;
 use super::wire::Payload;
+use std::collections::BTreeMap;
 
 /// The receiving half of a stream.
 #[derive(Debug)]
@@ -18,8 +19,9 @@ pub struct ReceiveBuffer {
     out_of_order: RangeSet,
     /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
     recent: [u64; 4],
-    /// The content, by position modulo its length; `None` when nobody will look at it.
-    content: Option<Vec<u8>>,
+    /// The bytes that were not left out as zeros, by position; `None` when nobody will look at them.
+    /// Where two overlap, the higher is the one that counts: it was there first.
+    content: Option<BTreeMap<u64, Vec<u8>>>,
 }
 
 /// What a segment did to the stream.
@@ -41,7 +43,7 @@ impl ReceiveBuffer {
             capacity_bytes,
             out_of_order: RangeSet::default(),
             recent: [0; 4],
-            content: keeps_content.then(|| vec![0; capacity_bytes as usize]),
+            content: keeps_content.then(BTreeMap::new),
         }
     }
 
@@ -82,12 +84,20 @@ impl ReceiveBuffer {
         if from >= end {
             return Arrival { in_order_bytes: 0, is_irregular: true };
         }
-        self.store(from, end, start, payload);
+        let mut store = |from: u64, end: u64| {
+            let Some(content) = &mut self.content else { return };
+            let bytes = payload.bytes.get((from - start) as usize..).unwrap_or_default();
+            let bytes = &bytes[..bytes.len().min((end - from) as usize)];
+            if !bytes.is_empty() {
+                content.insert(from, bytes.to_vec());
+            }
+        };
         if from > self.nxt {
-            self.out_of_order.insert(from, end, |_, _| {});
+            self.out_of_order.insert(from, end, store);
             self.remember(from);
             return Arrival { in_order_bytes: 0, is_irregular: true };
         }
+        store(from, end);
         let before = self.nxt;
         self.nxt = end;
         let had_gap = self.has_gap();
@@ -105,27 +115,37 @@ impl ReceiveBuffer {
     /// part of the stream.
     pub fn take_fin(&mut self) {
         self.out_of_order.clear();
-        self.has_fin = true;
-    }
-
-    fn store(&mut self, from: u64, end: u64, start: u64, payload: &Payload<'_>) {
-        let Some(content) = &mut self.content else { return };
-        let size = content.len() as u64;
-        for position in from..end {
-            let byte = payload.bytes.get((position - start) as usize).copied().unwrap_or(0);
-            content[(position % size) as usize] = byte;
+        if let Some(content) = &mut self.content {
+            content.split_off(&self.nxt);
         }
+        self.has_fin = true;
     }
 
     /// Reads everything readable, appending it to `out` where content is kept; returns how many
     /// bytes that was.
-    pub fn read(&mut self, limit_bytes: u64, mut out: Option<&mut Vec<u8>>) -> u64 {
+    pub fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64 {
         let len = self.unread_bytes().min(limit_bytes);
-        if let (Some(content), Some(out)) = (&self.content, &mut out) {
-            let size = content.len() as u64;
-            out.extend((self.read_to..self.read_to + len).map(|p| content[(p % size) as usize]));
+        let (from, to) = (self.read_to, self.read_to + len);
+        self.read_to = to;
+        let Some(content) = &mut self.content else { return len };
+        if let Some(out) = out {
+            let base = out.len();
+            out.resize(base + len as usize, 0);
+            for (&start, bytes) in content.range(..to) {
+                let (first, last) = (start.max(from), to.min(start + bytes.len() as u64));
+                if first < last {
+                    let into = base + (first - from) as usize..base + (last - from) as usize;
+                    out[into]
+                        .copy_from_slice(&bytes[(first - start) as usize..(last - start) as usize]);
+                }
+            }
         }
-        self.read_to += len;
+        while let Some(entry) = content.first_entry() {
+            if entry.key() + entry.get().len() as u64 > to {
+                break;
+            }
+            entry.remove();
+        }
         len
     }
 

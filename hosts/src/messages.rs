@@ -1,0 +1,105 @@
+//! Tells a stream's messages apart at the receiver (`narrows_traffic::message` has the layout).
+
+use crate::tcp::Connection;
+use narrows_common::Time;
+use narrows_common::record::MessageRecord;
+use narrows_traffic::cve;
+use narrows_traffic::message::{HEADER_BYTES, Header};
+
+/// What a receiver counts of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageCounters {
+    /// Messages read to their end.
+    pub read: u64,
+    /// Of these, states that a newer one of the same sender replaced at the instant at which they
+    /// could be read; `None` where messages replace nothing.
+    pub superseded: Option<u64>,
+    /// True when the stream had something else where a header should be; from there on it was read
+    /// without telling messages apart.
+    pub is_garbled: bool,
+}
+
+/// The reading end of a stream of messages.
+#[derive(Debug)]
+pub struct MessageReader {
+    flow: u32,
+    /// Of how many senders each message replaces an earlier state, where it does.
+    replaced_states: Option<u32>,
+    /// The part of a header that has been read.
+    partial: Vec<u8>,
+    /// The message being read, and how much of it is missing.
+    current: Option<(Header, u64)>,
+    counters: MessageCounters,
+}
+
+impl MessageReader {
+    /// Before the first byte.
+    pub fn new(flow: u32, replaced_states: Option<u32>) -> Self {
+        MessageReader {
+            flow,
+            replaced_states,
+            partial: Vec::with_capacity(HEADER_BYTES as usize),
+            current: None,
+            counters: MessageCounters {
+                superseded: replaced_states.map(|_| 0),
+                ..MessageCounters::default()
+            },
+        }
+    }
+
+    /// What has been counted.
+    pub fn counters(&self) -> MessageCounters {
+        self.counters
+    }
+
+    /// Reads all that can be read, and records every message that ends.
+    pub fn read(
+        &mut self,
+        now: Time,
+        connection: &mut Connection,
+        records: &mut Vec<MessageRecord>,
+    ) {
+        let before = records.len();
+        while connection.readable_bytes() > 0 {
+            if self.counters.is_garbled {
+                connection.read(u64::MAX, None);
+                break;
+            }
+            match &mut self.current {
+                Some((_, left_bytes)) => *left_bytes -= connection.read(*left_bytes, None),
+                None => self.read_header(connection),
+            }
+            if let Some((header, _)) = self.current.take_if(|(_, left_bytes)| *left_bytes == 0) {
+                records.push(MessageRecord {
+                    flow: self.flow,
+                    message: header.number,
+                    length_bytes: header.length_bytes.into(),
+                    written_at: header.written_at,
+                    read_at: now,
+                });
+            }
+        }
+        let together = (records.len() - before) as u64;
+        self.counters.read += together;
+        if let (Some(superseded), Some(states)) =
+            (&mut self.counters.superseded, self.replaced_states)
+        {
+            *superseded += cve::superseded(together, states);
+        }
+    }
+
+    fn read_header(&mut self, connection: &mut Connection) {
+        let missing = u64::from(HEADER_BYTES) - self.partial.len() as u64;
+        connection.read(missing, Some(&mut self.partial));
+        if self.partial.len() < HEADER_BYTES as usize {
+            return;
+        }
+        match Header::parse(&self.partial) {
+            Some(header) => {
+                self.current = Some((header, (header.length_bytes - HEADER_BYTES).into()));
+            }
+            None => self.counters.is_garbled = true,
+        }
+        self.partial.clear();
+    }
+}

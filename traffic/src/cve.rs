@@ -1,0 +1,111 @@
+//! A collaborative virtual environment: fixed-size updates of users' states at an interval.
+//!
+//! A flow is what a server sends one client: at every interval one update of each of the `users`
+//! in the client's part of the world, in turn, the first at the start. Message n is of user
+//! n mod `users`. An update replaces all earlier ones of its user: the receiver counts those that
+//! it could read no sooner than a newer one of the same user ([`superseded`]).
+//! Gital et al. 2014 name updates of 80 B.
+
+use crate::error::{self, AppError};
+use crate::paced::{Message, Paced, Schedule};
+use crate::{Model, key};
+use narrows_common::{Duration, Rng};
+use serde::{Deserialize, Serialize};
+
+/// The most users of a flow.
+const MOST_USERS: u32 = 100_000;
+
+/// The model's entry in the list.
+pub const MODEL: Model = Model {
+    name: "cve",
+    title: "updates of users' states at an interval; the last one counts",
+    reference: "the workload of Gital et al. 2014: a server's updates to a client",
+    keys: &[
+        key::SIZE.named("size", "an update, header included").needed(),
+        key::INTERVAL.named("interval", "between two updates of a user").needed(),
+        key::key("users", "users", key::Unit::Count, "whose states the flow carries; absent: 1"),
+        key::MESSAGES,
+    ],
+};
+
+/// What a scenario may say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Length of an update.
+    pub size_bytes: u32,
+    /// Between two updates of a user.
+    #[serde(rename = "interval_ps")]
+    pub interval: Duration,
+    /// Whose states the flow carries.
+    #[serde(default = "one")]
+    pub users: u32,
+    /// Updates to write; absent is without end.
+    #[serde(default)]
+    pub messages: Option<u64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Config {
+    pub(crate) fn check(&self) -> Result<(), AppError> {
+        error::check_size(MODEL.name, self.size_bytes)?;
+        error::check_gap(MODEL.name, "interval_ps", self.interval)?;
+        error::in_range(MODEL.name, "users", self.users, (1, MOST_USERS))
+    }
+
+    pub(crate) fn build(&self) -> Paced<Updates> {
+        Paced::new(Updates { config: *self, drawn: 0 }, self.messages)
+    }
+}
+
+/// The updates.
+#[derive(Debug)]
+pub struct Updates {
+    config: Config,
+    drawn: u64,
+}
+
+impl Schedule for Updates {
+    fn next(&mut self, _rng: &mut Rng) -> Option<Message> {
+        let interval = self.drawn / u64::from(self.config.users);
+        self.drawn += 1;
+        let after = self.config.interval.saturating_mul(interval);
+        Some(Message { after, length_bytes: self.config.size_bytes })
+    }
+}
+
+/// How many of `together` successive updates, readable at the same instant, were replaced by a
+/// newer one among them: all but the last of each user.
+pub fn superseded(together: u64, users: u32) -> u64 {
+    together.saturating_sub(users.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paced::tests::written;
+    use narrows_common::Time;
+
+    #[test]
+    fn every_user_has_an_update_at_every_interval() {
+        let config =
+            Config { size_bytes: 80, interval: Duration::from_ms(50), users: 3, messages: Some(8) };
+        let at = |ms| (Time::ZERO + Duration::from_ms(ms), 80);
+        assert_eq!(
+            written(&mut config.build(), Time::ZERO, Time::MAX, 1),
+            [at(0), at(0), at(0), at(50), at(50), at(50), at(100), at(100)]
+        );
+    }
+
+    #[test]
+    fn of_updates_that_come_together_the_last_of_each_user_counts() {
+        // Users 0 1 2 0 1: those of 0 and 1 that came first are replaced.
+        assert_eq!(superseded(5, 3), 2);
+        assert_eq!(superseded(3, 3), 0);
+        assert_eq!(superseded(1, 3), 0);
+        assert_eq!(superseded(4, 1), 3);
+    }
+}

@@ -1,0 +1,60 @@
+//! e-VLBI: a radio telescope's samples at the constant rate that the correlator requires.
+//!
+//! A message is a frame as the Mark 5B recorder makes it: 10,016 bytes, of which 10,000 are
+//! samples (4 and 2,500 words of 32 bits). The required rate is that of the samples, such as
+//! 512 Mb/s for 16 channels of 16 Msample/s and 2 bits.
+//! Samples that come too late are written all the same.
+
+use crate::error::{self, AppError};
+use crate::paced::{Paced, Steady};
+use crate::{Model, key};
+use serde::{Deserialize, Serialize};
+
+const FRAME_BYTES: u32 = 10_016;
+const SAMPLE_BITS: u64 = 80_000;
+
+/// The model's entry in the list.
+pub const MODEL: Model = Model {
+    name: "evlbi",
+    title: "a radio telescope's frames at the rate its correlator requires",
+    reference: "Mark 5B frames of 10,000 B of samples",
+    keys: &[key::RATE.named("rate", "required, of the samples alone").needed(), key::MESSAGES],
+};
+
+/// What a scenario may say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Bits of samples per second.
+    pub rate_bps: u64,
+    /// Frames to write; absent is without end.
+    #[serde(default)]
+    pub messages: Option<u64>,
+}
+
+impl Config {
+    pub(crate) fn check(&self) -> Result<(), AppError> {
+        error::check_rate(MODEL.name, self.rate_bps)
+    }
+
+    pub(crate) fn build(&self) -> Paced<impl crate::paced::Schedule + use<>> {
+        Paced::new(Steady::new(SAMPLE_BITS, self.rate_bps, FRAME_BYTES), self.messages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paced::tests::written;
+    use narrows_common::{Duration, Time};
+
+    #[test]
+    fn frames_come_at_the_required_rate() {
+        // 512 Mb/s are 6,400 frames of 80,000 bits a second, one each 156.25 us.
+        let config = Config { rate_bps: 512_000_000, messages: None };
+        let almost = Time::ZERO + Duration::from_ps(999_999_999_999);
+        let all = written(&mut config.build(), Time::ZERO, almost, 1);
+        assert_eq!(all.len(), 6_400);
+        assert_eq!(all[1], (Time::ZERO + Duration::from_ns(156_250), 10_016));
+    }
+}

@@ -1,0 +1,64 @@
+//! The keys of a model: what a scenario may say, in which unit, and whether it must.
+
+use serde::Serialize;
+
+/// What a scenario's value for a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A bit rate, such as `"64kbps"`; bits per second in the plan.
+    Rate,
+    /// A size, such as `"80B"`; bytes in the plan.
+    Size,
+    /// A span of time, such as `"50ms"`; picoseconds in the plan.
+    Duration,
+    /// A whole number.
+    Count,
+    /// A number.
+    Number,
+    /// A word.
+    Word,
+    /// The path of a trace from the scenario's directory; `[picoseconds, bytes]` pairs in the plan.
+    Trace,
+}
+
+/// A key of a model.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Key {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// Its name in a plan, the unit last.
+    pub plan: &'static str,
+    /// What its value is.
+    pub unit: Unit,
+    /// Whether it must be given.
+    pub is_needed: bool,
+    /// What it means.
+    pub title: &'static str,
+}
+
+impl Key {
+    /// This key with another name and meaning.
+    pub const fn named(self, name: &'static str, title: &'static str) -> Key {
+        Key { name, title, ..self }
+    }
+
+    /// This key, to be given.
+    pub const fn needed(self) -> Key {
+        Key { is_needed: true, ..self }
+    }
+}
+
+/// A key of one unit whose name in a plan is `plan`.
+pub const fn key(name: &'static str, plan: &'static str, unit: Unit, title: &'static str) -> Key {
+    Key { name, plan, unit, is_needed: false, title }
+}
+
+/// The size of a message.
+pub const SIZE: Key = key("size", "size_bytes", Unit::Size, "a message, header included");
+/// A rate.
+pub const RATE: Key = key("rate", "rate_bps", Unit::Rate, "of the messages' bits");
+/// A time between messages.
+pub const INTERVAL: Key = key("interval", "interval_ps", Unit::Duration, "between messages");
+/// Where a model ends.
+pub const MESSAGES: Key = key("messages", "messages", Unit::Count, "to write; absent: without end");

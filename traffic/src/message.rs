@@ -1,0 +1,66 @@
+//! The header that stands at the front of every message in a stream.
+//!
+//! Layout, big-endian, 24 bytes: magic `0x6e72_776d` ("nrwm", 4 bytes), length of the message in
+//! bytes with this header (4 bytes), number of the message in its flow from 0 (8 bytes), time of
+//! writing in picoseconds since the run began (8 bytes). Zeros fill the message up to its length
+//! and the next header follows at once, so the receiver finds every message's end in the stream,
+//! at any target. A bulk transfer has no messages and no headers.
+
+use narrows_common::Time;
+
+/// Length of a header, and so of the shortest message.
+pub const HEADER_BYTES: u32 = 24;
+
+const MAGIC: [u8; 4] = *b"nrwm";
+
+/// What a header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Length of the message with its header.
+    pub length_bytes: u32,
+    /// Number of the message in its flow, from 0.
+    pub number: u64,
+    /// When the application wrote it.
+    pub written_at: Time,
+}
+
+impl Header {
+    /// The header's bytes.
+    pub fn emit(&self) -> [u8; HEADER_BYTES as usize] {
+        let mut bytes = [0; HEADER_BYTES as usize];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4..8].copy_from_slice(&self.length_bytes.to_be_bytes());
+        bytes[8..16].copy_from_slice(&self.number.to_be_bytes());
+        bytes[16..].copy_from_slice(&self.written_at.as_ps().to_be_bytes());
+        bytes
+    }
+
+    /// The header that these bytes are; `None` when they are none.
+    pub fn parse(bytes: &[u8]) -> Option<Header> {
+        let bytes: &[u8; HEADER_BYTES as usize] = bytes.try_into().ok()?;
+        let length_bytes = u32::from_be_bytes(bytes[4..8].try_into().ok()?);
+        let header = Header {
+            length_bytes,
+            number: u64::from_be_bytes(bytes[8..16].try_into().ok()?),
+            written_at: Time::from_ps(u64::from_be_bytes(bytes[16..].try_into().ok()?)),
+        };
+        (bytes[..4] == MAGIC && length_bytes >= HEADER_BYTES).then_some(header)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_the_bytes_of_its_layout_and_nothing_else_is_one() {
+        let header = Header { length_bytes: 80, number: 259, written_at: Time::from_ps(1 << 40) };
+        let bytes = *b"nrwm\0\0\0\x50\0\0\0\0\0\0\x01\x03\0\0\x01\0\0\0\0\0";
+        assert_eq!(header.emit(), bytes);
+        assert_eq!(Header::parse(&bytes), Some(header));
+        assert_eq!(Header::parse(&bytes[..23]), None);
+        assert_eq!(Header::parse(&[0; 24]), None);
+        let too_short = *b"nrwm\0\0\0\x17\0\0\0\0\0\0\x01\x03\0\0\x01\0\0\0\0\0";
+        assert_eq!(Header::parse(&too_short), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! On-off: bursts at a constant rate, of random length, with random pauses between them.
+//!
+//! Source: ns-2's Application/Traffic/Exponential and /Pareto. A burst has a whole number of
+//! messages: its random length in message times (mean `on` x rate / size) to the nearest, one at
+//! least. Messages of a burst are size x 8 / rate apart; behind the last of them that much and
+//! the random pause pass. Mean rate: rate x on / (on + off), but for the rounding. Heavy tails
+//! (shape below 2) converge slowly. The first burst begins with the flow.
+//! A length that a heavy tail makes longer than 11 days is 11 days.
+
+use crate::error::{self, AppError, MOST_GAP};
+use crate::paced::{Message, Paced, Schedule, transmission};
+use crate::{Model, gaps, key};
+use narrows_common::{Duration, Rng};
+use serde::{Deserialize, Serialize};
+
+/// ns-2's `shape_`.
+const NS2_SHAPE: f64 = 1.5;
+const MOST_MESSAGES: f64 = 1e15;
+
+/// The model's entry in the list.
+pub const MODEL: Model = Model {
+    name: "on-off",
+    title: "bursts at a constant rate with pauses, exponential or Pareto",
+    reference: "ns-2 Application/Traffic/Exponential and /Pareto",
+    keys: &[
+        key::RATE.named("rate", "within a burst").needed(),
+        key::SIZE.needed(),
+        key::key("on", "on_ps", key::Unit::Duration, "mean length of a burst").needed(),
+        key::key("off", "off_ps", key::Unit::Duration, "mean length of a pause").needed(),
+        key::key(
+            "distribution",
+            "distribution",
+            key::Unit::Word,
+            "of bursts and pauses, exponential or pareto; absent: exponential",
+        ),
+        key::key("shape", "shape", key::Unit::Number, "of pareto, above 1; absent: 1.5"),
+        key::MESSAGES,
+    ],
+};
+
+/// How bursts and pauses are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// Without memory.
+    #[default]
+    Exponential,
+    /// With a heavy tail.
+    Pareto,
+}
+
+/// What a scenario may say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Bits of messages per second of a burst.
+    pub rate_bps: u64,
+    /// Length of a message.
+    pub size_bytes: u32,
+    /// Mean length of a burst.
+    #[serde(rename = "on_ps")]
+    pub on: Duration,
+    /// Mean length of a pause.
+    #[serde(rename = "off_ps")]
+    pub off: Duration,
+    /// Of both.
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// The exponent of Pareto's tail.
+    #[serde(default = "ns2_shape")]
+    pub shape: f64,
+    /// Messages to write; absent is without end.
+    #[serde(default)]
+    pub messages: Option<u64>,
+}
+
+fn ns2_shape() -> f64 {
+    NS2_SHAPE
+}
+
+impl Config {
+    pub(crate) fn check(&self) -> Result<(), AppError> {
+        error::check_rate(MODEL.name, self.rate_bps)?;
+        error::check_size(MODEL.name, self.size_bytes)?;
+        error::check_gap(MODEL.name, "on_ps", self.on)?;
+        error::check_gap(MODEL.name, "off_ps", self.off)?;
+        error::in_range(MODEL.name, "shape", self.shape, (1.01, 100.0))
+    }
+
+    pub(crate) fn build(&self) -> Paced<Bursts> {
+        let bursts = Bursts { config: *self, start: Duration::ZERO, drawn: 0, messages: 0 };
+        Paced::new(bursts, self.messages)
+    }
+
+    fn draw(&self, mean: f64, rng: &mut Rng) -> f64 {
+        match self.distribution {
+            Distribution::Exponential => gaps::exponential(mean, rng),
+            Distribution::Pareto => gaps::pareto(mean, self.shape, rng),
+        }
+    }
+}
+
+/// The bursts.
+#[derive(Debug)]
+pub struct Bursts {
+    config: Config,
+    /// When the burst began.
+    start: Duration,
+    /// Its messages so far, and in all; 0 before the first burst.
+    drawn: u64,
+    messages: u64,
+}
+
+impl Bursts {
+    fn begin(&mut self, rng: &mut Rng) {
+        let config = self.config;
+        let bits = u64::from(config.size_bytes) * 8;
+        if self.messages > 0 {
+            let pause_ps = config.draw(config.off.as_ps() as f64, rng) as u64;
+            let burst = transmission(self.messages, bits, config.rate_bps).min(MOST_GAP);
+            self.start += burst + Duration::from_ps(pause_ps).min(MOST_GAP);
+        }
+        let mean = config.on.as_secs_f64() * config.rate_bps as f64 / bits as f64;
+        let messages = libm::floor(config.draw(mean, rng) + 0.5).clamp(1.0, MOST_MESSAGES);
+        (self.drawn, self.messages) = (0, messages as u64);
+    }
+}
+
+impl Schedule for Bursts {
+    fn next(&mut self, rng: &mut Rng) -> Option<Message> {
+        if self.drawn == self.messages {
+            self.begin(rng);
+        }
+        let bits = u64::from(self.config.size_bytes) * 8;
+        let into = transmission(self.drawn, bits, self.config.rate_bps).min(MOST_GAP);
+        self.drawn += 1;
+        Some(Message { after: self.start + into, length_bytes: self.config.size_bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paced::tests::written;
+    use narrows_common::Time;
+
+    /// 1,000 messages a second in a burst.
+    fn config(distribution: Distribution, shape: f64) -> Config {
+        Config {
+            rate_bps: 800_000,
+            size_bytes: 100,
+            on: Duration::from_ms(500),
+            off: Duration::from_ms(1_500),
+            distribution,
+            shape,
+            messages: None,
+        }
+    }
+
+    /// Lengths of bursts in messages, and of pauses in seconds.
+    fn bursts_and_pauses(config: &Config, secs: u64) -> (Vec<f64>, Vec<f64>) {
+        let end = Time::ZERO + Duration::from_secs(secs);
+        let all = written(&mut config.build(), Time::ZERO, end, 3);
+        let (mut bursts, mut pauses, mut messages) = (Vec::new(), Vec::new(), 1.0);
+        for pair in all.windows(2) {
+            let gap = pair[1].0.since(pair[0].0);
+            assert!(gap >= Duration::from_ms(1), "{gap:?}");
+            if gap == Duration::from_ms(1) {
+                messages += 1.0;
+            } else {
+                pauses.push((gap.saturating_sub(Duration::from_ms(1))).as_secs_f64());
+                bursts.push(core::mem::replace(&mut messages, 1.0));
+            }
+        }
+        (bursts, pauses)
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn exponential_bursts_and_pauses_have_their_means() {
+        let (bursts, pauses) = bursts_and_pauses(&config(Distribution::Exponential, 1.5), 20_000);
+        // 10,000 cycles of 2 s; a mean is off by 1 % (one standard deviation).
+        assert!((9_600..10_400).contains(&bursts.len()), "{}", bursts.len());
+        assert!((mean(&bursts) / 500.0 - 1.0).abs() < 0.03, "{}", mean(&bursts));
+        assert!((mean(&pauses) / 1.5 - 1.0).abs() < 0.03, "{}", mean(&pauses));
+    }
+
+    #[test]
+    fn pareto_pauses_have_a_heavy_tail() {
+        // Shape 1.5: scale 1.5 x 0.5 / 1.5 = 0.5 s; above 2 s are (0.5/2)^1.5 = 1/8 of them, above
+        // 8 s (0.5/8)^1.5 = 1/64. Bursts: scale 166.7 messages; above 666.7 are 1/8.
+        let (bursts, pauses) = bursts_and_pauses(&config(Distribution::Pareto, 1.5), 40_000);
+        let share = |values: &[f64], x: f64| {
+            values.iter().filter(|&&v| v > x).count() as f64 / values.len() as f64
+        };
+        assert!(pauses.len() > 15_000, "{}", pauses.len());
+        assert!(pauses.iter().all(|&pause| pause > 0.499));
+        assert!(bursts.iter().all(|&burst| burst >= 167.0));
+        assert!((share(&pauses, 2.0) - 0.125).abs() < 0.01);
+        assert!((share(&pauses, 8.0) - 0.015_625).abs() < 0.004);
+        assert!((share(&bursts, 666.7) - 0.125).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_burst_shorter_than_a_message_has_one() {
+        let short = Config { on: Duration::from_us(1), ..config(Distribution::Exponential, 1.5) };
+        let (bursts, _) = bursts_and_pauses(&short, 1_000);
+        assert!(bursts.iter().all(|&burst| burst == 1.0));
+    }
+}

@@ -1,0 +1,88 @@
+//! A recorded trace: a message of each packet's length at each packet's time.
+//!
+//! Times count from the trace's first packet. Whoever reads the trace (CSV or pcap) is outside;
+//! here it is a list.
+
+use crate::error::{self, AppError};
+use crate::message::HEADER_BYTES;
+use crate::paced::{Message, Paced, Schedule};
+use crate::{Model, key};
+use narrows_common::{Duration, Rng};
+use serde::{Deserialize, Serialize};
+
+/// The model's entry in the list.
+pub const MODEL: Model = Model {
+    name: "trace",
+    title: "a message of each packet's length at each packet's time",
+    reference: "a trace in CSV (seconds, bytes) or pcap",
+    keys: &[key::key("file", "writes", key::Unit::Trace, "of packets").needed()],
+};
+
+/// What a scenario may say about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Time since the first and length in bytes of each message, in the order of time.
+    pub writes: Vec<(Duration, u32)>,
+}
+
+impl Config {
+    pub(crate) fn check(&self) -> Result<(), AppError> {
+        let mut last = Duration::ZERO;
+        for &(at, length_bytes) in &self.writes {
+            let most = Duration::MAX.as_ps();
+            error::in_range(MODEL.name, "writes", at.as_ps(), (last.as_ps(), most))?;
+            error::in_range(MODEL.name, "writes", length_bytes, (HEADER_BYTES, u32::MAX))?;
+            last = at;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn build(&self) -> Paced<Replay> {
+        Paced::new(Replay { writes: self.writes.clone().into_iter() }, None)
+    }
+}
+
+/// The replay.
+#[derive(Debug)]
+pub struct Replay {
+    writes: std::vec::IntoIter<(Duration, u32)>,
+}
+
+impl Schedule for Replay {
+    fn next(&mut self, _rng: &mut Rng) -> Option<Message> {
+        let (after, length_bytes) = self.writes.next()?;
+        Some(Message { after, length_bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paced::tests::written;
+    use narrows_common::Time;
+
+    #[test]
+    fn what_was_recorded_is_written_and_then_it_is_finished() {
+        let at = Duration::from_ms;
+        let config = Config { writes: vec![(at(0), 60), (at(2), 1_514), (at(2), 24)] };
+        assert_eq!(config.check(), Ok(()));
+        let start = Time::ZERO + at(10);
+        assert_eq!(
+            written(&mut config.build(), start, Time::MAX, 1),
+            [(start, 60), (start + at(2), 1_514), (start + at(2), 24)]
+        );
+    }
+
+    #[test]
+    fn times_that_go_back_and_lengths_without_room_for_a_header_are_refused() {
+        let at = Duration::from_ms;
+        let back = Config { writes: vec![(at(2), 60), (at(1), 60)] };
+        assert_eq!(back.check().unwrap_err().value, "1000000000");
+        let short = Config { writes: vec![(at(2), 23)] };
+        assert_eq!(
+            short.check().unwrap_err().to_string(),
+            "app trace: writes = 23 is out of range; expected 24 to 4294967295"
+        );
+    }
+}
