@@ -97,6 +97,10 @@ class Pipeline:
                 return self.replication.read(entity.packet_replication_engine_entry)
             case "digest_entry":
                 return self.digests.read(entity.digest_entry)
+            case "action_profile_member" if not entity.action_profile_member.action_profile_id:
+                return iter(())
+            case "action_profile_group" if not entity.action_profile_group.action_profile_id:
+                return iter(())
             case None:
                 raise invalid("the request has no entity")
             case other:
