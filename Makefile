@@ -36,7 +36,7 @@ test-rust: setup ## the engines' tests
 test-python: setup ## the scenarios', plans', figures' and whole runs' tests
 	$(VENV_PYTHON) -m pytest
 
-bench: setup ## bottleneck packets per second of wall clock; writes bench/results.json
+bench: setup ## packets per second of whole runs and of the switch; writes bench/results.json
 	@$(VENV_PYTHON) -m bench.run
 
 p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)

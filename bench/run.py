@@ -1,5 +1,7 @@
 """Bottleneck packets per second of wall clock: `python -m bench.run`, which `make bench` runs.
 
+The switch by itself comes after that (`bench/switch.py`).
+
 Each set-up of `bench/dumbbell.toml` is run in this process, on one core, `ROUNDS` times; the
 fastest counts, since whatever else the machine does can only slow a run down. What is written
 to disk is written, to a directory that is then removed. Results go to `bench/results.json`.
@@ -19,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import switch
 from testbed import catalogue, plan, points
 
 SCENARIO = Path(__file__).with_name("dumbbell.toml")
@@ -73,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Bottleneck packets per wall-clock second.")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--duration", default="10s", help="simulated time of a run")
+    parser.add_argument("--no-switch", action="store_true", help="whole runs only")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     found = {}
@@ -98,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "rounds": options.rounds,
         "machine": {"cpu": cpu(), "cores": os.cpu_count(), "system": platform.platform()},
         "setups": found,
+        "switch": None if options.no_switch else switch.measure(),
     }
     options.out.write_text(json.dumps(record, indent=1) + "\n")
     print(f"written to {os.path.relpath(options.out)}")

@@ -1,17 +1,15 @@
-//! Packets per second of one core through ingress, queue and egress of the bottleneck program,
-//! with a standing queue of 50 packets. Every packet is queued, dequeued and transmitted.
-//!
-//! ```text
-//! cargo bench -p narrows-switch [-- SECONDS] [NAME]
-//! ```
+//! Packets per second through ingress, queue and egress: the bottleneck program with a standing
+//! queue, and a program of thirty tables. `cargo bench -p narrows-switch --bench engine --
+//! [SECONDS] [NAME]`; a second on each by default.
 #![allow(missing_docs)]
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
 use common::*;
-use narrows_common::{Duration, Packet, Time};
-use narrows_switch::{CloneSession, Match, QueueLimit, Replica, Switch};
+use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_switch::{CloneSession, Match, Program, QueueLimit, Replica, Switch};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// 10 Gb/s.
@@ -19,7 +17,15 @@ const RATE_BPS: u64 = 10_000_000_000;
 /// Packets waiting throughout.
 const STANDING: u64 = 50;
 
-fn switch(every: Option<&str>) -> Switch {
+fn tables30() -> Switch {
+    let program = include_str!("../tests/programs/tables30.json");
+    let program = Arc::new(Program::from_json(program).expect("the program loads"));
+    let ports = vec![port(1, Some(RATE_BPS), QueueLimit::Packets(1000))];
+    let config = narrows_switch::SwitchConfig { flow_field: None, ..config(ports) };
+    Switch::new(program, config, Rng::from_seed(1)).expect("a switch")
+}
+
+fn telemetry(every: Option<&str>) -> Switch {
     let mut switch = bottleneck(Some(RATE_BPS), QueueLimit::Packets(1000));
     let flow = entry(
         "flow",
@@ -55,9 +61,8 @@ fn switch(every: Option<&str>) -> Switch {
     switch
 }
 
-/// Packets per second of wall-clock time.
-fn measure(frame: &Packet, every: Option<&str>, seconds: f64) -> f64 {
-    let mut switch = switch(every);
+/// Packets per second of wall-clock time, of packets that leave by `out`.
+fn measure(mut switch: Switch, out: u16, frame: &Packet, seconds: f64) -> f64 {
     let spacing = Duration::from_ps(frame.len() as u64 * 8 * 1_000_000_000_000 / RATE_BPS);
     let mut now = Time::ZERO;
     let send = |switch: &mut Switch, now: Time| {
@@ -82,7 +87,7 @@ fn measure(frame: &Packet, every: Option<&str>, seconds: f64) -> f64 {
         count += 10_000;
     }
     let elapsed = begun.elapsed().as_secs_f64();
-    let statistics = switch.port_statistics(OUT).expect("a port");
+    let statistics = switch.port_statistics(out).expect("a port");
     assert_eq!(statistics.dropped_queue_full, 0, "the queue stands");
     assert!(statistics.waiting_packets + 1 >= STANDING, "{statistics:?}");
     count as f64 / elapsed
@@ -93,12 +98,14 @@ fn main() {
     let seconds = args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(1.0);
     // Cargo adds `--bench`.
     let wanted = args.iter().find(|arg| arg.parse::<f64>().is_err() && !arg.starts_with('-'));
-    println!("{:<28}{:>12}{:>12}{:>12}", "packets per second", "64 B", "1500 B", "1500 B zeros");
-    for (name, every) in [
-        ("telemetry off", None),
-        ("telemetry 1 in 100", Some("100")),
-        ("telemetry every packet", Some("1")),
-    ] {
+    println!("{:<28}{:>12}{:>12}{:>14}", "packets per second", "64 B", "1500 B", "1500 B zeros");
+    let programs: [(&str, fn() -> Switch, u16); 4] = [
+        ("telemetry off", || telemetry(None), OUT),
+        ("telemetry 1 in 100", || telemetry(Some("100")), OUT),
+        ("telemetry every packet", || telemetry(Some("1")), OUT),
+        ("thirty tables", tables30, 1),
+    ];
+    for (name, make, out) in programs {
         if wanted.is_some_and(|wanted| !name.contains(wanted.as_str())) {
             continue;
         }
@@ -107,9 +114,7 @@ fn main() {
             Packet::from_bytes(&frame(1500, 1)),
             packet(1500, 1),
         ];
-        let rates = frames.map(|frame| measure(&frame, every, seconds));
-        print!("{name:<28}");
-        rates.iter().for_each(|rate| print!("{rate:>12.0}"));
-        println!();
+        let rates = frames.map(|frame| measure(make(), out, &frame, seconds));
+        println!("{name:<28}{:>12.0}{:>12.0}{:>14.0}", rates[0], rates[1], rates[2]);
     }
 }
