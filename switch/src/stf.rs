@@ -1,17 +1,23 @@
 //! Runs STF tests (p4c, `tools/stf`): entries, packets in, packets expected out.
 //!
+//! All that p4c's grammar has, and simple_switch_CLI's commands that its bmv2 driver passes on.
 //! Packets come at intervals of 1 ms on ports without a rate, so everything that a packet causes
 //! has left before the next. Ports that a test expects nothing of are not looked at, as in p4c's
-//! own driver; unlike there, `check_counter` is honoured. The larger priority wins.
+//! own driver; unlike there, `check_counter`, `no_packet`, `remove` and `wait` (a second) are
+//! honoured. The larger priority wins.
+
+mod words;
 
 use crate::control::{DefaultAction, Match, TableEntry};
-use crate::program::{KeyField, MatchKind, Program};
+use crate::externs::counter::Count;
+use crate::program::{MatchKind, Program};
 use crate::switch::{CloneSession, Replica, Switch, SwitchConfig, TimestampUnit};
 use crate::tm::{Counts, PortConfig, QueueLimit};
 use narrows_common::{Duration, Packet, Rng, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
+use words::{ends_in, find_field, meter_config, params, part};
 
 /// Where and how a test failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +28,14 @@ pub enum StfError {
         /// From 1.
         line: usize,
         /// What is wrong with it.
+        message: String,
+    },
+    /// A counter, or the absence of packets, is not what the test expects.
+    #[error("line {line}: {message}")]
+    Check {
+        /// Of the check, from 1.
+        line: usize,
+        /// What it is, and what was expected.
         message: String,
     },
     /// What came out is not what the test expects.
@@ -55,6 +69,9 @@ struct Runner {
     /// Clone sessions that lead to a group.
     mirrored: BTreeMap<u32, u32>,
     entries: BTreeMap<String, TableEntry>,
+    /// Packets that came out since the last that went in.
+    answers: usize,
+    differences: Vec<StfError>,
 }
 
 /// Runs a test on a fresh switch with ports 0 to 510.
@@ -88,6 +105,8 @@ pub fn run(program: Arc<Program>, text: &str) -> Result<(), Vec<StfError>> {
         groups: BTreeMap::new(),
         mirrored: BTreeMap::new(),
         entries: BTreeMap::new(),
+        answers: 0,
+        differences: vec![],
     };
     for (i, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or("").trim();
@@ -97,13 +116,15 @@ pub fn run(program: Arc<Program>, text: &str) -> Result<(), Vec<StfError>> {
             done.map_err(|message| fail(i + 1, message))?;
         }
     }
-    let differences = runner.compare();
+    let mut differences = runner.compare();
+    differences.append(&mut runner.differences);
     if differences.is_empty() { Ok(()) } else { Err(differences) }
 }
 
 impl Runner {
     fn statement(&mut self, line: usize, command: &str, rest: &str) -> Result<(), String> {
         let words: Vec<&str> = rest.split_whitespace().collect();
+        let name = words.first().copied().unwrap_or("");
         let number = |i: usize| -> Result<u32, String> {
             let word = words.get(i).copied().unwrap_or("");
             word.parse().map_err(|_| format!("'{word}': expected a number"))
@@ -125,10 +146,27 @@ impl Runner {
                 self.expected.entry(port).or_default().push(expectation);
                 Ok(())
             }
-            "no_packet" | "wait" | "mirroring_get" | "meter_get_rates" => Ok(()),
+            "no_packet" => {
+                if self.answers > 0 {
+                    let message = format!("{} packets came out, none should", self.answers);
+                    self.differences.push(StfError::Check { line, message });
+                }
+                Ok(())
+            }
+            "wait" => {
+                self.now += Duration::from_secs(1);
+                self.switch.handle_timeout(self.now);
+                self.collect();
+                Ok(())
+            }
+            "remove" => self.remove(name),
+            "mirroring_get" => match self.switch.sessions.contains_key(&number(0)?) {
+                true => Ok(()),
+                false => Err(format!("there is no clone session {name}")),
+            },
             "add" => self.add(rest),
             "setdefault" => self.set_default(rest),
-            "check_counter" => self.check_counter(rest),
+            "check_counter" => self.check_counter(line, rest),
             "mirroring_add" => {
                 let port = u16::try_from(number(1)?).map_err(|_| "no such port".to_owned())?;
                 let replicas = vec![Replica { port, rid: 0 }];
@@ -153,8 +191,12 @@ impl Runner {
                 Ok(())
             }
             "mc_node_create" => {
-                let rid = number(0)? as u16;
-                let ports = (1..words.len()).map(|i| Ok(Replica { port: number(i)? as u16, rid }));
+                let short = |i: usize| match u16::try_from(number(i)?) {
+                    Ok(number) => Ok(number),
+                    Err(_) => Err(format!("'{}': expected at most 65535", words[i])),
+                };
+                let rid = short(0)?;
+                let ports = (1..words.len()).map(|i| Ok(Replica { port: short(i)?, rid }));
                 self.nodes.push(ports.collect::<Result<_, String>>()?);
                 Ok(())
             }
@@ -170,15 +212,23 @@ impl Runner {
             }
             "register_write" => {
                 let value = words.get(2).copied().unwrap_or("");
-                let (name, index) = (words[0], u64::from(number(1)?));
+                let index = u64::from(number(1)?);
                 self.switch.write_register(name, index, value).map_err(|e| e.to_string())
             }
             "register_read" => {
-                let read = self.switch.read_register_hex(words[0], u64::from(number(1)?));
+                let read = self.switch.read_register_hex(name, u64::from(number(1)?));
                 read.map(drop).map_err(|error| error.to_string())
             }
+            "counter_read" => {
+                let read = self.switch.read_counter(name, u64::from(number(1)?));
+                read.map(drop).map_err(|error| error.to_string())
+            }
+            "counter_write" => {
+                let (index, packets) = (u64::from(number(1)?), u64::from(number(2)?));
+                let count = Count { packets, bytes: u64::from(number(3)?) };
+                self.switch.write_counter(name, index, count).map_err(|e| e.to_string())
+            }
             "register_reset" => {
-                let name = words.first().copied().unwrap_or("");
                 let mut index = 0;
                 while self.switch.read_register_hex(name, index).is_ok() {
                     self.switch.write_register(name, index, "0").map_err(|e| e.to_string())?;
@@ -186,9 +236,13 @@ impl Runner {
                 }
                 Ok(())
             }
+            "meter_get_rates" => {
+                let meters = self.switch.program.meters.iter();
+                let names: Vec<&str> = meters.map(|meter| meter.name.as_str()).collect();
+                ends_in(&names, name).map(drop).ok_or(format!("there is no meter '{name}'"))
+            }
             "meter_set_rates" | "meter_array_set_rates" => {
                 let single = command == "meter_set_rates";
-                let name = words.first().copied().unwrap_or("");
                 let rates = &words[(1 + usize::from(single)).min(words.len())..];
                 let config = meter_config(rates)?;
                 let (mut index, mut error) = (if single { u64::from(number(1)?) } else { 0 }, None);
@@ -236,8 +290,31 @@ impl Runner {
         let bytes = bytes.ok_or("expected pairs of hexadecimal digits")?;
         self.now += Duration::from_ms(1);
         self.switch.handle_packet(self.now, port, Packet::from_bytes(&bytes));
+        self.answers = 0;
+        self.collect();
+        Ok(())
+    }
+
+    fn collect(&mut self) {
         while let Some(sent) = self.switch.poll_transmit() {
+            self.answers += 1;
             self.got.entry(sent.port).or_default().push(sent.packet.to_bytes());
+        }
+    }
+
+    /// `all`, or the id that an entry was added with.
+    fn remove(&mut self, what: &str) -> Result<(), String> {
+        if !what.eq_ignore_ascii_case("all") {
+            let entry = self.entries.remove(what).ok_or(format!("there is no entry '{what}'"))?;
+            return self.switch.delete_entry(&entry).map_err(|error| error.to_string());
+        }
+        self.entries.clear();
+        let program = self.switch.program.clone();
+        for table in program.tables.iter().filter(|table| table.entries.is_none()) {
+            let entries = self.switch.entries(&table.name).map_err(|error| error.to_string())?;
+            for (entry, _) in entries {
+                self.switch.delete_entry(&entry).map_err(|error| error.to_string())?;
+            }
         }
         Ok(())
     }
@@ -320,7 +397,7 @@ impl Runner {
     }
 
     /// `name(index) [packets|bytes condition number]`; the index may be an entry's `$id`.
-    fn check_counter(&mut self, rest: &str) -> Result<(), String> {
+    fn check_counter(&mut self, line: usize, rest: &str) -> Result<(), String> {
         let (name, rest) = rest.split_once('(').ok_or("expected a counter with (index)")?;
         let (index, rest) = rest.split_once(')').ok_or("expected a closing )")?;
         let (name, index) = (name.trim(), index.trim());
@@ -352,11 +429,12 @@ impl Runner {
             ">" => found > wanted,
             other => return Err(format!("'{other}': expected a comparison")),
         };
-        if holds {
-            Ok(())
-        } else {
-            Err(format!("{name}: {found} {kind}, not {condition} {wanted}"))
+        if !holds {
+            let message =
+                format!("counter {name}({index}): {found} {kind}, not {condition} {wanted}");
+            self.differences.push(StfError::Check { line, message });
         }
+        Ok(())
     }
 
     fn compare(&self) -> Vec<StfError> {
@@ -409,89 +487,4 @@ fn difference(expected: &Expectation, bytes: &[u8]) -> Option<String> {
         None => return None,
     };
     Some(format!("{place}\n  expected {}\n  got      {got}", expected.digits))
-}
-
-/// The index of the name that is `name` or ends in it after a dot.
-fn ends_in(names: &[&str], name: &str) -> Option<usize> {
-    let exact = names.iter().position(|known| *known == name);
-    let ends = |known: &&str| known.strip_suffix(name).is_some_and(|front| front.ends_with('.'));
-    exact.or_else(|| names.iter().position(ends))
-}
-
-/// Finds a key's field: `extra$0.h` is `extra[0].h`, and `.valid` stands for `.$valid$`.
-fn find_field<'a>(key: &'a [KeyField], name: &str) -> Result<&'a KeyField, String> {
-    let names: Vec<&str> = key.iter().map(|field| field.name.as_str()).collect();
-    let mut spellings = vec![name.to_owned(), format!("{name}$"), format!("{name}.$valid$")];
-    if let Some((front, rest)) = name.split_once('$') {
-        let digits = rest.chars().take_while(char::is_ascii_digit).count();
-        if digits > 0 {
-            spellings.push(format!("{front}[{}]{}", &rest[..digits], &rest[digits..]));
-        }
-    }
-    if let Some(front) = name.strip_suffix("valid") {
-        spellings.push(format!("{front}$valid$"));
-    }
-    let found = spellings.iter().find_map(|name| ends_in(&names, name));
-    found.map(|at| &key[at]).ok_or(format!("there is no key field '{name}'"))
-}
-
-/// A match as its field wants it; `*` stands for any digit.
-fn part(field: &KeyField, value: &str) -> Result<Match, String> {
-    let plain = |text: &str| decimal(&text.replace('*', "0"));
-    match field.kind {
-        MatchKind::Exact => Ok(Match::Exact(decimal(value)?)),
-        MatchKind::Range => Ok(Match::Range(decimal(value)?, decimal(value)?)),
-        MatchKind::Lpm => {
-            if let Some((value, length)) = value.split_once('/') {
-                let length = length.parse().map_err(|_| format!("'{length}': no prefix"))?;
-                return Ok(Match::Lpm(decimal(value)?, length));
-            }
-            let stars = value.chars().filter(|&digit| digit == '*').count() as u32;
-            let bits = if value.starts_with("0b") { 1 } else { 4 };
-            let length = field.width.saturating_sub(stars * bits);
-            Ok(Match::Lpm(plain(value)?, length))
-        }
-        MatchKind::Ternary if value.contains('*') => {
-            let ones = if value.starts_with("0b") { "1" } else { "f" };
-            let digit = |c: char| if c == '*' { "0" } else { ones };
-            let mask: String = value[2..].chars().map(digit).collect();
-            Ok(Match::Ternary(plain(value)?, decimal(&format!("{}{mask}", &value[..2]))?))
-        }
-        MatchKind::Ternary => Ok(Match::Exact(decimal(value)?)),
-    }
-}
-
-/// `0b...` as hexadecimal, for the control plane; anything else as it is.
-fn decimal(text: &str) -> Result<String, String> {
-    match text.strip_prefix("0b").or(text.strip_prefix("0B")) {
-        Some(digits) => match u128::from_str_radix(digits, 2) {
-            Ok(value) => Ok(format!("{value:#x}")),
-            Err(_) => Err(format!("'{text}': expected a number")),
-        },
-        None => Ok(text.replace("0X", "0x")),
-    }
-}
-
-fn params(arguments: &str) -> Result<BTreeMap<String, String>, String> {
-    let list = arguments.trim_end().strip_suffix(')').ok_or("expected a closing )")?;
-    let mut params = BTreeMap::new();
-    for argument in list.split(',').map(str::trim).filter(|argument| !argument.is_empty()) {
-        let (name, value) = argument.split_once(':').ok_or(format!("'{argument}': no value"))?;
-        params.insert(name.trim().to_owned(), decimal(value.trim())?);
-    }
-    Ok(params)
-}
-
-/// `rate:burst rate:burst`, rates in tokens per microsecond.
-fn meter_config(words: &[&str]) -> Result<crate::MeterConfig, String> {
-    let pair = |word: &str| -> Option<(u64, u64)> {
-        let (rate, burst) = word.split_once(':')?;
-        Some(((rate.parse::<f64>().ok()? * 1e6) as u64, burst.parse().ok()?))
-    };
-    match words.iter().map(|word| pair(word)).collect::<Option<Vec<_>>>().as_deref() {
-        Some([(cir, cburst), (pir, pburst)]) => {
-            Ok(crate::MeterConfig { cir: *cir, cburst: *cburst, pir: *pir, pburst: *pburst })
-        }
-        _ => Err("expected two RATE:BURST".into()),
-    }
 }

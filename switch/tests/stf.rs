@@ -16,12 +16,22 @@ fn check(json: &str, test: &str) {
 
 #[test]
 fn replicate() {
-    check(include_str!("programs/replicate.json"), include_str!("programs/replicate.stf"));
+    check(include_str!("programs/replicate.json"), include_str!("stf/replicate.stf"));
+}
+
+#[test]
+fn tables() {
+    check(include_str!("programs/tables.json"), include_str!("stf/tables.stf"));
+}
+
+#[test]
+fn externs() {
+    check(include_str!("programs/externs.json"), include_str!("stf/externs.stf"));
 }
 
 #[test]
 fn stacks() {
-    check(include_str!("programs/stacks.json"), include_str!("programs/stacks.stf"));
+    check(include_str!("programs/stacks.json"), include_str!("stf/stacks.stf"));
 }
 
 /// Kind 7 is labels only while the value set has it.

@@ -15,15 +15,19 @@ pub mod plan;
 #[cfg(feature = "python")]
 mod python;
 #[cfg(feature = "python")]
+mod python_stf;
+#[cfg(feature = "python")]
 mod python_switch;
 mod record;
 mod schedule;
 mod summary;
 mod world;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use narrows_common::Time;
+use narrows_switch::Switch;
 use thiserror::Error;
 
 pub use bottleneck::{BottleneckFigures, Quantiles};
@@ -66,13 +70,28 @@ pub fn run(
     directory: &Path,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, EngineError> {
+    run_with(plan_json, directory, BTreeMap::new(), progress)
+}
+
+/// The same with switches that a controller has set up already: a switch that is among `ready`
+/// by its name is taken as it is, and the plan's entries, sessions and registers of it are not
+/// written.
+///
+/// # Errors
+/// See [`EngineError`].
+pub fn run_with(
+    plan_json: &str,
+    directory: &Path,
+    ready: BTreeMap<String, Switch>,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Summary, EngineError> {
     let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|error| EngineError::Plan(format!("plan: {error}")))?;
     let (end, until_complete) = match plan.duration_ps {
         Some(duration) => (Time::ZERO + duration, false),
         None => (Time::ZERO + plan.limit_ps, true),
     };
-    let mut world = World::build(plan, directory)?;
+    let mut world = World::build(plan, ready, directory)?;
     let stopped = match world.run(end, until_complete, progress) {
         Ok(stopped) => stopped,
         Err(error) => {

@@ -1,5 +1,6 @@
 //! `testbed._engine`: the engine as Python sees it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{create_exception, wrap_pyfunction};
 
+use crate::python_switch::PySwitch;
 use crate::{EngineError, Progress};
 
 create_exception!(_engine, PlanError, PyValueError, "The plan, or something it names, is wrong.");
@@ -22,15 +24,26 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// `progress`, where given, is called a few times a second with a dict of `time_ps`, `events`,
 /// `packets` and `completed_flows`, and stops the run by returning False.
 ///
+/// `switches`, where given, has a `Switch` for some or all of the plan's switches by name, with
+/// program and state; the run takes it, and writes nothing of the plan's to it.
+///
 /// Returns the summary. Raises PlanError, RunError or Cancelled.
 #[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, progress=None))]
+#[pyo3(signature = (plan_json, out_dir, progress=None, switches=None))]
 fn run<'py>(
     py: Python<'py>,
     plan_json: String,
     out_dir: PathBuf,
     progress: Option<Py<PyAny>>,
+    switches: Option<BTreeMap<String, Py<PySwitch>>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let mut ready = BTreeMap::new();
+    for (name, switch) in switches.unwrap_or_default() {
+        let Some(made) = switch.get().take() else {
+            return Err(PlanError::new_err(format!("switch '{name}': it has no program")));
+        };
+        ready.insert(name, made);
+    }
     let mut raised: Option<PyErr> = None;
     let outcome = py.detach(|| {
         let mut next = Instant::now() + PROGRESS_INTERVAL;
@@ -47,7 +60,7 @@ fn run<'py>(
                 }
             }
         };
-        crate::run(&plan_json, &out_dir, &mut report)
+        crate::run_with(&plan_json, &out_dir, ready, &mut report)
     });
     match (outcome, raised) {
         (_, Some(error)) => Err(error),
@@ -109,6 +122,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(applications, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python_stf::run_stf, module)?)?;
     module.add_class::<crate::python_switch::PySwitch>()?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;
