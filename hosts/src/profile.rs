@@ -128,6 +128,8 @@ pub enum Cut {
     Cwnd,
     /// The smaller of congestion and offered window; ssthresh in whole segments (ns-2).
     CwndOrOffered,
+    /// The same, and its half too is whole segments (ns-2's `precisionReduce_` false).
+    WholeCwndOrOffered,
 }
 
 /// The window after idleness.
@@ -211,5 +213,16 @@ pub const NS2: Profile = Profile {
     ..RFC
 };
 
+/// ns-2 as of 2004 (2.27): what its defaults were before the changes of October 2004 (`minrto_`),
+/// January 2006 (`rtxcur_init_`, `precisionReduce_`). The longest time-out stays today's 60 s.
+pub const NS2_2004: Profile = Profile {
+    name: "ns2-2004",
+    title: "ns-2.27's one-way agents: older timers, integer halving",
+    initial_rto: Duration::from_secs(6),
+    min_rto: Duration::from_secs(1),
+    cut: Cut::WholeCwndOrOffered,
+    ..NS2
+};
+
 /// Every profile.
-pub const PROFILES: &[Profile] = &[RFC, LINUX, NS2];
+pub const PROFILES: &[Profile] = &[RFC, LINUX, NS2, NS2_2004];

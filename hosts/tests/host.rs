@@ -214,12 +214,12 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
             "flow 1: variant = \"renu\" is unknown; expected one of reno, aimd-fc, aimd-fc-plus, new-aimd, cubic",
         ),
         (
-            serde_json::json!({"recovery": "tahoe"}),
-            "flow 1: recovery = \"tahoe\" is unknown; expected one of newreno, sack",
+            serde_json::json!({"recovery": "vegas"}),
+            "flow 1: recovery = \"vegas\" is unknown; expected one of newreno, newreno-slow, reno, tahoe, sack",
         ),
         (
             serde_json::json!({"profile": "ns3"}),
-            "flow 1: profile = \"ns3\" is unknown; expected one of rfc, linux, ns2",
+            "flow 1: profile = \"ns3\" is unknown; expected one of rfc, linux, ns2, ns2-2004",
         ),
         (
             serde_json::json!({"params": {"alpha": 1.0}}),

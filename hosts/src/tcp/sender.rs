@@ -251,7 +251,11 @@ impl Sender {
             self.counters.fast_recoveries += 1;
             self.timed = None;
             let congestion = self.congestion(now, false);
-            self.cc.on_congestion(&congestion);
+            if outcome.restarts_window {
+                self.cc.on_rto(&congestion);
+            } else {
+                self.cc.on_congestion(&congestion);
+            }
         }
     }
 
@@ -279,15 +283,18 @@ impl Sender {
     }
 
     fn congestion(&self, now: Time, is_repeated: bool) -> Congestion {
-        let cwnd = self.cc.cwnd_bytes();
+        let (cwnd, mss) = (self.cc.cwnd_bytes(), u64::from(self.mss));
+        let cwnd_or_offered = cwnd.min(self.window_edge.saturating_sub(self.board.una()));
         let window_bytes = match self.profile.cut {
             // What limited transmit sent lies beyond cwnd and does not count (RFC 5681 section
             // 3.2 step 2).
             Cut::Flight => self.board.flight_bytes().min(cwnd),
             Cut::Cwnd => cwnd,
-            Cut::CwndOrOffered => cwnd.min(self.window_edge.saturating_sub(self.board.una())),
+            Cut::CwndOrOffered => cwnd_or_offered,
+            Cut::WholeCwndOrOffered => cwnd_or_offered - cwnd_or_offered % (2 * mss),
         };
-        let whole_segments = self.profile.cut == Cut::CwndOrOffered;
+        let whole_segments =
+            matches!(self.profile.cut, Cut::CwndOrOffered | Cut::WholeCwndOrOffered);
         Congestion { now, window_bytes, mss: self.mss, whole_segments, is_repeated }
     }
 

@@ -6,7 +6,9 @@
 //! and is sent again from the first hole on, as the window allows.
 
 pub mod newreno;
+pub mod reno;
 pub mod sack;
+pub mod tahoe;
 
 use super::scoreboard::Scoreboard;
 use crate::cc::Need;
@@ -15,7 +17,8 @@ use narrows_common::record::Phase;
 use serde::Serialize;
 
 /// Every rule.
-pub const RECOVERIES: &[Rule] = &[newreno::RULE, sack::RULE];
+pub const RECOVERIES: &[Rule] =
+    &[newreno::RULE, newreno::SLOW_RULE, reno::RULE, tahoe::RULE, sack::RULE];
 
 /// What there is to know about a rule, for help, docs and checks.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -48,11 +51,26 @@ pub struct Setup {
     pub ns2_newreno: bool,
 }
 
+impl Setup {
+    /// RFC 3042: one more segment on each of the first two duplicate ACKs.
+    fn limited_transmit_bytes(&self, dupacks: u32) -> u64 {
+        let has_allowance = self.limited_transmit && dupacks < self.dupack_threshold;
+        if has_allowance { u64::from(dupacks.min(2)) * u64::from(self.mss) } else { 0 }
+    }
+
+    /// The same while lost data is sent again, which is ns-2's `singledup_` only.
+    fn extra_after_loss_bytes(&self, dupacks: u32) -> u64 {
+        if self.ns2_newreno { self.limited_transmit_bytes(dupacks) } else { 0 }
+    }
+}
+
 /// What an ACK meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// A loss was found: the window is to be cut.
     pub is_loss_found: bool,
+    /// With a loss: the window restarts at one segment, as after a time-out.
+    pub restarts_window: bool,
     /// A loss has been repaired without a time-out.
     pub is_repaired: bool,
     /// The window may grow by this ACK.
@@ -63,17 +81,17 @@ pub struct Outcome {
 
 impl Outcome {
     /// A new ACK with nothing lost.
-    const PLAIN: Outcome =
-        Outcome { is_loss_found: false, is_repaired: false, may_grow: true, restarts_timer: true };
+    const PLAIN: Outcome = Outcome { may_grow: true, restarts_timer: true, ..Outcome::NOTHING };
     /// A duplicate ACK that says nothing yet.
     const NOTHING: Outcome = Outcome {
         is_loss_found: false,
+        restarts_window: false,
         is_repaired: false,
         may_grow: false,
         restarts_timer: false,
     };
-    const LOSS: Outcome =
-        Outcome { is_loss_found: true, is_repaired: false, may_grow: false, restarts_timer: true };
+    /// A loss that cuts the window.
+    const LOSS: Outcome = Outcome { is_loss_found: true, restarts_timer: true, ..Outcome::NOTHING };
 }
 
 /// What to send.

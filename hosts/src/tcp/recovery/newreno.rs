@@ -3,8 +3,9 @@
 //!
 //! RFC 6582 inflates cwnd itself; here the inflation is a number of its own, which a partial ACK
 //! may make negative, so that congestion control sees its own window only. The timer restarts
-//! at the first partial ACK only (section 4, "impatient"). A full ACK leaves the window at
-//! ssthresh (section 3.2 step 3, option 2).
+//! at the first partial ACK only (section 4, "impatient"), or at each (`newreno-slow`,
+//! "slow-but-steady"; ns-2's `newreno_changes1_` 0). A full ACK leaves the window at ssthresh
+//! (section 3.2 step 3, option 2). With recovery over at any new ACK it is Reno: `reno.rs`.
 
 use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::tcp::scoreboard::Scoreboard;
@@ -15,14 +16,41 @@ pub const RULE: Rule = Rule {
     title: "fast retransmit and recovery with partial ACKs",
     reference: "RFC 6582, RFC 5681 section 3.2, RFC 3042",
     needs: &[],
-    not_implemented: &["the heuristics of RFC 6582 section 4 (timestamp, ACK ambiguity)"],
-    build: |setup| Box::new(NewReno::new(setup)),
+    not_implemented: NOT_IMPLEMENTED,
+    build: |setup| Box::new(NewReno::new(setup, PartialAck::RestartsTimerOnce)),
 };
+
+/// NewReno whose timer restarts at each partial ACK.
+pub const SLOW_RULE: Rule = Rule {
+    name: "newreno-slow",
+    title: "NewReno, slow-but-steady: the timer restarts at each partial ACK",
+    reference: "RFC 6582 section 4; ns-2.35 newreno_changes1_ 0",
+    needs: &[],
+    not_implemented: NOT_IMPLEMENTED,
+    build: |setup| Box::new(NewReno::new(setup, PartialAck::RestartsTimer)),
+};
+
+const NOT_IMPLEMENTED: &[&str] = &[
+    "the heuristics of RFC 6582 section 4 (timestamp, ACK ambiguity)",
+    "ns-2's two packets at most an ACK during recovery",
+];
+
+/// What a new ACK means that leaves some of the window of the loss unacknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartialAck {
+    /// The loss is repaired (Reno).
+    EndsRecovery,
+    /// The next segment is lost; the first such ACK restarts the timer.
+    RestartsTimerOnce,
+    /// The next segment is lost; each such ACK restarts the timer.
+    RestartsTimer,
+}
 
 /// The state of the rule.
 #[derive(Debug)]
 pub struct NewReno {
     setup: Setup,
+    partial_ack: PartialAck,
     stage: Stage,
     dupacks: u32,
     /// What was sent when the latest loss was found ends here (RFC 6582's recover, plus 1).
@@ -35,9 +63,10 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    pub(super) fn new(setup: &Setup) -> Self {
+    pub(super) fn new(setup: &Setup, partial_ack: PartialAck) -> Self {
         NewReno {
             setup: *setup,
+            partial_ack,
             stage: Stage::Open,
             dupacks: 0,
             recover: 0,
@@ -67,16 +96,17 @@ impl NewReno {
             self.inflation_bytes += self.mss();
         }
         self.must_send_first = true;
-        let restarts_timer = !self.had_partial_ack;
+        let restarts_timer = self.partial_ack == PartialAck::RestartsTimer || !self.had_partial_ack;
         self.had_partial_ack = true;
         Outcome { restarts_timer, ..Outcome::NOTHING }
     }
 
-    /// RFC 3042: one more segment on each of the first two duplicate ACKs.
-    fn limited_transmit_bytes(&self) -> i64 {
-        let has_allowance =
-            self.setup.limited_transmit && self.dupacks < self.setup.dupack_threshold;
-        if has_allowance { i64::from(self.dupacks.min(2)) * self.mss() } else { 0 }
+    /// Duplicates of what was sent before the last recovery or time-out begin none (section 3.2
+    /// step 2; ns-2's `bugFix_`). RFC 5681's Reno has no such rule.
+    fn may_enter(&self, board: &Scoreboard) -> bool {
+        let is_textbook_reno =
+            self.partial_ack == PartialAck::EndsRecovery && !self.setup.ns2_newreno;
+        is_textbook_reno || board.una() > self.recover
     }
 }
 
@@ -84,7 +114,9 @@ impl Recovery for NewReno {
     fn on_ack(&mut self, board: &mut Scoreboard, acked_bytes: u64) -> Outcome {
         let is_past = board.una() >= self.recover;
         match self.stage {
-            Stage::Recovery if !is_past => return self.on_partial_ack(acked_bytes),
+            Stage::Recovery if !is_past && self.partial_ack != PartialAck::EndsRecovery => {
+                return self.on_partial_ack(acked_bytes);
+            }
             Stage::Recovery => {
                 self.stage = Stage::Open;
                 self.dupacks = 0;
@@ -104,10 +136,7 @@ impl Recovery for NewReno {
         self.dupacks += 1;
         match self.stage {
             Stage::Recovery => self.inflation_bytes += self.mss(),
-            // Section 3.2 step 2: not for what was sent before the last recovery or time-out.
-            Stage::Open
-                if self.dupacks >= self.setup.dupack_threshold && board.una() > self.recover =>
-            {
+            Stage::Open if self.dupacks >= self.setup.dupack_threshold && self.may_enter(board) => {
                 return self.enter(board);
             }
             Stage::Open | Stage::Loss => {}
@@ -130,13 +159,11 @@ impl Recovery for NewReno {
         }
         let extra_bytes = match self.stage {
             Stage::Loss => {
-                let extra_bytes =
-                    if self.setup.ns2_newreno { self.limited_transmit_bytes() } else { 0 };
-                let window_bytes = cwnd_bytes.saturating_add_signed(extra_bytes);
+                let window_bytes = cwnd_bytes + self.setup.extra_after_loss_bytes(self.dupacks);
                 return send_after_timeout(board, self.setup.mss, window_bytes);
             }
             Stage::Recovery => self.inflation_bytes,
-            Stage::Open => self.limited_transmit_bytes(),
+            Stage::Open => self.setup.limited_transmit_bytes(self.dupacks) as i64,
         };
         // A window deflated to nothing still admits one segment (RFC 5681 section 3.1).
         let window_bytes = cwnd_bytes.saturating_add_signed(extra_bytes).max(self.setup.mss.into());
@@ -166,7 +193,7 @@ mod tests {
         board.on_sent(1);
         board.on_acked(1);
         board.on_sent(1 + sent * MSS);
-        (NewReno::new(&setup), board)
+        (NewReno::new(&setup, PartialAck::RestartsTimerOnce), board)
     }
 
     fn ack(rule: &mut NewReno, board: &mut Scoreboard, segments: u64) -> Outcome {
