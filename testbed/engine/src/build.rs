@@ -1,5 +1,6 @@
 //! From a plan to a wired world: every name is resolved here, once.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,15 +37,20 @@ fn plan_error(what: impl Into<String>) -> EngineError {
 }
 
 impl World {
-    /// Builds the world of `plan`; its tables go into `directory`.
+    /// Builds the world of `plan` with the switches that are `ready` already; its tables go into
+    /// `directory`.
     ///
     /// # Errors
     /// When the plan names something that is not there, or an engine refuses its part of it.
-    pub fn build(mut plan: Plan, directory: &Path) -> Result<World, EngineError> {
+    pub fn build(
+        mut plan: Plan,
+        ready: BTreeMap<String, Switch>,
+        directory: &Path,
+    ) -> Result<World, EngineError> {
         if plan.schema != SCHEMA {
             return Err(plan_error(format!("plan: schema {} where {SCHEMA} is read", plan.schema)));
         }
-        let mut builder = Builder::new(&plan)?;
+        let mut builder = Builder::new(&plan, ready)?;
         builder.plug(&plan)?;
         builder.add_hosts(&plan)?;
         for flow in std::mem::take(&mut plan.flows) {
@@ -67,10 +73,14 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(plan: &Plan) -> Result<Self, EngineError> {
+    fn new(plan: &Plan, mut ready: BTreeMap<String, Switch>) -> Result<Self, EngineError> {
         let mut programs: FxHashMap<&str, Arc<Program>> = FxHashMap::default();
         let mut switches = Vec::new();
         for switch in &plan.switches {
+            if let Some(made) = ready.remove(&switch.name) {
+                switches.push(switch_node(switch, made));
+                continue;
+            }
             let program = match programs.get(switch.program.as_str()) {
                 Some(program) => program.clone(),
                 None => {
@@ -80,6 +90,9 @@ impl Builder {
                 }
             };
             switches.push(build_switch(switch, program, plan.seed)?);
+        }
+        if let Some(name) = ready.keys().next() {
+            return Err(plan_error(format!("plan: there is no switch '{name}'")));
         }
         Ok(Builder {
             switches,
@@ -288,6 +301,10 @@ fn build_switch(
             .write_register(&cell.register, cell.index, &cell.value)
             .map_err(|error| failed(&error))?;
     }
+    Ok(switch_node(plan, switch))
+}
+
+fn switch_node(plan: &SwitchPlan, switch: Switch) -> SwitchNode {
     let ports = plan.config.ports.iter().map(|port| usize::from(port.port) + 1).max().unwrap_or(0);
-    Ok(SwitchNode { name: Arc::from(plan.name.as_str()), switch, cables: vec![None; ports] })
+    SwitchNode { name: Arc::from(plan.name.as_str()), switch, cables: vec![None; ports] }
 }

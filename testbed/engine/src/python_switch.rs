@@ -26,6 +26,18 @@ struct Config {
     /// The port whose packets are the controllers'.
     #[serde(default)]
     cpu_port: Option<u16>,
+    /// As `SwitchConfig` has them, for a switch that a run takes.
+    #[serde(default)]
+    flow_field: Option<String>,
+    #[serde(default)]
+    record_queue: bool,
+    /// What its random numbers are drawn for, with the seed.
+    #[serde(default = "switch_name")]
+    name: String,
+}
+
+fn switch_name() -> String {
+    "switch".to_owned()
 }
 
 /// Why the switch refused: a kind of `target.py`, and a message.
@@ -105,10 +117,10 @@ impl Inner {
         let config = SwitchConfig {
             ports: self.config.ports.clone(),
             timestamp_unit: self.config.timestamp_unit,
-            flow_field: None,
-            record_queue: false,
+            flow_field: self.config.flow_field.clone(),
+            record_queue: self.config.record_queue,
         };
-        let rng = Rng::for_component(self.seed, "switch");
+        let rng = Rng::for_component(self.seed, &self.config.name);
         Switch::new(Arc::new(program), config, rng).map_err(|error| refuse(error.to_string()))
     }
 
@@ -277,6 +289,13 @@ fn meter(config: Option<BTreeMap<String, u64>>) -> Result<Option<MeterConfig>, R
     };
     let (cir, cburst) = (part("cir")?, part("cburst")?);
     Ok(Some(MeterConfig { cir, cburst, pir: part("pir")?, pburst: part("pburst")? }))
+}
+
+impl PySwitch {
+    /// The switch as it has been set up, for a run; what is left has no program.
+    pub(crate) fn take(&self) -> Option<Switch> {
+        self.lock().switch.take()
+    }
 }
 
 type Row<'py> = (Bound<'py, PyDict>, u64, u64);
