@@ -8,7 +8,7 @@ mod net;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Packet, Rng};
 use narrows_hosts::tcp::wire;
-use narrows_hosts::{AccessConfig, AccessLink, Counts, Recording};
+use narrows_hosts::{AccessConfig, AccessLink, Counts, RECOVERIES, Recording};
 use net::{Net, Path, flow, secs};
 
 /// Acknowledged packets, retransmissions, time-outs, window cuts, last ssthresh in packets.
@@ -103,6 +103,26 @@ fn newreno_with_a_minimum_of_one_second_needs_no_timeout() {
 }
 
 #[test]
+fn sack1_is_ns2s() {
+    let rows: [(&[u64], Outcome); 4] = [
+        (&[60], [2654, 1, 0, 1, 15]),
+        (&[60, 62], [2654, 2, 0, 1, 15]),
+        (&[60, 62, 64], [2654, 3, 0, 1, 15]),
+        (&[60, 62, 64, 66], [2654, 4, 0, 1, 15]),
+    ];
+    check("sack1", 200, &rows);
+}
+
+#[test]
+fn sack1_on_a_saturated_path() {
+    const CUTS_S: [f64; 14] = [
+        1.03346, 6.49842, 10.85251, 15.20659, 19.56068, 23.91476, 28.26885, 32.62294, 36.97702,
+        41.33111, 45.68520, 50.03928, 54.39337, 58.74746,
+    ];
+    check_saturated("sack1", "ns2", [13777, 114, 1], &CUTS_S);
+}
+
+#[test]
 fn sack_keeps_pace_with_ns2s_sack1() {
     // Packets, time-outs, cuts and thresholds are Sack1's. Retransmissions are one more than its
     // 1, 2, 3, 4: the window of 30 admits no new data, and RFC 6675 then has its rescue
@@ -139,18 +159,26 @@ fn saturated(recovery: &str, profile: &str) -> Net {
 
 /// Packets acknowledged, retransmissions, time-outs, and when the window was cut without a
 /// time-out. Ours are 0.08 ms late throughout: real SYNs carry options, and the handshake has an
-/// ACK.
+/// ACK. With SACK it is 0.2 to 0.7 ms: ns-2's ACKs grow by 8 bytes a block, three at most, real
+/// ones by an option of 4 bytes more and up to four blocks.
 fn check_saturated(recovery: &str, profile: &str, counts: [u64; 3], cuts_s: &[f64]) {
     let mut net = saturated(recovery, profile);
     let cuts = cuts(&mut net);
+    let tolerance_s = if narrow_acks(recovery) { 0.0002 } else { 0.001 };
     for (ours, theirs) in cuts.iter().zip(cuts_s) {
         assert!(
-            (ours - theirs).abs() < 0.0002,
+            (ours - theirs).abs() < tolerance_s,
             "{recovery}, {profile}: {ours} s, ns-2 {theirs} s, in {cuts:?}"
         );
     }
     assert_eq!(cuts.len(), cuts_s.len(), "{recovery}, {profile}");
     assert_eq!(saturated_counts(&net), counts, "{recovery}, {profile}");
+}
+
+/// True when the recovery's ACKs carry no SACK blocks.
+fn narrow_acks(recovery: &str) -> bool {
+    let rule = RECOVERIES.iter().find(|rule| rule.name == recovery);
+    rule.is_some_and(|rule| rule.needs.is_empty())
 }
 
 fn saturated_counts(net: &Net) -> [u64; 3] {

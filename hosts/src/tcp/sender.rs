@@ -234,6 +234,9 @@ impl Sender {
         {
             self.cc.on_ack(&event);
         }
+        if outcome.clears_backoff {
+            self.rtt.clear_backoff();
+        }
         self.act_on(now, outcome);
         outcome.restarts_timer
     }

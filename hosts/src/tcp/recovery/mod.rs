@@ -8,6 +8,7 @@
 pub mod newreno;
 pub mod reno;
 pub mod sack;
+pub mod sack1;
 pub mod tahoe;
 
 use super::scoreboard::Scoreboard;
@@ -18,7 +19,7 @@ use serde::Serialize;
 
 /// Every rule.
 pub const RECOVERIES: &[Rule] =
-    &[newreno::RULE, newreno::SLOW_RULE, reno::RULE, tahoe::RULE, sack::RULE];
+    &[newreno::RULE, newreno::SLOW_RULE, reno::RULE, tahoe::RULE, sack::RULE, sack1::RULE];
 
 /// What there is to know about a rule, for help, docs and checks.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -77,6 +78,8 @@ pub struct Outcome {
     pub may_grow: bool,
     /// The retransmission timer starts again.
     pub restarts_timer: bool,
+    /// The time-out no longer backs off.
+    pub clears_backoff: bool,
 }
 
 impl Outcome {
@@ -89,6 +92,7 @@ impl Outcome {
         is_repaired: false,
         may_grow: false,
         restarts_timer: false,
+        clears_backoff: false,
     };
     /// A loss that cuts the window.
     const LOSS: Outcome = Outcome { is_loss_found: true, restarts_timer: true, ..Outcome::NOTHING };

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule {
     title: "selective acknowledgments and a pipe",
     reference: "RFC 6675, RFC 2018",
     needs: &[Need::Sack],
-    not_implemented: &["D-SACK (RFC 2883)", "ns-2 Sack1's own rule; the ns2 profile runs RFC 6675"],
+    not_implemented: &["D-SACK (RFC 2883)"],
     build: |setup| Box::new(Sack::new(setup)),
 };
 
