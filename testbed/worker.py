@@ -19,7 +19,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from controller.client import ControllerError
+from controller.drivers import DriverError
 from testbed import catalogue
+from testbed.control import set_up
 
 Json = dict[str, Any]
 
@@ -32,13 +35,15 @@ def main() -> int:
     engine = catalogue.engine()
     partial.mkdir(parents=True)
     try:
-        summary = engine.run(job["plan"], str(partial), report_progress)
+        # The state is there before the run's clock begins.
+        switches = set_up(engine, json.loads(job["plan"]))
+        summary = engine.run(job["plan"], str(partial), report_progress, switches)
         write_json(partial / "run.json", run_record(job["record"], summary))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         publish(partial, final)
     except engine.Cancelled:
         return 1
-    except engine.PlanError as error:
+    except (engine.PlanError, ControllerError, DriverError) as error:
         return say({"refused": str(error)})
     except engine.RunError as error:
         return say({"failed": str(error)})

@@ -1,0 +1,81 @@
+"""The controller sets a `sim` run's switches up, over P4Runtime and gNMI as any other's.
+
+Each switch of the plan is made without program and rates, behind a gRPC server on a Unix socket.
+The client pushes the pipeline, writes entries, clone sessions and registers, and sets rates and
+queue limits; then the run takes the switch as it is. A program without its P4Info beside it
+(`name.json`, `name.p4info.txtpb`) can't be had so: the engine writes its state in process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from controller.client import ControllerError, SwitchClient
+from controller.drivers import DriverError
+from controller.drivers.gnmi import PS_PER_US, GnmiDriver
+from controller.state import SwitchState
+from switch.server.gnmi import GnmiService
+from switch.server.p4runtime import P4RuntimeService
+from switch.server.serve import serve
+
+Json = dict[str, Any]
+
+
+def set_up(engine: Any, plan: Json) -> dict[str, Any]:
+    """The plan's switches by name, set up; without those whose program has no P4Info. Raises
+    `ControllerError` or `DriverError` naming the switch.
+    """
+    made = dict[str, Any]()
+    with tempfile.TemporaryDirectory(prefix="narrows-") as directory:
+        for number, switch in enumerate(plan["switches"]):
+            program = Path(switch["program"])
+            p4info = program.with_suffix(".p4info.txtpb")
+            if not p4info.is_file() or not program.is_file():
+                continue
+            config = switch["config"] | {"name": switch["name"], "cpu_port": None}
+            ports: list[Json] = config["ports"]
+            config["ports"] = [port | {"rate_bps": None} for port in ports]
+            target = engine.Switch(json.dumps(config), plan["seed"])
+            address = f"unix:{directory}/{number}"
+            services = [P4RuntimeService(target).add_to, GnmiService(target).add_to]
+            server, _ = serve(address, services)
+            client = SwitchClient(address, p4info=p4info, program=program)
+            try:
+                asyncio.run(configure(client, SwitchState.from_json(switch), ports))
+            except ControllerError as error:
+                said = str(error).removeprefix(f"{address}: ")
+                raise ControllerError(f"switch '{switch['name']}': {said}") from None
+            except DriverError as error:
+                raise DriverError(f"switch '{switch['name']}': {error}") from None
+            finally:
+                server.stop(None).wait()
+            made[switch["name"]] = target
+    return made
+
+
+async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Json]) -> None:
+    """Gives a switch its pipeline, its state, and its ports' rates and limits. Raises
+    `DriverError` where a target would round one.
+    """
+    async with client:
+        await client.write(state)
+        assert client.gnmi is not None
+        driver = GnmiDriver(client.gnmi)
+        for port in ports:
+            number, rate_bps, limit = port["port"], port["rate_bps"], port["queue"]
+            if rate_bps is None:
+                continue
+            in_force: Any = await driver.set_rate(number, rate_bps)
+            if in_force != rate_bps:
+                raise DriverError(f"port {number}: rate {rate_bps} became {in_force}")
+            if limit.get("time_ps", 0) % PS_PER_US:
+                # gNMI has whole microseconds; the port was made with its limit.
+                continue
+            in_force = await driver.set_queue_limit(number, limit)
+            if in_force != limit:
+                raise DriverError(f"port {number}: queue limit {limit} became {in_force}")
