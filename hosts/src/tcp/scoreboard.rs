@@ -173,9 +173,14 @@ impl Scoreboard {
         (self.una < end).then_some((self.una, end))
     }
 
-    /// The end of the hole at the left edge.
+    /// The end of the hole at the left edge. A SACKed range there contradicts the cumulative ACK,
+    /// which is the one to believe: the hole is that range (RFC 2018 section 8).
     pub fn first_hole_end(&self) -> u64 {
-        self.sacked.first().map_or(self.nxt, |(start, _)| start)
+        match self.sacked.first() {
+            Some((start, end)) if start <= self.una => end,
+            Some((start, _)) => start,
+            None => self.nxt,
+        }
     }
 
     fn next_hole(&self) -> Option<(u64, u64)> {

@@ -126,3 +126,14 @@ fn after_a_timeout_the_sacked_are_not_sent_again() {
     rule.on_ack(&mut board, 6 * MSS);
     assert_eq!(rule.stage(), Stage::Open);
 }
+
+#[test]
+fn a_peer_that_sacks_the_left_edge_itself_gets_it_again() {
+    let (mut rule, mut board) = rule(10);
+    sack(&mut rule, &mut board, 0, 5);
+    assert!(sack(&mut rule, &mut board, 6, 9).is_loss_found);
+    let first = Send::Again { start: at(0), end: at(5) };
+    assert_eq!(rule.poll_send(&board, 5 * MSS, true), first);
+    resend(&mut rule, &mut board, 0);
+    assert_eq!(again(rule.poll_send(&board, 5 * MSS, true)), Some(5));
+}
