@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -268,3 +269,26 @@ def test_the_command_against_narrows_switch(
         daemon.terminate()
         daemon.communicate(timeout=20)
     assert daemon.returncode == 0
+
+
+def test_the_document_s_commands(
+    switch: tuple[Any, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = (ROOT / "docs/controller.md").read_text()
+    (state,) = re.findall(r"```json\n(.*?)```", text, re.S)
+    (tmp_path / "state.json").write_text(state)
+    (tmp_path / "p4").symlink_to(ROOT / "p4")
+    monkeypatch.chdir(tmp_path)
+    commands = [
+        found
+        for block in re.findall(r"```console\n(.*?)```", text, re.S)
+        for found in re.findall(r"\$ python -m controller (.*)\n((?:[^$].*\n)*)", block)
+    ]
+    assert len(commands) == 7
+    for line, printed in commands:
+        arguments = shlex.split(line.replace("127.0.0.1:9559", switch[1]))
+        assert main(arguments) == 0, capsys.readouterr().err
+        assert capsys.readouterr().out == printed, line
