@@ -9,7 +9,7 @@ import pytest
 
 from controller import topology as net
 from controller.routes import base_rtt_ps, path, routes
-from controller.state import Lpm, RegisterCell, SwitchState, TableEntry
+from controller.state import Lpm, Match, Range, RegisterCell, SwitchState, TableEntry
 from controller.switch import FLOW_ENTRIES, flow_ids, loss, switch_state
 from tests.world import ROOT
 
@@ -30,6 +30,11 @@ def first(text: str, key: str) -> str:
 
 def widths(text: str, field: str) -> dict[str, int]:
     return {first(b, "name"): int(first(b, "bitwidth")) for b in blocks(text, field)}
+
+
+def value_of(match: Match) -> int:
+    assert not isinstance(match, Range)
+    return match.value
 
 
 def everything_on() -> SwitchState:
@@ -63,7 +68,7 @@ def test_every_entry_is_in_the_words_of_the_p4info() -> None:
         for name, value in entry.params.items():
             assert value < 1 << params[name], f"{entry.action}.{name}"
         for name, match in entry.matches.items():
-            assert match.value < 1 << fields[name], f"{entry.table}.{name}"
+            assert value_of(match) < 1 << fields[name], f"{entry.table}.{name}"
         ternary = "match_type: TERNARY" in tables[entry.table]
         assert (entry.priority > 0) == ternary
     assert f"size: {FLOW_ENTRIES}" in tables["NarrowsIngress.identify_flow.flow"]
@@ -141,7 +146,7 @@ def test_routes_are_the_fewest_cables_then_the_least_delay() -> None:
 def test_a_packet_gets_the_mac_of_the_next_hop() -> None:
     topology = square()
     state = switch_state(topology, routes(topology), topology.switches[0])
-    macs = {entry.matches["hdr.ipv4.dst_addr"].value: entry.params["dst_mac"]
+    macs = {value_of(entry.matches["hdr.ipv4.dst_addr"]): entry.params["dst_mac"]
             for entry in state.entries if "hdr.ipv4.dst_addr" in entry.matches
             and entry.table.endswith("ipv4_lpm")}  # fmt: skip
     # h1 is here; h2 behind s2's port 1; h3 and h4 behind s4's port 2; h5 cannot be reached.
