@@ -12,7 +12,7 @@ from typing import Any
 from controller.state import TableEntry
 from controller.switch import ecn, loss, switch_state
 from controller.topology import End
-from testbed import catalogue
+from testbed import catalogue, traces
 from testbed.layout import Layout, LayoutError, PlacedFlow, lay_out
 from testbed.problems import InputError, Problem
 from testbed.scenario import App, Change, Flow, PortChange, Scenario
@@ -56,7 +56,7 @@ def make_plan(scenario: Scenario, source: str) -> Json:
             "groups": list(layout.groups),
             "cables": cables(layout),
             "hosts": hosts(layout),
-            "flows": flows(scenario, layout),
+            "flows": flows(scenario, layout, Path(source).parent),
             "events": events(scenario, layout),
             "bottleneck": dataclasses.asdict(layout.bottleneck),
             "record": {
@@ -182,16 +182,18 @@ def hosts(layout: Layout) -> list[Json]:
     return planned
 
 
-def flows(scenario: Scenario, layout: Layout) -> list[Json]:
-    """Every connection. Raises `LayoutError` where a run to completion would never end."""
-    endless = [placed for placed in layout.flows if placed.settings.app.bytes is None]
+def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[Json]:
+    """Every connection; paths count from the scenario's directory. Raises `LayoutError` where a run
+    to completion would never end.
+    """
+    endless = [placed for placed in layout.flows if not placed.settings.app.is_finite]
     if scenario.duration == "completion" and len(endless) == len(layout.flows):
-        what = 'no flow ever finishes: give an app a size, such as bytes = "20000KB"'
+        what = 'no flow ever finishes: give an app an end, bytes = "20000KB" or messages = 100'
         raise LayoutError([Problem("duration", what, "completion")])
-    return [flow(scenario, placed) for placed in layout.flows]
+    return [flow(scenario, placed, directory) for placed in layout.flows]
 
 
-def flow(scenario: Scenario, placed: PlacedFlow) -> Json:
+def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
     """One connection."""
     settings, network = placed.settings, placed.flow
     sack, delayed_ack = settings.sack, settings.delayed_ack
@@ -221,7 +223,7 @@ def flow(scenario: Scenario, placed: PlacedFlow) -> Json:
             "min_rto_ps": settings.min_rto,
             "nagle": settings.nagle,
             "params": settings.params,
-            "app": application(settings.app),
+            "app": application(settings.app, directory),
             "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
         },
     }
@@ -232,10 +234,18 @@ def endpoint(ip: int, tcp_port: int) -> Json:
     return {"ip": ip_text(ip), "port": tcp_port}
 
 
-def application(app: App) -> Json:
-    """What the sender writes, with only the keys that were given."""
-    size = {} if app.bytes is None else {"bytes": app.bytes}
-    return {"kind": app.kind, **(app.model_extra or {}), **size}
+def application(app: App, directory: Path) -> Json:
+    """What the sender writes, with only the keys that were given, by their names in a plan."""
+    planned: Json = {"kind": app.kind} | ({} if app.bytes is None else {"bytes": app.bytes})
+    for name, value in (app.model_extra or {}).items():
+        key = app.keys[name]
+        planned[key["plan"]] = value
+        if key["unit"] == "trace":
+            try:
+                planned[key["plan"]] = traces.read(directory / value)
+            except traces.TraceError as error:
+                raise LayoutError([Problem(f"flow.app.{name}", str(error), value)]) from None
+    return planned
 
 
 def window_bytes(settings: Flow, profile: str) -> int | None:

@@ -19,7 +19,9 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    SerializerFunctionWrapHandler,
     WithJsonSchema,
+    model_serializer,
     model_validator,
 )
 
@@ -234,8 +236,34 @@ class Start(Model):
     """A uniform random delay below this, drawn from the run's seed for each flow."""
 
 
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("is no whole number above 0")
+    return value
+
+
+def _word(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    return value
+
+
+APP_UNITS: dict[str, tuple[Callable[[object], Any], Callable[[Any], object]]] = {
+    "rate": (units.parse_rate, units.format_rate),
+    "size": (units.parse_size, units.format_size),
+    "duration": (units.parse_duration, units.format_duration),
+    "count": (_whole, int),
+    "number": (_number, float),
+    "word": (_word, str),
+    "trace": (_word, str),
+}
+"""How the value of an application's key is read and written, by the unit its record names."""
+
+
 class App(Model):
-    """What the sender writes: a kind that `narrows list applications` names, and its keys."""
+    """What the sender writes: a kind that `narrows list applications` names, and its keys, each in
+    the unit that the kind's record gives it (`"64kbps"`, `"80B"`, `"50ms"`).
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -245,14 +273,39 @@ class App(Model):
 
     @model_validator(mode="after")
     def _keys_are_the_kinds(self) -> Self:
-        known = [str(key["name"]) for key in catalogue.record("applications", self.kind)["keys"]]
-        given = self.model_fields_set - {"kind"}
-        for name in sorted(given | set(self.model_extra or {})):
+        known, extra = self.keys, self.model_extra or {}
+        for name in sorted((self.model_fields_set - {"kind"}) | set(extra)):
             if name not in known:
                 raise ValueError(
                     f'"{name}" {catalogue.unknown(f"key of {self.kind}", name, known)}'
                 )
+        for name, key in known.items():
+            if key["is_needed"] and name not in extra:
+                raise ValueError(f'"{name}" is missing; {self.kind} needs it: {key["title"]}')
+        for name, value in extra.items():
+            try:
+                extra[name] = APP_UNITS[known[name]["unit"]][0](value)
+            except ValueError as error:
+                raise ValueError(f"{name} = {value!r}: {error}") from None
         return self
+
+    @model_serializer(mode="wrap")
+    def _with_units(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        for name, value in (self.model_extra or {}).items():
+            written[name] = APP_UNITS[self.keys[name]["unit"]][1](value)
+        return written
+
+    @property
+    def keys(self) -> dict[str, dict[str, Any]]:
+        """What the engine's record says of the kind's keys, by name."""
+        return {key["name"]: key for key in catalogue.record("applications", self.kind)["keys"]}
+
+    @property
+    def is_finite(self) -> bool:
+        """True when it will have written its last byte some day."""
+        ends = {"messages", "file"} & set(self.model_extra or {})
+        return self.bytes is not None or bool(ends)
 
 
 class Flow(Model):

@@ -60,6 +60,41 @@ def test_the_plan_is_the_golden_one(tmp_path: Path) -> None:
     assert text == GOLDEN.read_text()
 
 
+@pytest.mark.parametrize(
+    ("app", "expected"),
+    [
+        (
+            'kind = "cve", size = "80B", interval = "50ms", users = 3, messages = 9',
+            {"size_bytes": 80, "interval_ps": 50 * 10**9, "users": 3, "messages": 9},
+        ),
+        (
+            'kind = "on-off", rate = "64kbps", size = "210B", on = "0.5s", off = "1.5s", '
+            'distribution = "pareto", shape = 1.5, messages = 1',
+            {
+                "rate_bps": 64_000,
+                "size_bytes": 210,
+                "on_ps": 5 * 10**11,
+                "off_ps": 15 * 10**11,
+                "distribution": "pareto",
+                "shape": 1.5,
+                "messages": 1,
+            },
+        ),
+        (
+            'kind = "trace", file = "small.csv"',
+            {"writes": [(0, 60), (1_500, 1514), (10**12, 24)]},
+        ),
+    ],
+)
+def test_an_application_s_keys_are_in_base_units(
+    tmp_path: Path, app: str, expected: dict[str, Any]
+) -> None:
+    (tmp_path / "small.csv").write_text("seconds,bytes\n7,60\n7.0000000015,1514\n8,24\n")
+    plan = planned(tmp_path, SMALL.replace('kind = "bulk", bytes = "20000KB"', app))
+    kind = app.split('"')[1]
+    assert plan["flows"][0]["flow"]["app"] == {"kind": kind} | expected
+
+
 def port(plan: dict[str, Any], switch: int, number: int) -> dict[str, Any]:
     found: dict[str, Any] = plan["switches"][switch]["config"]["ports"][number - 1]
     assert found["port"] == number

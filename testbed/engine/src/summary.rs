@@ -65,9 +65,24 @@ struct FlowSummary {
     was_reset: bool,
     rtt_ms: Option<Quantiles>,
     one_way_delay_ms: Option<Quantiles>,
+    /// Absent where the application has no messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<MessagesSummary>,
     start_s: f64,
     /// From the flow's start to the acknowledgement of its last byte.
     completion_s: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct MessagesSummary {
+    /// Read to their end.
+    read: u64,
+    /// Of these, states that a newer one replaced at the instant at which they could be read; absent
+    /// where messages replace nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded: Option<u64>,
+    /// The stream had something else where a message should begin.
+    garbled: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -208,6 +223,11 @@ impl FlowSummary {
             was_reset: sender.was_reset,
             rtt_ms: Quantiles::of(&sender.rtt),
             one_way_delay_ms: Quantiles::of(&receiver.one_way_delay),
+            messages: receiver.messages.map(|messages| MessagesSummary {
+                read: messages.read,
+                superseded: messages.superseded,
+                garbled: messages.is_garbled,
+            }),
             start_s: config.start.as_secs_f64(),
             completion_s: sender.completed_at.map(|at| at.since(config.start).as_secs_f64()),
         }
