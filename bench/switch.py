@@ -111,12 +111,10 @@ def measure() -> dict[str, Any]:
     if program is None:
         print(NOT_INSTALLED)
     else:
-        rates = {f"{length} B": bmv2_rate(program, length) for length in (64, 1500)}
-        cells = " ".join(
-            f"{'-' if rate is None else f'{rate:,.0f}':>12}" for rate in rates.values()
-        )
+        bmv2 = {f"{length} B": bmv2_rate(program, length) for length in (64, 1500)}
+        cells = " ".join(f"{'-' if rate is None else f'{rate:,.0f}':>12}" for rate in bmv2.values())
         print(f"{'bmv2 file mode, 30 tables':28} {cells}")
-        found["simple_switch"] = {"thirty tables": rates, "mode": "--use-files, no pacing"}
+        found["simple_switch"] = {"thirty tables": bmv2, "mode": "--use-files, no pacing"}
     columns = list(next(iter(tables.values())))
     print(f"\n{'table state':28} " + " ".join(f"{column:>12}" for column in columns))
     for name, values in tables.items():

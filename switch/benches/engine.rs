@@ -93,13 +93,16 @@ fn measure(mut switch: Switch, out: u16, frame: &Packet, seconds: f64) -> f64 {
     count as f64 / elapsed
 }
 
+/// A name, a switch, and the port that packets leave by.
+type Measured = (&'static str, fn() -> Switch, u16);
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let seconds = args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(1.0);
     // Cargo adds `--bench`.
     let wanted = args.iter().find(|arg| arg.parse::<f64>().is_err() && !arg.starts_with('-'));
     println!("{:<28}{:>12}{:>12}{:>14}", "packets per second", "64 B", "1500 B", "1500 B zeros");
-    let programs: [(&str, fn() -> Switch, u16); 4] = [
+    let programs: [Measured; 4] = [
         ("telemetry off", || telemetry(None), OUT),
         ("telemetry 1 in 100", || telemetry(Some("100")), OUT),
         ("telemetry every packet", || telemetry(Some("1")), OUT),

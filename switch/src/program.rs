@@ -128,6 +128,12 @@ pub(crate) struct FieldPlans {
     pub others: Vec<FieldPlan>,
 }
 
+impl FieldPlans {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.others.is_empty()
+    }
+}
+
 /// Eight bytes of a header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {

@@ -139,10 +139,19 @@ pub struct Statistics {
     pub endless: u64,
 }
 
+/// A packet on its way to a queue.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub port: usize,
+    pub priority: u64,
+    pub frame_bytes: u64,
+    pub item: Item,
+}
+
 /// What is to be done at one instant, in order.
 #[derive(Debug)]
 pub(crate) enum Work {
-    Offer { port: usize, priority: u64, frame_bytes: u64, item: Item },
+    Offer(Offer),
     Ingress(Arrival),
 }
 
@@ -243,16 +252,20 @@ impl Switch {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Ingress(arrival) => self.ingress(at, arrival),
-                Work::Offer { port, priority, frame_bytes, item } => {
-                    match self.tm.offer(at, port, priority, frame_bytes, item) {
-                        Some(dropped) => {
-                            self.give_carried(dropped.carried);
-                            self.recycle(dropped.packet);
-                        }
-                        None => self.drain(at, port),
-                    }
-                }
+                Work::Offer(offer) => self.offer(at, offer),
             }
+        }
+    }
+
+    /// Queues a packet or drops it, and takes from the port what can leave at once.
+    pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
+        let Offer { port, priority, frame_bytes, item } = offer;
+        match self.tm.offer(at, port, priority, frame_bytes, item) {
+            Some(dropped) => {
+                self.give_carried(dropped.carried);
+                self.recycle(dropped.packet);
+            }
+            None => self.drain(at, port),
         }
     }
 

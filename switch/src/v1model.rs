@@ -5,7 +5,7 @@ use crate::deparse::deparse;
 use crate::exec::run;
 use crate::op::{NOWHERE, Slot, internal};
 use crate::program::FieldList;
-use crate::switch::{Digest, Switch, TimestampUnit, Transmit, Work};
+use crate::switch::{Digest, Offer, Switch, TimestampUnit, Transmit, Work};
 use crate::tm::{Dequeued, Item, Label};
 use narrows_common::{Packet, Time};
 
@@ -220,7 +220,12 @@ impl Switch {
             return;
         }
         self.machine.put(self.program.standard.instance_type, instance::NORMAL);
-        self.enqueue(at, port, packet, flow, rounds);
+        let Some(offer) = self.offer_of(at, port, packet, flow, rounds) else { return };
+        // The ordinary case: it goes to its queue without waiting for its turn.
+        match self.work.is_empty() {
+            true => self.offer(at, offer),
+            false => self.work.push_back(Work::Offer(offer)),
+        }
     }
 
     /// Packets as they arrived, parsed afresh, with the listed fields of the end of ingress.
@@ -278,10 +283,23 @@ impl Switch {
 
     /// Puts the packet and the program's state before a port's queue.
     fn enqueue(&mut self, at: Time, port: u64, packet: Packet, flow: u32, rounds: u32) {
+        let offer = self.offer_of(at, port, packet, flow, rounds);
+        self.work.extend(offer.map(Work::Offer));
+    }
+
+    /// The packet and the program's state, for a port; nothing when there is no such port.
+    fn offer_of(
+        &mut self,
+        at: Time,
+        port: u64,
+        packet: Packet,
+        flow: u32,
+        rounds: u32,
+    ) -> Option<Offer> {
         let Some(port) = self.tm.find(port) else {
             self.statistics.no_such_port += 1;
             self.recycle(packet);
-            return;
+            return None;
         };
         let priority = self.program.standard.priority.known();
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
@@ -292,7 +310,7 @@ impl Switch {
         let label = Label { flow, ..Label::default() };
         let item =
             Item { packet, carried, late: false, label, enqueued_at: at, depth_before: 0, rounds };
-        self.work.push_back(Work::Offer { port, priority, frame_bytes, item });
+        Some(Offer { port, priority, frame_bytes, item })
     }
 
     /// Egress, checksum update, deparser, and what becomes of the packet then.
@@ -413,7 +431,7 @@ impl Switch {
                 depth_before: 0,
                 rounds: 0,
             };
-            self.work.push_back(Work::Offer { port, priority: 0, frame_bytes, item });
+            self.work.push_back(Work::Offer(Offer { port, priority: 0, frame_bytes, item }));
         }
     }
 

@@ -230,8 +230,7 @@ impl Loader<'_> {
         }
         let patched = |header: &&u16| {
             let found = &self.program.headers[**header as usize];
-            !(found.patch.parts.is_empty() && found.patch.others.is_empty())
-                && !self.program.late_headers.contains(header)
+            !found.patch.is_empty() && !self.program.late_headers.contains(header)
         };
         self.program.patched = order.iter().filter(patched).copied().collect();
         Ok(())

@@ -1,6 +1,7 @@
 //! Match-action tables while a switch runs.
 
 mod idle;
+mod index;
 mod lpm;
 pub(crate) mod profile;
 mod range;
@@ -11,9 +12,11 @@ pub(crate) use idle::Idle;
 use crate::externs::counter::Count;
 use crate::op::{Pc, Slot};
 use crate::program::{KeyField, KeyLoad, MatchKind, Program, Table as Declared, mask};
+use index::Index;
 use lpm::Trie;
 use range::Ranges;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use ternary::TupleSpace;
 
 /// What an entry asks of one field of the key; limbs, the least significant first.
@@ -57,7 +60,9 @@ enum Matcher {
     Exact1(FxHashMap<u64, u32>),
     Exact(FxHashMap<Box<[u64]>, u32>),
     Trie(Trie),
-    Tuples(TupleSpace),
+    /// Keys of up to two words.
+    Tuples(TupleSpace<[u64; 2]>),
+    WideTuples(TupleSpace<Box<[u64]>>),
     Ranges(Ranges),
 }
 
@@ -85,7 +90,7 @@ pub(crate) struct Table {
     nothing: Pc,
     entries: Vec<Option<Entry>>,
     /// By matches, and by priority where that matters.
-    index: FxHashMap<(Vec<FieldMatch>, i32), u32>,
+    index: Index,
     free: Vec<u32>,
     max_size: usize,
     sequence: u64,
@@ -102,9 +107,12 @@ impl Table {
             MatchKind::Exact if words == 1 => Matcher::Exact1(FxHashMap::default()),
             MatchKind::Exact => Matcher::Exact(FxHashMap::default()),
             MatchKind::Lpm if declared.key.len() == 1 && words == 1 => {
-                Matcher::Trie(Trie::new(declared.key[0].width))
+                Matcher::Trie(Trie::new(declared.key[0].width, declared.max_size))
             }
-            MatchKind::Lpm | MatchKind::Ternary => Matcher::Tuples(TupleSpace::new(words)),
+            MatchKind::Lpm | MatchKind::Ternary if words <= 2 => {
+                Matcher::Tuples(TupleSpace::new(words))
+            }
+            MatchKind::Lpm | MatchKind::Ternary => Matcher::WideTuples(TupleSpace::new(words)),
             MatchKind::Range => Matcher::Ranges(Ranges::default()),
         };
         let mut table = Table {
@@ -120,7 +128,7 @@ impl Table {
             default: None,
             nothing: declared.after_nothing(),
             entries: vec![],
-            index: FxHashMap::default(),
+            index: Index::default(),
             free: vec![],
             max_size: usize::try_from(declared.max_size).unwrap_or(usize::MAX),
             sequence: 0,
@@ -191,6 +199,7 @@ impl Table {
                 match other {
                     Matcher::Exact(map) => map.get(self.key.as_slice()).copied().unwrap_or(NONE),
                     Matcher::Tuples(tuples) => tuples.find(&self.key),
+                    Matcher::WideTuples(tuples) => tuples.find(&self.key),
                     Matcher::Ranges(ranges) => ranges.find(&self.key),
                     _ => unreachable!("matched above"),
                 }
@@ -219,16 +228,26 @@ impl Table {
         self.default.as_ref().map(|(_, entry)| entry)
     }
 
-    /// The identity of an entry: priorities tell entries apart only where they decide.
-    fn identity(&self, matches: &[FieldMatch], priority: i32) -> (Vec<FieldMatch>, i32) {
+    /// Priorities tell entries apart only where they decide.
+    fn deciding(matches: &[FieldMatch], priority: i32) -> i32 {
         let by_priority = matches
             .iter()
             .any(|part| matches!(part, FieldMatch::Ternary(..) | FieldMatch::Range(..)));
-        (matches.to_vec(), if by_priority { priority } else { 0 })
+        if by_priority { priority } else { 0 }
+    }
+
+    /// A hash of what tells an entry from the others.
+    fn identity(matches: &[FieldMatch], priority: i32) -> u64 {
+        FxBuildHasher.hash_one((matches, Table::deciding(matches, priority)))
     }
 
     pub(crate) fn position(&self, matches: &[FieldMatch], priority: i32) -> Option<u32> {
-        self.index.get(&self.identity(matches, priority)).copied()
+        let wanted = Table::deciding(matches, priority);
+        self.index.find(Table::identity(matches, priority), |i| {
+            self.entries[i as usize].as_ref().is_some_and(|entry| {
+                entry.matches == matches && Table::deciding(matches, entry.priority) == wanted
+            })
+        })
     }
 
     /// Stores an entry, its matches normalised.
@@ -241,8 +260,7 @@ impl Table {
         for (part, field) in entry.matches.iter_mut().zip(&declared.key) {
             normalise(part, field);
         }
-        let identity = self.identity(&entry.matches, entry.priority);
-        if self.index.contains_key(&identity) {
+        if self.position(&entry.matches, entry.priority).is_some() {
             return Err(Refusal::Exists);
         }
         if self.index.len() >= self.max_size.max(1) {
@@ -259,7 +277,7 @@ impl Table {
         self.counts[i as usize] = Count::default();
         self.idle[i as usize] = Idle::default();
         self.place(program, declared, &entry, i);
-        self.index.insert(identity, i);
+        self.index.insert(Table::identity(&entry.matches, entry.priority), i);
         self.set_action(program, declared, i, &entry);
         self.entries[i as usize] = Some(entry);
         Ok(i)
@@ -283,6 +301,10 @@ impl Table {
             Matcher::Exact(map) => drop(map.insert(value.into(), i)),
             Matcher::Trie(trie) => trie.insert(value[0], length, i),
             Matcher::Tuples(tuples) => {
+                let rank = tuple_rank(declared, length, entry.priority);
+                tuples.insert(&value, &keep, rank, self.sequence, i);
+            }
+            Matcher::WideTuples(tuples) => {
                 let rank = tuple_rank(declared, length, entry.priority);
                 tuples.insert(&value, &keep, rank, self.sequence, i);
             }
@@ -311,8 +333,7 @@ impl Table {
 
     pub(crate) fn remove(&mut self, declared: &Declared, i: u32) {
         let Some(entry) = self.entries[i as usize].take() else { return };
-        let identity = self.identity(&entry.matches, entry.priority);
-        self.index.remove(&identity);
+        self.index.remove(Table::identity(&entry.matches, entry.priority), i);
         self.free.push(i);
         let (value, keep, length) = words(declared, &entry.matches);
         match &mut self.matcher {
@@ -320,8 +341,11 @@ impl Table {
             Matcher::Array(array) => array[value[0] as usize] = NONE,
             Matcher::Exact1(map) => drop(map.remove(&value[0])),
             Matcher::Exact(map) => drop(map.remove(value.as_slice())),
-            Matcher::Trie(trie) => trie.remove(value[0], length),
+            Matcher::Trie(trie) => trie.remove(value[0], length, i),
             Matcher::Tuples(tuples) => {
+                tuples.remove(&value, &keep, tuple_rank(declared, length, entry.priority), i);
+            }
+            Matcher::WideTuples(tuples) => {
                 tuples.remove(&value, &keep, tuple_rank(declared, length, entry.priority), i);
             }
             Matcher::Ranges(ranges) => ranges.remove(i),

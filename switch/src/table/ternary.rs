@@ -19,25 +19,57 @@ impl Candidate {
     }
 }
 
+/// A masked key: two words in place, or any number on the heap.
+pub(super) trait Key: std::hash::Hash + Eq + Clone + std::fmt::Debug {
+    fn of(words: &[u64]) -> Self;
+    /// Makes it `key & mask`, without an allocation.
+    fn set(&mut self, key: &[u64], mask: &[u64]);
+}
+
+impl Key for [u64; 2] {
+    fn of(words: &[u64]) -> Self {
+        [words[0], words.get(1).copied().unwrap_or(0)]
+    }
+
+    #[inline]
+    fn set(&mut self, key: &[u64], mask: &[u64]) {
+        self[0] = key[0] & mask[0];
+        if let ([_, key], [_, mask]) = (key, mask) {
+            self[1] = key & mask;
+        }
+    }
+}
+
+impl Key for Box<[u64]> {
+    fn of(words: &[u64]) -> Self {
+        words.into()
+    }
+
+    fn set(&mut self, key: &[u64], mask: &[u64]) {
+        let parts = key.iter().zip(mask);
+        self.iter_mut().zip(parts).for_each(|(d, (word, mask))| *d = word & mask);
+    }
+}
+
 #[derive(Clone, Debug)]
-struct Group {
+struct Group<K> {
     mask: Box<[u64]>,
     /// How many entries have each rank.
     ranks: BTreeMap<i32, u32>,
     highest: i32,
     /// Entries with one masked key, the best first.
-    map: FxHashMap<Box<[u64]>, Vec<Candidate>>,
+    map: FxHashMap<K, Vec<Candidate>>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct TupleSpace {
-    groups: Vec<Group>,
-    masked: Vec<u64>,
+pub(super) struct TupleSpace<K> {
+    groups: Vec<Group<K>>,
+    masked: K,
 }
 
-impl TupleSpace {
+impl<K: Key> TupleSpace<K> {
     pub(super) fn new(words: usize) -> Self {
-        TupleSpace { groups: vec![], masked: vec![0; words] }
+        TupleSpace { groups: vec![], masked: K::of(&vec![0; words]) }
     }
 
     #[inline]
@@ -47,9 +79,8 @@ impl TupleSpace {
             if best.is_some_and(|best| best.rank > group.highest) {
                 break;
             }
-            let parts = key.iter().zip(&group.mask);
-            self.masked.iter_mut().zip(parts).for_each(|(d, (word, mask))| *d = word & mask);
-            if let Some([first, ..]) = group.map.get(self.masked.as_slice()).map(Vec::as_slice)
+            self.masked.set(key, &group.mask);
+            if let Some([first, ..]) = group.map.get(&self.masked).map(Vec::as_slice)
                 && best.is_none_or(|best| first.beats(&best))
             {
                 best = Some(*first);
@@ -79,7 +110,7 @@ impl TupleSpace {
         let group = &mut self.groups[at];
         *group.ranks.entry(rank).or_insert(0) += 1;
         let candidate = Candidate { rank, sequence, entry };
-        let same = group.map.entry(value.into()).or_default();
+        let same = group.map.entry(K::of(value)).or_default();
         let place = same.iter().position(|other| candidate.beats(other)).unwrap_or(same.len());
         same.insert(place, candidate);
         if rank > group.highest || known.is_none() {
@@ -91,10 +122,11 @@ impl TupleSpace {
     pub(super) fn remove(&mut self, value: &[u64], mask: &[u64], rank: i32, entry: u32) {
         let Some(at) = self.groups.iter().position(|group| *group.mask == *mask) else { return };
         let group = &mut self.groups[at];
-        if let Some(same) = group.map.get_mut(value) {
+        let value = K::of(value);
+        if let Some(same) = group.map.get_mut(&value) {
             same.retain(|candidate| candidate.entry != entry);
             if same.is_empty() {
-                group.map.remove(value);
+                group.map.remove(&value);
             }
         }
         if let Some(count) = group.ranks.get_mut(&rank) {
@@ -130,16 +162,19 @@ mod tests {
             steps in prop::collection::vec((0u64..16, 0u64..16, 0u64..4, 0u64..4, 0i32..4, 0u8..4), 1..60),
             keys in prop::collection::vec((0u64..16, 0u64..4), 30),
         ) {
-            let mut tuples = TupleSpace::new(2);
+            let mut tuples = TupleSpace::<[u64; 2]>::new(2);
+            let mut wide = TupleSpace::<Box<[u64]>>::new(2);
             let mut list: Vec<([u64; 2], [u64; 2], i32, u32)> = vec![];
             for (i, &(value, mask, value2, mask2, rank, action)) in steps.iter().enumerate() {
                 if action == 0 && !list.is_empty() {
                     let (value, mask, rank, entry) = list.remove(value as usize % list.len());
                     tuples.remove(&value, &mask, rank, entry);
+                    wide.remove(&value, &mask, rank, entry);
                 } else {
                     let (value, mask) = ([value & mask, value2 & mask2], [mask, mask2]);
                     list.push((value, mask, rank, i as u32));
                     tuples.insert(&value, &mask, rank, i as u64, i as u32);
+                    wide.insert(&value, &mask, rank, i as u64, i as u32);
                 }
             }
             for (a, b) in keys {
@@ -150,7 +185,9 @@ mod tests {
                         best = Some((rank, entry));
                     }
                 }
-                prop_assert_eq!(tuples.find(&[a, b]), best.map_or(NONE, |(_, entry)| entry));
+                let best = best.map_or(NONE, |(_, entry)| entry);
+                prop_assert_eq!(tuples.find(&[a, b]), best);
+                prop_assert_eq!(wide.find(&[a, b]), best);
             }
         }
     }
