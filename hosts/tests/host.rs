@@ -210,10 +210,6 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
             "flow 1: 10.0.0.1:10001 to 10.0.0.2:5001 is taken by flow 1; expected a port of its own",
         ),
         (
-            serde_json::json!({"variant": "renu"}),
-            "flow 1: variant = \"renu\" is unknown; expected one of reno, aimd-fc, aimd-fc-plus, new-aimd, cubic",
-        ),
-        (
             serde_json::json!({"recovery": "vegas"}),
             "flow 1: recovery = \"vegas\" is unknown; expected one of newreno, newreno-slow, reno, tahoe, sack, sack1",
         ),
@@ -246,6 +242,10 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
         assert_eq!(refuse(change).unwrap_err(), reason);
     }
     for (change, word) in [
+        (
+            serde_json::json!({"variant": "renu"}),
+            "flow 1: variant = \"renu\" is unknown; expected one of reno, aimd-fc, ",
+        ),
         (serde_json::json!({"segmnt": 1}), "unknown field `segmnt`"),
         (serde_json::json!({"app": {"kind": "bulk", "byte": 1}}), "unknown field `byte`"),
         (serde_json::json!({"app": {"kind": "bilk"}}), "unknown variant `bilk`"),

@@ -3,7 +3,7 @@
 mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_hosts::cc::{Ack, Congestion, Parameters, Setup, VARIANTS};
+use narrows_hosts::cc::{Ack, Class, Congestion, Parameters, Setup, VARIANTS};
 use narrows_hosts::config::{FlowConfig, Settings};
 use narrows_hosts::tcp::Connection;
 use narrows_hosts::tcp::options::Options;
@@ -188,9 +188,13 @@ proptest! {
             mss,
             initial_window_bytes: 2 * u64::from(mss),
             initial_ssthresh_bytes: u64::MAX,
+            times_every_segment: true,
             parameters: Parameters::resolve(variant, &Default::default()).unwrap(),
         });
+        // What a rate says may be anything, and Hybla's steps grow with the round trip.
+        let is_bounded = variant.class == Class::LossBased && variant.name != "hybla";
         let (mut now, mut earned_bytes) = (Time::ZERO, 2 * u64::from(mss));
+        let (mut min_rtt, mut round) = (Duration::MAX, 0);
         for (kind, amount, ms) in events {
             now += Duration::from_ms(ms);
             let acked_bytes = amount * u64::from(mss) / 3 + 1;
@@ -205,25 +209,33 @@ proptest! {
             match kind {
                 0..=2 => {
                     earned_bytes += acked_bytes;
-                    cc.on_ack(&Ack { now, acked_bytes, credit_bytes: acked_bytes, mss, flight_bytes: cwnd, rtt: None, srtt: Duration::from_ms(ms), round: 0 });
+                    let srtt = Duration::from_ms(ms);
+                    let rtt = (ms % 4 != 0).then_some(srtt);
+                    min_rtt = rtt.map_or(min_rtt, |rtt| min_rtt.min(rtt));
+                    round += amount % 2;
+                    let delivered_bytes = earned_bytes;
+                    let ack = Ack { now, acked_bytes, credit_bytes: acked_bytes, mss, flight_bytes: cwnd, rtt, srtt, min_rtt, delivered_bytes, round };
+                    cc.on_acked(&ack);
+                    let cwnd = cc.cwnd_bytes();
+                    cc.on_ack(&ack);
                     // CUBIC may grow by half a window for a window of ACKs; nobody by more than
                     // what was acknowledged.
-                    prop_assert!(cc.cwnd_bytes() <= cwnd + acked_bytes.max(u64::from(mss)) + 1, "{}: {cwnd} to {} for {acked_bytes}", variant.name, cc.cwnd_bytes());
-                    prop_assert!(cc.cwnd_bytes() >= cwnd || variant.name == "cubic");
+                    prop_assert!(!is_bounded || cc.cwnd_bytes() <= cwnd + acked_bytes.max(u64::from(mss)) + 1, "{}: {cwnd} to {} for {acked_bytes}", variant.name, cc.cwnd_bytes());
+                    prop_assert!(cc.cwnd_bytes() >= cwnd || variant.name == "cubic" || variant.class != Class::LossBased);
                 }
                 3 => {
                     cc.on_congestion(&congestion);
                     prop_assert!(cc.ssthresh_bytes() >= 2 * u64::from(mss));
-                    prop_assert!(cc.cwnd_bytes() <= cwnd.max(2 * u64::from(mss)));
+                    prop_assert!(variant.class == Class::RateTarget || cc.cwnd_bytes() <= cwnd.max(2 * u64::from(mss)));
                 }
                 4 => {
                     cc.on_rto(&congestion);
-                    prop_assert_eq!(cc.cwnd_bytes(), u64::from(mss));
+                    prop_assert!(variant.name == "circuit" || cc.cwnd_bytes() == u64::from(mss));
                 }
                 _ => cc.on_idle(4 * u64::from(mss)),
             }
             prop_assert!(cc.cwnd_bytes() >= u64::from(mss));
         }
-        prop_assert!(cc.cwnd_bytes() <= 2 * earned_bytes);
+        prop_assert!(!is_bounded || cc.cwnd_bytes() <= 2 * earned_bytes);
     }
 }

@@ -17,6 +17,7 @@ fn build(name: &str, parameters: &[(&str, f64)], cwnd: f64) -> Box<dyn Congestio
         initial_window_bytes: (cwnd * f64::from(MSS)) as u64,
         // In congestion avoidance from the start.
         initial_ssthresh_bytes: 0,
+        times_every_segment: true,
         parameters: Parameters::resolve(variant, &set).unwrap(),
     })
 }
@@ -40,6 +41,8 @@ fn grow_at(flow: &mut dyn CongestionControl, now: Time, share: f64) {
         flight_bytes: flow.cwnd_bytes(),
         rtt: None,
         srtt: Duration::ZERO,
+        min_rtt: Duration::MAX,
+        delivered_bytes: 0,
         round: 0,
     });
 }

@@ -7,9 +7,18 @@
 pub mod aimd_fc;
 pub mod aimd_fc_plus;
 pub mod based;
+pub mod bic;
 pub mod cubic;
+pub mod hstcp;
+pub mod htcp;
+pub mod hybla;
 pub mod new_aimd;
 pub mod reno;
+pub mod round_trips;
+pub mod scalable;
+pub mod veno;
+pub mod westwood;
+pub mod window;
 
 use crate::config::FlowError;
 use core::fmt;
@@ -18,8 +27,20 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Every variant.
-pub const VARIANTS: &[Variant] =
-    &[reno::VARIANT, aimd_fc::VARIANT, aimd_fc_plus::VARIANT, new_aimd::VARIANT, cubic::VARIANT];
+pub const VARIANTS: &[Variant] = &[
+    reno::VARIANT,
+    aimd_fc::VARIANT,
+    aimd_fc_plus::VARIANT,
+    new_aimd::VARIANT,
+    cubic::VARIANT,
+    scalable::VARIANT,
+    hstcp::VARIANT,
+    westwood::VARIANT,
+    veno::VARIANT,
+    bic::VARIANT,
+    htcp::VARIANT,
+    hybla::VARIANT,
+];
 
 /// An ACK that moved the window's left edge.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +59,10 @@ pub struct Ack {
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time; zero before a sample.
     pub srtt: Duration,
+    /// The least round trip of the connection; [`Duration::MAX`] before a sample.
+    pub min_rtt: Duration,
+    /// Bytes that reached the peer since the connection opened, as far as ACKs and SACKs tell.
+    pub delivered_bytes: u64,
     /// Round trips since the connection opened.
     pub round: u64,
 }
@@ -74,6 +99,10 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The slow-start threshold in bytes; `u64::MAX` before the first loss where it has none.
     fn ssthresh_bytes(&self) -> u64;
 
+    /// New data was acknowledged, whatever else is going on: what to measure by. Comes before the
+    /// hooks that may move the window.
+    fn on_acked(&mut self, _ack: &Ack) {}
+
     /// New data was acknowledged, no loss is being repaired, and the window was in use.
     fn on_ack(&mut self, _ack: &Ack) {}
 
@@ -107,6 +136,8 @@ pub struct Setup {
     pub initial_window_bytes: u64,
     /// First slow-start threshold in bytes.
     pub initial_ssthresh_bytes: u64,
+    /// Every segment gives a round-trip sample, not one at a time.
+    pub times_every_segment: bool,
     /// The variant's own parameters.
     pub parameters: Parameters,
 }
@@ -139,6 +170,12 @@ pub struct Variant {
 pub enum Class {
     /// Loss.
     LossBased,
+    /// Delay.
+    DelayBased,
+    /// Loss, and delay or marks or measured bandwidth with it.
+    Hybrid,
+    /// Nothing: it keeps to a rate that it is told.
+    RateTarget,
 }
 
 /// What a variant needs of the connection.

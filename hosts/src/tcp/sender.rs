@@ -224,8 +224,11 @@ impl Sender {
             flight_bytes: self.board.flight_bytes(),
             rtt,
             srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min_rtt(),
+            delivered_bytes: ack + self.board.sacked_bytes(),
             round: self.round,
         };
+        self.cc.on_acked(&event);
         if self.recovery.stage() == Stage::Recovery {
             self.cc.on_recovery_ack(&event);
         } else if outcome.may_grow
@@ -373,6 +376,7 @@ fn build_cc(settings: &Settings, mss: u32, lost_syn: bool) -> Box<dyn Congestion
         mss,
         initial_window_bytes,
         initial_ssthresh_bytes,
+        times_every_segment: settings.profile.times_every_segment,
         parameters: settings.parameters.clone(),
     })
 }

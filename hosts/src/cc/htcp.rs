@@ -1,0 +1,169 @@
+//! H-TCP (Leith & Shorten 2004): the increase grows with the time since the last loss.
+//!
+//! D seconds after the last congestion f = 1 up to D = 1, then 1 + 10 (D - 1) + ((D - 1)/2)^2;
+//! scaled by RTTmin / 100 ms, the factor within [0.1, 2] and the product at least 1. + 2 (1 -
+//! beta) f segments a round trip. A loss leaves beta = RTTmin/RTTmax within [0.5, 0.8]; 0.5 at
+//! the first loss, where RTTmin <= 10 ms, and where the throughput of the epoch changed by more
+//! than a fifth. RTTmax falls by 5 % of its distance to RTTmin at a loss.
+//!
+//! Constants: Linux's tcp_htcp. Throughput: the greatest, over the epoch, of a filter (3 B + b)/4
+//! of one sample a RTTmin. Fractions: f64, the window in bytes.
+
+use super::round_trips::ratio;
+use super::window::Window;
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use narrows_common::{Duration, Time};
+
+const LEAST_BETA: f64 = 0.5;
+const GREATEST_BETA: f64 = 0.8;
+const LEAST_RTT: Duration = Duration::from_ms(10);
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "htcp",
+    title: "increase by the time since the last loss, decrease by RTTmin/RTTmax (H-TCP)",
+    reference: "Leith, Shorten, H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004; Linux tcp_htcp",
+    class: Class::LossBased,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "rtt_scaling",
+            default: 1.0,
+            min: 0.0,
+            max: 1.0,
+            origin: "1: the increase is scaled by RTTmin/100 ms; Linux",
+        },
+        Parameter {
+            name: "bandwidth_switch",
+            default: 1.0,
+            min: 0.0,
+            max: 1.0,
+            origin: "1: half when the throughput changed by more than a fifth; Linux",
+        },
+    ],
+    not_implemented: &["undoing spurious reductions"],
+    build: |setup| Box::new(Htcp::new(setup)),
+};
+
+/// The window of an H-TCP sender.
+#[derive(Debug)]
+pub struct Htcp {
+    window: Window,
+    rtt_scaling: bool,
+    bandwidth_switch: bool,
+    beta: f64,
+    /// A loss came before.
+    had_loss: bool,
+    last_congestion: Option<Time>,
+    min_rtt: Duration,
+    max_rtt: Duration,
+    /// When the throughput sample began, and what had been delivered then.
+    sample: Option<(Time, u64)>,
+    /// Bytes a second, smoothed.
+    rate: Option<f64>,
+    /// The greatest of this epoch and of the one before.
+    epoch_rate: f64,
+    last_epoch_rate: f64,
+}
+
+impl Htcp {
+    fn new(setup: &Setup) -> Self {
+        Htcp {
+            window: Window::new(setup),
+            rtt_scaling: setup.parameters.get("rtt_scaling") >= 0.5,
+            bandwidth_switch: setup.parameters.get("bandwidth_switch") >= 0.5,
+            beta: LEAST_BETA,
+            had_loss: false,
+            last_congestion: None,
+            min_rtt: Duration::MAX,
+            max_rtt: Duration::ZERO,
+            sample: None,
+            rate: None,
+            epoch_rate: 0.0,
+            last_epoch_rate: 0.0,
+        }
+    }
+
+    /// Segments added a round trip, `since` the last congestion.
+    fn step(&self, since: Duration) -> f64 {
+        let later = since.as_ps() as f64 * 1e-12 - 1.0;
+        let mut factor = 1.0;
+        if later > 0.0 {
+            factor += 10.0 * later + later * later / 4.0;
+        }
+        if self.rtt_scaling && self.min_rtt != Duration::MAX {
+            let scale = ratio(self.min_rtt, Duration::from_ms(100)).clamp(0.1, 2.0);
+            factor = (factor * scale).max(1.0);
+        }
+        2.0 * (1.0 - self.beta) * factor
+    }
+
+    fn end_epoch(&mut self, now: Time) {
+        let (rate, last) = (self.epoch_rate, self.last_epoch_rate);
+        (self.last_epoch_rate, self.epoch_rate) = (rate, 0.0);
+        let changed = self.bandwidth_switch && !(0.8 * last..=1.2 * last).contains(&rate);
+        self.beta = if changed || !self.had_loss || self.min_rtt <= LEAST_RTT {
+            LEAST_BETA
+        } else {
+            ratio(self.min_rtt, self.max_rtt).clamp(LEAST_BETA, GREATEST_BETA)
+        };
+        // After a change the next event is as the first.
+        self.had_loss = !changed;
+        if self.max_rtt > self.min_rtt {
+            let above = self.max_rtt - self.min_rtt;
+            self.max_rtt = self.min_rtt + above.mul_div_floor(95, 100);
+        }
+        self.last_congestion = Some(now);
+    }
+
+    fn reduced(&self, congestion: &Congestion) -> u64 {
+        (congestion.window_bytes as f64 * self.beta) as u64
+    }
+}
+
+impl CongestionControl for Htcp {
+    fn cwnd_bytes(&self) -> u64 {
+        self.window.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.window.ssthresh_bytes
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        self.min_rtt = self.min_rtt.min(ack.min_rtt);
+        self.max_rtt = self.max_rtt.max(ack.rtt.unwrap_or(Duration::ZERO));
+        let (began_at, delivered) = *self.sample.get_or_insert((ack.now, ack.delivered_bytes));
+        let span = ack.now.since(began_at);
+        if self.min_rtt == Duration::MAX || span == Duration::ZERO || span < self.min_rtt {
+            return;
+        }
+        let bytes = ack.delivered_bytes.saturating_sub(delivered) as f64;
+        let rate = bytes / (span.as_ps() as f64 * 1e-12);
+        let rate = self.rate.map_or(rate, |smoothed| (3.0 * smoothed + rate) / 4.0);
+        self.rate = Some(rate);
+        self.epoch_rate = self.epoch_rate.max(rate);
+        self.sample = Some((ack.now, ack.delivered_bytes));
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        let since = ack.now.since(*self.last_congestion.get_or_insert(ack.now));
+        let step = self.step(since);
+        self.window.grow(ack, step);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.end_epoch(congestion.now);
+        self.window.cut(congestion, self.reduced(congestion));
+    }
+    fn on_recovery_exit(&mut self, now: Time) {
+        self.last_congestion = Some(now);
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        if !congestion.is_repeated {
+            self.end_epoch(congestion.now);
+        }
+        self.last_congestion = Some(congestion.now);
+        self.window.collapse(congestion, self.reduced(congestion));
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.window.restart(restart_window_bytes);
+        self.sample = None;
+    }
+}

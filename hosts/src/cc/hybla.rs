@@ -1,0 +1,84 @@
+//! Hybla (Caini & Firrincieli 2004): as fast over a long path as Reno over one of 25 ms.
+//!
+//! rho = max(1, RTT/RTT0). Slow start adds 2^rho - 1 segments per segment acknowledged, not past
+//! the threshold; avoidance rho^2 a round trip; a loss leaves half. RTT is the smoothed one, and
+//! only its fall counts (Linux). Constants: RTT0 25 ms; rho at most 16 in slow start (Linux 6.1).
+//! Fractions: rho is f64, where Linux has eighths.
+
+use super::window::Window;
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Variant};
+use narrows_common::Duration;
+
+const GREATEST_EXPONENT: f64 = 16.0;
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "hybla",
+    title: "growth as if the round trip were 25 ms, for satellite paths",
+    reference: "Caini, Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks, IJSCN 2004; Linux tcp_hybla",
+    class: Class::LossBased,
+    needs: &[],
+    parameters: &[Parameter {
+        name: "rtt0_ms",
+        default: 25.0,
+        min: 1.0,
+        max: 10_000.0,
+        origin: "the reference round trip in ms; 25: the paper",
+    }],
+    not_implemented: &[
+        "the initial window and threshold times rho (the paper)",
+        "packet spacing (the paper)",
+    ],
+    build: |setup| {
+        Box::new(Hybla {
+            window: Window::new(setup),
+            rtt0_ps: setup.parameters.get("rtt0_ms") * 1e9,
+            rtt: Duration::MAX,
+            rho: 1.0,
+        })
+    },
+};
+
+/// The window of a Hybla sender.
+#[derive(Debug)]
+pub struct Hybla {
+    window: Window,
+    rtt0_ps: f64,
+    /// The least smoothed round trip.
+    rtt: Duration,
+    rho: f64,
+}
+
+impl CongestionControl for Hybla {
+    fn cwnd_bytes(&self) -> u64 {
+        self.window.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.window.ssthresh_bytes
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        if ack.srtt != Duration::ZERO && ack.srtt < self.rtt {
+            self.rtt = ack.srtt;
+            self.rho = (ack.srtt.as_ps() as f64 / self.rtt0_ps).max(1.0);
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        if self.window.is_slow_start() {
+            let factor = libm::exp2(self.rho.min(GREATEST_EXPONENT)) - 1.0;
+            let step = (ack.credit_bytes as f64 * factor) as u64;
+            let grown = self.window.cwnd_bytes.saturating_add(step);
+            self.window.cwnd_bytes = grown.min(self.window.ssthresh_bytes);
+        } else {
+            self.window.avoid(ack, self.rho * self.rho, self.window.cwnd_bytes);
+        }
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.window.cut(congestion, congestion.window_bytes / 2);
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        self.window.collapse(congestion, congestion.window_bytes / 2);
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.window.restart(restart_window_bytes);
+    }
+}

@@ -1,0 +1,88 @@
+//! Scalable TCP (Kelly 2003): multiplicative increase, multiplicative decrease.
+//!
+//! One segment for min(cwnd, ai_cnt) acknowledged, cwnd/8 less at a loss: Linux's rule. Kelly's
+//! paper has 0.01 an ACK (`ai_cnt` 100) and Reno's rules up to a legacy window of 16 segments
+//! (`legacy_window`). Fractions: window bytes rounded down at a cut, remainders carried in growth.
+
+use super::window::Window;
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "scalable",
+    title: "1 % (2 % in Linux) more an acknowledged window, an eighth less at a loss (STCP)",
+    reference: "Kelly, Scalable TCP: improving performance in highspeed wide area networks, CCR 2003; Linux tcp_scalable",
+    class: Class::LossBased,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "ai_cnt",
+            default: 50.0,
+            min: 1.0,
+            max: 10_000.0,
+            origin: "segments acknowledged for one more; 50: Linux, 100: the paper",
+        },
+        Parameter {
+            name: "legacy_window",
+            default: 0.0,
+            min: 0.0,
+            max: 100_000.0,
+            origin: "segments up to which Reno's rules hold; 0: Linux, 16: the paper",
+        },
+    ],
+    not_implemented: &[],
+    build: |setup| Box::new(Scalable::new(setup)),
+};
+
+/// The window of a Scalable TCP sender.
+#[derive(Debug)]
+pub struct Scalable {
+    window: Window,
+    ai_cnt: u64,
+    legacy_window: f64,
+}
+
+impl Scalable {
+    fn new(setup: &Setup) -> Self {
+        Scalable {
+            window: Window::new(setup),
+            ai_cnt: setup.parameters.get("ai_cnt") as u64,
+            legacy_window: setup.parameters.get("legacy_window"),
+        }
+    }
+
+    fn is_legacy(&self, mss: u32) -> bool {
+        self.window.segments(mss) <= self.legacy_window
+    }
+
+    fn reduced(&self, congestion: &Congestion) -> u64 {
+        let window = congestion.window_bytes;
+        if self.is_legacy(congestion.mss) { window / 2 } else { window - window / 8 }
+    }
+}
+
+impl CongestionControl for Scalable {
+    fn cwnd_bytes(&self) -> u64 {
+        self.window.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.window.ssthresh_bytes
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        if self.window.is_slow_start() || self.is_legacy(ack.mss) {
+            self.window.grow(ack, 1.0);
+        } else {
+            let most_bytes = self.ai_cnt * u64::from(ack.mss);
+            self.window.avoid(ack, 1.0, self.window.cwnd_bytes.min(most_bytes));
+        }
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.window.cut(congestion, self.reduced(congestion));
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        self.window.collapse(congestion, self.reduced(congestion));
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.window.restart(restart_window_bytes);
+    }
+}

@@ -1,0 +1,97 @@
+//! Veno (Fu & Liew 2003): Vegas's backlog tells random losses from congestive ones.
+//!
+//! N = cwnd (1 - base/RTT) segments. N < 3: Reno's increase, and a loss leaves 4/5. N >= 3: one
+//! segment every second round trip, and a loss leaves half. Constants: beta 3, 4/5 (the paper and
+//! Linux's tcp_veno). RTT is the latest sample, as it is in Linux in effect; the paper takes the
+//! mean of a round. Fractions: N is f64; half a segment of odd size loses half a byte a round.
+
+use super::round_trips::ratio;
+use super::window::Window;
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Variant};
+use narrows_common::Duration;
+
+/// Samples without which it is Reno (Linux).
+const LEAST_SAMPLES: u64 = 3;
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "veno",
+    title: "Reno that takes a loss with a short queue for random and gives up a fifth",
+    reference: "Fu, Liew, TCP Veno: TCP enhancement for transmission over wireless access networks, JSAC 2003; Linux tcp_veno",
+    class: Class::Hybrid,
+    needs: &[],
+    parameters: &[Parameter {
+        name: "beta",
+        default: 3.0,
+        min: 0.0,
+        max: 10_000.0,
+        origin: "backlog in segments that counts as congestion; 3: the paper",
+    }],
+    not_implemented: &["the round's mean as RTT (the paper)"],
+    build: |setup| {
+        Box::new(Veno {
+            window: Window::new(setup),
+            beta: setup.parameters.get("beta"),
+            latest: None,
+            base: Duration::MAX,
+            samples: 0,
+        })
+    },
+};
+
+/// The window of a Veno sender.
+#[derive(Debug)]
+pub struct Veno {
+    window: Window,
+    beta: f64,
+    latest: Option<Duration>,
+    base: Duration,
+    samples: u64,
+}
+
+impl Veno {
+    fn is_congested(&self, mss: u32) -> bool {
+        let Some(rtt) = self.latest.filter(|_| self.samples >= LEAST_SAMPLES) else {
+            return false;
+        };
+        self.window.segments(mss) * (1.0 - ratio(self.base, rtt)) >= self.beta
+    }
+
+    fn reduced(&self, congestion: &Congestion) -> u64 {
+        let knows = self.samples >= LEAST_SAMPLES;
+        if knows && !self.is_congested(congestion.mss) {
+            congestion.window_bytes / 5 * 4 + congestion.window_bytes % 5 * 4 / 5
+        } else {
+            congestion.window_bytes / 2
+        }
+    }
+}
+
+impl CongestionControl for Veno {
+    fn cwnd_bytes(&self) -> u64 {
+        self.window.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.window.ssthresh_bytes
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.latest = Some(rtt);
+            self.base = self.base.min(rtt).min(ack.min_rtt);
+            self.samples += 1;
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        let step = if self.is_congested(ack.mss) { 0.5 } else { 1.0 };
+        self.window.grow(ack, step);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.window.cut(congestion, self.reduced(congestion));
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        self.window.collapse(congestion, self.reduced(congestion));
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.window.restart(restart_window_bytes);
+    }
+}

@@ -1,0 +1,95 @@
+//! Westwood+ (Grieco & Mascolo 2004): a loss sets the window to what the path carried.
+//!
+//! Once in max(RTT, 50 ms) a bandwidth sample b = bytes delivered / time; two cascaded filters,
+//! e1 = (7 e1 + b) / 8, e = (7 e + e1) / 8, which the first sample sets. A loss leaves
+//! min(cwnd, e RTTmin); a time-out makes e RTTmin the threshold. Growth is Reno's.
+//!
+//! Constants: Linux's tcp_westwood (the paper's single filter has gains 0.9 and 0.1). Fractions:
+//! bytes a second and their product with RTTmin are f64, the window whole bytes.
+
+use super::window::Window;
+use super::{Ack, Class, Congestion, CongestionControl, Setup, Variant};
+use narrows_common::{Duration, Time};
+
+const LEAST_SPAN: Duration = Duration::from_ms(50);
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "westwood",
+    title: "a loss sets the window to the measured bandwidth times the least round trip (Westwood+)",
+    reference: "Grieco, Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control, CCR 2004; Linux tcp_westwood",
+    class: Class::LossBased,
+    needs: &[],
+    parameters: &[],
+    not_implemented: &[
+        "Linux takes the cut at the end of recovery; here, as in the paper, it is taken at the loss",
+        "forgetting the least round trip after a time-out (Linux)",
+    ],
+    build: |setup| Box::new(Westwood::new(setup)),
+};
+
+/// The window of a Westwood+ sender.
+#[derive(Debug)]
+pub struct Westwood {
+    window: Window,
+    /// When the sample began, and what had been delivered then.
+    sample: Option<(Time, u64)>,
+    /// Both filters, in bytes a second.
+    filters: Option<(f64, f64)>,
+    min_rtt: Duration,
+}
+
+impl Westwood {
+    fn new(setup: &Setup) -> Self {
+        Westwood { window: Window::new(setup), sample: None, filters: None, min_rtt: Duration::MAX }
+    }
+
+    /// What the path holds, in bytes; half the window before an estimate.
+    fn eligible(&self, congestion: &Congestion) -> u64 {
+        match self.filters {
+            Some((_, rate)) => (rate * (self.min_rtt.as_ps() as f64 * 1e-12)) as u64,
+            None => congestion.window_bytes / 2,
+        }
+    }
+}
+
+impl CongestionControl for Westwood {
+    fn cwnd_bytes(&self) -> u64 {
+        self.window.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.window.ssthresh_bytes
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        self.min_rtt = ack.min_rtt;
+        let (began_at, delivered) = *self.sample.get_or_insert((ack.now, ack.delivered_bytes));
+        let span = ack.now.since(began_at);
+        if ack.min_rtt == Duration::MAX || span < ack.srtt.max(LEAST_SPAN) {
+            return;
+        }
+        let bytes = ack.delivered_bytes.saturating_sub(delivered) as f64;
+        let rate = bytes / (span.as_ps() as f64 * 1e-12);
+        self.filters = Some(self.filters.map_or((rate, rate), |(first, second)| {
+            let first = (7.0 * first + rate) / 8.0;
+            (first, (7.0 * second + first) / 8.0)
+        }));
+        self.sample = Some((ack.now, ack.delivered_bytes));
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.window.grow(ack, 1.0);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let eligible = self.eligible(congestion);
+        let left = eligible.min(self.window.cwnd_bytes);
+        self.window.cut(congestion, left);
+        self.window.ssthresh_bytes = congestion.threshold(eligible);
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        let eligible = self.eligible(congestion);
+        self.window.collapse(congestion, eligible);
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.window.restart(restart_window_bytes);
+        self.sample = None;
+    }
+}

@@ -1,0 +1,104 @@
+//! Each variant's rule against numbers of its RFC, its paper or arithmetic written out.
+
+mod high_speed;
+mod loss_based;
+
+use narrows_common::{Duration, Time};
+use narrows_hosts::cc::{Ack, Congestion, CongestionControl, Parameters, Setup, VARIANTS};
+use std::collections::BTreeMap;
+
+/// A sender in congestion avoidance, driven by hand. Windows are in segments; they are large so
+/// that bytes rounded down count for little.
+struct Flow {
+    cc: Box<dyn CongestionControl>,
+    mss: u32,
+    now: Time,
+    round: u64,
+    delivered_bytes: u64,
+    min_rtt: Duration,
+}
+
+impl Flow {
+    fn new(name: &str, cwnd: f64) -> Flow {
+        Flow::with(name, &[], cwnd, 10_000)
+    }
+
+    fn with(name: &str, parameters: &[(&str, f64)], cwnd: f64, mss: u32) -> Flow {
+        let variant = VARIANTS.iter().find(|variant| variant.name == name).unwrap();
+        let set: BTreeMap<String, f64> =
+            parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let cc = (variant.build)(&Setup {
+            mss,
+            initial_window_bytes: (cwnd * f64::from(mss)).round() as u64,
+            initial_ssthresh_bytes: 0,
+            times_every_segment: true,
+            parameters: Parameters::resolve(variant, &set).unwrap(),
+        });
+        Flow { cc, mss, now: Time::ZERO, round: 0, delivered_bytes: 0, min_rtt: Duration::MAX }
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cc.cwnd_bytes() as f64 / f64::from(self.mss)
+    }
+
+    /// One ACK of `segments`, with a round-trip sample.
+    fn ack(&mut self, segments: f64, rtt_ms: f64) {
+        let rtt = Duration::from_ps((rtt_ms * 1e9) as u64);
+        let acked_bytes = (segments * f64::from(self.mss)).round() as u64;
+        self.delivered_bytes += acked_bytes;
+        self.min_rtt = self.min_rtt.min(rtt);
+        let ack = Ack {
+            now: self.now,
+            acked_bytes,
+            credit_bytes: acked_bytes,
+            mss: self.mss,
+            flight_bytes: self.cc.cwnd_bytes(),
+            rtt: Some(rtt),
+            srtt: rtt,
+            min_rtt: self.min_rtt,
+            delivered_bytes: self.delivered_bytes,
+            round: self.round,
+        };
+        self.cc.on_acked(&ack);
+        self.cc.on_ack(&ack);
+    }
+
+    /// A round trip with ten ACKs of a tenth of the window; returns what it added.
+    fn round(&mut self, rtt_ms: f64) -> f64 {
+        let before = self.cwnd();
+        for n in 0..10 {
+            self.now += Duration::from_ps((rtt_ms * 1e8) as u64);
+            self.round += u64::from(n == 9);
+            self.ack(before / 10.0, rtt_ms);
+        }
+        self.cwnd() - before
+    }
+
+    fn congestion(&self) -> Congestion {
+        Congestion {
+            now: self.now,
+            window_bytes: self.cc.cwnd_bytes(),
+            mss: self.mss,
+            whole_segments: false,
+            is_repeated: false,
+        }
+    }
+
+    /// A loss; returns the window after it.
+    fn lose(&mut self) -> f64 {
+        let congestion = self.congestion();
+        self.cc.on_congestion(&congestion);
+        self.cwnd()
+    }
+
+    /// A time-out; returns the threshold in segments.
+    fn time_out(&mut self) -> f64 {
+        let congestion = self.congestion();
+        self.cc.on_rto(&congestion);
+        self.cc.ssthresh_bytes() as f64 / f64::from(self.mss)
+    }
+}
+
+fn assert_close(got: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((got - expected).abs() <= tolerance, "{what}: {got}, expected {expected}");
+}
