@@ -53,6 +53,9 @@ class Table:
     size: int
     is_const: bool
     const_default: bool
+    profile: int = 0
+    """Its action profile's number; 0 for none."""
+    idle: bool = False
 
     @property
     def by_priority(self) -> bool:
@@ -69,6 +72,16 @@ class Array:
     size: int
     unit: int = 0
     width: int = 0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """An action profile, or action selector; `actions` are those of its tables."""
+
+    id: int
+    name: str
+    with_selector: bool
+    actions: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -147,8 +160,10 @@ class Schema:
         self.registers = by_id(map(read_register, info.registers), "register")
         self.value_sets = by_id(map(read_value_set, info.value_sets), "value set")
         self.digests = by_id((read_digest(one, info) for one in info.digests), "digest")
-        self.action_profiles = [one.preamble.name for one in info.action_profiles]
-        self.externs = [one.extern_type_name for one in info.externs]
+        self.profiles = by_id(map(self._profile, info.action_profiles), "action profile")
+        for table in self.tables.values():
+            if table.profile and table.profile not in self.profiles:
+                raise wrong(f"table '{table.name}': action profile {table.profile:#x} is missing")
         self.packet_in = packet_header(info, "packet_in")
         self.packet_out = packet_header(info, "packet_out")
 
@@ -157,11 +172,6 @@ class Schema:
         for ref in table.action_refs:
             if ref.id not in self.actions:
                 raise wrong(f"table '{name}' has action {ref.id:#x}, which is not declared")
-        if table.implementation_id:
-            message = f"table '{name}': action profiles and selectors"
-            raise TargetError("unimplemented", message)
-        if table.idle_timeout_behavior:
-            raise TargetError("unimplemented", f"table '{name}': idle time-outs")
         default_only, table_only = p4i.ActionRef.DEFAULT_ONLY, p4i.ActionRef.TABLE_ONLY
         return Table(
             table.preamble.id,
@@ -174,7 +184,15 @@ class Schema:
             table.size,
             table.is_const_table,
             bool(table.const_default_action_id),
+            table.implementation_id,
+            table.idle_timeout_behavior == p4i.Table.NOTIFY_CONTROL,
         )
+
+    def _profile(self, profile: p4i.ActionProfile) -> Profile:
+        number, name = profile.preamble.id, profile.preamble.name
+        tables = [table for table in self.tables.values() if table.profile == number]
+        actions = frozenset[int]().union(*(table.actions for table in tables))
+        return Profile(number, name, profile.with_selector, actions)
 
     def check(self, program: Mapping[str, Any]) -> None:
         """Raises `TargetError` with the first thing on which the JSON disagrees."""
@@ -188,6 +206,12 @@ class Schema:
         }
         for table in self.tables.values():
             check_table(table, tables, widths)
+            found = tables[table.name].get("action_profile")
+            name = self.profiles[table.profile].name if table.profile else None
+            if found != name:
+                raise wrong(f"table '{table.name}' has action profile {name}, in the JSON {found}")
+            if bool(tables[table.name].get("support_timeout")) != table.idle:
+                raise wrong(f"table '{table.name}': idle time-outs are not those of the JSON")
             known = tables[table.name]["actions"]
             for number in table.actions | table.default_actions:
                 if self.actions[number].name not in known:

@@ -288,6 +288,9 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
                 pipeline.digests.handle_digest(name, tuple(values), now_ns)
             lists = pipeline.digests.poll_lists(now_ns)
             messages += [p4r.StreamMessageResponse(digest=one) for one in lists]
+            if expired := pipeline.tables.expired():
+                notification = p4r.IdleTimeoutNotification(timestamp=now_ns, table_entry=expired)
+                messages.append(p4r.StreamMessageResponse(idle_timeout_notification=notification))
             if messages:
                 for controller in self.arbitration.primaries():
                     for message in messages:

@@ -11,6 +11,7 @@ from finsy.proto import p4r
 from switch.server.digests import Digests
 from switch.server.externs import Externs
 from switch.server.p4info import Schema
+from switch.server.profiles import Profiles
 from switch.server.replication import Replication
 from switch.server.tables import Tables, Undo, invalid
 from switch.server.target import Target, TargetError
@@ -46,6 +47,7 @@ class Pipeline:
         self.externs = Externs(target, schema)
         self.replication = Replication(target)
         self.digests = Digests(schema)
+        self.profiles = Profiles(target, schema)
 
     def apply(self, update: p4r.Update) -> Undo:
         """Carries an update out; returns what undoes it. Raises `TargetError`."""
@@ -71,6 +73,10 @@ class Pipeline:
                 return self.replication.write(kind, entity.packet_replication_engine_entry)
             case "digest_entry":
                 return self.digests.write(kind, entity.digest_entry)
+            case "action_profile_member":
+                return self.profiles.write_member(kind, entity.action_profile_member)
+            case "action_profile_group":
+                return self.profiles.write_group(kind, entity.action_profile_group)
             case None:
                 raise invalid("the update has no entity")
             case other:
@@ -97,10 +103,10 @@ class Pipeline:
                 return self.replication.read(entity.packet_replication_engine_entry)
             case "digest_entry":
                 return self.digests.read(entity.digest_entry)
-            case "action_profile_member" if not entity.action_profile_member.action_profile_id:
-                return iter(())
-            case "action_profile_group" if not entity.action_profile_group.action_profile_id:
-                return iter(())
+            case "action_profile_member":
+                return self.profiles.read_members(entity.action_profile_member)
+            case "action_profile_group":
+                return self.profiles.read_groups(entity.action_profile_group)
             case None:
                 raise invalid("the request has no entity")
             case other:
@@ -132,7 +138,11 @@ class Pipeline:
         """What would make a fresh pipeline like this one; counters and registers aside."""
         insert, modify = p4r.Update.INSERT, p4r.Update.MODIFY
         asked = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
-        found = [(insert, one) for one in self.tables.read(asked) if not one.table_entry.is_const]
+        members = self.profiles.read_members(p4r.ActionProfileMember())
+        groups = self.profiles.read_groups(p4r.ActionProfileGroup())
+        found = [(insert, one) for one in (*members, *groups)]
+        entries = self.tables.read(asked)
+        found += [(insert, one) for one in entries if not one.table_entry.is_const]
         for table_id in sorted(self.tables.defaults_set):
             default = p4r.TableEntry(table_id=table_id, is_default_action=True)
             found += [(modify, one) for one in self.tables.read(default)]

@@ -15,6 +15,8 @@ Undo = Callable[[], None]
 Key = tuple[int, tuple[tuple[str, str], ...], int]
 """What tells an entry from others: table, matches, priority."""
 
+MEMBER, GROUP = "$member", "$group"
+"""The actions of an entry that names a member or group of an action profile."""
 METER_PARTS = ("cir", "cburst", "pir", "pburst")
 
 
@@ -52,8 +54,9 @@ class Tables:
     def write(self, kind: int, message: p4r.TableEntry) -> Undo:
         """Carries an update out; returns what undoes it."""
         table = self.table(message.table_id)
-        if message.idle_timeout_ns:
+        if message.idle_timeout_ns and not table.idle:
             raise invalid(f"table '{table.name}': has no idle time-outs")
+        signed(message.idle_timeout_ns, f"table '{table.name}': idle_timeout_ns")
         if message.is_default_action:
             return self._write_default(kind, table, message)
         if table.is_const:
@@ -92,7 +95,7 @@ class Tables:
         return undo
 
     def _delete(self, entry: Entry, key: Key) -> Undo:
-        before = self.target.entry(entry)
+        before, idle = self.target.entry(entry), self._idle(entry, key)
         self.target.delete_entry(entry)
         assert before is not None, "what was deleted was there"
         stored, meter = self._metadata.pop(key, None), self._meters.pop(key, None)
@@ -101,6 +104,8 @@ class Tables:
             self.target.insert_entry(before[0])
             if self.table(key[0]).has_counter:
                 self.target.set_entry_count(before[0], before[1], before[2])
+            if idle:
+                self.target.set_idle_timeout(before[0], idle)
             if stored is not None:
                 self._metadata[key] = stored
             if meter is not None:
@@ -112,10 +117,12 @@ class Tables:
     def _restore(self, before: tuple[Entry, int, int], key: Key) -> Undo:
         """What makes an entry as it is now."""
         stored, meter = self._metadata.get(key), self._meters.get(key)
-        table = self.table(key[0])
+        table, idle = self.table(key[0]), self._idle(before[0], key)
 
         def undo() -> None:
             self.target.modify_entry(before[0])
+            if table.idle:
+                self.target.set_idle_timeout(before[0], idle)
             if table.has_counter:
                 self.target.set_entry_count(before[0], before[1], before[2])
             put(self._metadata, key, stored)
@@ -142,8 +149,16 @@ class Tables:
         if message.HasField("counter_data"):
             count_parts(message.counter_data, f"table '{table.name}'")
 
+    def _idle(self, entry: Entry, key: Key) -> int | None:
+        """The idle time-out of an entry that is there, in nanoseconds."""
+        if not self.table(key[0]).idle or self.target.entry(entry) is None:
+            return None
+        return self.target.idle_ns(entry)[0]
+
     def _set_extras(self, entry: Entry, key: Key, message: p4r.TableEntry) -> None:
         put(self._metadata, key, message.metadata or None)
+        if self.table(key[0]).idle:
+            self.target.set_idle_timeout(entry, message.idle_timeout_ns or None)
         if message.HasField("counter_data"):
             self.target.set_entry_count(entry, *count_parts(message.counter_data, "counter"))
         if message.HasField("meter_config"):
@@ -221,6 +236,18 @@ class Tables:
         kind = message.action.WhichOneof("type")
         if kind is None:
             raise invalid(f"{place}: the action is missing")
+        if table.profile and not message.is_default_action:
+            match kind:
+                case "action_profile_member_id":
+                    number_ = message.action.action_profile_member_id
+                    return {"action": MEMBER, "params": {"id": hex(number_)}}
+                case "action_profile_group_id":
+                    number_ = message.action.action_profile_group_id
+                    return {"action": GROUP, "params": {"id": hex(number_)}}
+                case "action_profile_action_set":
+                    raise TargetError("unimplemented", f"{place}: action sets (one-shot)")
+                case _:
+                    raise invalid(f"{place}: expected a member or group of its action profile")
         if kind != "action":
             raise invalid(f"{place}: '{kind}': expected an action, since it has no action profile")
         given = message.action.action
@@ -248,6 +275,11 @@ class Tables:
                         set_count(shown.counter_data, self._unit(table), packets, octets)
                     if asked.HasField("meter_config") and key in self._meters:
                         shown.meter_config.CopyFrom(self._meters[key])
+                    if table.idle:
+                        timeout_ns, elapsed_ns = self.target.idle_ns(entry)
+                        shown.idle_timeout_ns = timeout_ns or 0
+                        if asked.HasField("time_since_last_hit"):
+                            shown.time_since_last_hit.elapsed_ns = elapsed_ns
                     yield p4r.Entity(table_entry=shown)
 
     def _unit(self, table: Table) -> int:
@@ -308,9 +340,25 @@ class Tables:
                 show_match(shown.match.add(field_id=field.id), part)
         if key in self._metadata:
             shown.metadata = self._metadata[key]
-        if entry["action"] in self._action_ids:
+        if entry["action"] == MEMBER:
+            shown.action.action_profile_member_id = number(entry["params"]["id"])
+        elif entry["action"] == GROUP:
+            shown.action.action_profile_group_id = number(entry["params"]["id"])
+        elif entry["action"] in self._action_ids:
             self._show_action(shown, entry)
         return shown
+
+    def expired(self) -> list[p4r.TableEntry]:
+        """Entries that went without a hit for longer than they may, each told once."""
+        by_name = {table.name: table for table in self.schema.tables.values()}
+        found = []
+        for entry in self.target.take_expired():
+            if entry["table"] in by_name:
+                table = by_name[entry["table"]]
+                shown = self.shown(table, entry, self.key_of(table, entry))
+                shown.idle_timeout_ns = self.target.idle_ns(entry)[0] or 0
+                found.append(shown)
+        return found
 
     def _show_action(self, shown: p4r.TableEntry, entry: dict[str, Any]) -> None:
         action = self.schema.actions[self._action_ids[entry["action"]]]

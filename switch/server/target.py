@@ -132,6 +132,29 @@ class Target(Protocol):
     def set_value_set(self, name: str, members: list[list[str]]) -> None:
         """All members of a parser value set, each a value for every part of the key."""
 
+    def write_profile(
+        self,
+        operation: Literal["insert", "modify", "delete"],
+        kind: Literal["member", "group"],
+        given: dict[str, Any],
+    ) -> None:
+        """Writes to an action profile: `profile`, `id`, and a member's `action` and `params` or
+        a group's `members` (number and weight each). An entry that names one has the action
+        `$member` or `$group` with the parameter `id`.
+        """
+
+    def read_profile(self, kind: Literal["member", "group"], profile: str) -> list[dict[str, Any]]:
+        """A profile's members or groups, as `write_profile` has them."""
+
+    def set_idle_timeout(self, entry: Entry, timeout_ns: int | None) -> None:
+        """How long an entry may go without a hit; None: for ever."""
+
+    def idle_ns(self, entry: Entry) -> tuple[int | None, int]:
+        """An entry's idle time-out, and how long ago it was hit."""
+
+    def take_expired(self) -> list[Entry]:
+        """Entries that went without a hit for longer than they may, each told once."""
+
     def take_digests(self) -> list[tuple[str, list[str]]]:
         """Digests since the last call: the list's name and the fields' values."""
 

@@ -3,19 +3,23 @@
 //!
 //! A lock guards it, held for one packet or one operation at a time, never while Python runs.
 
+mod convert;
+mod profiles;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use narrows_common::{Packet, Rate, Rng, Time};
 use narrows_switch::{
-    CloneSession, ControlError, Count, Counts, DefaultAction, Match, MeterConfig, PortConfig,
-    PortStatistics, Program, QueueLimit, Replica, Statistics, Switch, SwitchConfig, TableEntry,
-    TimestampUnit, Transmit,
+    CloneSession, ControlError, Count, Counts, DefaultAction, PortConfig, PortStatistics, Program,
+    QueueLimit, Replica, Statistics, Switch, SwitchConfig, TableEntry, TimestampUnit, Transmit,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
+
+use convert::{meter, read, shown};
 
 /// What a switch is made of besides its program.
 #[derive(Clone, Debug, Deserialize)]
@@ -252,43 +256,6 @@ impl PySwitch {
     ) -> PyResult<T> {
         Ok(py.detach(|| operation(&mut self.lock()))?)
     }
-}
-
-fn read<'py, T: for<'a> Deserialize<'a>>(value: &Bound<'py, PyAny>) -> PyResult<T> {
-    pythonize::depythonize(value)
-        .map_err(|error| Refusal::new("invalid-argument", error.to_string()).into())
-}
-
-fn shown<'py>(py: Python<'py>, entry: &TableEntry) -> PyResult<Bound<'py, PyDict>> {
-    let matches = PyDict::new(py);
-    for (name, part) in &entry.matches {
-        let shown = PyDict::new(py);
-        match part {
-            Match::Exact(value) => shown.set_item("exact", value)?,
-            Match::Lpm(value, length) => shown.set_item("lpm", (value, length))?,
-            Match::Ternary(value, mask) => shown.set_item("ternary", (value, mask))?,
-            Match::Range(from, to) => shown.set_item("range", (from, to))?,
-            Match::Optional(value) => shown.set_item("optional", value)?,
-        }
-        matches.set_item(name, shown)?;
-    }
-    let dict = PyDict::new(py);
-    dict.set_item("table", &entry.table)?;
-    dict.set_item("matches", matches)?;
-    dict.set_item("priority", entry.priority)?;
-    dict.set_item("action", &entry.action)?;
-    dict.set_item("params", &entry.params)?;
-    Ok(dict)
-}
-
-fn meter(config: Option<BTreeMap<String, u64>>) -> Result<Option<MeterConfig>, Refusal> {
-    let Some(config) = config else { return Ok(None) };
-    let part = |name: &str| {
-        let missing = || Refusal::new("invalid-argument", format!("meter: '{name}' is missing"));
-        config.get(name).copied().ok_or_else(missing)
-    };
-    let (cir, cburst) = (part("cir")?, part("cburst")?);
-    Ok(Some(MeterConfig { cir, cburst, pir: part("pir")?, pburst: part("pburst")? }))
 }
 
 impl PySwitch {
@@ -641,6 +608,42 @@ impl PySwitch {
 
     fn set_value_set(&self, py: Python<'_>, name: &str, members: Vec<Vec<String>>) -> PyResult<()> {
         self.with(py, |inner| Ok(inner.switch()?.set_value_set(name, &members)?))
+    }
+
+    fn write_profile(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        kind: &str,
+        given: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        self.write_profile_of(py, operation, kind, given)
+    }
+
+    fn read_profile<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        profile: &str,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.read_profile_of(py, kind, profile)
+    }
+
+    fn set_idle_timeout(
+        &self,
+        py: Python<'_>,
+        entry: &Bound<'_, PyAny>,
+        timeout_ns: Option<u64>,
+    ) -> PyResult<()> {
+        self.set_idle_timeout_of(py, entry, timeout_ns)
+    }
+
+    fn idle_ns(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<(Option<u64>, u64)> {
+        self.idle_ns_of(py, entry)
+    }
+
+    fn take_expired<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.expired(py)
     }
 
     fn take_digests(&self) -> Vec<(String, Vec<String>)> {

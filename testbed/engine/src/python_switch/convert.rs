@@ -1,0 +1,47 @@
+//! Values between Python and the switch's control plane.
+
+use std::collections::BTreeMap;
+
+use narrows_switch::{Match, MeterConfig, TableEntry};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Deserialize;
+
+use super::Refusal;
+
+pub(super) fn read<'py, T: for<'a> Deserialize<'a>>(value: &Bound<'py, PyAny>) -> PyResult<T> {
+    pythonize::depythonize(value)
+        .map_err(|error| Refusal::new("invalid-argument", error.to_string()).into())
+}
+
+pub(super) fn shown<'py>(py: Python<'py>, entry: &TableEntry) -> PyResult<Bound<'py, PyDict>> {
+    let matches = PyDict::new(py);
+    for (name, part) in &entry.matches {
+        let shown = PyDict::new(py);
+        match part {
+            Match::Exact(value) => shown.set_item("exact", value)?,
+            Match::Lpm(value, length) => shown.set_item("lpm", (value, length))?,
+            Match::Ternary(value, mask) => shown.set_item("ternary", (value, mask))?,
+            Match::Range(from, to) => shown.set_item("range", (from, to))?,
+            Match::Optional(value) => shown.set_item("optional", value)?,
+        }
+        matches.set_item(name, shown)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("table", &entry.table)?;
+    dict.set_item("matches", matches)?;
+    dict.set_item("priority", entry.priority)?;
+    dict.set_item("action", &entry.action)?;
+    dict.set_item("params", &entry.params)?;
+    Ok(dict)
+}
+
+pub(super) fn meter(config: Option<BTreeMap<String, u64>>) -> Result<Option<MeterConfig>, Refusal> {
+    let Some(config) = config else { return Ok(None) };
+    let part = |name: &str| {
+        let missing = || Refusal::new("invalid-argument", format!("meter: '{name}' is missing"));
+        config.get(name).copied().ok_or_else(missing)
+    };
+    let (cir, cburst) = (part("cir")?, part("cburst")?);
+    Ok(Some(MeterConfig { cir, cburst, pir: part("pir")?, pburst: part("pburst")? }))
+}

@@ -1,0 +1,137 @@
+//! Action profiles and idle time-outs of `testbed._engine.Switch`.
+
+use narrows_common::Duration;
+use narrows_switch::{ProfileGroup, ProfileMember, TableEntry};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Deserialize;
+
+use super::convert::{read, shown};
+use super::{PySwitch, Refusal};
+
+/// A member or group by its number alone.
+#[derive(Deserialize)]
+struct Name {
+    profile: String,
+    id: u64,
+}
+
+fn unknown(what: &str) -> Refusal {
+    Refusal::new("invalid-argument", format!("'{what}': expected insert, modify or delete"))
+}
+
+impl PySwitch {
+    /// Inserts, modifies or deletes a `member` or a group.
+    pub(super) fn write_profile_of(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        kind: &str,
+        given: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        if operation == "delete" {
+            let Name { profile, id } = read(given)?;
+            return self.with(py, |inner| {
+                let switch = inner.switch()?;
+                Ok(match kind {
+                    "member" => switch.delete_member(&profile, id)?,
+                    _ => switch.delete_group(&profile, id)?,
+                })
+            });
+        }
+        if kind == "member" {
+            let member: ProfileMember = read(given)?;
+            return self.with(py, |inner| {
+                let switch = inner.switch()?;
+                match operation {
+                    "insert" => Ok(switch.insert_member(&member)?),
+                    "modify" => Ok(switch.modify_member(&member)?),
+                    other => Err(unknown(other)),
+                }
+            });
+        }
+        let group: ProfileGroup = read(given)?;
+        self.with(py, |inner| {
+            let switch = inner.switch()?;
+            match operation {
+                "insert" => Ok(switch.insert_group(&group)?),
+                "modify" => Ok(switch.modify_group(&group)?),
+                other => Err(unknown(other)),
+            }
+        })
+    }
+
+    /// All members or groups of a profile, as they were written.
+    pub(super) fn read_profile_of<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        profile: &str,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let mut rows = vec![];
+        if kind == "member" {
+            for member in self.with(py, |inner| Ok(inner.switch()?.members(profile)?))? {
+                let dict = PyDict::new(py);
+                dict.set_item("profile", member.profile)?;
+                dict.set_item("id", member.id)?;
+                dict.set_item("action", member.action)?;
+                dict.set_item("params", member.params)?;
+                rows.push(dict);
+            }
+        } else {
+            for group in self.with(py, |inner| Ok(inner.switch()?.groups(profile)?))? {
+                let dict = PyDict::new(py);
+                dict.set_item("profile", group.profile)?;
+                dict.set_item("id", group.id)?;
+                dict.set_item("members", group.members)?;
+                rows.push(dict);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Sets an entry's idle time-out; none lets it be for ever.
+    pub(super) fn set_idle_timeout_of(
+        &self,
+        py: Python<'_>,
+        entry: &Bound<'_, PyAny>,
+        timeout_ns: Option<u64>,
+    ) -> PyResult<()> {
+        let entry: TableEntry = read(entry)?;
+        let too_long = || Refusal::new("out-of-range", "the idle time-out is above 213 days");
+        let timeout = match timeout_ns {
+            Some(ns) => Some(ns.checked_mul(1000).ok_or_else(too_long)?),
+            None => None,
+        };
+        self.with(py, |inner| {
+            let now = inner.now;
+            let timeout = timeout.map(Duration::from_ps);
+            Ok(inner.switch()?.set_idle_timeout(now, &entry, timeout)?)
+        })
+    }
+
+    /// An entry's idle time-out, and how long ago it was hit.
+    pub(super) fn idle_ns_of(
+        &self,
+        py: Python<'_>,
+        entry: &Bound<'_, PyAny>,
+    ) -> PyResult<(Option<u64>, u64)> {
+        let entry: TableEntry = read(entry)?;
+        self.with(py, |inner| {
+            let now = inner.now;
+            let switch = inner.switch()?;
+            let timeout = switch.idle_timeout(&entry)?.map(|timeout| timeout.as_ps() / 1000);
+            Ok((timeout, switch.since_hit(now, &entry)?.as_ps() / 1000))
+        })
+    }
+
+    /// Entries that were idle for longer than they may, each told once.
+    pub(super) fn expired<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let entries = py.detach(|| {
+            let mut inner = self.lock();
+            let now = inner.now;
+            inner.switch.as_mut().map(|switch| switch.take_expired(now)).unwrap_or_default()
+        });
+        entries.iter().map(|entry| shown(py, entry)).collect()
+    }
+}

@@ -1,0 +1,172 @@
+"""Action profiles, selectors and idle time-outs over P4Runtime
+(switch/tests/programs/profiles.p4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+from finsy.proto import p4r
+
+from tests.p4rt import PROGRAMS, Client, Served, client, config, errors
+
+PROFILES = (PROGRAMS / "profiles.p4info.txtpb", PROGRAMS / "profiles.json")
+INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
+NUMBERS = {
+    one.preamble.alias: one.preamble.id
+    for kind in ("tables", "actions", "action_profiles")
+    for one in getattr(config(PROFILES).p4info, kind)
+}
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    made = Served()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def primary(served: Served) -> Iterator[Client]:
+    with client(served.address) as made:
+        made.arbitrate()
+        made.push(PROFILES)
+        yield made
+
+
+def packet(kind: int, a: int, b: int = 0, c: int = 0) -> bytes:
+    return bytes([kind, a]) + b.to_bytes(2, "big") + c.to_bytes(4, "big") + bytes(52)
+
+
+def member(kind: int, profile: str, number: int, port: int) -> p4r.Update:
+    update = p4r.Update(type=kind)  # type: ignore[arg-type]
+    one = update.entity.action_profile_member
+    one.action_profile_id, one.member_id = NUMBERS[profile], number
+    one.action.action_id = NUMBERS["out_by"]
+    one.action.params.add(param_id=1, value=bytes([port]))
+    return update
+
+
+def group(kind: int, number: int, **weights: int) -> p4r.Update:
+    update = p4r.Update(type=kind)  # type: ignore[arg-type]
+    one = update.entity.action_profile_group
+    one.action_profile_id, one.group_id = NUMBERS["chosen"], number
+    for name, weight in weights.items():
+        one.members.add(member_id=int(name[1:]), weight=weight)
+    return update
+
+
+def entry(table: str, a: int, kind: int = INSERT, **action: Any) -> p4r.Update:
+    update = p4r.Update(type=kind)  # type: ignore[arg-type]
+    one = update.entity.table_entry
+    one.table_id = NUMBERS[table]
+    one.match.add(field_id=1).exact.value = bytes([a])
+    for name, value in action.items():
+        setattr(one.action, name, value)
+    return update
+
+
+def crc16(data: bytes) -> int:
+    """CRC-16/ARC, bit by bit: the polynomial 0x8005 reflected."""
+    value = 0
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0xA001 if value & 1 else 0)
+    return value
+
+
+def test_members_choose_the_port(primary: Client, served: Served) -> None:
+    updates = [
+        member(INSERT, "plain", 4, port=2),
+        entry("by_member", 1, action_profile_member_id=4),
+    ]
+    primary.write(updates)
+    assert [port for port, _ in served.send(1, packet(0, 1))] == [2]
+    primary.write([member(MODIFY, "plain", 4, port=3)])
+    assert [port for port, _ in served.send(1, packet(0, 1))] == [3]
+    everything = p4r.Entity(action_profile_member=p4r.ActionProfileMember())
+    assert primary.read(everything) == [member(MODIFY, "plain", 4, port=3).entity]
+    table = p4r.Entity(table_entry=p4r.TableEntry(table_id=NUMBERS["by_member"]))
+    assert primary.read(table) == [updates[1].entity]
+    # It can't go while an entry names it.
+    with pytest.raises(grpc.RpcError) as refused:
+        primary.write([member(DELETE, "plain", 4, port=3)])
+    assert errors(refused.value)[0][0] == "FAILED_PRECONDITION"
+    primary.write([entry("by_member", 1, DELETE), member(DELETE, "plain", 4, port=3)])
+    assert primary.read(everything) == []
+
+
+def test_a_group_spreads_packets_by_weight(primary: Client, served: Served) -> None:
+    written = [
+        member(INSERT, "chosen", 1, port=2),
+        member(INSERT, "chosen", 2, port=3),
+        group(INSERT, 9, m1=1, m2=3),
+        entry("by_group", 5, action_profile_group_id=9),
+    ]
+    primary.write(written)
+    assert crc16(b"123456789") == 0xBB3D
+    ports = [port for c in range(400) for port, _ in served.send(1, packet(1, 5, 7 * c, c))]
+    hashes = [crc16((7 * c).to_bytes(2, "big") + c.to_bytes(4, "big")) for c in range(400)]
+    assert ports == [2 if hashed % 4 < 1 else 3 for hashed in hashes]
+    everything = p4r.Entity(action_profile_group=p4r.ActionProfileGroup())
+    assert primary.read(everything) == [written[2].entity]
+    # A new pipeline configuration with the state kept.
+    primary.push(PROFILES, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
+    assert primary.read(everything) == [written[2].entity]
+    assert len(served.send(1, packet(1, 5))) == 1
+
+
+def test_what_does_not_fit_a_profile_is_named(primary: Client) -> None:
+    wrong = member(INSERT, "plain", 1, port=2)
+    wrong.entity.action_profile_member.action_profile_id = 77
+    foreign = member(INSERT, "plain", 1, port=2)
+    foreign.entity.action_profile_member.action.action_id = NUMBERS["marked"]
+    direct = entry("by_member", 1)
+    direct.entity.table_entry.action.action.action_id = NUMBERS["discard"]
+    plain_group = group(INSERT, 1)
+    plain_group.entity.action_profile_group.action_profile_id = NUMBERS["plain"]
+    with pytest.raises(grpc.RpcError) as refused:
+        primary.write(
+            [
+                wrong,
+                foreign,
+                direct,
+                plain_group,
+                entry("by_member", 1, action_profile_member_id=8),
+                group(INSERT, 1, m5=1),
+                group(INSERT, 1, m5=0),
+            ]
+        )
+    found = errors(refused.value)
+    codes = ["NOT_FOUND", *["INVALID_ARGUMENT"] * 3, *["NOT_FOUND"] * 2, "INVALID_ARGUMENT"]
+    assert [code for code, _ in found] == codes
+    assert "I.plain" in found[1][1]
+    assert "member or group" in found[2][1]
+
+
+def test_an_idle_entry_is_told_once(primary: Client, served: Served) -> None:
+    idle = entry("idle", 1)
+    one = idle.entity.table_entry
+    one.action.action.action_id = NUMBERS["out_by"]
+    one.action.action.params.add(param_id=1, value=b"\x02")
+    one.idle_timeout_ns = 5_000_000
+    primary.write([idle])
+    table = p4r.Entity(table_entry=p4r.TableEntry(table_id=NUMBERS["idle"]))
+    assert primary.read(table) == [idle.entity]
+    for _ in range(3):
+        # One millisecond of the switch's time each; this entry is hit.
+        assert len(served.send(1, packet(2, 1))) == 1
+    table.table_entry.time_since_last_hit.SetInParent()
+    for _ in range(4):
+        served.send(1, packet(3, 0))
+    [read] = primary.read(table)
+    assert read.table_entry.time_since_last_hit.elapsed_ns == 4_000_000
+    for _ in range(4):
+        served.send(1, packet(3, 0))
+    told = primary.hear().idle_timeout_notification
+    [expired] = told.table_entry
+    assert expired.match == idle.entity.table_entry.match
+    assert expired.idle_timeout_ns == 5_000_000
