@@ -72,6 +72,12 @@ def queue_delays_ms(run: Run) -> Floats:
     return sojourns["sojourn_ps"].to_numpy() / PS_PER_MS
 
 
+def message_latencies_ms(run: Run) -> Floats:
+    """From writing to reading, in ms, of every message read in the run; empty without messages."""
+    latency = (pl.col("read_ps") - pl.col("written_ps")) / 1e9
+    return run.table("messages").select(latency.alias("ms")).collect()["ms"].to_numpy()
+
+
 def loss_ratio(run: Run) -> float:
     """Packets dropped at the bottleneck over packets that arrived there (RFC 5166)."""
     counts = (

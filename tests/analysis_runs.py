@@ -166,7 +166,14 @@ def write_run(
     path.mkdir(parents=True)
     _table(path, "queue", QUEUE, queue_rows)
     _table(path, "flows", FLOWS, flow_rows)
-    _table(path, "messages", MESSAGES, [])
+    # A message of 80 B each 50 ms; every fifth takes 150 ms, the others 60 ms.
+    latencies_ps = [(n, 150 * MS if n % 5 == 0 else 60 * MS) for n in range(20)]
+    messages = [
+        (flow + 1, n, 80, 50 * n * MS, 50 * n * MS + latency_ps)
+        for n, latency_ps in latencies_ps
+        for flow in range(flows)
+    ]
+    _table(path, "messages", MESSAGES, messages)
     duration_s = now / 1e12
     dropped = sum(row[4] == "drop" for row in queue_rows)
     delay_ms = _quantiles([delay / MS for delay in delays])

@@ -80,7 +80,7 @@ def test_an_unknown_figure_is_refused_before_anything_is_drawn(one: Path) -> Non
 
 def test_all_that_can_be_drawn_is_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
-    names = ["queue_length", "delay_cdf", "queue_delay_box"]
+    names = ["queue_length", "delay_cdf", "queue_delay_box", "message_latency"]
     assert draw(one) == [
         one / "figures" / f"{name}.{suffix}" for name in names for suffix in ("png", "pdf")
     ]
@@ -106,7 +106,24 @@ def test_a_single_run_has_no_figure_against_anything(one: Path) -> None:
 
 def test_what_was_not_recorded_is_not_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
-    assert drawn(one) == {"queue_length", "delay_cdf", "queue_delay_box"}
+    assert drawn(one) == {"queue_length", "delay_cdf", "queue_delay_box", "message_latency"}
+
+
+def test_message_latency_is_the_share_read_within_a_time(one: Path) -> None:
+    canvas = select(["message_latency"])[0].draw(Results(tuple(load(one))))
+    assert canvas is not None
+    line, *limits = canvas.axes[0].lines
+    times, shares = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    # 16 of 20 messages took 60 ms, 4 took 150 ms.
+    assert shares[times <= 100].max() == pytest.approx(0.8)
+    assert shares[times <= 200].max() == 1
+    assert [float(np.asarray(limit.get_xdata())[0]) for limit in limits] == [100, 200]
+
+
+def test_without_messages_no_latency_is_drawn(one: Path) -> None:
+    run = load(one)[0]
+    run.table("messages").head(0).collect().write_parquet(run.path / "messages.parquet")
+    assert "message_latency" not in drawn(one)
 
 
 def test_invalid_runs_do_not_count(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_what_the_scenario_says_is_text_not_markup(page: str) -> None:
 
 def test_it_holds_every_run_and_every_figure(page: str, results: Path) -> None:
     found = Page(page)
-    assert sum(tag == "svg" for tag, _ in found.tags) == 9
+    assert sum(tag == "svg" for tag, _ in found.tags) == 10
     for run in load(results):
         assert run.name in found.text["code"]
     assert "All runs are valid." in found.text["span"]

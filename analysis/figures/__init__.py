@@ -18,6 +18,7 @@ from analysis.figures import (
     cwnd,
     delay_cdf,
     fairness,
+    message_latency,
     queue_delay_box,
     queue_delay_by_rtt,
     queue_length,
@@ -38,6 +39,7 @@ FIGURES: Final[tuple[Figure, ...]] = (
     queue_delay_box.FIGURE,
     throughput_delay.FIGURE,
     fairness.FIGURE,
+    message_latency.FIGURE,
 )
 """Every figure, in the order in which a report shows them."""
 
