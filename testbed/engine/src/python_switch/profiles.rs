@@ -33,10 +33,10 @@ impl PySwitch {
             let Name { profile, id } = read(given)?;
             return self.with(py, |inner| {
                 let switch = inner.switch()?;
-                Ok(match kind {
-                    "member" => switch.delete_member(&profile, id)?,
-                    _ => switch.delete_group(&profile, id)?,
-                })
+                match kind {
+                    "member" => Ok(switch.delete_member(&profile, id)?),
+                    _ => Ok(switch.delete_group(&profile, id)?),
+                }
             });
         }
         if kind == "member" {
