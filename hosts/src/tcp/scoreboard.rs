@@ -46,6 +46,11 @@ impl Scoreboard {
         self.sacked.total_bytes()
     }
 
+    /// The end of the highest data known to have arrived (FACK's snd.fack).
+    pub fn fack(&self) -> u64 {
+        self.sacked.last().map_or(self.una, |(_, end)| end.max(self.una))
+    }
+
     /// Every octet below this that is not SACKed is held lost.
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge

@@ -216,20 +216,10 @@ impl Sender {
         if outcome.is_repaired {
             self.cc.on_recovery_exit(now);
         }
-        let event = Ack {
-            now,
-            acked_bytes,
-            credit_bytes: self.credit_bytes(acked_bytes, delivered_bytes),
-            mss: self.mss,
-            flight_bytes: self.board.flight_bytes(),
-            rtt,
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min_rtt(),
-            delivered_bytes: ack + self.board.sacked_bytes(),
-            round: self.round,
-        };
+        let credit_bytes = self.credit_bytes(acked_bytes, delivered_bytes);
+        let event = self.ack(now, acked_bytes, credit_bytes, rtt);
         self.cc.on_acked(&event);
-        if self.recovery.stage() == Stage::Recovery {
+        if self.recovery.stage() == Stage::Recovery && !outcome.may_grow {
             self.cc.on_recovery_ack(&event);
         } else if outcome.may_grow
             && !echoes_mark
@@ -248,8 +238,28 @@ impl Sender {
     /// `newly_sacked_bytes`. Returns whether the retransmission timer starts again.
     pub fn on_duplicate_ack(&mut self, now: Time, newly_sacked_bytes: u64) -> bool {
         let outcome = self.recovery.on_duplicate_ack(&mut self.board, newly_sacked_bytes);
+        if outcome.may_grow {
+            let credit_bytes = self.credit_bytes(newly_sacked_bytes, newly_sacked_bytes).max(1);
+            let event = self.ack(now, newly_sacked_bytes, credit_bytes, None);
+            self.cc.on_ack(&event);
+        }
         self.act_on(now, outcome);
         outcome.restarts_timer
+    }
+
+    fn ack(&self, now: Time, acked_bytes: u64, credit_bytes: u64, rtt: Option<Duration>) -> Ack {
+        Ack {
+            now,
+            acked_bytes,
+            credit_bytes,
+            mss: self.mss,
+            flight_bytes: self.board.flight_bytes(),
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min_rtt(),
+            delivered_bytes: self.board.una() + self.board.sacked_bytes(),
+            round: self.round,
+        }
     }
 
     fn act_on(&mut self, now: Time, outcome: Outcome) {

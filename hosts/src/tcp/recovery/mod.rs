@@ -5,6 +5,7 @@
 //! [`Recovery::poll_send`]. After a time-out all rules do the same: what is outstanding is lost
 //! and is sent again from the first hole on, as the window allows.
 
+pub mod fack;
 pub mod newreno;
 pub mod reno;
 pub mod sack;
@@ -18,8 +19,16 @@ use narrows_common::record::Phase;
 use serde::Serialize;
 
 /// Every rule.
-pub const RECOVERIES: &[Rule] =
-    &[newreno::RULE, newreno::SLOW_RULE, reno::RULE, tahoe::RULE, sack::RULE, sack1::RULE];
+pub const RECOVERIES: &[Rule] = &[
+    newreno::RULE,
+    newreno::SLOW_RULE,
+    reno::RULE,
+    tahoe::RULE,
+    sack::RULE,
+    sack1::RULE,
+    fack::RULE,
+    fack::HALF_RULE,
+];
 
 /// What there is to know about a rule, for help, docs and checks.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -32,7 +32,7 @@ pub const SLOW_RULE: Rule = Rule {
 
 const NOT_IMPLEMENTED: &[&str] = &[
     "the heuristics of RFC 6582 section 4 (timestamp, ACK ambiguity)",
-    "ns-2's two packets at most an ACK during recovery",
+    "ns-2's two packets at most an ACK during recovery, and its lasting cut of cwnd by partial ACKs",
 ];
 
 /// What a new ACK means that leaves some of the window of the loss unacknowledged.

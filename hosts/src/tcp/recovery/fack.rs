@@ -1,0 +1,227 @@
+//! Forward acknowledgment (Mathis and Mahdavi, SIGCOMM 1996): what lies below the highest SACKed
+//! octet and is not SACKed has left the network.
+//!
+//! With snd.fack the end of the highest SACKed range, awnd = snd.nxt - snd.fack + what was
+//! retransmitted and is unaccounted for; a segment may go while awnd is below the window.
+//! Recovery begins when snd.fack - snd.una > 3 segments, whatever the number of duplicates, and
+//! ends when what was sent by then is acknowledged and nothing is SACKed. The paper halves the
+//! window (`fack-half`). ns-2.35 restarts it at one segment and lets it grow by every ACK, of
+//! recovery and duplicates too (`fack`).
+//!
+//! When a SACK tells of data sent after the retransmission at the left edge, that was lost again:
+//! nothing is sent until the time-out, which forgets all SACKs.
+
+use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::cc::Need;
+use crate::tcp::scoreboard::Scoreboard;
+use std::collections::VecDeque;
+
+/// ns-2's rule's entry in the list.
+pub const RULE: Rule = Rule {
+    name: "fack",
+    title: "forward acknowledgment as in ns-2: the window restarts at one segment",
+    reference: "ns-2.35 Agent/TCP/Fack; Mathis and Mahdavi, SIGCOMM 1996",
+    needs: &[Need::Sack],
+    not_implemented: NOT_IMPLEMENTED,
+    build: |setup| Box::new(Fack::new(setup, true)),
+};
+
+/// The paper's rule's entry in the list.
+pub const HALF_RULE: Rule = Rule {
+    name: "fack-half",
+    title: "forward acknowledgment as in the paper: the window is halved",
+    reference: "Mathis and Mahdavi, Forward acknowledgement, SIGCOMM 1996",
+    needs: &[Need::Sack],
+    not_implemented: NOT_IMPLEMENTED,
+    build: |setup| Box::new(Fack::new(setup, false)),
+};
+
+const NOT_IMPLEMENTED: &[&str] = &["rampdown (rate halving)", "overdamping (ns-2's ss-div4_)"];
+
+/// The state of the rule.
+#[derive(Debug)]
+pub struct Fack {
+    setup: Setup,
+    /// A loss restarts the window, and all ACKs grow it.
+    restarts_window: bool,
+    stage: Stage,
+    recover: u64,
+    must_send_first: bool,
+    /// Retransmissions not acknowledged: where each ends, and what had been sent when it left.
+    resent: VecDeque<(u64, u64)>,
+    /// A retransmission was lost: only a time-out helps.
+    is_frozen: bool,
+}
+
+impl Fack {
+    fn new(setup: &Setup, restarts_window: bool) -> Self {
+        Fack {
+            setup: *setup,
+            restarts_window,
+            stage: Stage::Open,
+            recover: 0,
+            must_send_first: false,
+            resent: VecDeque::new(),
+            is_frozen: false,
+        }
+    }
+
+    /// Brings what follows from SACKs up to date; begins recovery where they say so.
+    fn take_sacks(&mut self, board: &mut Scoreboard, plain: Outcome) -> Outcome {
+        if self.stage == Stage::Loss {
+            return plain;
+        }
+        // Below the highest SACKed range everything not SACKed is lost.
+        board.update_lost_edge(1, self.setup.mss);
+        let fack = board.fack();
+        let mss = u64::from(self.setup.mss);
+        if self.stage == Stage::Open {
+            let has_gap = fack - board.una() > u64::from(self.setup.dupack_threshold) * mss;
+            return if has_gap { self.enter(board) } else { plain };
+        }
+        let was_lost_again = |&(end, sent_to): &(u64, u64)| {
+            board.una() < end && end - board.una() <= mss && sent_to < fack
+        };
+        self.is_frozen |= self.resent.front().is_some_and(was_lost_again);
+        plain
+    }
+
+    fn enter(&mut self, board: &mut Scoreboard) -> Outcome {
+        self.stage = Stage::Recovery;
+        self.recover = board.nxt();
+        self.must_send_first = true;
+        self.resent.clear();
+        board.restart_retransmission();
+        Outcome { restarts_window: self.restarts_window, ..Outcome::LOSS }
+    }
+}
+
+impl Recovery for Fack {
+    fn on_ack(&mut self, board: &mut Scoreboard, _acked_bytes: u64) -> Outcome {
+        while self.resent.front().is_some_and(|&(end, _)| end <= board.una()) {
+            self.resent.pop_front();
+        }
+        let is_past = board.una() >= self.recover;
+        match self.stage {
+            Stage::Recovery if is_past && board.sacked_bytes() == 0 => {
+                self.stage = Stage::Open;
+                self.must_send_first = false;
+                self.is_frozen = false;
+                let may_grow = self.restarts_window;
+                return Outcome { is_repaired: true, may_grow, ..Outcome::PLAIN };
+            }
+            Stage::Loss if is_past => self.stage = Stage::Open,
+            _ => {}
+        }
+        let may_grow = self.restarts_window || self.stage != Stage::Recovery;
+        self.take_sacks(board, Outcome { may_grow, ..Outcome::PLAIN })
+    }
+
+    fn on_duplicate_ack(&mut self, board: &mut Scoreboard, _newly_sacked_bytes: u64) -> Outcome {
+        let may_grow = self.restarts_window && self.stage != Stage::Open;
+        let restarts_timer = self.restarts_window && self.stage == Stage::Recovery;
+        self.take_sacks(board, Outcome { may_grow, restarts_timer, ..Outcome::NOTHING })
+    }
+
+    fn on_timeout(&mut self, board: &mut Scoreboard) {
+        board.forget_sacked();
+        board.mark_all_lost();
+        self.stage = Stage::Loss;
+        self.recover = board.nxt();
+        self.must_send_first = false;
+        self.resent.clear();
+        self.is_frozen = false;
+    }
+
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+        if self.must_send_first {
+            return Send::Again { start: board.una(), end: board.first_hole_end() };
+        }
+        let room_bytes = cwnd_bytes.saturating_sub(board.pipe_bytes());
+        match self.stage {
+            Stage::Loss => send_after_timeout(board, self.setup.mss, cwnd_bytes),
+            Stage::Recovery if self.is_frozen => Send::New { room_bytes: 0 },
+            Stage::Recovery => match board.next_lost_hole() {
+                Some((start, end)) if room_bytes >= self.setup.mss.into() => {
+                    Send::Again { start, end }
+                }
+                Some(_) => Send::New { room_bytes: 0 },
+                None => Send::New { room_bytes },
+            },
+            Stage::Open => Send::New { room_bytes },
+        }
+    }
+
+    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+        self.must_send_first = false;
+        if self.stage == Stage::Recovery {
+            self.resent.push_back((end, board.nxt()));
+        }
+        board.on_retransmitted(end);
+    }
+
+    fn stage(&self) -> Stage {
+        self.stage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn at(segment: u64) -> u64 {
+        1 + segment * MSS
+    }
+
+    fn sack(rule: &mut Fack, board: &mut Scoreboard, from: u64, to: u64) -> Outcome {
+        let newly = board.on_sacked(at(from), at(to));
+        rule.on_duplicate_ack(board, newly)
+    }
+
+    /// Ten segments sent, 0 and 2 lost; 1 and 3 are SACKed.
+    fn recovering(restarts_window: bool) -> (Fack, Scoreboard) {
+        let setup =
+            Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: true };
+        let mut board = Scoreboard::default();
+        board.on_sent(1);
+        board.on_acked(1);
+        board.on_sent(at(10));
+        let mut rule = Fack::new(&setup, restarts_window);
+        assert_eq!(sack(&mut rule, &mut board, 1, 2), Outcome::NOTHING);
+        // snd.fack - snd.una is 4 segments: the second duplicate is enough.
+        let outcome = sack(&mut rule, &mut board, 3, 4);
+        assert_eq!((outcome.is_loss_found, outcome.restarts_window), (true, restarts_window));
+        rule.on_sent_again(&mut board, at(0), at(1));
+        (rule, board)
+    }
+
+    #[test]
+    fn awnd_admits_what_the_paper_says() {
+        let (mut rule, mut board) = recovering(false);
+        // awnd: 10 - 4 + 1 = 7 segments.
+        assert_eq!(rule.poll_send(&board, 7 * MSS, true), Send::New { room_bytes: 0 });
+        assert!(!sack(&mut rule, &mut board, 3, 5).may_grow);
+        assert_eq!(rule.poll_send(&board, 7 * MSS, true), Send::Again { start: at(2), end: at(3) });
+        rule.on_sent_again(&mut board, at(2), at(3));
+        // 10 - 5 + 2 = 7 again.
+        assert_eq!(rule.poll_send(&board, 8 * MSS, true), Send::New { room_bytes: MSS });
+        board.on_acked(at(10));
+        assert!(rule.on_ack(&mut board, 10 * MSS).is_repaired);
+    }
+
+    #[test]
+    fn a_lost_retransmission_waits_for_the_timeout() {
+        let (mut rule, mut board) = recovering(true);
+        assert!(sack(&mut rule, &mut board, 3, 10).may_grow);
+        rule.on_sent_again(&mut board, at(2), at(3));
+        board.on_sent(at(11));
+        assert_eq!(rule.poll_send(&board, 9 * MSS, true), Send::New { room_bytes: 6 * MSS });
+        // Segment 10 left after the retransmission of 0 and arrived before it.
+        sack(&mut rule, &mut board, 10, 11);
+        assert_eq!(rule.poll_send(&board, 9 * MSS, true), Send::New { room_bytes: 0 });
+        rule.on_timeout(&mut board);
+        assert_eq!(rule.poll_send(&board, MSS, true), Send::Again { start: at(0), end: at(11) });
+    }
+}
