@@ -48,6 +48,8 @@ def draw(results: Results) -> Canvas | None:
         for limit_ms in LIMITS_MS:
             axis.axvline(limit_ms, **look)
     grid.axes[0].set_xscale("log")
+    least, most = grid.axes[0].get_xlim()
+    grid.axes[0].set_xlim(0.8 * least, 1.1 * most)
     grid.axes[0].set_ylim(0, 1.02)
     handles = series_handles(results)
     label = " and ".join(f"{limit_ms} ms" for limit_ms in LIMITS_MS)
