@@ -79,6 +79,24 @@ struct Runner {
 /// # Errors
 /// The first statement that can't be carried out, or all differences found at the end.
 pub fn run(program: Arc<Program>, text: &str) -> Result<(), Vec<StfError>> {
+    let mut runner = play(program, text)?;
+    let mut differences = runner.compare();
+    differences.append(&mut runner.differences);
+    if differences.is_empty() { Ok(()) } else { Err(differences) }
+}
+
+/// The packets that leave by each port in a test, whatever it expects.
+///
+/// # Errors
+/// The first statement that can't be carried out.
+pub fn sent(
+    program: Arc<Program>,
+    text: &str,
+) -> Result<BTreeMap<u16, Vec<Vec<u8>>>, Vec<StfError>> {
+    Ok(play(program, text)?.got)
+}
+
+fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
     let port = |port| PortConfig {
         port,
         rate_bps: None,
@@ -116,9 +134,7 @@ pub fn run(program: Arc<Program>, text: &str) -> Result<(), Vec<StfError>> {
             done.map_err(|message| fail(i + 1, message))?;
         }
     }
-    let mut differences = runner.compare();
-    differences.append(&mut runner.differences);
-    if differences.is_empty() { Ok(()) } else { Err(differences) }
+    Ok(runner)
 }
 
 impl Runner {

@@ -123,6 +123,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(applications, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_stf::run_stf, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python_stf::stf_sent, module)?)?;
     module.add_class::<crate::python_switch::PySwitch>()?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;

@@ -1,0 +1,90 @@
+"""bmv2's `simple_switch` on capture files: packets in, packets out.
+
+NARROWS_BMV2 and NARROWS_BMV2_CLI are the commands (`ip netns exec NAME simple_switch`); without
+them `simple_switch` and `simple_switch_CLI` from PATH. Its Thrift server listens on every
+address, so a network namespace of its own is advised.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import struct
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+#: Between packets; long enough for bmv2 to be done with one before the next.
+SPACING_S = 0.001
+#: Until the first packet, for the entries to be written.
+BEFORE_S = 4
+#: A thread of bmv2 may be this late with its last packet.
+AFTER_S = 2.0
+PORT = 9393
+
+
+def command(variable: str, name: str) -> list[str] | None:
+    """How to start one of bmv2's programs, None where it is missing."""
+    if variable in os.environ:
+        return shlex.split(os.environ[variable])
+    found = shutil.which(name)
+    return [found] if found else None
+
+
+SWITCH = command("NARROWS_BMV2", "simple_switch")
+CLI = command("NARROWS_BMV2_CLI", "simple_switch_CLI")
+
+
+def run(
+    program: Path, commands: Sequence[str], packets: Sequence[bytes], ports: Iterable[int], at: Path
+) -> Mapping[int, list[bytes]]:
+    """What leaves by each port when the packets arrive on port 0 one after another."""
+    assert SWITCH and CLI
+    ports = sorted({0, *ports})
+    for port in ports:
+        write_capture(at / f"p{port}_in.pcap", packets if port == 0 else [])
+    interfaces = [word for port in ports for word in ("-i", f"{port}@p{port}")]
+    files = ["--use-files", str(BEFORE_S), "--thrift-port", str(PORT)]
+    with subprocess.Popen(
+        [*SWITCH, *files, *interfaces, str(program)], cwd=at, stdout=subprocess.DEVNULL
+    ) as switch:
+        started = time.monotonic()
+        try:
+            time.sleep(1)
+            # A stalled thread must not make its queue run over.
+            commands = ["set_queue_depth 100000", *commands]
+            answer = subprocess.run(
+                [*CLI, "--thrift-port", str(PORT)], input="\n".join(commands) + "\n",
+                text=True, capture_output=True, check=True, timeout=30,
+            ).stdout  # fmt: skip
+            wrong = [line for line in answer.splitlines() if "Invalid" in line or "Error" in line]
+            assert not wrong, answer
+            assert time.monotonic() - started < BEFORE_S, "the entries came too late"
+            time.sleep(BEFORE_S + len(packets) * SPACING_S + AFTER_S)
+            assert switch.poll() is None, "simple_switch has ended"
+        finally:
+            switch.terminate()
+            switch.wait(10)
+    return {port: read_capture(at / f"p{port}_out.pcap") for port in ports}
+
+
+def write_capture(path: Path, packets: Sequence[bytes]) -> None:
+    """A capture file of Ethernet frames."""
+    with path.open("wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for i, packet in enumerate(packets):
+            microseconds = round(i * SPACING_S * 1e6)
+            stamp = (1_000_000 + microseconds // 1_000_000, microseconds % 1_000_000)
+            file.write(struct.pack("<IIII", *stamp, len(packet), len(packet)) + packet)
+
+
+def read_capture(path: Path) -> list[bytes]:
+    """The frames of a capture file."""
+    data, at, packets = path.read_bytes(), 24, []
+    while at < len(data):
+        (length,) = struct.unpack_from("<8xI", data, at)
+        packets.append(data[at + 16 : at + 16 + length])
+        at += 16 + length
+    return packets
