@@ -6,19 +6,27 @@
 
 pub mod aimd_fc;
 pub mod aimd_fc_plus;
+pub mod app_tcp;
 pub mod based;
 pub mod bic;
+pub mod circuit;
+pub mod compound;
 pub mod cubic;
 pub mod hstcp;
 pub mod htcp;
 pub mod hybla;
+pub mod illinois;
+pub mod jersey;
+pub mod ledbat;
 pub mod new_aimd;
 pub mod reno;
 pub mod round_trips;
 pub mod scalable;
+pub mod vegas;
 pub mod veno;
 pub mod westwood;
 pub mod window;
+pub mod yeah;
 
 use crate::config::FlowError;
 use core::fmt;
@@ -40,6 +48,14 @@ pub const VARIANTS: &[Variant] = &[
     bic::VARIANT,
     htcp::VARIANT,
     hybla::VARIANT,
+    illinois::VARIANT,
+    yeah::VARIANT,
+    vegas::VARIANT,
+    app_tcp::VARIANT,
+    circuit::VARIANT,
+    compound::VARIANT,
+    ledbat::VARIANT,
+    jersey::VARIANT,
 ];
 
 /// An ACK that moved the window's left edge.

@@ -1,7 +1,9 @@
 //! Each variant's rule against numbers of its RFC, its paper or arithmetic written out.
 
+mod delay_based;
 mod high_speed;
 mod loss_based;
+mod rates;
 
 use narrows_common::{Duration, Time};
 use narrows_hosts::cc::{Ack, Congestion, CongestionControl, Parameters, Setup, VARIANTS};

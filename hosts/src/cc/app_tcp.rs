@@ -1,0 +1,136 @@
+//! AppTCP (Wang 2013): a closed loop around the rate that the application asks for.
+//!
+//! cwnd_base = rate x RTTbase / (8 MSS) segments. Below it slow start. Else output = cwnd x MSS x
+//! 8 / RTT is held against the rate: for each `ai_cnt` segments acknowledged one more while it is
+//! below, one less while it is above, none while equal. A loss sets cwnd to cwnd_base.
+//!
+//! Algorithm 1 as printed grows while the output is too high, which diverges; the text at its
+//! equation 2 says the opposite and is followed. It also prints a step after 11 ACKs where text
+//! and equation have 10. Ours, where the paper is silent: a time-out sets one segment, a mark is a
+//! loss, and the window stays within `most` times cwnd_base, or it grows for ever where the path
+//! cannot carry the rate. Fractions: cwnd_base is rounded to whole segments; what is acknowledged
+//! is counted in bytes.
+
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use narrows_common::Duration;
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "app-tcp",
+    title: "holds the rate that the application requires, without halving (AppTCP)",
+    reference: "Wang, AppTCP, 2013: equations 1 to 4 and their text",
+    class: Class::RateTarget,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "rate_mbps",
+            default: 100.0,
+            min: 0.001,
+            max: 1e6,
+            origin: "the rate required, in Mb/s of payload; ours",
+        },
+        Parameter {
+            name: "ai_cnt",
+            default: 10.0,
+            min: 1.0,
+            max: 10_000.0,
+            origin: "segments acknowledged for a step of one; 10: the paper",
+        },
+        Parameter {
+            name: "most",
+            default: 2.0,
+            min: 1.0,
+            max: 1e6,
+            origin: "greatest window in cwnd_base; ours, the paper has no limit",
+        },
+    ],
+    not_implemented: &["a report of how often the limit held the window"],
+    build: |setup| Box::new(AppTcp::new(setup)),
+};
+
+/// The window of an AppTCP sender.
+#[derive(Debug)]
+pub struct AppTcp {
+    cwnd_bytes: u64,
+    rate_bps: f64,
+    ai_cnt: u64,
+    most: f64,
+    mss: u32,
+    rtt_base: Duration,
+    rtt: Duration,
+    /// Acknowledged since the last step.
+    counted_bytes: u64,
+}
+
+impl AppTcp {
+    fn new(setup: &Setup) -> Self {
+        AppTcp {
+            cwnd_bytes: setup.initial_window_bytes,
+            rate_bps: setup.parameters.get("rate_mbps") * 1e6,
+            ai_cnt: setup.parameters.get("ai_cnt") as u64,
+            most: setup.parameters.get("most"),
+            mss: setup.mss,
+            rtt_base: Duration::MAX,
+            rtt: Duration::MAX,
+            counted_bytes: 0,
+        }
+    }
+
+    /// cwnd_base in whole segments, two at least; `None` before a sample.
+    fn base_bytes(&self) -> Option<u64> {
+        if self.rtt_base == Duration::MAX {
+            return None;
+        }
+        let segments = self.rate_bps * secs(self.rtt_base) / (8.0 * f64::from(self.mss));
+        Some((libm::round(segments) as u64).max(2) * u64::from(self.mss))
+    }
+}
+
+fn secs(span: Duration) -> f64 {
+    span.as_ps() as f64 * 1e-12
+}
+
+impl CongestionControl for AppTcp {
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+    /// Where slow start ends.
+    fn ssthresh_bytes(&self) -> u64 {
+        self.base_bytes().unwrap_or(u64::MAX)
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        self.rtt_base = self.rtt_base.min(ack.min_rtt);
+        self.rtt = ack.rtt.unwrap_or(self.rtt);
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        let segment = u64::from(self.mss);
+        let Some(base) = self.base_bytes().filter(|base| self.cwnd_bytes >= *base) else {
+            self.cwnd_bytes = self.cwnd_bytes.saturating_add(ack.credit_bytes);
+            return;
+        };
+        self.counted_bytes += ack.credit_bytes;
+        let steps = self.counted_bytes / (self.ai_cnt * segment);
+        self.counted_bytes %= self.ai_cnt * segment;
+        // Output against rate is window against rate x RTT, in whole bytes.
+        let wanted_bytes = libm::round(self.rate_bps / 8.0 * secs(self.rtt)) as u64;
+        if self.cwnd_bytes < wanted_bytes {
+            let most = (base as f64 * self.most) as u64;
+            self.cwnd_bytes = (self.cwnd_bytes + steps * segment).min(most.max(self.cwnd_bytes));
+        } else if self.cwnd_bytes > wanted_bytes {
+            let left = self.cwnd_bytes.saturating_sub(steps * segment);
+            self.cwnd_bytes = left.max(segment);
+        }
+    }
+    fn on_congestion(&mut self, _congestion: &Congestion) {
+        if let Some(base) = self.base_bytes() {
+            self.cwnd_bytes = base;
+        }
+    }
+    fn on_rto(&mut self, _congestion: &Congestion) {
+        self.cwnd_bytes = self.mss.into();
+        self.counted_bytes = 0;
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
+    }
+}

@@ -1,0 +1,73 @@
+//! Circuit TCP (Mudambi, Zheng, Veeraraghavan 2006): the window of a reserved circuit, constant.
+//!
+//! cwnd = rate x RTT, the least round trip; no slow start, no avoidance, and losses and time-outs
+//! are repaired without touching it. Only sensible where admission control keeps others out.
+//! From the abstract and what is known of it; the paper's text was not at hand. Fractions: bytes,
+//! rounded down.
+
+use super::{Ack, Class, CongestionControl, Parameter, Setup, Variant};
+use narrows_common::Duration;
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "circuit",
+    title: "a constant window: the circuit's rate times the round trip (Circuit TCP)",
+    reference: "Mudambi, Zheng, Veeraraghavan, A transport protocol for dedicated end-to-end circuits, ICC 2006",
+    class: Class::RateTarget,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "rate_mbps",
+            default: 100.0,
+            min: 0.001,
+            max: 1e6,
+            origin: "the circuit's rate in Mb/s of payload; ours",
+        },
+        Parameter {
+            name: "window",
+            default: 0.0,
+            min: 0.0,
+            max: 1e6,
+            origin: "the window in segments, as the original sets it on the socket; 0: from rate and round trip",
+        },
+    ],
+    not_implemented: &["whatever the paper has beyond a constant window"],
+    build: |setup| Box::new(Circuit::new(setup)),
+};
+
+/// The window of a Circuit TCP sender.
+#[derive(Debug)]
+pub struct Circuit {
+    cwnd_bytes: u64,
+    rate_bps: f64,
+    is_given: bool,
+}
+
+impl Circuit {
+    fn new(setup: &Setup) -> Self {
+        let segments = setup.parameters.get("window") as u64;
+        Circuit {
+            cwnd_bytes: match segments {
+                0 => setup.initial_window_bytes,
+                segments => segments * u64::from(setup.mss),
+            },
+            rate_bps: setup.parameters.get("rate_mbps") * 1e6,
+            is_given: segments > 0,
+        }
+    }
+}
+
+impl CongestionControl for Circuit {
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        u64::MAX
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        if !self.is_given && ack.min_rtt != Duration::MAX {
+            let bytes = self.rate_bps / 8.0 * (ack.min_rtt.as_ps() as f64 * 1e-12);
+            self.cwnd_bytes = (bytes as u64).max(ack.mss.into());
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! LEDBAT (RFC 6817), by round trips: a background flow that keeps the queue at a target.
+//!
+//! off_target = (TARGET - queueing delay) / TARGET; cwnd += GAIN x off_target x MSS x bytes acked
+//! / cwnd, at most to what is outstanding + ALLOWED_INCREASE segments, and two segments at least
+//! (section 2.4.2). Queueing delay: the least of the last CURRENT_FILTER samples over the least
+//! of BASE_HISTORY minutes. A loss leaves half. Constants: TARGET 100 ms, GAIN 1, ALLOWED_INCREASE
+//! 1, BASE_HISTORY 10, CURRENT_FILTER 4, MIN_CWND 2 (section 2.5).
+//!
+//! The RFC measures one way; here it is the round trip, so a queue on the way back counts too.
+//! Fractions: f64 within an ACK, `fraction_bytes` carries what is below a byte.
+
+use super::window::Window;
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use narrows_common::Duration;
+
+const ALLOWED_INCREASE: u64 = 1;
+const BASE_HISTORY: usize = 10;
+const CURRENT_FILTER: usize = 4;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "ledbat",
+    title: "a background flow that keeps the queueing delay at a target",
+    reference: "RFC 6817",
+    class: Class::DelayBased,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "target_ms",
+            default: 100.0,
+            min: 0.001,
+            max: 100.0,
+            origin: "queueing delay to keep, in ms; RFC 6817 section 2.5 allows at most 100",
+        },
+        Parameter {
+            name: "gain",
+            default: 1.0,
+            min: 0.001,
+            max: 1.0,
+            origin: "segments a round trip at an empty queue; RFC 6817 section 2.5: at most 1",
+        },
+    ],
+    not_implemented: &["one-way delays: the round trip stands for them", "slow start"],
+    build: |setup| Box::new(Ledbat::new(setup)),
+};
+
+/// The window of a LEDBAT sender.
+#[derive(Debug)]
+pub struct Ledbat {
+    window: Window,
+    fraction_bytes: f64,
+    target_ps: f64,
+    gain: f64,
+    /// The latest samples, the next one's place being `samples % CURRENT_FILTER`.
+    current: [Duration; CURRENT_FILTER],
+    samples: usize,
+    /// The least of each minute, the present one's place being `minute % BASE_HISTORY`.
+    base: [Duration; BASE_HISTORY],
+    minute: u64,
+}
+
+impl Ledbat {
+    fn new(setup: &Setup) -> Self {
+        Ledbat {
+            window: Window::new(setup),
+            fraction_bytes: 0.0,
+            target_ps: setup.parameters.get("target_ms") * 1e9,
+            gain: setup.parameters.get("gain"),
+            current: [Duration::MAX; CURRENT_FILTER],
+            samples: 0,
+            base: [Duration::MAX; BASE_HISTORY],
+            minute: 0,
+        }
+    }
+
+    fn on_sample(&mut self, ack: &Ack, rtt: Duration) {
+        self.current[self.samples % CURRENT_FILTER] = rtt;
+        self.samples += 1;
+        let minute = ack.now.as_ps() / MINUTE.as_ps();
+        let passed = (minute - self.minute).min(BASE_HISTORY as u64);
+        for n in 0..passed {
+            self.base[((minute - n) % BASE_HISTORY as u64) as usize] = Duration::MAX;
+        }
+        self.minute = minute;
+        let least = &mut self.base[(minute % BASE_HISTORY as u64) as usize];
+        *least = rtt.min(*least);
+    }
+
+    fn queueing_ps(&self) -> Option<f64> {
+        let (current, base) = (self.current.iter().min()?, self.base.iter().min()?);
+        (self.samples > 0).then(|| current.saturating_sub(*base).as_ps() as f64)
+    }
+}
+
+impl CongestionControl for Ledbat {
+    fn cwnd_bytes(&self) -> u64 {
+        self.window.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.window.ssthresh_bytes
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.on_sample(ack, rtt);
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        let Some(queueing_ps) = self.queueing_ps() else { return };
+        let (cwnd, mss) = (self.window.cwnd_bytes, u64::from(ack.mss));
+        let off_target = (self.target_ps - queueing_ps) / self.target_ps;
+        let share = ack.credit_bytes as f64 / cwnd as f64;
+        let next = cwnd as f64 + self.fraction_bytes + self.gain * off_target * share * mss as f64;
+        // What was outstanding before this ACK, not behind it.
+        let most = ack.flight_bytes + ack.acked_bytes + ALLOWED_INCREASE * mss;
+        let whole = next.max(0.0) as u64;
+        self.fraction_bytes = next - whole as f64;
+        self.window.cwnd_bytes = whole.min(most.max(cwnd)).max(2 * mss);
+        if self.window.cwnd_bytes != whole {
+            self.fraction_bytes = 0.0;
+        }
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.window.cut(congestion, congestion.window_bytes / 2);
+        self.fraction_bytes = 0.0;
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        self.window.collapse(congestion, congestion.window_bytes / 2);
+        self.fraction_bytes = 0.0;
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.window.restart(restart_window_bytes);
+        self.fraction_bytes = 0.0;
+    }
+}

@@ -1,0 +1,192 @@
+//! Illinois, YeAH, Vegas, Compound and LEDBAT.
+
+use super::{Flow, assert_close};
+use narrows_common::Duration;
+
+/// A flow whose base round trip is 100 ms and whose greatest is 200 ms.
+fn spread(name: &str, cwnd: f64) -> Flow {
+    let mut flow = Flow::new(name, cwnd);
+    flow.ack(0.0, 100.0);
+    flow.ack(0.0, 200.0);
+    // The next round's samples alone count for the mean.
+    flow.round += 1;
+    flow.ack(0.0, 100.0);
+    flow
+}
+
+/// Ends a round of samples of `rtt_ms` that acknowledges nothing.
+fn samples(flow: &mut Flow, rtt_ms: f64) {
+    flow.ack(0.0, rtt_ms);
+    flow.ack(0.0, rtt_ms);
+    flow.round += 1;
+    flow.ack(0.0, rtt_ms);
+}
+
+#[test]
+fn illinois_follows_its_curves() {
+    // dm = 100 ms, d1 = 1 ms. alpha = 10 / (1 + (da - 1)/99 x 9.7/0.3); beta = 1/8 to 10 ms, 1/2
+    // from 80 ms: at 45 ms 1/8 + 3/8 x 35/70 = 0.3125.
+    for (da, alpha, beta) in [
+        (10.0, 10.0 / (1.0 + 9.0 / 99.0 * 9.7 / 0.3), 0.125),
+        (45.0, 0.650_406_5, 0.3125),
+        (80.0, 10.0 / (1.0 + 79.0 / 99.0 * 9.7 / 0.3), 0.5),
+        (100.0, 0.3, 0.5),
+    ] {
+        let mut flow = spread("illinois", 1000.0);
+        samples(&mut flow, 100.0 + da);
+        flow.ack(1000.0, 100.0 + da);
+        // 44/99 x 32.33 + 1 = 15.370: alpha 0.6506 at da = 45 ms.
+        assert_close(flow.cwnd() - 1000.0, alpha, 1e-3, &format!("alpha at {da} ms"));
+        let cwnd = flow.cwnd();
+        assert_close(flow.lose() / cwnd, 1.0 - beta, 1e-3, &format!("beta at {da} ms"));
+    }
+    // Below 15 segments it is Reno.
+    let mut flow = spread("illinois", 14.0);
+    samples(&mut flow, 110.0);
+    flow.ack(14.0, 110.0);
+    assert_close(flow.cwnd(), 15.0, 1e-3, "Reno");
+}
+
+#[test]
+fn illinois_trusts_a_short_queue_after_five_rounds() {
+    let mut flow = spread("illinois", 1000.0);
+    samples(&mut flow, 200.0);
+    for _ in 0..4 {
+        samples(&mut flow, 100.0);
+        let cwnd = flow.cwnd();
+        flow.ack(100.0, 100.0);
+        assert_close(flow.cwnd() - cwnd, 0.03, 1e-3, "alpha still 0.3");
+    }
+    samples(&mut flow, 100.0);
+    let cwnd = flow.cwnd();
+    flow.ack(100.0, 100.0);
+    assert_close(flow.cwnd() - cwnd, 1.0, 1e-2, "alpha 10");
+}
+
+#[test]
+fn yeah_is_scalable_while_the_queue_is_short_and_empties_a_long_one() {
+    let mut flow = Flow::new("yeah", 1000.0);
+    samples(&mut flow, 100.0);
+    flow.ack(100.0, 100.0);
+    assert_close(flow.cwnd(), 1001.0, 1e-3, "one for 100");
+    // Q = 1001 (1 - 100/110) = 91 > 80: the window gives up Q.
+    // (That ACK's 100 ms is the least of its round; the next round shows the queue.)
+    samples(&mut flow, 110.0);
+    samples(&mut flow, 110.0);
+    assert_close(flow.cwnd(), 910.0, 1e-2, "decongestion");
+    // Slow now: Reno.
+    let cwnd = flow.cwnd();
+    flow.ack(cwnd, 110.0);
+    assert_close(flow.cwnd() - cwnd, 1.0, 1e-3, "Reno");
+    // A loss gives up max(min(Q, W/2), W/8): Q 91 is less than 911/8 = 113.9.
+    assert_close(flow.lose(), 911.0 * 7.0 / 8.0, 1e-2, "an eighth");
+}
+
+#[test]
+fn yeah_halves_against_reno() {
+    let mut flow = Flow::new("yeah", 100.0);
+    samples(&mut flow, 100.0);
+    // RTT - base = 20 ms > base/8: slow for 16 rounds, Q = 16.7 being below 80.
+    for _ in 0..16 {
+        samples(&mut flow, 120.0);
+    }
+    assert_close(flow.lose(), 50.0, 1e-3, "half");
+}
+
+#[test]
+fn vegas_keeps_two_to_four_segments() {
+    // cwnd 100: diff = 100 (RTT - 100)/100, that is RTT - 100 ms.
+    for (rtt_ms, expected) in [(101.0, 101.0), (103.0, 100.0), (105.0, 99.0)] {
+        let mut flow = Flow::new("vegas", 100.0);
+        flow.ack(0.0, 100.0);
+        samples(&mut flow, rtt_ms);
+        assert_close(flow.cwnd(), 100.0, 1.0, "so far");
+        let mut flow = Flow::new("vegas", 100.0);
+        samples(&mut flow, 100.0);
+        let before = flow.cwnd();
+        assert_close(before, 101.0, 1e-3, "an empty queue");
+        samples(&mut flow, rtt_ms);
+        assert_close(flow.cwnd() - before, expected - 100.0, 1e-3, &format!("{rtt_ms} ms"));
+    }
+    // ns-2's beta 3 finds 3.5 segments too many.
+    let ns2 = [("alpha", 1.0), ("beta", 3.0)];
+    let mut flow = Flow::with("vegas", &ns2, 100.0, 10_000);
+    flow.ack(0.0, 100.0);
+    samples(&mut flow, 103.5);
+    samples(&mut flow, 103.5);
+    assert_close(flow.cwnd(), 100.0, 1e-3, "101, then 100");
+}
+
+#[test]
+fn vegas_leaves_slow_start_when_a_queue_forms() {
+    // Threshold 500, window 100: diff = 100 x 0.1 = 10 > 1: 100 x 100/110 + 1 = 91.9.
+    let mut flow = Flow::new("vegas", 1000.0);
+    flow.time_out();
+    flow.ack(99.0, 100.0);
+    assert_close(flow.cwnd(), 100.0, 1e-3, "slow start");
+    samples(&mut flow, 110.0);
+    // The window of the first sample, 100 ms, was the least of that round: nothing yet.
+    samples(&mut flow, 110.0);
+    assert_close(flow.cwnd(), 91.909, 1e-2, "left slow start");
+}
+
+#[test]
+fn compound_adds_the_window_of_delay() {
+    // win 1000: 1/8 x 1000^(3/4) - 1 = 1/8 x 177.828 - 1 = 21.2285.
+    let mut flow = Flow::new("compound", 1000.0);
+    samples(&mut flow, 100.0);
+    assert_close(flow.cwnd(), 1021.2285, 1e-3, "dwnd");
+    // diff = 1021.2 (1 - 100/102) = 20 < 30: more; at 110 ms 95 >= 30: dwnd 21 + 21 - 95 < 0.
+    samples(&mut flow, 102.0);
+    assert_close(flow.cwnd(), 1042.81, 0.01, "more");
+    samples(&mut flow, 110.0);
+    assert_close(flow.cwnd(), 1000.0, 1e-3, "dwnd 0");
+    assert_close(flow.lose(), 500.0, 1e-3, "half in total");
+    // Below 41 segments dwnd stays 0; a window acknowledged is worth one segment.
+    let mut flow = Flow::new("compound", 40.0);
+    samples(&mut flow, 100.0);
+    flow.ack(40.0, 100.0);
+    assert_close(flow.cwnd(), 41.0, 1e-3, "Reno");
+}
+
+#[test]
+fn compound_halves_both_windows_together() {
+    let mut flow = Flow::new("compound", 1000.0);
+    samples(&mut flow, 100.0);
+    // win 1021.2285: 510.61 left, of which 500 is cwnd's half.
+    assert_close(flow.lose(), 510.614, 1e-3, "half of win");
+}
+
+#[test]
+fn ledbat_moves_by_how_far_the_queue_is_from_its_target() {
+    // A window acknowledged: + (100 - q)/100 of a segment, q the queueing delay in ms.
+    for (queue_ms, step) in [(0.0, 1.0), (50.0, 0.5), (100.0, 0.0), (300.0, -2.0)] {
+        let mut flow = Flow::new("ledbat", 100.0);
+        // The base is 100 ms; then four samples fill the filter.
+        flow.ack(0.0, 100.0);
+        for _ in 0..4 {
+            flow.ack(0.0, 100.0 + queue_ms);
+        }
+        let before = flow.cwnd();
+        flow.ack(100.0, 100.0 + queue_ms);
+        assert_close(flow.cwnd() - before, step, 1e-3, &format!("queue of {queue_ms} ms"));
+    }
+    assert_close(Flow::new("ledbat", 100.0).lose(), 50.0, 0.0, "half");
+}
+
+#[test]
+fn ledbat_forgets_a_base_after_ten_minutes() {
+    let mut flow = Flow::new("ledbat", 100.0);
+    flow.ack(0.0, 100.0);
+    // The path is longer now; 50 ms above the old base until that is ten minutes old.
+    for minute in 1..=10u64 {
+        flow.now = narrows_common::Time::ZERO + Duration::from_secs(60 * minute);
+        for _ in 0..4 {
+            flow.ack(0.0, 150.0);
+        }
+        let before = flow.cwnd();
+        flow.ack(before, 150.0);
+        let step = if minute < 10 { 0.5 } else { 1.0 };
+        assert_close(flow.cwnd() - before, step, 1e-3, &format!("minute {minute}"));
+    }
+}
