@@ -30,6 +30,12 @@ def set_up(engine: Any, plan: Json) -> dict[str, Any]:
     """The plan's switches by name, set up; without those whose program has no P4Info. Raises
     `ControllerError` or `DriverError` naming the switch.
     """
+    # One event loop for all: gRPC's poller may still have a closed one's news.
+    return asyncio.run(set_up_all(engine, plan))
+
+
+async def set_up_all(engine: Any, plan: Json) -> dict[str, Any]:
+    """The same, in an event loop."""
     made = dict[str, Any]()
     with tempfile.TemporaryDirectory(prefix="narrows-") as directory:
         for number, switch in enumerate(plan["switches"]):
@@ -46,7 +52,7 @@ def set_up(engine: Any, plan: Json) -> dict[str, Any]:
             server, _ = serve(address, services)
             client = SwitchClient(address, p4info=p4info, program=program)
             try:
-                asyncio.run(configure(client, SwitchState.from_json(switch), ports))
+                await configure(client, SwitchState.from_json(switch), ports)
             except ControllerError as error:
                 said = str(error).removeprefix(f"{address}: ")
                 raise ControllerError(f"switch '{switch['name']}': {said}") from None
