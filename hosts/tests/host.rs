@@ -11,13 +11,14 @@ use narrows_hosts::{
 };
 use net::{Net, Path, flow, host_config, secs};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn discarded(host: &Host, reason: Discard) -> u64 {
     host.discards().find(|(found, _)| *found == reason).unwrap().1
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 100, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 100, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     /// Three flows of zeros over a bad path: all of each arrives, and what was sent is what was
     /// needed plus what was sent again.
