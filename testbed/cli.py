@@ -222,7 +222,7 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
 
     match what:
         case "scenarios":
-            files = sorted(ROOT.glob("scenarios/*.toml"))
+            files = sorted(ROOT.glob("scenarios/**/*.toml"))
             shown = [os.path.relpath(path) for path in files]
             titles = [str(points.read_toml(path).get("title", "")) for path in files]
             return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]

@@ -242,6 +242,10 @@ class Builder:
 class Dumbbell(Builder):
     """The default topology."""
 
+    def __init__(self, scenario: Scenario) -> None:
+        super().__init__(scenario)
+        self.receivers = dict[int, net.Host]()
+
     def layout(self) -> Layout:
         """One switch, `s1`."""
         bottleneck = self.scenario.bottleneck
@@ -259,6 +263,7 @@ class Dumbbell(Builder):
             what = "names a host; a dumbbell places its own (give [[switch]] and [[host]] instead)"
             self.problems.append(Problem(f"{key}.{'from' if flow.from_ else 'to'}", what))
             return None
+        shared = self.scenario.dumbbell.receivers
         if self.scenario.dumbbell.hosts == "shared" and self.hosts:
             return self.hosts[0].host, self.hosts[1].host
         if number > HOSTS_PER_SIDE:
@@ -267,8 +272,11 @@ class Dumbbell(Builder):
             return None
         access = self.scenario.access
         sender = self.add_host(f"sender{number}", "senders", 0x0A00_0000 + number, access)
-        receiver = self.add_host(f"receiver{number}", "receivers", 0x0A01_0000 + number, access)
-        return sender, receiver
+        turn = number if shared is None else 1 + (number - 1) % shared
+        if turn not in self.receivers:
+            name = f"receiver{turn}"
+            self.receivers[turn] = self.add_host(name, "receivers", 0x0A01_0000 + turn, access)
+        return sender, self.receivers[turn]
 
 
 class Own(Builder):

@@ -60,7 +60,7 @@ def make_plan(scenario: Scenario, source: str) -> Json:
             "events": events(scenario, layout),
             "bottleneck": dataclasses.asdict(layout.bottleneck),
             "record": {
-                "queue": scenario.record.queue is not False,
+                "queue": scenario.record.queue not in (False, "summary"),
                 "packets": scenario.record.packets,
                 "flows": scenario.record.flows != "off",
                 "messages": scenario.record.messages,

@@ -42,20 +42,25 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
 
     `overrides` are dotted paths with values that take the place of the file's, as a sweep over
     that one value would: they are in the points' names, except for the seed, which is there
-    anyway, and what is drawn. Raises `InputError` with everything wrong in all points.
+    anyway, what is drawn, and the sweep's own lists (`sweep.repeat`, `sweep.flow.count`). Raises
+    `InputError` with everything wrong in all points.
     """
     tree = read_toml(path)
-    sweep = read_sweep(str(path), tree.pop("sweep", {}))
+    choices = read_choices(str(path), tree.pop("choice", {}))
+    swept = dict(flatten(tree.pop("sweep", {})))
+    swept |= {key[6:]: value for key, value in overrides if key.startswith("sweep.")}
+    sweep = read_sweep(str(path), swept)
     for key, value in overrides:
         if key == "seed" or key.startswith("report."):
             override(str(path), tree, key, value)
-        else:
+        elif not key.startswith("sweep."):
             sweep.values[key] = [value]
     points, problems = [], list[Problem]()
     for values in sweep.combinations():
         point_tree = copy.deepcopy(tree)
         for key, value in values.items():
-            override(str(path), point_tree, key, value)
+            for chosen, setting in choices.settings(str(path), key, value):
+                override(str(path), point_tree, chosen, setting)
         try:
             first = Scenario.model_validate(point_tree)
         except ValidationError as error:
@@ -130,6 +135,46 @@ def read_sweep(source: str, table: object) -> Combinations:
     if problems:
         raise InputError(source, problems)
     return Combinations(values, sweep.repeat)
+
+
+@dataclass
+class Choices:
+    """The `[choice]` table: settings under a name, which a sweep goes over as one value.
+
+    `[choice.tcp]` with `tahoe = { "flow.recovery" = "tahoe" }` gives a sweep the key `choice.tcp`
+    and its value `"tahoe"`.
+    """
+
+    families: dict[str, dict[str, Any]]
+
+    def settings(self, source: str, key: str, value: Any) -> list[tuple[str, Any]]:
+        """What a sweep's key and value set: themselves, or what the choice stands for.
+
+        Raises `InputError` for a choice that is not there.
+        """
+        head, _, family = key.partition(".")
+        if head != "choice":
+            return [(key, value)]
+        if family not in self.families:
+            what = catalogue.unknown("choice", family, self.families)
+            raise InputError(source, [Problem(f"sweep.{key}", what)])
+        named = self.families[family]
+        if value not in named:
+            what = catalogue.unknown(f"value of {key}", str(value), named)
+            raise InputError(source, [Problem(f"sweep.{key}", what, value)])
+        return list(flatten(named[value]))
+
+
+def read_choices(source: str, table: object) -> Choices:
+    """The `[choice]` table. Raises `InputError` where it is not tables of tables."""
+    families: dict[str, Any] = table if isinstance(table, dict) else {"": table}
+    for family, named in families.items():
+        for name, settings in named.items() if isinstance(named, dict) else [("", named)]:
+            if not isinstance(settings, dict):
+                key = ".".join(filter(None, ["choice", family, name]))
+                what = 'expected a table of settings, for example { "flow.count" = 2 }'
+                raise InputError(source, [Problem(key, what, settings)])
+    return Choices(families)
 
 
 def flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -208,7 +253,7 @@ def explain(
             case "extra_forbidden":
                 known = keys_at(model, loc[:-1])
                 if model is Scenario and len(loc) == 1:
-                    known.append("sweep")
+                    known += ["sweep", "choice"]
                 what = catalogue.unknown("key", str(loc[-1]), known)
                 problems.append(Problem(key, what))
             case "missing":

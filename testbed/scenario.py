@@ -110,9 +110,9 @@ def _format_or_duration(value: int | str) -> str:
 
 
 def _queue_record(value: object) -> object:
-    if isinstance(value, bool) or value == "both":
+    if isinstance(value, bool) or value in ("both", "summary"):
         return value
-    raise ValueError('expected true, false or "both"')
+    raise ValueError('expected true, false, "both" or "summary"')
 
 
 def _number(value: object) -> object:
@@ -195,6 +195,9 @@ class Dumbbell(Model):
 
     hosts: Literal["per-flow", "shared"] = "per-flow"
     """A sender and a receiver for each flow, or one of each for all flows."""
+    receivers: Annotated[int, Field(ge=1)] | None = None
+    """So many receivers that the flows take in turn, as servers with many users; absent: as
+    `hosts` says."""
 
 
 class Switch(Model):
@@ -402,8 +405,9 @@ class Telemetry(Model):
 class Record(Model):
     """Which tables a run writes."""
 
-    queue: Annotated[bool | Literal["both"], BeforeValidator(_queue_record)] = True
-    """The ledger of the ports in the direction of the data, or of both directions."""
+    queue: Annotated[bool | Literal["both", "summary"], BeforeValidator(_queue_record)] = True
+    """The ledger of the ports in the direction of the data, or of both directions; `"summary"`: its
+    figures in `summary.json` without the table."""
     packets: bool = True
     """The telemetry reports."""
     flows: Annotated[

@@ -114,13 +114,14 @@ def results_table(title: str, outcomes: Sequence[Outcome]) -> Table:
             table.add_row(outcome.job.name, *["-"] * 8)
             continue
         queue = summary["bottleneck"]
+        delay_ms = queue["queue_delay_ms"]
         table.add_row(
             outcome.job.name,
             f"{goodput_bps(summary) / 1e6:.3f}",
             f"{100 * queue['utilization']:.2f}",
             completion(summary),
-            f"{queue['queue_delay_ms']['mean']:.2f}",
-            f"{queue['queue_delay_ms']['p95']:.2f}",
+            f"{delay_ms['mean']:.2f}" if delay_ms else "-",
+            f"{delay_ms['p95']:.2f}" if delay_ms else "-",
             f"{queue['queue_packets_mean']:.1f}",
             str(queue["dropped"]),
             f"{summary['jain']:.4f}",

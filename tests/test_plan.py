@@ -153,6 +153,13 @@ def test_each_flow_has_its_own_hosts_unless_they_are_shared(tmp_path: Path) -> N
     assert len(ports) == 2
 
 
+def test_flows_take_a_given_number_of_receivers_in_turn(tmp_path: Path) -> None:
+    plan = planned(tmp_path, TWO_FLOWS, ("flow.count", 5), ("dumbbell.receivers", 2))
+    assert [flow["to"] for flow in plan["flows"]] == ["receiver1", "receiver2"] * 2 + ["receiver1"]
+    assert len({flow["from"] for flow in plan["flows"]}) == 5
+    assert len(plan["hosts"]) == 7
+
+
 def test_addresses_and_ports_are_unique(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO_FLOWS, ("flow.count", 600))
     hosts = [host["config"] for host in plan["hosts"]]

@@ -203,7 +203,51 @@ def test_a_wrong_sweep_is_refused(tmp_path: Path, sweep: str, says: str) -> None
     assert says in str(refused.value)
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("scenarios/*.toml")), ids=lambda path: path.stem)
+CHOICE = """
+[choice.tcp]
+tahoe = { "flow.recovery" = "tahoe", "flow.sack" = false }
+sack = { "flow.recovery" = "sack" }
+[sweep]
+"choice.tcp" = ["tahoe", "sack"]
+"flow.count" = [1, 2]
+"""
+
+
+def test_a_choice_stands_for_its_settings(tmp_path: Path) -> None:
+    read = points.read(write(tmp_path, TWO_FLOWS + CHOICE))
+    found = [(p.name, p.scenario.flow[0].recovery, p.scenario.flow[0].sack) for p in read]
+    assert found == [
+        ("tcp=tahoe,count=1,seed=1", "tahoe", False),
+        ("tcp=tahoe,count=2,seed=1", "tahoe", False),
+        ("tcp=sack,count=1,seed=1", "sack", None),
+        ("tcp=sack,count=2,seed=1", "sack", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("choice.tcp", "taho", 'value of choice.tcp; did you mean "tahoe"?'),
+        ("choice.tpc", "tahoe", 'is an unknown choice; did you mean "tcp"?'),
+        ("sweep.flow.cuont", [1], 'did you mean "count"'),
+    ],
+)
+def test_a_wrong_choice_is_refused(tmp_path: Path, key: str, value: object, says: str) -> None:
+    with pytest.raises(InputError) as refused:
+        points.read(write(tmp_path, TWO_FLOWS + CHOICE), [(key, value)])
+    assert says in str(refused.value)
+
+
+def test_a_setting_narrows_a_sweep_and_keeps_the_points_names(tmp_path: Path) -> None:
+    path = write(tmp_path, TWO_FLOWS + CHOICE)
+    narrowed = points.read(path, [("sweep.flow.count", [2]), ("sweep.repeat", 2)])
+    names = [f"tcp={tcp},count=2,seed={seed}" for tcp in ("tahoe", "sack") for seed in (1, 2)]
+    assert [point.name for point in narrowed] == names
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("scenarios/**/*.toml")), ids=lambda path: path.stem
+)
 def test_a_scenario_as_resolved_is_the_same_scenario(path: Path) -> None:
     for point in points.read(path):
         resolved = json.loads(json.dumps(point.scenario.resolved()))
