@@ -24,7 +24,8 @@ VENV = ROOT / ".venv"
 RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
 """Tried as root; older distributions have none that is recent enough."""
 STAMP = VENV / "engine.sha256"
-RUST_ROOMS = ("common", "switch", "hosts", "traffic", "testbed/engine")
+RUST_ROOMS = ("common", "switch", "hosts", "traffic", "dpdk", "testbed/engine")
+BUILT_FROM = (".rs", ".toml", ".c")
 
 
 class BuildError(Exception):
@@ -103,8 +104,9 @@ def source_digest() -> str:
     """SHA-256 over the names and contents of everything the extension is built from."""
     files = [ROOT / "pyproject.toml", ROOT / "Cargo.toml", ROOT / "Cargo.lock"]
     for room in RUST_ROOMS:
-        files += [path for path in (ROOT / room).rglob("*") if path.suffix in (".rs", ".toml")]
-    digest = hashlib.sha256()
+        files += [path for path in (ROOT / room).rglob("*") if path.suffix in BUILT_FROM]
+    # libdpdk is built against where it is there.
+    digest = hashlib.sha256((doctor.dpdk() or "").encode())
     for path in sorted(files):
         digest.update(f"{path.relative_to(ROOT)}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())

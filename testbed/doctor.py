@@ -170,8 +170,9 @@ NEEDS = [
     Need("p4c", "make p4", p4c, {}, GET_P4C),
     Need("simple_switch_grpc", "target bmv2 (not there yet)", on_path("simple_switch_grpc"),
          {}, GET_BMV2),
-    Need("libdpdk", "target dpdk (not there yet)", dpdk,
-         {"apt-get": ["libdpdk-dev"], "dnf": ["dpdk-devel"]}, "https://core.dpdk.org/download/"),
+    Need("libdpdk", "target dpdk, live ports of narrows switch", dpdk,
+         {"apt-get": ["libdpdk-dev"], "dnf": ["dpdk-devel"]}, "https://core.dpdk.org/download/",
+         set_up=True),
 ]  # fmt: skip
 
 

@@ -1,0 +1,127 @@
+//! Packets' memory: [`Mempool`] and [`Mbuf`].
+
+use core::fmt;
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::ffi::CString;
+
+use crate::eal::Eal;
+use crate::error::{Error, reason};
+use crate::sys::{self, RawMbuf, RawPool};
+
+/// A store of mbufs; stays for as long as the process.
+#[derive(Clone, Copy)]
+pub struct Mempool(NonNull<RawPool>);
+
+// SAFETY: rte_mempool may be used from any thread; its fields are read through DPDK only.
+unsafe impl Send for Mempool {}
+// SAFETY: as above.
+unsafe impl Sync for Mempool {}
+
+impl Mempool {
+    /// A pool of `count` mbufs, each with room for a frame of `data_bytes`.
+    ///
+    /// # Errors
+    /// When there is not enough memory.
+    pub fn new(_: Eal, count: u32, data_bytes: u32) -> Result<Mempool, Error> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = CString::new(format!("narrows_{number}")).expect("no zero byte");
+        let mut pool = core::ptr::null_mut();
+        // SAFETY: EAL runs; DPDK copies the name.
+        let code = unsafe { sys::nrw_pool_create(name.as_ptr(), count, data_bytes, &mut pool) };
+        match NonNull::new(pool) {
+            Some(pool) if code == 0 => Ok(Mempool(pool)),
+            _ => Err(Error::Memory { count, data_bytes, reason: reason(code) }),
+        }
+    }
+
+    /// An empty mbuf; `None` when the pool is exhausted.
+    pub fn alloc(&self) -> Option<Mbuf> {
+        // SAFETY: the pool exists.
+        NonNull::new(unsafe { sys::nrw_mbuf_alloc(self.0.as_ptr()) }).map(Mbuf)
+    }
+
+    /// Mbufs that are free.
+    pub fn available(&self) -> u32 {
+        // SAFETY: the pool exists.
+        unsafe { sys::nrw_pool_available(self.0.as_ptr()) }
+    }
+
+    pub(crate) fn as_ptr(self) -> *mut RawPool {
+        self.0.as_ptr()
+    }
+}
+
+impl fmt::Debug for Mempool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mempool").field("available", &self.available()).finish()
+    }
+}
+
+/// A packet's memory, in one segment. Dropping it gives it back.
+#[repr(transparent)]
+pub struct Mbuf(NonNull<RawMbuf>);
+
+// SAFETY: it is owned, and pools take mbufs back from any thread.
+unsafe impl Send for Mbuf {}
+// SAFETY: `&Mbuf` allows reads only.
+unsafe impl Sync for Mbuf {}
+
+impl Mbuf {
+    /// Its bytes.
+    pub fn data(&self) -> &[u8] {
+        let mut length = 0;
+        // SAFETY: the mbuf is ours and has one segment of `length` bytes at the pointer.
+        unsafe {
+            let data = sys::nrw_mbuf_data(self.0.as_ptr(), &mut length);
+            core::slice::from_raw_parts(data, length as usize)
+        }
+    }
+
+    /// Makes it `length` bytes long by moving its end, and gives its bytes; those that are new
+    /// have any value. `None`, and no change, when there is no room.
+    pub fn resize(&mut self, length: usize) -> Option<&mut [u8]> {
+        // SAFETY: the mbuf is ours.
+        let data = unsafe { sys::nrw_mbuf_set_length(self.0.as_ptr(), to_u32(length)?) };
+        self.bytes(data, length)
+    }
+
+    /// The same by moving its front.
+    pub fn resize_front(&mut self, length: usize) -> Option<&mut [u8]> {
+        // SAFETY: the mbuf is ours.
+        let data = unsafe { sys::nrw_mbuf_resize(self.0.as_ptr(), to_u32(length)?) };
+        self.bytes(data, length)
+    }
+
+    fn bytes(&mut self, data: *mut u8, length: usize) -> Option<&mut [u8]> {
+        // SAFETY: the shim made the segment `length` bytes long from `data` on, of a buffer that
+        // DPDK zeroed when it made the pool, so they are initialised.
+        NonNull::new(data)
+            .map(|data| unsafe { core::slice::from_raw_parts_mut(data.as_ptr(), length) })
+    }
+
+    /// Gives it up without freeing it.
+    pub(crate) fn forget(self) {
+        let _ = ManuallyDrop::new(self);
+    }
+}
+
+/// An mbuf's segment is below 64 KiB.
+fn to_u32(length: usize) -> Option<u32> {
+    u16::try_from(length).ok().map(u32::from)
+}
+
+impl Drop for Mbuf {
+    fn drop(&mut self) {
+        // SAFETY: it is ours, and nobody has it any more.
+        unsafe { sys::nrw_mbuf_free(self.0.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Mbuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mbuf").field("length", &self.data().len()).finish()
+    }
+}

@@ -1,0 +1,160 @@
+//! Ethernet ports, by the device strings that DPDK's own programs take: `net_memif0,role=client`,
+//! `net_af_packet0,iface=veth1`, `net_pcap0,iface=eth0`, or a card's PCI address.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::ffi::{CString, c_char};
+
+use crate::eal::Eal;
+use crate::error::{Error, reason};
+use crate::mbuf::{Mbuf, Mempool};
+use crate::{BURST, sys};
+
+/// Descriptors that a queue is asked for; a driver may have fewer.
+const DESCRIPTORS: u16 = 1024;
+/// Packets that a pair of rings holds, in each direction; a power of two.
+const RING_PACKETS: u32 = 4096;
+
+/// What a port has done, as its driver counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounts {
+    /// Packets received.
+    pub received: u64,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets that found the receive ring full.
+    pub missed: u64,
+    /// Packets that came in broken.
+    pub errors: u64,
+    /// Packets for which there was no mbuf.
+    pub without_memory: u64,
+}
+
+/// A started port with one receive and one transmit queue, promiscuous. Dropping it closes it.
+#[derive(Debug)]
+pub struct Port {
+    id: u16,
+    device: String,
+    /// Packets in several segments for whose joining there was no room.
+    broken: u64,
+}
+
+impl Port {
+    /// Opens the device and starts it, receiving into mbufs of `pool`.
+    ///
+    /// # Errors
+    /// When no driver knows the string, or the device refuses.
+    pub fn open(_: Eal, device: &str, pool: Mempool) -> Result<Port, Error> {
+        let name = device.split(',').next().unwrap_or(device).to_owned();
+        let text = |text: &str| CString::new(text).map_err(|_| Error::Text(text.to_owned()));
+        let (device_text, name_text) = (text(device)?, text(&name)?);
+        let _ = Eal::take_log();
+        let mut id = 0;
+        // SAFETY: EAL runs; DPDK copies the strings.
+        let code = unsafe {
+            match sys::nrw_device_port(name_text.as_ptr(), &mut id) {
+                0 => -EEXIST,
+                _ => match sys::nrw_device_probe(device_text.as_ptr()) {
+                    0 => sys::nrw_device_port(name_text.as_ptr(), &mut id),
+                    code => code,
+                },
+            }
+        };
+        if code < 0 {
+            return Err(refused(device, code));
+        }
+        Port { id, device: device.to_owned(), broken: 0 }.start(pool)
+    }
+
+    /// Two ports joined by rings in this process: what one sends, the other receives.
+    ///
+    /// # Errors
+    /// When there is not enough memory.
+    pub fn pair(_: Eal, pool: Mempool) -> Result<[Port; 2], Error> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let device = format!("narrows_pair{number}");
+        let names = ["a", "b"]
+            .map(|end| CString::new(format!("narrows_{number}{end}")).expect("no zero byte"));
+        let pointers: [*const c_char; 2] = [names[0].as_ptr(), names[1].as_ptr()];
+        let mut ids = [0; 2];
+        // SAFETY: EAL runs; both arrays have two elements; DPDK copies the names.
+        let code = unsafe { sys::nrw_ring_pair(pointers.as_ptr(), RING_PACKETS, ids.as_mut_ptr()) };
+        if code < 0 {
+            return Err(refused(&device, code));
+        }
+        let [a, b] = ids.map(|id| Port { id, device: device.clone(), broken: 0 }.start(pool));
+        Ok([a?, b?])
+    }
+
+    fn start(self, pool: Mempool) -> Result<Port, Error> {
+        // SAFETY: the port exists and belongs to this value.
+        match unsafe { sys::nrw_port_start(self.id, pool.as_ptr(), DESCRIPTORS) } {
+            0 => Ok(self),
+            code => Err(refused(&self.device, code)),
+        }
+    }
+
+    /// Its device string.
+    pub fn device(&self) -> &str {
+        &self.device
+    }
+
+    /// Adds what has come in, a burst at most. Returns how many packets that is.
+    pub fn receive(&mut self, packets: &mut Vec<Mbuf>) -> usize {
+        packets.reserve(BURST);
+        let spare = packets.spare_capacity_mut().as_mut_ptr().cast();
+        // SAFETY: there is room for BURST pointers, an Mbuf is one that is not null, and the
+        // shim says how many it wrote, each of which is ours from now on.
+        unsafe {
+            let got = sys::nrw_receive(self.id, spare, BURST as u16, &mut self.broken) as usize;
+            packets.set_len(packets.len() + got);
+            got
+        }
+    }
+
+    /// Sends the first packets of `packets`, a burst at most, and takes out those that went.
+    pub fn transmit(&mut self, packets: &mut Vec<Mbuf>) -> usize {
+        let count = packets.len().min(BURST) as u16;
+        // SAFETY: the first `count` elements are pointers to mbufs of ours; those that were sent
+        // belong to the driver and are forgotten below.
+        let sent = unsafe { sys::nrw_transmit(self.id, packets.as_mut_ptr().cast(), count) };
+        packets.drain(..usize::from(sent)).for_each(Mbuf::forget);
+        sent.into()
+    }
+
+    /// Whether its link is up.
+    pub fn is_up(&self) -> bool {
+        // SAFETY: the port exists.
+        unsafe { sys::nrw_port_is_up(self.id) != 0 }
+    }
+
+    /// Takes its link down, or up; false where the driver can't.
+    pub fn set_link(&mut self, up: bool) -> bool {
+        // SAFETY: the port exists.
+        unsafe { sys::nrw_port_set_link(self.id, up.into()) == 0 }
+    }
+
+    /// What it has done.
+    pub fn counts(&self) -> PortCounts {
+        let mut counts = [0; 5];
+        // SAFETY: the port exists, and the array has as many elements as the shim writes.
+        unsafe { sys::nrw_port_counts(self.id, counts.as_mut_ptr()) };
+        let [received, sent, missed, errors, without_memory] = counts;
+        let errors = errors + self.broken;
+        PortCounts { received, sent, missed, errors, without_memory }
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        // SAFETY: the port exists and belongs to this value.
+        unsafe { sys::nrw_port_close(self.id) }
+    }
+}
+
+/// Linux's "File exists".
+const EEXIST: i32 = 17;
+
+fn refused(device: &str, code: i32) -> Error {
+    Error::Device { device: device.to_owned(), reason: reason(code), log: Eal::last_log() }
+}

@@ -1,0 +1,135 @@
+//! DPDK on memory and vdevs that any machine has; needs libdpdk, no hugepages and no privileges.
+
+use narrows_common::Duration;
+use narrows_dpdk::{Clock, Eal, EalConfig, Error, Mbuf, Mempool, Port};
+
+fn eal() -> Eal {
+    Eal::start(&EalConfig::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn filled(pool: &Mempool, bytes: &[u8]) -> Mbuf {
+    let mut mbuf = pool.alloc().expect("the pool has one");
+    mbuf.resize(bytes.len()).expect("it fits").copy_from_slice(bytes);
+    mbuf
+}
+
+fn received(port: &mut Port, want: usize) -> Vec<Vec<u8>> {
+    let mut packets = vec![];
+    for _ in 0..10_000 {
+        port.receive(&mut packets);
+        if packets.len() >= want {
+            break;
+        }
+        std::thread::sleep(core::time::Duration::from_micros(100));
+    }
+    packets.iter().map(|packet| packet.data().to_vec()).collect()
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn rings_carry_the_bytes_both_ways_and_give_the_memory_back() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 1023, 2048).unwrap();
+    let [mut a, mut b] = Port::pair(eal, pool).unwrap();
+    let frames: Vec<Vec<u8>> = (0..40u8).map(|n| vec![n; 60 + usize::from(n) * 30]).collect();
+    let mut packets: Vec<Mbuf> = frames.iter().map(|frame| filled(&pool, frame)).collect();
+    assert_eq!(a.transmit(&mut packets), 32, "a burst");
+    assert_eq!((a.transmit(&mut packets), packets.len()), (8, 0));
+    assert_eq!(received(&mut b, 40), frames);
+    assert_eq!(received(&mut b, 0), Vec::<Vec<u8>>::new());
+    b.transmit(&mut vec![filled(&pool, b"back")]);
+    assert_eq!(received(&mut a, 1), [b"back"]);
+    assert_eq!((b.counts().received, b.counts().sent, a.counts().sent), (40, 1, 40));
+    assert_eq!(pool.available(), 1023);
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn an_exhausted_pool_has_no_mbuf_and_recovers() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 63, 256).unwrap();
+    let mut taken: Vec<Mbuf> = std::iter::from_fn(|| pool.alloc()).collect();
+    assert_eq!((taken.len(), pool.available()), (63, 0));
+    taken.pop();
+    assert!(pool.alloc().is_some());
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn an_mbuf_grows_at_either_end_within_its_room() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 63, 256).unwrap();
+    let mut mbuf = filled(&pool, b"payload");
+    mbuf.resize_front(10).unwrap()[..3].copy_from_slice(b"abc");
+    assert_eq!(mbuf.data(), b"abcpayload");
+    mbuf.resize_front(4).unwrap();
+    assert_eq!(mbuf.data(), b"load");
+    mbuf.resize(2).unwrap();
+    assert_eq!(mbuf.data(), b"lo");
+    assert!(mbuf.resize(257).is_none() && mbuf.resize(100_000).is_none());
+    assert!(mbuf.resize_front(1000).is_none());
+    assert_eq!(mbuf.data(), b"lo");
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn memif_joins_two_ports_by_their_device_strings() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 8191, 2048).unwrap();
+    let socket = format!("socket=narrows-test-{}", std::process::id());
+    let mut server =
+        Port::open(eal, &format!("net_memif0,role=server,id=0,{socket}"), pool).unwrap();
+    let mut client =
+        Port::open(eal, &format!("net_memif1,role=client,id=0,{socket}"), pool).unwrap();
+    let up = (0..1000).any(|_| {
+        std::thread::sleep(core::time::Duration::from_millis(2));
+        server.is_up() && client.is_up()
+    });
+    assert!(up, "the two never met: {:?}", Eal::take_log());
+    client.transmit(&mut vec![filled(&pool, &[7; 1514])]);
+    assert_eq!(received(&mut server, 1), [[7; 1514]]);
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn a_device_that_is_not_there_is_named_with_the_drivers_reason() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 63, 2048).unwrap();
+    for device in ["net_fish0", "net_af_packet9,iface=narrows-none", "net_memif7,role=fish", ""] {
+        let text = Port::open(eal, device, pool).unwrap_err().to_string();
+        assert!(text.starts_with(&format!("device '{device}': ")), "{text}");
+    }
+    assert!(matches!(Port::open(eal, "a\0b", pool), Err(Error::Text(_))));
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn the_clock_keeps_the_systems_seconds() {
+    let eal = eal();
+    let mut clock = Clock::start(eal);
+    clock.restart();
+    let begin = std::time::Instant::now();
+    std::thread::sleep(core::time::Duration::from_millis(300));
+    let (ours, theirs) = (clock.now(), Duration::from_ns(begin.elapsed().as_nanos() as u64));
+    let off = ours.as_ps() as f64 / theirs.as_ps() as f64 - 1.0;
+    // Two readings, between which the scheduler may come: a millisecond of 300.
+    assert!(off.abs() < 3e-3, "{ours} for {theirs}");
+    assert!(clock.error_ppm().abs() < 100.0, "{}", clock.error_ppm());
+    assert_eq!(clock.steps_back(), 0);
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn eal_runs_once() {
+    eal();
+    let other = EalConfig { memory_mib: 64, ..EalConfig::default() };
+    assert!(matches!(Eal::start(&other), Err(Error::Started)));
+}
+
+#[test]
+#[cfg_attr(has_dpdk, ignore = "libdpdk is there")]
+fn without_libdpdk_it_says_so() {
+    let error = Eal::start(&EalConfig::default()).unwrap_err();
+    assert!(error.to_string().contains("narrows doctor"), "{error}");
+    assert_eq!(Eal::version(), None);
+}
