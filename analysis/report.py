@@ -1,23 +1,36 @@
 """A report: one HTML page with what was run, whether it counts, its figures and its numbers.
 
-The page holds everything it needs (style, script, figures as SVG) and asks the network for
-nothing, which its Content-Security-Policy enforces. It depends on the runs alone, no clock.
+The page (`analysis.page`) holds everything it needs and asks the network for nothing. It depends on
+the runs alone, no clock.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from analysis import metrics, page
-from analysis.figures import FIGURES, render, select, style
+from analysis import figures, metrics
 from analysis.figures.base import SEED, Figure, Results, key_label
 from analysis.load import Run, load
+from analysis.page import (
+    Alert,
+    Badge,
+    Block,
+    Code,
+    Column,
+    Details,
+    Lines,
+    Page,
+    Plot,
+    Section,
+    Table,
+    Text,
+    Value,
+    Values,
+    Verdict,
+)
 
 DEFINITIONS: Final = (
     "Queueing delay: from a packet's enqueue at the bottleneck to the start of its transmission; "
@@ -35,16 +48,6 @@ DEFINITIONS: Final = (
     "1 kB is 1,000 bytes, 1 Mb/s is 1,000,000 bit/s.",
 )
 """How the page's numbers are defined."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the table of points."""
-
-    title: str
-    unit: str
-    value: Callable[[Run], float | None]
-    digits: int
 
 
 def _of_bottleneck(*keys: str) -> Callable[[Run], float | None]:
@@ -72,20 +75,20 @@ def _loss_percent(bottleneck: dict[str, Any]) -> float | None:
     return _percent(dropped, enqueued + dropped)
 
 
-COLUMNS: Final = (
-    Column("Flows", "", lambda run: float(len(run.flows)), 0),
-    Column("Completion", "s", metrics.completion_s, 2),
-    Column("Goodput", "Mb/s", lambda run: metrics.mean_goodput_bps(run) / 1e6, 3),
-    Column("Link use", "%", lambda run: _percent(_of_bottleneck("utilization")(run), 1), 2),
-    Column("Jain", "", lambda run: float(run.summary["jain"]), 4),
-    Column("Queue, mean", "packets", _of_bottleneck("queue_packets_mean"), 1),
-    Column("Queue, most", "packets", _of_bottleneck("queue_packets_max"), 0),
-    Column("Delay, mean", "ms", _of_bottleneck("queue_delay_ms", "mean"), 1),
-    Column("Delay, p95", "ms", _of_bottleneck("queue_delay_ms", "p95"), 1),
-    Column("Delay, most", "ms", _of_bottleneck("queue_delay_ms", "max"), 1),
-    Column("Loss", "%", lambda run: _loss_percent(run.summary["bottleneck"]), 3),
-    Column("Resent", "segments", _sum_of_flows("retransmits"), 0),
-    Column("Time-outs", "", _sum_of_flows("timeouts"), 0),
+MEASURES: Final[tuple[tuple[Column, Callable[[Run], float | None]], ...]] = (
+    (Column("Flows", "", 0), lambda run: float(len(run.flows))),
+    (Column("Completion", "s", 2), metrics.completion_s),
+    (Column("Goodput", "Mb/s", 3), lambda run: metrics.mean_goodput_bps(run) / 1e6),
+    (Column("Link use", "%", 2), lambda run: _percent(_of_bottleneck("utilization")(run), 1)),
+    (Column("Jain", "", 4), lambda run: float(run.summary["jain"])),
+    (Column("Queue, mean", "packets", 1), _of_bottleneck("queue_packets_mean")),
+    (Column("Queue, most", "packets", 0), _of_bottleneck("queue_packets_max")),
+    (Column("Delay, mean", "ms", 1), _of_bottleneck("queue_delay_ms", "mean")),
+    (Column("Delay, p95", "ms", 1), _of_bottleneck("queue_delay_ms", "p95")),
+    (Column("Delay, most", "ms", 1), _of_bottleneck("queue_delay_ms", "max")),
+    (Column("Loss", "%", 3), lambda run: _loss_percent(run.summary["bottleneck"])),
+    (Column("Resent", "segments", 0), _sum_of_flows("retransmits")),
+    (Column("Time-outs", "", 0), _sum_of_flows("timeouts")),
 )
 """The table of points: what stands in it after a run's point."""
 
@@ -96,82 +99,65 @@ def write(dirs: list[Path], out: Path) -> None:
     Draws the figures that a scenario's `report.figures` names, or all where it names none.
     Raises `load.LoadError`, and `OSError` for `out`.
     """
-    scenarios = [Results(tuple(load(directory))) for directory in dirs]
-    sections = [_section(index, results) for index, results in enumerate(scenarios)]
-    titles = [results.runs[0].title for results in scenarios]
-    links = [f'<a href="#s{i}">{escape(title)}</a>' for i, title in enumerate(titles)]
-    policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-    out.write_text(
-        f"""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{escape("; ".join(titles))}</title>
-<style>{page.STYLE}</style>
-<main>
-{f"<nav>{''.join(links)}</nav>" if len(links) > 1 else ""}
-{"".join(sections)}
-<h2>Definitions</h2>
-<ul class="definitions">{"".join(f"<li>{escape(line)}</li>" for line in DEFINITIONS)}</ul>
-</main>
-<script>{page.SCRIPT}</script>
-</html>
-""",
-        encoding="utf-8",
-    )
+    page([Results(tuple(load(directory))) for directory in dirs]).write(out)
 
 
-def _section(index: int, results: Results) -> str:
-    run = results.runs[0]
+def page(scenarios: list[Results]) -> Page:
+    """The report of these scenarios: of one its parts, of several a section each."""
+    definitions = Section("Definitions", [Lines(DEFINITIONS)])
+    if len(scenarios) == 1:
+        parts = [*_parts(scenarios[0]), definitions]
+        return Page(scenarios[0].runs[0].title, _shape(scenarios[0]), parts)
+    sections = [
+        Section(results.runs[0].title, [Text(_shape(results), "lead"), *_parts(results)])
+        for results in scenarios
+    ]
+    lead = f"{len(scenarios)} scenarios, {sum(len(results.runs) for results in scenarios)} runs."
+    return Page("Results", lead, [*sections, definitions])
+
+
+def _shape(results: Results) -> str:
     points = len({_point_text(run) for run in results.runs})
     seeds = len({run.seed for run in results.runs})
     shape = [_count(points, "point"), _count(seeds, "seed"), _count(len(results.runs), "run")]
     targets = sorted({str(run.record["target"]) for run in results.runs})
-    return f"""<section id="s{index}">
-<h1>{escape(run.title)}</h1>
-<p class="lead">{", ".join(shape)} on target {escape(", ".join(targets))}. {_verdict(results)}</p>
-{_invalid_runs(results)}
-<h2>What was run</h2>
-{_parameters(results)}
-<h2>Results</h2>
-{_points(results)}
-<h2>Figures</h2>
-{"".join(_figure(figure, results, index) for figure in _wanted(results))}
-<h2>Runs</h2>
-{_runs(results)}
-</section>
-"""
+    return f"{', '.join(shape)} on target {', '.join(targets)}."
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _verdict(results: Results) -> str:
-    invalid = sum(not run.valid for run in results.runs)
-    if not invalid:
-        return '<span class="valid">All runs are valid.</span>'
-    return f'<span class="invalid">{_count(invalid, "run")} of {len(results.runs)} invalid.</span>'
-
-
-def _invalid_runs(results: Results) -> str:
-    lines = [
-        f"<li><code>{escape(run.name)}</code>: {escape(run.invalid_reason or '')}</li>"
-        for run in results.runs
-        if not run.valid
+def _parts(results: Results) -> list[Section]:
+    drawn = [plot for figure in _wanted(results) if (plot := _plot(figure, results)) is not None]
+    return [
+        Section("What was run", [*_validity(results), *_parameters(results)]),
+        Section("Results", [_points(results), Text("A click on a head sorts by it.", "small")]),
+        *([Section("Figures", drawn)] if drawn else []),
+        Section("Runs", [_runs(results)]),
     ]
-    if not lines:
-        return ""
-    return f"""<div class="alert"><strong>Invalid runs.</strong> They do not count: figures over
-several runs leave them out, figures of single runs say so.<ul>{"".join(lines)}</ul></div>"""
+
+
+def _validity(results: Results) -> list[Block]:
+    invalid = [run for run in results.runs if not run.valid]
+    if not invalid:
+        return [Badge(Verdict.HOLDS, "all runs are valid")]
+    lines = [f"`{run.name}`: {run.invalid_reason}" for run in invalid]
+    told = "They do not count: figures over several runs leave them out, others say so."
+    verdict = f"{_count(len(invalid), 'run')} of {len(results.runs)} invalid"
+    return [Badge(Verdict.FAILS, verdict), Alert("Invalid runs.", told, lines)]
+
+
+def _plot(figure: Figure, results: Results) -> Plot | None:
+    chart = figures.chart(figure, results)
+    return None if chart is None else Plot(figure.name, figure.title, figure.caption, chart)
 
 
 def _wanted(results: Results) -> list[Figure]:
     """The figures that the scenario names and this version has; all where it names none."""
     names = results.runs[0].scenario.get("report", {}).get("figures")
-    known = {figure.name for figure in FIGURES}
-    return select([name for name in names if name in known] if names else None)
+    known = {figure.name for figure in figures.FIGURES}
+    return figures.select([name for name in names if name in known] if names else None)
 
 
 # Parameters
@@ -191,7 +177,7 @@ def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _parameters(results: Results) -> str:
+def _parameters(results: Results) -> list[Block]:
     every = [flatten(run.scenario) for run in results.runs]
     swept = set(results.keys) | {"title", SEED} | {key for key in every[0] if "report." in key}
     common = {
@@ -207,11 +193,9 @@ def _parameters(results: Results) -> str:
         for key in results.keys
     }
     host = flatten({key: results.runs[0].record[key] for key in _provenance(results)})
-    return (
-        f'<div class="card">{_list({**varied, **shown})}</div>'
-        + (_details("All other parameters", rest) if rest else "")
-        + (_details("Where and with what", host) if host else "")
-    )
+    more = {"All other parameters": rest, "Where and with what": host}
+    folded = [Details(title, [Values(values)]) for title, values in more.items() if values]
+    return [Values({**varied, **shown}), *folded]
 
 
 def _provenance(results: Results) -> list[str]:
@@ -225,70 +209,29 @@ def _provenance(results: Results) -> list[str]:
     ]
 
 
-def _list(values: dict[str, Any]) -> str:
-    rows = (
-        f"<div><dt>{escape(key)}</dt><dd>{escape(_text(value))}</dd></div>"
-        for key, value in values.items()
-    )
-    return f"<dl>{''.join(rows)}</dl>"
-
-
-def _details(title: str, values: dict[str, Any]) -> str:
-    return f"""<details><summary>{escape(title)}</summary>
-<div class="card">{_list(values)}</div></details>"""
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
-
-
 # Tables
 
 
-def _points(results: Results) -> str:
+def _points(results: Results) -> Table:
     keys = [key for key in results.keys if key_label(key) != "Number of flows"]
     seeds = len({run.seed for run in results.runs}) > 1
-    heads = [_head(key_label(key), "", "name") for key in keys] + [_head("Seed", "")] * seeds
-    heads += [_head(column.title, column.unit) for column in COLUMNS] + [_head("Valid", "", "name")]
-    rows = []
+    columns = [Column(key_label(key)) for key in keys] + [Column("Seed")] * seeds
+    columns += [column for column, _ in MEASURES] + [Column("Valid")]
+    rows: list[list[Value]] = []
     for run in results.runs:
-        cells = [f'<td class="name">{escape(_text(run.point.get(key, "")))}</td>' for key in keys]
-        cells += [f"<td>{run.seed}</td>"] * seeds
-        cells += [_number(column.value(run), column.digits) for column in COLUMNS]
-        word = "valid" if run.valid else "invalid"
-        cells.append(f'<td class="name {word}">{"yes" if run.valid else "no"}</td>')
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    return f"""<div class="card scroll"><table class="sortable">
-<thead><tr>{"".join(heads)}</tr></thead>
-<tbody>{"".join(rows)}</tbody></table></div>
-<p class="small">Click a head to sort by it.</p>"""
+        point: list[Value] = [str(run.point.get(key, "")) for key in keys]
+        verdict = Badge(Verdict.HOLDS, "yes") if run.valid else Badge(Verdict.FAILS, "no")
+        numbers = [measure(run) for _, measure in MEASURES]
+        rows.append([*point, *[run.seed] * seeds, *numbers, verdict])
+    return Table(columns, rows)
 
 
-def _head(title: str, unit: str, kind: str = "number") -> str:
-    below = f"<small>{escape(unit)}</small>" if unit else ""
-    return f'<th class="{kind}" scope="col"><button>{escape(title)}</button>{below}</th>'
-
-
-def _number(value: float | None, digits: int) -> str:
-    if value is None:
-        return '<td data-value="">-</td>'
-    return f'<td data-value="{value!r}">{value:,.{digits}f}</td>'
-
-
-def _runs(results: Results) -> str:
-    rows = (
-        f'<tr><td class="name"><code>{escape(run.name)}</code></td>'
-        f'<td class="name"><code>{run_id(run)}</code></td></tr>'
-        for run in results.runs
-    )
-    return f"""<details><summary>{
-        _count(len(results.runs), "run directory").replace("directorys", "directories")
-    } and their fingerprints</summary>
-<div class="card scroll"><table><thead><tr><th class="name">Directory</th>
-<th class="name">SHA-256 of run.json and summary.json, its beginning</th></tr></thead>
-<tbody>{"".join(rows)}</tbody></table></div></details>"""
+def _runs(results: Results) -> Details:
+    columns = [Column("Directory"), Column("SHA-256 of run.json and summary.json, its beginning")]
+    rows: list[list[Value]] = [[Code(run.name), Code(run_id(run))] for run in results.runs]
+    count = len(results.runs)
+    what = "1 run directory" if count == 1 else f"{count} run directories"
+    return Details(f"{what} and their fingerprints", [Table(columns, rows)])
 
 
 def run_id(run: Run) -> str:
@@ -299,53 +242,3 @@ def run_id(run: Run) -> str:
 
 def _point_text(run: Run) -> str:
     return repr({key: value for key, value in run.point.items() if key != SEED})
-
-
-# Figures
-
-
-def _figure(figure: Figure, results: Results, section: int) -> str:
-    files = render(figure, results, ("svg",))
-    if not files:
-        return ""
-    svg = inline_svg(files["svg"].decode(), f"s{section}-{figure.name}", figure.title)
-    wide = float(_VIEW_BOX.findall(svg)[0]) > (style.COLUMN_IN + 0.1) * 72
-    return f"""<figure class="card {"page" if wide else "column"}">
-<h3>{escape(figure.title)}</h3><div class="scroll">{svg}</div>
-<figcaption>{escape(figure.caption)}</figcaption></figure>
-"""
-
-
-_VIEW_BOX: Final = re.compile(r'viewBox="0 0 ([\d.]+)')
-_THEME: Final = {
-    "#ffffff": "paper",
-    style.INK: "ink",
-    style.MUTED: "figure-muted",
-    style.GRID: "grid",
-} | {colour: f"s{index}" for index, colour in enumerate(style.COLOURS)}
-
-
-def inline_svg(svg: str, name: str, title: str) -> str:
-    """A figure as an element of the page: ids its own, colours the page's, two decimals.
-
-    `name` goes before every id, so that two figures on a page do not share one.
-    """
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'^<svg[^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg \1 {_ROLE}>", svg, count=1)
-    svg = svg.replace(_ROLE, f'role="img" aria-label="{escape(title)}"', 1)
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r'\bd="[^"]*"', lambda path: _LONG.sub(_two_decimals, path[0]), svg)
-    return re.sub(
-        r"#[0-9a-f]{6}",
-        lambda match: f"var(--{_THEME[match[0]]})" if match[0] in _THEME else match[0],
-        svg,
-    )
-
-
-_ROLE: Final = "role-and-label"
-_LONG: Final = re.compile(r"-?\d+\.\d{3,}")
-
-
-def _two_decimals(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.2f}"

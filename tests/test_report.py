@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.figures import FIGURES
 from analysis.load import LoadError, load
-from analysis.report import flatten, inline_svg, write
+from analysis.page.blocks import inline_svg
+from analysis.report import flatten, write
 from tests.analysis_runs import write_run, write_sweep
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -68,8 +70,9 @@ def test_it_asks_for_nothing_outside(page: str) -> None:
         assert tag not in ("link", "iframe", "object", "embed", "base")
         for name in ("src", "href", "xlink:href", "srcset", "action", "data"):
             assert (attributes.get(name) or "#").startswith("#"), (tag, attributes)
-    assert all(match.startswith("#") for match in re.findall(r"url\(([^)]*)", page))
-    assert "@import" not in page
+    without_scripts = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+    assert all(match.startswith("#") for match in re.findall(r"url\(([^)]*)", without_scripts))
+    assert "@import" not in without_scripts
     assert "default-src 'none'" in page
 
 
@@ -87,10 +90,11 @@ def test_what_the_scenario_says_is_text_not_markup(page: str) -> None:
 
 def test_it_holds_every_run_and_every_figure(page: str, results: Path) -> None:
     found = Page(page)
-    assert sum(tag == "svg" for tag, _ in found.tags) == 10
+    assert sum(tag == "figure" for tag, _ in found.tags) == len(FIGURES)
+    assert sum(tag == "svg" for tag, _ in found.tags) == len(FIGURES)
     for run in load(results):
         assert run.name in found.text["code"]
-    assert "All runs are valid." in found.text["span"]
+    assert "all runs are valid" in found.text["span"]
 
 
 def test_its_numbers_are_the_summaries(page: str, results: Path) -> None:
@@ -98,8 +102,8 @@ def test_its_numbers_are_the_summaries(page: str, results: Path) -> None:
     for run, row in zip(load(results), rows, strict=False):
         values = [float(value) for value in re.findall(r'data-value="([^"]+)"', row)]
         delay_ms = run.summary["bottleneck"]["queue_delay_ms"]
-        assert values[0] == len(run.flows)
-        assert values[7:10] == [delay_ms["mean"], delay_ms["p95"], delay_ms["max"]]
+        assert values[:2] == [run.seed, len(run.flows)]
+        assert values[8:11] == [delay_ms["mean"], delay_ms["p95"], delay_ms["max"]]
 
 
 def test_it_depends_on_the_runs_alone(page: str, results: Path, tmp_path: Path) -> None:
@@ -112,7 +116,7 @@ def test_invalid_runs_are_named_with_their_reason(tmp_path: Path) -> None:
     write_run(tmp_path / "toy" / "bad", {"flow.count": 2}, segments=40, valid=False)
     write([tmp_path / "toy"], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "1 run of 2 invalid." in page
+    assert "1 run of 2 invalid" in page
     assert "<code>bad</code>: stopped at the limit of 3600 s" in page
 
 
@@ -120,8 +124,9 @@ def test_several_scenarios_and_single_runs(results: Path, tmp_path: Path) -> Non
     single = write_run(tmp_path / "one" / "seed=1", {"seed": 1}, segments=40)
     write([results, single], tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert [attributes["id"] for tag, attributes in page.tags if tag == "section"] == ["s0", "s1"]
-    assert len(page.text["h1"]) == 2
+    titles = [run.title for run in (load(results)[0], load(single)[0])]
+    assert page.text["h2"] == [*titles, "Definitions"]
+    assert page.text["h3"].count("What was run") == 2
 
 
 def test_the_figures_are_those_the_scenario_names(tmp_path: Path) -> None:

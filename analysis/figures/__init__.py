@@ -6,13 +6,11 @@ A new figure is a file that ends in one `FIGURE` record, and its line in `FIGURE
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-import matplotlib as mpl
-from matplotlib.figure import Figure as Canvas
-
+from analysis.chart import paper
+from analysis.chart.model import Chart
 from analysis.figures import (
     completion_time,
     cwnd,
@@ -22,7 +20,6 @@ from analysis.figures import (
     queue_delay_box,
     queue_delay_by_rtt,
     queue_length,
-    style,
     throughput,
     throughput_delay,
 )
@@ -42,12 +39,6 @@ FIGURES: Final[tuple[Figure, ...]] = (
     message_latency.FIGURE,
 )
 """Every figure, in the order in which a report shows them."""
-
-_METADATA: Final[dict[str, dict[str, None]]] = {
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-    "svg": {"Date": None, "Creator": None},
-}
 
 
 class UnknownFigureError(Exception):
@@ -88,17 +79,13 @@ def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
     return paths
 
 
-def render(figure: Figure, results: Results, formats: Sequence[str]) -> dict[str, bytes]:
-    """One figure as files of these formats (png, pdf, svg); none where it has nothing to draw."""
+def chart(figure: Figure, results: Results) -> Chart | None:
+    """What a figure shows of the runs that recorded what it needs; None where that is nothing."""
     able = results.needing(figure.needs)
-    if not able.runs:
-        return {}
-    with mpl.rc_context({"backend": "agg"} | style.RC):
-        canvas = figure.draw(able)
-        return {} if canvas is None else {kind: _save(canvas, kind) for kind in formats}
+    return figure.chart(able) if able.runs else None
 
 
-def _save(canvas: Canvas, kind: str) -> bytes:
-    content = BytesIO()
-    canvas.savefig(content, format=kind, metadata=_METADATA[kind])
-    return content.getvalue()
+def render(figure: Figure, results: Results, formats: Sequence[str]) -> dict[str, bytes]:
+    """One figure as files of these formats (png, pdf, svg); none where it has nothing to show."""
+    shown = chart(figure, results)
+    return {} if shown is None else paper.files(shown, formats)

@@ -1,27 +1,23 @@
-"""What every figure is made of: its record, the runs it is given, panels, lines, notes.
+"""What every figure is made of: its record, the runs it is given, their panels, names, notes.
 
-A figure file declares one `Figure` record; its `draw` gets the `Results` of one scenario and
-returns a matplotlib figure, or None where the runs hold nothing for it.
+A figure file declares one `Figure` record; its `chart` gets the `Results` of one scenario and
+returns a `Chart`, which is drawn on paper and on the screen, or None where the runs hold nothing
+for it.
 """
 
 from __future__ import annotations
 
-import math
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
 
-from analysis.figures import style
+from analysis.chart import style
+from analysis.chart.model import Chart, Floats, Shared
 from analysis.load import Run, natural_key
 from analysis.metrics import PS_PER_S
 
@@ -42,8 +38,8 @@ class Figure:
     """How to read it: what is drawn, with definitions."""
     needs: tuple[str, ...]
     """Tables (`load.COLUMNS`) that a run must have to be drawn."""
-    draw: Callable[[Results], Canvas | None]
-    """Draws it; None where there is nothing to draw."""
+    chart: Callable[[Results], Chart | None]
+    """What it shows of these runs; None where there is nothing to show."""
 
 
 @dataclass(frozen=True)
@@ -185,70 +181,29 @@ def point_label(point: dict[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Panels:
-    """A figure of equal panels: one per point, in reading order."""
+class Shown:
+    """What a figure of single runs shows: the first seed of each point, a panel each."""
 
-    canvas: Canvas
-    axes: list[Axes]
+    runs: list[Run]
+    titles: list[str]
     columns: int
     """Panels side by side."""
-    columns_px: int
-    """Pixel columns of a panel at the resolution in print: traces are thinned to them."""
+    shared_x: Shared
+    """Panels side by side have the same time axis where they stand for one point."""
 
-    def from_zero(self) -> None:
-        """Every panel begins at 0, ends with the data at the right and a little above them.
+    @property
+    def trace_columns(self) -> int:
+        """Pixel columns of a panel in print: traces are thinned to them."""
+        width_in = style.COLUMN_IN if self.columns == 1 else style.PAGE_IN
+        return round(width_in / self.columns * style.PRINT_DPI)
 
-        The vertical axis begins a little below 0, so that a line at 0 is seen.
-        """
-        for axis in self.axes:
-            axis.set_xlim(left=0)
-            axis.set_ylim(0, max(axis.get_ylim()[1], 1.05 * axis.dataLim.y1))
-        for axis in self.axes:
-            top = axis.get_ylim()[1]
-            axis.set_ylim(-0.03 * top, top)
+    def __iter__(self) -> Iterator[tuple[Run, str]]:
+        """Each run with its panel's title."""
+        return iter(zip(self.runs, self.titles, strict=True))
 
 
-def panels(
-    count: int,
-    columns: int,
-    height_in: float,
-    titles: Sequence[str],
-    *,
-    share_y: Literal["all", "row", "none"] = "all",
-    share_x: Literal["all", "row", "none"] = "none",
-) -> Panels:
-    """Lays out `count` panels, each `height_in` high, at a column's or a page's width.
-
-    One column of panels fits a journal's column (3.5 in), more fill its page (7.16 in). A single
-    row of panels is as high as its labels need; several are lettered (a), (b), ...
-    """
-    columns = min(columns, count)
-    rows = math.ceil(count / columns)
-    width_in = style.COLUMN_IN if columns == 1 else style.PAGE_IN
-    height_in = max(height_in, style.SINGLE_IN) if rows == 1 else height_in
-    canvas = Canvas(figsize=(width_in, rows * height_in + 0.55), layout="constrained")
-    grid = canvas.subplots(rows, columns, squeeze=False, sharey=share_y, sharex=share_x)
-    axes = [axis for row in grid for axis in row]
-    for spare in axes[count:]:
-        spare.set_visible(False)
-    for index, (axis, title) in enumerate(zip(axes[:count], titles, strict=True)):
-        letter = f"({_letter(index)}) " if count > 1 else ""
-        lines = textwrap.wrap(f"{letter}{title}", round(width_in / columns * _TITLE_PER_IN))
-        axis.set_title("\n".join(lines), loc="left")
-        if share_y != "none" and index % columns:
-            axis.tick_params(labelleft=False)
-        if share_x == "all" and index + columns >= count:
-            axis.tick_params(labelbottom=True)
-    return Panels(canvas, axes[:count], columns, round(width_in / columns * style.TRACE_DPI))
-
-
-def point_panels(
-    results: Results, height_in: float, *, share_y: Literal["all", "row"] = "all"
-) -> tuple[Panels, list[Run]]:
-    """One panel for each point of a sweep, showing its first seed; series side by side.
-
-    Panels side by side have the same time axis.
-    """
+def shown_runs(results: Results) -> Shown:
+    """One panel for each point of a sweep, showing its first seed; series side by side."""
     series, key = results.series, results.series_key
     by_point = [
         (point, among.of_series(value), value)
@@ -268,40 +223,9 @@ def point_panels(
         )
         parts += [point_label(point)] if point else []
         titles.append(", ".join(parts) + ("" if found.first.valid else "  INVALID RUN"))
-    share_x: Literal["row", "none"] = "row" if complete else "none"
-    grid = panels(len(shown), columns, height_in, titles, share_y=share_y, share_x=share_x)
-    return grid, [found.first for _, found, _ in shown]
-
-
-_TITLE_PER_IN: Final = 12
-"""Characters of a title that fit an inch of a panel, with room for a short one at its right."""
-
-
-def _letter(index: int) -> str:
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return letters[index] if index < 26 else letters[index // 26 - 1] + letters[index % 26]
-
-
-def finish(
-    grid: Panels, xlabel: str, ylabel: str, handles: Sequence[Artist] = (), note: str = ""
-) -> Canvas:
-    """Labels the axes once for all panels; the legend goes above them, a note below."""
-    if handles:
-        rows = math.ceil(len(handles) / (3 if grid.columns == 1 else 6))
-        entries = math.ceil(len(handles) / rows)
-        grid.canvas.legend(handles=list(handles), loc="outside upper center", ncols=entries)
-    if len(grid.axes) == 1:
-        grid.axes[0].set_ylabel(ylabel)
-    else:
-        grid.canvas.supylabel(ylabel)
-    if grid.columns == 1:
-        grid.axes[-1].set_xlabel(xlabel)
-        strip = 0.13 / grid.canvas.get_figheight() * bool(note)
-        grid.canvas.set_layout_engine("constrained", rect=(0, strip, 1, 1 - strip))
-    else:
-        grid.canvas.supxlabel(xlabel)
-    grid.canvas.text(0.995, 0.005, note, ha="right", va="bottom", fontsize=6, color=style.MUTED)
-    return grid.canvas
+    return Shown(
+        [found.first for _, found, _ in shown], titles, columns, "row" if complete else "none"
+    )
 
 
 def seeds_note(results: Results, how: str = "seed {first} of {count} shown") -> str:
@@ -310,15 +234,9 @@ def seeds_note(results: Results, how: str = "seed {first} of {count} shown") -> 
     return how.format(first=min(seeds), count=len(seeds)) if len(seeds) > 1 else ""
 
 
-def series_handles(results: Results, *, markers: bool = False) -> list[Line2D]:
-    """Legend entries of the series; none where there is only one."""
-    if results.series_key is None:
-        return []
-    handles = []
-    for index, value in enumerate(results.series):
-        look = style.series(index, markers=markers)
-        handles.append(Line2D([], [], label=value_label(results.series_key, value), **look))
-    return handles
+def series_name(results: Results, value: Any) -> str:
+    """A series' entry in the legend; empty where there is only one series."""
+    return value_label(results.series_key, value) if results.series_key else ""
 
 
 # Traces
@@ -326,7 +244,7 @@ def series_handles(results: Results, *, markers: bool = False) -> list[Line2D]:
 
 def thin(
     time_ps: npt.ArrayLike, value: npt.ArrayLike, end_ps: int, columns: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """A step function as few points as a print of `columns` pixel columns can show, in s.
 
     Of each column it keeps the first, the least, the greatest and the last point, all of them
@@ -344,3 +262,10 @@ def thin(
     if len(times):
         times, values = np.append(times, max(end_ps, times[-1])), np.append(values, values[-1])
     return times / PS_PER_S, values
+
+
+def distribution(values: Floats) -> tuple[Floats, Floats]:
+    """Values with the share of all that are at most as much, from 0 up, in 2,000 steps."""
+    ordered = np.sort(values)
+    ranks = np.unique(np.linspace(0, ordered.size - 1, 2000).round().astype(int))
+    return np.append(ordered[0], ordered[ranks]), np.append(0, ranks + 1) / ordered.size

@@ -2,49 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
 
 from analysis import metrics
-from analysis.figures import style
-from analysis.figures.base import Figure, Panels, Results, finish, point_panels, seeds_note, thin
+from analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
+from analysis.figures.base import Figure, Results, seeds_note, shown_runs, thin
 from analysis.figures.flows import Flows
+from analysis.load import Run
 
 
-def draw(results: Results) -> Canvas:
-    """A step line per flow, its threshold thin in the same colour."""
-    grid, runs = point_panels(results, 1.2, share_y="row")
-    flows = Flows(runs)
-    for axis, run in zip(grid.axes, runs, strict=True):
-        rows = run.table("flows").select("flow", "time_ps", "cwnd_bytes", "ssthresh_bytes")
-        of_flow = dict(metrics.by_flow(rows.collect()))
-        for flow in run.flows:
-            own, look = of_flow.get(flow["id"]), flows.look(flow)
-            if own is not None:
-                _step(grid, axis, own, "cwnd_bytes", {"linewidth": 0.7} | look)
-            if own is not None and not flows.many:
-                _step(grid, axis, own, "ssthresh_bytes", {"color": look["color"]} | _THRESHOLD)
-    grid.from_zero()
-    threshold = Line2D([], [], color=style.INK, label="ssthresh", **_THRESHOLD)
-    handles = flows.handles() + [threshold] * (not flows.many)
-    return finish(grid, "Time (s)", "Congestion window (kB)", handles, seeds_note(results))
+def chart(results: Results) -> Chart:
+    """Steps per flow, its threshold thin in the same colour."""
+    shown = shown_runs(results)
+    flows = Flows(shown.runs)
+    return Chart(
+        [Panel(_marks(run, flows, shown.trace_columns), title) for run, title in shown],
+        time_axis(shared=shown.shared_x),
+        from_zero("Congestion window (kB)", shared="row"),
+        columns=shown.columns,
+        height_in=1.2,
+        note=seeds_note(results),
+        keys=[(_THRESHOLD, Look("ink", width=0.5, opacity=0.5))],
+    )
 
 
-_THRESHOLD: Final[dict[str, Any]] = {"linewidth": 0.5, "alpha": 0.5}
+_THRESHOLD: Final = "ssthresh"
 
 
-def _step(grid: Panels, axis: Axes, own: pl.DataFrame, column: str, look: dict[str, Any]) -> None:
-    """One column of one flow's rows in kB, to the flow's last row."""
+def _marks(run: Run, flows: Flows, columns: int) -> list[Trace]:
+    rows = run.table("flows").select("flow", "time_ps", "cwnd_bytes", "ssthresh_bytes")
+    of_flow = dict(metrics.by_flow(rows.collect()))
+    windows, thresholds = [], []
+    for flow in run.flows:
+        own, look = of_flow.get(flow["id"]), flows.look(flow, 0.7)
+        if own is not None:
+            windows += _steps(own, "cwnd_bytes", look, flows.name(flow), columns)
+            thin_look = Look(look.colour, dash=0, width=0.5, opacity=0.5)
+            thresholds += _steps(own, "ssthresh_bytes", thin_look, _THRESHOLD, columns)
+    return windows if flows.many else windows + thresholds
+
+
+def _steps(own: pl.DataFrame, column: str, look: Look, name: str, columns: int) -> list[Trace]:
+    """One column of one flow's rows in kB, to the flow's last row; none where it has no value."""
     known = own.filter(own[column].is_not_null())
-    if len(known):
-        kilobytes = known[column].cast(float).to_numpy() / 1000
-        last_ps = int(own["time_ps"][-1])
-        x, y = thin(known["time_ps"].to_numpy(), kilobytes, last_ps, grid.columns_px)
-        axis.step(x, y, where="post", **look)
+    if not len(known):
+        return []
+    kilobytes = known[column].cast(float).to_numpy() / 1000
+    x, y = thin(known["time_ps"].to_numpy(), kilobytes, int(own["time_ps"][-1]), columns)
+    return [Trace(x, y, look, name, step=True)]
 
 
 FIGURE = Figure(
@@ -53,5 +60,5 @@ FIGURE = Figure(
     caption="Congestion window (lines) and slow-start threshold (thin, from the first loss on) as "
     "the senders recorded them. 1 kB = 1000 bytes.",
     needs=("flows",),
-    draw=draw,
+    chart=chart,
 )

@@ -2,69 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
 import numpy as np
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
 
 from analysis import metrics
-from analysis.figures import style
+from analysis.chart.model import Axis, Chart, Look, Panel, Trace
 from analysis.figures.base import (
     Figure,
     Results,
-    finish,
-    panels,
+    distribution,
     point_label,
     seeds_note,
-    series_handles,
+    series_name,
 )
+from analysis.load import Run
 
-QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 """The quantiles of one-way delay that a summary has."""
+_ONE_WAY: Final = "one-way: p50, p95, p99"
 
 
-def draw(results: Results) -> Canvas:
+def chart(results: Results) -> Chart:
     """A panel per point, a line of queueing delay and markers of one-way delay per series."""
     facets = results.facets(results.series_key)
-    titles = [point_label(point) for point, _ in facets]
-    grid = panels(len(facets), 3, 1.55, titles, share_x="all")
-    for axis, (_, among) in zip(grid.axes, facets, strict=True):
-        for index, value in enumerate(results.series):
-            found = among.of_series(value).runs
-            if not found:
-                continue
-            delays = np.concatenate([metrics.queue_delays_ms(run) for run in found])
-            if delays.size:
-                axis.step(*_distribution(delays), where="post", **style.series(index))
-            for key, quantile in QUANTILES.items():
-                known = [metrics.mean_of_flows(run, "one_way_delay_ms", key) for run in found]
-                delay = np.mean([delay for delay in known if delay is not None] or [np.nan])
-                axis.plot([delay], [quantile], clip_on=False, **one_way_look(index))
-    grid.axes[0].set_ylim(0, 1)
-    widest = grid.axes[0].get_xlim()[1]
-    grid.axes[0].set_xlim(-0.02 * widest, 1.02 * widest)
-    handles = series_handles(results) or [Line2D([], [], label="queueing", **style.series(0))]
-    label = "one-way: p50, p95, p99"
-    handles.append(Line2D([], [], label=label, **one_way_look(0) | {"color": style.INK}))
-    note = seeds_note(results, "packets of {count} seeds")
-    return finish(grid, "Delay (ms)", "Fraction of packets", handles, note)
+    return Chart(
+        [Panel(_marks(results, among), point_label(point)) for point, among in facets],
+        Axis("Delay (ms)", low=0.0, pad=(0.02, 0.02)),
+        Axis("Fraction of packets", low=0.0, high=1.0, pad=(0.0, 0.0)),
+        columns=3,
+        height_in=1.55,
+        note=seeds_note(results, "packets of {count} seeds"),
+        keys=[(_ONE_WAY, Look("ink", line=False, marker="hollow", size=3.5))],
+    )
 
 
-def _distribution(delays: metrics.Floats) -> tuple[metrics.Floats, metrics.Floats]:
-    """Delays with the share of packets that had at most as much, from 0 up, in 2,000 steps."""
-    ordered = np.sort(delays)
-    ranks = np.unique(np.linspace(0, ordered.size - 1, 2000).round().astype(int))
-    return np.append(ordered[0], ordered[ranks]), np.append(0, ranks + 1) / ordered.size
+def _marks(results: Results, among: Results) -> list[Trace]:
+    lines, markers = [], []
+    for index, value in enumerate(results.series):
+        found = among.of_series(value).runs
+        delays = np.concatenate([np.empty(0), *map(metrics.queue_delays_ms, found)])
+        if delays.size:
+            name = series_name(results, value) or "queueing"
+            lines.append(Trace(*distribution(delays), Look(index), name, step=True))
+        known = [(delay, part) for key, part in QUANTILES.items()
+                 if (delay := _one_way_ms(found, key)) is not None]  # fmt: skip
+        if known:
+            x, y = np.array(known).T
+            look = Look(index, line=False, marker="hollow", size=3.5)
+            markers.append(Trace(x, y, look, _ONE_WAY))
+    return lines + markers
 
 
-def one_way_look(index: int) -> dict[str, Any]:
-    """The look of a series' one-way delay: hollow markers without a line."""
-    return style.series(index, markers=True) | {
-        "linestyle": "",
-        "markersize": 3.5,
-        "markerfacecolor": "white",
-    }
+def _one_way_ms(runs: tuple[Run, ...], quantile: str) -> float | None:
+    """Mean over runs and flows of a quantile of one-way delay; None where none is known."""
+    of_runs = [metrics.mean_of_flows(run, "one_way_delay_ms", quantile) for run in runs]
+    known = [delay for delay in of_runs if delay is not None]
+    return float(np.mean(known)) if known else None
 
 
 FIGURE = Figure(
@@ -73,5 +67,5 @@ FIGURE = Figure(
     caption="Lines: queueing delay of every packet that left the bottleneck. Hollow markers: 50th, "
     "95th and 99th percentile of one-way delay as the receivers recorded it, mean over the flows.",
     needs=("queue",),
-    draw=draw,
+    chart=chart,
 )

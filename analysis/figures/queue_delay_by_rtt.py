@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import MaxNLocator
-
 from analysis import metrics
-from analysis.figures import style
-from analysis.figures.base import (
-    Figure,
-    Results,
-    finish,
-    panels,
-    point_label,
-    seeds_note,
-    series_handles,
-)
+from analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
+from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
 
 
-def draw(results: Results) -> Canvas:
+def chart(results: Results) -> Chart:
     """A panel per point, a line per series."""
     facets = results.facets(results.series_key)
-    titles = [point_label(point) for point, _ in facets]
-    grid = panels(len(facets), 2, 1.45, titles)
-    for axis, (_, among) in zip(grid.axes, facets, strict=True):
-        for index, value in enumerate(results.series):
-            found = among.of_series(value)
-            if not found.runs:
-                continue
-            rounds = metrics.mean_delay_by_round(found.first)
-            axis.plot(
-                rounds["round"], rounds["delay_ms"], **style.series(index) | {"linewidth": 0.8}
-            )
-        axis.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
-    grid.from_zero()
-    handles = series_handles(results)
-    return finish(
-        grid, "Number of the RTT", "Average queueing delay (ms)", handles, seeds_note(results)
+    return Chart(
+        [Panel(_marks(results, among), point_label(point)) for point, among in facets],
+        Axis("Number of the RTT", low=0.0, pad=(0.0, 0.0), whole=True, shared="none"),
+        from_zero("Average queueing delay (ms)"),
+        columns=2,
+        height_in=1.45,
+        note=seeds_note(results),
     )
+
+
+def _marks(results: Results, among: Results) -> list[Trace]:
+    traces = []
+    for index, value in enumerate(results.series):
+        found = among.of_series(value)
+        if found.runs:
+            rounds = metrics.mean_delay_by_round(found.first)
+            x, y = rounds["round"].cast(float).to_numpy(), rounds["delay_ms"].to_numpy()
+            traces.append(Trace(x, y, Look(index, width=0.8), series_name(results, value)))
+    return traces
 
 
 FIGURE = Figure(
@@ -46,5 +37,5 @@ FIGURE = Figure(
     caption="Mean wait at the bottleneck of the packets that left it during each round trip of a "
     "flow, then the mean over the flows at their n-th round trip.",
     needs=("queue", "flows"),
-    draw=draw,
+    chart=chart,
 )

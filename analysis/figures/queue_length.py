@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure as Canvas
-
 from analysis import metrics
-from analysis.figures import style
-from analysis.figures.base import Figure, Results, finish, point_panels, seeds_note, thin
+from analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
+from analysis.figures.base import Figure, Results, seeds_note, shown_runs, thin
+from analysis.load import Run
 
 
-def draw(results: Results) -> Canvas:
-    """A step line of the bottleneck's depth and its time-weighted mean."""
-    grid, runs = point_panels(results, 1.15)
-    for axis, run in zip(grid.axes, runs, strict=True):
-        depth = metrics.depth(run)
-        time_ps, kilobytes = depth["time_ps"].to_numpy(), depth["bytes"].to_numpy() / 1000
-        mean = metrics.time_weighted_mean(time_ps, kilobytes, 0, run.duration_ps)
-        x, y = thin(time_ps, kilobytes, run.duration_ps, grid.columns_px)
-        axis.step(x, y, where="post", color=style.colour(0), linewidth=0.7)
-        axis.axhline(mean, color=style.colour(1), linestyle=(0, (4, 1.4)), linewidth=1.1)
-        axis.set_title(f"mean {mean:.1f} kB", loc="right", color=style.colour(1))
-    grid.from_zero()
-    return finish(grid, "Time (s)", "Queue length (kB)", note=seeds_note(results))
+def chart(results: Results) -> Chart:
+    """Steps of the bottleneck's depth and its time-weighted mean."""
+    shown = shown_runs(results)
+    return Chart(
+        [_panel(run, title, shown.trace_columns) for run, title in shown],
+        time_axis(shared=shown.shared_x),
+        from_zero("Queue length (kB)"),
+        columns=shown.columns,
+        height_in=1.15,
+        note=seeds_note(results),
+    )
+
+
+def _panel(run: Run, title: str, columns: int) -> Panel:
+    depth = metrics.depth(run)
+    time_ps, kilobytes = depth["time_ps"].to_numpy(), depth["bytes"].to_numpy() / 1000
+    mean = metrics.time_weighted_mean(time_ps, kilobytes, 0, run.duration_ps)
+    x, y = thin(time_ps, kilobytes, run.duration_ps, columns)
+    mean_look = Look(1, width=1.1)
+    marks: list[Mark] = [Trace(x, y, Look(0, width=0.7), step=True), Rule(y=mean, look=mean_look)]
+    return Panel(marks, title, f"mean {mean:.1f} kB", mean_look)
 
 
 FIGURE = Figure(
@@ -30,5 +37,5 @@ FIGURE = Figure(
     caption="Bytes waiting in the bottleneck's queue after each enqueue and dequeue; the packet in "
     "transmission does not count. Dashed: time-weighted mean. 1 kB = 1000 bytes.",
     needs=("queue",),
-    draw=draw,
+    chart=chart,
 )

@@ -18,8 +18,7 @@ SINGLE_IN: Final = 1.9
 """Least height of a single row of panels."""
 PRINT_DPI: Final = 300
 """Resolution of the PNG files."""
-TRACE_DPI: Final = 200
-"""Columns per inch that traces are thinned to."""
+
 
 INK: Final = "#1b1f24"
 """Text, axes, and what all series are measured against."""
@@ -32,11 +31,25 @@ COLOURS: Final = (
     "#004488", "#bb5566", "#ddaa33", "#228833", "#66ccee", "#882255", "#44aa99", "#aa4499",
 )  # fmt: skip
 """One per series or flow; from the ninth on they repeat with other dashes."""
-_DASHES: Final[tuple[Any, ...]] = (
-    "-", (0, (4, 1.4)), (0, (1.2, 1)), (0, (6, 1.2, 1.2, 1.2)), (0, (2.5, 1)),
-    (0, (7, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2)), (0, (9, 2, 2, 2)),
+DARK_COLOURS: Final = (
+    "#6ea8e6", "#ea8593", "#ddaa33", "#62bf6e", "#66ccee", "#d673ab", "#4fbfac", "#cf80c2",
 )  # fmt: skip
-_MARKERS: Final = "os^Dv<>P*X"
+"""The same, lighter, for a dark page."""
+DASHES: Final[tuple[tuple[float, ...], ...]] = (
+    (), (4, 1.4), (1.2, 1), (6, 1.2, 1.2, 1.2), (2.5, 1),
+    (7, 1.5), (3, 1, 1, 1, 1, 1), (1, 2), (9, 2, 2, 2),
+)  # fmt: skip
+"""Lengths of strokes and gaps in line widths; the first is solid."""
+MARKERS: Final = (
+    ("o", "circle"), ("s", "square"), ("^", "triangle-up"), ("D", "diamond"),
+    ("v", "triangle-down"), ("<", "triangle-left"), (">", "triangle-right"), ("P", "cross"),
+    ("*", "star"), ("X", "x"),
+)  # fmt: skip
+"""As matplotlib and as Plotly call them."""
+HATCHES: Final = ("", "/", ".", "\\", "x", "-", "|", "+")
+"""As both call them."""
+SCALE: Final = ("#f7f9fb", "#c6d9ea", "#86b3d6", "#3f7fb5", "#004488", "#00224d")
+"""The colours of a map of cells, from its least value to its greatest; even in lightness."""
 
 RC: Final[dict[str, Any]] = {
     "font.family": "DejaVu Sans",
@@ -83,14 +96,24 @@ RC: Final[dict[str, Any]] = {
 """matplotlib's settings while a figure is drawn and saved."""
 
 
-def series(index: int, *, markers: bool = False) -> dict[str, Any]:
-    """Colour, dashes and (for few points) marker of the n-th series, from 0."""
-    look: dict[str, Any] = {"color": colour(index), "linestyle": _DASHES[index % len(_DASHES)]}
-    if markers:
-        look["marker"] = _MARKERS[index % len(_MARKERS)]
-    return look
-
-
-def colour(index: int) -> str:
+def colour(number: int) -> str:
     """Colour of the n-th series or flow, from 0."""
-    return COLOURS[index % len(COLOURS)]
+    return COLOURS[number % len(COLOURS)]
+
+
+def dashes(number: int) -> tuple[float, ...]:
+    """Strokes and gaps of the n-th series in line widths; empty for a solid line."""
+    return DASHES[number % len(DASHES)]
+
+
+def on_scale(part: float) -> tuple[float, float, float]:
+    """Red, green and blue (0 to 1) of a place on `SCALE`, 0 its least end and 1 its greatest."""
+    place = min(max(part, 0.0), 1.0) * (len(SCALE) - 1)
+    below = min(int(place), len(SCALE) - 2)
+    low, high = (_rgb(SCALE[below + end]) for end in (0, 1))
+    red, green, blue = (a + (b - a) * (place - below) for a, b in zip(low, high, strict=True))
+    return red, green, blue
+
+
+def _rgb(colour: str) -> list[float]:
+    return [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]

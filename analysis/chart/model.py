@@ -1,0 +1,243 @@
+"""What a chart says: panels of marks on axes. No drawing here.
+
+A mark is a trace (line, steps or points), a filled area, a rule or a map of cells. Whatever more
+a chart needs is made of these (`boxes.py`, `ellipse.py`): a way to draw needs no more than four.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+"""A one-dimensional array of numbers."""
+
+Limits = tuple[float, float]
+"""The two ends of an axis, in the unit of its label."""
+Shared = Literal["all", "row", "none"]
+"""Which panels have the same ends of an axis."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a mark looks."""
+
+    colour: int | Literal["ink", "muted"] = 0
+    """The number of a series, from 0, which has colour, dashes, marker and hatch; or `ink` and
+    `muted`, for what all series are measured against."""
+    dash: int | None = None
+    """The number of the dashes; None for those of the series, solid without one."""
+    width: float = 1.0
+    """Of the line, in points."""
+    opacity: float = 1.0
+    line: bool = True
+    """Whether the points are joined."""
+    marker: Literal["", "filled", "hollow"] = ""
+    size: float = 4.0
+    """Of the marker, in points."""
+
+    @property
+    def dashes(self) -> int:
+        """The number of the dashes, 0 is solid."""
+        if self.dash is not None:
+            return self.dash
+        return self.colour if isinstance(self.colour, int) else 0
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Points in order: joined, in steps (a value holds until the next point), or alone."""
+
+    x: Floats
+    y: Floats
+    look: Look = Look()
+    name: str = ""
+    """Its entry in the legend, which switches all marks of this name; empty for none."""
+    step: bool = False
+    low: Floats | None = None
+    """The lower ends of ranges in y around the points; `high` has the upper ones."""
+    high: Floats | None = None
+    labels: Sequence[str] = ()
+    """What the screen says of each point besides its numbers."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """A closed outline, filled."""
+
+    x: Floats
+    y: Floats
+    look: Look = Look()
+    name: str = ""
+    hatched: bool = False
+    """Whether it has the hatch of its series."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A straight line across the panel, at `x` (upright) or at `y`."""
+
+    x: float | None = None
+    y: float | None = None
+    look: Look = Look("muted", dash=1, width=0.7)
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A map of numbers: rows from the top, columns from the left, each named; NaN is no cell."""
+
+    columns: Sequence[str]
+    rows: Sequence[str]
+    values: npt.NDArray[np.float64]
+    ends: Limits
+    """The values at the two ends of the scale of colours."""
+    unit: str
+    """What the values are, at the scale."""
+    digits: int = 2
+    """Decimals written in the cells."""
+
+
+Mark = Trace | Area | Rule | Cells
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of all panels."""
+
+    label: str = ""
+    low: float | None = None
+    """Where it begins; None for the least of the data."""
+    high: float | None = None
+    pad: tuple[float, float] = (0.05, 0.05)
+    """Room below and above, in parts of the span."""
+    log: bool = False
+    reverse: bool = False
+    ticks: Sequence[tuple[float, str]] | None = None
+    """Where ticks are and their names; None for round numbers."""
+    whole: bool = False
+    """Whether only whole numbers have ticks."""
+    shared: Shared = "all"
+
+    def limits(self, data: Iterable[Floats]) -> Limits:
+        """The ends for these numbers; (0, 1) without any."""
+        numbers = np.concatenate([np.empty(0), *data])
+        numbers = numbers[np.isfinite(numbers)]
+        if self.log:
+            numbers = np.log10(numbers[numbers > 0])
+        least, most = (numbers.min(), numbers.max()) if numbers.size else (0.0, 1.0)
+        low = float(least if self.low is None else self._scaled(self.low))
+        high = float(most if self.high is None else self._scaled(self.high))
+        if high <= low:
+            high = low + (abs(low) or 1.0)
+        ends = (low - self.pad[0] * (high - low), high + self.pad[1] * (high - low))
+        return (10 ** ends[0], 10 ** ends[1]) if self.log else ends
+
+    def _scaled(self, value: float) -> float:
+        return math.log10(value) if self.log else value
+
+
+def from_zero(label: str, *, shared: Shared = "all") -> Axis:
+    """A vertical axis that begins at 0, a little below it, so that a line at 0 is seen."""
+    return Axis(label, low=0.0, pad=(0.03, 0.05), shared=shared)
+
+
+def time_axis(label: str = "Time (s)", *, shared: Shared = "none") -> Axis:
+    """A horizontal axis from 0 to where the data ends."""
+    return Axis(label, low=0.0, pad=(0.0, 0.0), shared=shared)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    marks: Sequence[Mark]
+    title: str = ""
+    note: str = ""
+    """A few words at the right above it."""
+    note_look: Look = Look("muted")
+    y: Axis | None = None
+    """Its own vertical axis, where it is not the chart's."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Panels of one size in reading order, their axes, what holds for all of them."""
+
+    panels: Sequence[Panel]
+    x: Axis = Axis()
+    y: Axis = Axis()
+    columns: int = 3
+    """Panels side by side, at most."""
+    height_in: float = 1.5
+    """Height of a panel on paper, in inches."""
+    note: str = ""
+    """Small, below."""
+    keys: Sequence[tuple[str, Look]] = field(default=())
+    """Looks in the legend that are not those of the first mark of that name."""
+
+    def y_of(self, panel: Panel) -> Axis:
+        """A panel's vertical axis."""
+        return panel.y or self.y
+
+    @property
+    def legend(self) -> list[tuple[str, Trace | Area | Rule, Look]]:
+        """The names in the order in which they come up, those of `keys` last.
+
+        Each with its first mark and its look.
+        """
+        first: dict[str, Trace | Area | Rule] = {}
+        for panel in self.panels:
+            for mark in panel.marks:
+                if not isinstance(mark, Cells) and mark.name:
+                    first.setdefault(mark.name, mark)
+        own = dict(self.keys)
+        found = [(name, mark, own.get(name, mark.look)) for name, mark in first.items()]
+        return sorted(found, key=lambda entry: entry[0] in own)
+
+    @property
+    def cells(self) -> Cells | None:
+        """The first map of cells, whose scale the chart shows."""
+        found = (m for panel in self.panels for m in panel.marks if isinstance(m, Cells))
+        return next(found, None)
+
+    def groups(self, axis: Literal["x", "y"]) -> list[int]:
+        """Of each panel the first panel with which it shares the ends of this axis."""
+        columns = min(self.columns, len(self.panels))
+        shared = [(self.x if axis == "x" else self.y_of(panel)).shared for panel in self.panels]
+        places = range(len(self.panels))
+        first = {"all": [0 for _ in places], "row": [i - i % columns for i in places],
+                 "none": list(places)}  # fmt: skip
+        return [first[how][index] for index, how in enumerate(shared)]
+
+    def limits(self, axis: Literal["x", "y"]) -> list[Limits]:
+        """Of each panel the ends of this axis."""
+        groups = self.groups(axis)
+        found = dict[int, Limits]()
+        for group in sorted(set(groups)):
+            members = [p for p, of in zip(self.panels, groups, strict=True) if of == group]
+            data = [extent(mark, axis) for panel in members for mark in panel.marks]
+            found[group] = (self.x if axis == "x" else self.y_of(members[0])).limits(data)
+        return [found[group] for group in groups]
+
+
+def extent(mark: Mark, axis: Literal["x", "y"]) -> Floats:
+    """The numbers of a mark that must lie within the ends of an axis."""
+    match mark:
+        case Trace():
+            ranges = [mark.low, mark.high] if axis == "y" else []
+            parts = [mark.x if axis == "x" else mark.y, *(r for r in ranges if r is not None)]
+            return np.concatenate(parts)
+        case Area():
+            return mark.x if axis == "x" else mark.y
+        case Rule():
+            at = mark.x if axis == "x" else mark.y
+            return np.array([] if at is None else [at], dtype=np.float64)
+        case Cells():
+            count = len(mark.columns if axis == "x" else mark.rows)
+            return np.array([-0.5, count - 0.5])

@@ -1,0 +1,214 @@
+"""A chart on paper: matplotlib, at the width of a journal's column or page."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any, Final
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator, NullFormatter
+
+from analysis.chart import style
+from analysis.chart.model import Area, Cells, Chart, Limits, Look, Mark, Panel, Rule, Trace
+
+_METADATA: Final[dict[str, dict[str, None]]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+}
+_TITLE_PER_IN: Final = 12
+"""Characters of a title that fit an inch of a panel, with room for a note at its right."""
+
+
+def files(chart: Chart, formats: Sequence[str]) -> dict[str, bytes]:
+    """The chart as files of these formats (png, pdf, svg). They depend on the chart alone."""
+    with mpl.rc_context({"backend": "agg"} | style.RC):
+        canvas = draw(chart)
+        return {kind: _save(canvas, kind) for kind in formats}
+
+
+def _save(canvas: Canvas, kind: str) -> bytes:
+    content = BytesIO()
+    canvas.savefig(content, format=kind, metadata=_METADATA[kind])
+    return content.getvalue()
+
+
+def draw(chart: Chart) -> Canvas:
+    """The chart as a matplotlib figure.
+
+    One column of panels fits a journal's column (3.5 in), more fill its page (7.16 in). A single
+    row of panels is as high as its labels need; several are lettered (a), (b), ...
+    """
+    count = len(chart.panels)
+    columns = min(chart.columns, count)
+    rows = math.ceil(count / columns)
+    width_in = style.COLUMN_IN if columns == 1 else style.PAGE_IN
+    height_in = max(chart.height_in, style.SINGLE_IN) if rows == 1 else chart.height_in
+    canvas = Canvas(figsize=(width_in, rows * height_in + 0.55), layout="constrained")
+    grid = [axis for row in canvas.subplots(rows, columns, squeeze=False) for axis in row]
+    for spare in grid[count:]:
+        spare.set_visible(False)
+    groups = chart.groups("y")
+    limits = zip(chart.limits("x"), chart.limits("y"), strict=True)
+    for index, (panel, ends) in enumerate(zip(chart.panels, limits, strict=True)):
+        axis = grid[index]
+        letter = f"({_letter(index)}) " if count > 1 else ""
+        lines = textwrap.wrap(letter + panel.title, round(width_in / columns * _TITLE_PER_IN))
+        axis.set_title("\n".join(lines), loc="left")
+        axis.set_title(panel.note, loc="right", color=_colour(panel.note_look))
+        for mark in panel.marks:
+            _draw_mark(axis, mark)
+        _set_axes(axis, chart, panel, ends)
+        if index % columns and groups[index] == groups[index - 1]:
+            axis.tick_params(labelleft=False)
+        if panel.y is not None and (not index % columns or groups[index] != groups[index - 1]):
+            axis.set_ylabel(panel.y.label)
+    _label(canvas, chart, grid[:count], columns)
+    return canvas
+
+
+def _letter(index: int) -> str:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return letters[index] if index < 26 else letters[index // 26 - 1] + letters[index % 26]
+
+
+def _set_axes(axis: Axes, chart: Chart, panel: Panel, ends: tuple[Limits, Limits]) -> None:
+    """Ends, scales and ticks of one panel."""
+    both = (
+        (axis.xaxis, chart.x, ends[0], axis.set_xscale, axis.set_xlim),
+        (axis.yaxis, chart.y_of(panel), ends[1], axis.set_yscale, axis.set_ylim),
+    )
+    for which, said, (low, high), set_scale, set_ends in both:
+        if said.log:
+            set_scale("log")
+        if said.ticks is not None:
+            which.set_ticks([at for at, _ in said.ticks], [name for _, name in said.ticks])
+            which.set_minor_formatter(NullFormatter())
+        elif said.whole:
+            which.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        set_ends(*((high, low) if said.reverse else (low, high)))
+
+
+def _label(canvas: Canvas, chart: Chart, axes: list[Axes], columns: int) -> None:
+    """Labels the axes once for all panels; the legend goes above them, a note below."""
+    handles = [_handle(name, mark, look) for name, mark, look in chart.legend]
+    if handles:
+        rows = math.ceil(len(handles) / (3 if columns == 1 else 6))
+        entries = math.ceil(len(handles) / rows)
+        canvas.legend(handles=handles, loc="outside upper center", ncols=entries)
+    if chart.cells is not None:
+        _colour_bar(canvas, axes, chart.cells)
+    if len(axes) == 1:
+        axes[0].set_ylabel(chart.y_of(chart.panels[0]).label)
+    elif not any(panel.y for panel in chart.panels):
+        canvas.supylabel(chart.y.label)
+    if columns == 1:
+        axes[-1].set_xlabel(chart.x.label)
+        strip = 0.13 / canvas.get_figheight() * bool(chart.note)
+        canvas.set_layout_engine("constrained", rect=(0, strip, 1, 1 - strip))
+    else:
+        canvas.supxlabel(chart.x.label)
+    text: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": 6, "color": style.MUTED}
+    canvas.text(0.995, 0.005, chart.note, **text)
+
+
+# Marks
+
+
+def _colour(look: Look) -> str:
+    if isinstance(look.colour, int):
+        return style.colour(look.colour)
+    return style.INK if look.colour == "ink" else style.MUTED
+
+
+def _line(look: Look) -> dict[str, Any]:
+    """matplotlib's properties of a line of this look."""
+    dashes = style.dashes(look.dashes)
+    properties: dict[str, Any] = {
+        "color": _colour(look),
+        "linewidth": look.width,
+        "linestyle": ((0, dashes) if dashes else "-") if look.line else "",
+        "alpha": None if look.opacity == 1 else look.opacity,
+    }
+    if look.marker:
+        number = look.colour if isinstance(look.colour, int) else 0
+        properties |= {
+            "marker": style.MARKERS[number % len(style.MARKERS)][0],
+            "markersize": look.size,
+            "markerfacecolor": "white" if look.marker == "hollow" else _colour(look),
+        }
+    return properties
+
+
+def _fill(mark: Area, look: Look) -> dict[str, Any]:
+    """matplotlib's properties of a filled area of this look."""
+    number = look.colour if isinstance(look.colour, int) else 0
+    return {
+        "facecolor": _colour(look) + ("66" if mark.hatched else "22"),
+        "edgecolor": _colour(look),
+        "hatch": 4 * style.HATCHES[number % len(style.HATCHES)] if mark.hatched else "",
+        "linewidth": look.width,
+        "linestyle": "-" if mark.hatched else _line(look)["linestyle"],
+    }
+
+
+def _draw_mark(axis: Axes, mark: Mark) -> None:
+    match mark:
+        case Trace():
+            drawstyle = "steps-post" if mark.step else "default"
+            axis.plot(mark.x, mark.y, clip_on=mark.look.line, drawstyle=drawstyle,
+                      **_line(mark.look))  # fmt: skip
+            if mark.low is not None and mark.high is not None:
+                spread = [mark.y - mark.low, mark.high - mark.y]
+                bars: dict[str, Any] = {"ecolor": _colour(mark.look), "elinewidth": 0.8}
+                axis.errorbar(mark.x, mark.y, yerr=spread, fmt="none", capsize=2, **bars)
+        case Area():
+            axis.fill(mark.x, mark.y, **_fill(mark, mark.look))
+        case Rule():
+            if mark.x is not None:
+                axis.axvline(mark.x, **_line(mark.look))
+            if mark.y is not None:
+                axis.axhline(mark.y, **_line(mark.look))
+        case Cells():
+            _draw_cells(axis, mark)
+
+
+def _draw_cells(axis: Axes, cells: Cells) -> None:
+    """Coloured squares with their numbers, as large as they fit."""
+    axis.imshow(cells.values, cmap=_map(), vmin=cells.ends[0], vmax=cells.ends[1], aspect="auto")
+    axis.grid(visible=False)
+    axis.tick_params(axis="x", rotation=90 if max(map(len, cells.columns)) > 4 else 0)
+    points = 6.0 if max(cells.values.shape) <= 12 else 4.0
+    low, high = cells.ends
+    for row, numbers in enumerate(cells.values):
+        for column, value in enumerate(numbers):
+            if not math.isnan(value):
+                dark = (value - low) / ((high - low) or 1.0) > 0.5
+                text = f"{value:.{cells.digits}f}"
+                axis.text(column, row, text, ha="center", va="center", fontsize=points,
+                          color="white" if dark else style.INK)  # fmt: skip
+
+
+def _map() -> mpl.colors.Colormap:
+    return mpl.colors.LinearSegmentedColormap.from_list("narrows", list(style.SCALE))
+
+
+def _colour_bar(canvas: Canvas, axes: list[Axes], cells: Cells) -> None:
+    scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(*cells.ends), _map())
+    bar = canvas.colorbar(scale, ax=axes, label=cells.unit, shrink=0.8, aspect=30)
+    bar.outline.set_visible(False)
+
+
+def _handle(name: str, mark: Trace | Area | Rule, look: Look) -> Artist:
+    """A legend's entry."""
+    if isinstance(mark, Area):
+        return Patch(label=name, **_fill(mark, look))
+    return Line2D([], [], label=name, **_line(look))

@@ -1,0 +1,95 @@
+"""The page around the blocks: head, style, scripts, contents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from plotly.offline import get_plotlyjs
+
+from analysis.chart import style
+from analysis.page.blocks import TOP, Section, Writing, inline, within
+
+_HERE: Final = Path(__file__).parent
+_POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+)
+"""What the page may load: nothing. Plotly makes its pictures for downloads as data."""
+
+_COLOURS: Final = {
+    f"s{number}": pair
+    for number, pair in enumerate(zip(style.COLOURS, style.DARK_COLOURS, strict=True))
+} | {
+    "paper": ("#ffffff", "#16191e"),
+    "ink": (style.INK, "#e4e7eb"),
+    "muted": (style.MUTED, "#9aa4b1"),
+    "grid": (style.GRID, "#2a3038"),
+}
+"""The colours that charts and page share, by name: on a light page and on a dark one."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its title, a sentence under it, its sections."""
+
+    title: str
+    lead: str
+    sections: Sequence[Section]
+
+    def html(self) -> str:
+        """The whole file."""
+        writing = Writing()
+        body = within(self.sections, writing, TOP)
+        contents = "".join(
+            f'<a href="#{own}">{inline(title)}</a>' for own, title in writing.contents
+        )
+        has_chart = 'type="application/json"' in body
+        scripts = [_read("page.js")]
+        if has_chart:
+            look = f"const LOOK = {json.dumps(_look())};"
+            scripts = [get_plotlyjs(), look, _read("chart.js"), *scripts]
+        return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<title>{escape(self.title)}</title>
+<style>{_root()}{_read("page.css")}</style>
+</head>
+<body>
+<main>
+<header><h1>{inline(self.title)}</h1>
+<button id="theme" aria-label="Light or dark">◐</button></header>
+<p class="lead">{inline(self.lead)}</p>
+{f"<nav>{contents}</nav>" if len(self.sections) > 1 else ""}
+{body}
+</main>
+{"".join(f"<script>{script}</script>" for script in scripts)}
+</body>
+</html>
+"""
+
+    def write(self, path: Path) -> None:
+        """Writes the file. Raises `OSError`."""
+        path.write_text(self.html(), encoding="utf-8")
+
+
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _root() -> str:
+    """The shared colours as properties that follow the page's scheme."""
+    lines = (f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in _COLOURS.items())
+    return f":root {{ {' '.join(lines)} }}\n"
+
+
+def _look() -> dict[str, object]:
+    """What the scripts must know of the colours: those of a saved figure, the scale of a map."""
+    light = {name: colour for name, (colour, _) in _COLOURS.items()}
+    return {"light": light, "scale": style.SCALE}
