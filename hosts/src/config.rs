@@ -246,6 +246,13 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// The variant or the recovery needs this.
+    pub fn needs(&self, need: Need) -> bool {
+        self.variant.needs.contains(&need) || self.recovery.needs.contains(&need)
+    }
+}
+
 fn override_profile(profile: &mut Profile, flow: &FlowConfig) {
     use crate::profile::InitialWindow;
     if let Some(segments) = flow.initial_window {

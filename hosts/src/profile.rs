@@ -51,6 +51,8 @@ pub struct Profile {
     pub ns2_newreno: bool,
     /// Offers SACK.
     pub sack: bool,
+    /// The receiver reports what arrives twice (D-SACK, RFC 2883).
+    pub duplicate_sack: bool,
     /// Offers timestamps.
     pub timestamps: bool,
     /// Nagle's algorithm.
@@ -167,6 +169,7 @@ pub const RFC: Profile = Profile {
     grows_only_when_limited: true,
     ns2_newreno: false,
     sack: true,
+    duplicate_sack: true,
     timestamps: true,
     nagle: true,
 };
@@ -208,6 +211,8 @@ pub const NS2: Profile = Profile {
     idle_restart: IdleRestart::OneSegment,
     grows_only_when_limited: false,
     ns2_newreno: true,
+    // generateDSacks_.
+    duplicate_sack: false,
     timestamps: false,
     nagle: false,
     ..RFC

@@ -212,7 +212,7 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
         ),
         (
             serde_json::json!({"recovery": "vegas"}),
-            "flow 1: recovery = \"vegas\" is unknown; expected one of newreno, newreno-slow, reno, tahoe, sack, sack1, fack, fack-half",
+            "flow 1: recovery = \"vegas\" is unknown; expected one of newreno, newreno-slow, reno, tahoe, sack, sack1, fack, fack-half, linux, rack",
         ),
         (
             serde_json::json!({"profile": "ns3"}),

@@ -23,7 +23,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of an AIMD-FC sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AimdFc(BasedWindow);
 
 impl AimdFc {

@@ -45,7 +45,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of an AIMD-FC+ sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AimdFcPlus {
     window: BasedWindow,
     d: f64,

@@ -49,7 +49,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of an AppTCP sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AppTcp {
     cwnd_bytes: u64,
     rate_bps: f64,

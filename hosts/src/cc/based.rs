@@ -26,7 +26,7 @@ pub enum Rebase {
 }
 
 /// Window, threshold and base in bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BasedWindow {
     /// The congestion window w.
     pub cwnd_bytes: u64,

@@ -53,7 +53,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a BIC sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bic {
     window: Window,
     beta: f64,

@@ -36,7 +36,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a Circuit TCP sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Circuit {
     cwnd_bytes: u64,
     rate_bps: f64,

@@ -44,7 +44,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The windows of a Compound TCP sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compound {
     loss_bytes: u64,
     delay_bytes: u64,

@@ -51,7 +51,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a CUBIC sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cubic {
     cwnd_bytes: u64,
     fraction_bytes: f64,
@@ -69,7 +69,7 @@ pub struct Cubic {
 }
 
 /// A stage of congestion avoidance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Epoch {
     started_at: Time,
     k_secs: f64,

@@ -48,7 +48,7 @@ pub fn increase(w: f64) -> f64 {
 }
 
 /// The window of a HighSpeed TCP sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Hstcp {
     window: Window,
     /// a(w) of a window of `step_of_bytes`.

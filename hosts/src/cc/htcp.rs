@@ -46,7 +46,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of an H-TCP sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Htcp {
     window: Window,
     rtt_scaling: bool,

@@ -40,7 +40,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a Hybla sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Hybla {
     window: Window,
     rtt0_ps: f64,

@@ -41,7 +41,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of an Illinois sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Illinois {
     window: Window,
     round_trips: RoundTrips,

@@ -29,7 +29,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a TCP-Jersey sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Jersey {
     window: Window,
     /// When the latest ACK came, and what had been delivered by then.

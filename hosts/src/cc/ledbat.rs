@@ -46,7 +46,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a LEDBAT sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ledbat {
     window: Window,
     fraction_bytes: f64,

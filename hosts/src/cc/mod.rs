@@ -107,8 +107,20 @@ impl Congestion {
     }
 }
 
+/// A copy of a variant as it is, which a loss that was none brings back.
+pub trait CloneBox {
+    /// The copy.
+    fn clone_box(&self) -> Box<dyn CongestionControl>;
+}
+
+impl<T: CongestionControl + Clone + 'static> CloneBox for T {
+    fn clone_box(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
 /// A sender's congestion window and what moves it.
-pub trait CongestionControl: fmt::Debug + Send {
+pub trait CongestionControl: CloneBox + fmt::Debug + Send {
     /// The congestion window in bytes, at least one segment.
     fn cwnd_bytes(&self) -> u64;
 
@@ -138,6 +150,15 @@ pub trait CongestionControl: fmt::Debug + Send {
 
     /// The retransmission time-out expired.
     fn on_rto(&mut self, _congestion: &Congestion) {}
+
+    /// The latest loss was none, and `before` is the variant as it was then: what to go on as;
+    /// `None` to go on as it is.
+    fn on_undo(
+        &mut self,
+        before: Box<dyn CongestionControl>,
+    ) -> Option<Box<dyn CongestionControl>> {
+        Some(before)
+    }
 
     /// Nothing was sent for longer than the time-out; the window is to be at most this.
     fn on_idle(&mut self, _restart_window_bytes: u64) {}
@@ -200,6 +221,8 @@ pub enum Class {
 pub enum Need {
     /// Selective acknowledgments.
     Sack,
+    /// When each segment left and what became of it; the sender keeps it where asked for.
+    SegmentTimes,
 }
 
 /// A parameter of a variant.

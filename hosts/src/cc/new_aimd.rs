@@ -30,7 +30,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a New-AIMD sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NewAimd(BasedWindow);
 
 impl NewAimd {

@@ -53,7 +53,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a Reno sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reno {
     cwnd_bytes: u64,
     ssthresh_bytes: u64,

@@ -32,7 +32,7 @@ pub fn ratio(part: Duration, whole: Duration) -> f64 {
 }
 
 /// Collects the samples.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RoundTrips {
     least_samples: u64,
     round: u64,

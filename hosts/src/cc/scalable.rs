@@ -35,7 +35,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a Scalable TCP sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scalable {
     window: Window,
     ai_cnt: u64,

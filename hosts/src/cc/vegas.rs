@@ -49,7 +49,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a Vegas sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Vegas {
     window: Window,
     round_trips: RoundTrips,

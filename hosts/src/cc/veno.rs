@@ -40,7 +40,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a Veno sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Veno {
     window: Window,
     beta: f64,

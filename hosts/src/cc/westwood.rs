@@ -29,7 +29,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a Westwood+ sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Westwood {
     window: Window,
     /// When the sample began, and what had been delivered then.

@@ -7,7 +7,7 @@ use super::reno::{avoid_congestion, slow_start};
 use super::{Ack, Congestion, Setup};
 
 /// Window and threshold in bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Window {
     /// The congestion window.
     pub cwnd_bytes: u64,

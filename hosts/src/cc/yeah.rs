@@ -34,7 +34,7 @@ pub const VARIANT: Variant = Variant {
 };
 
 /// The window of a YeAH sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Yeah {
     window: Window,
     round_trips: RoundTrips,

@@ -10,6 +10,7 @@ mod checksum;
 pub mod connection;
 pub mod options;
 pub mod ranges;
+pub mod rate;
 pub mod receive_buffer;
 pub mod receiver;
 pub mod recovery;

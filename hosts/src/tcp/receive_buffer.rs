@@ -31,6 +31,8 @@ pub struct Arrival {
     pub in_order_bytes: u64,
     /// It left or made a gap, filled one, or was there before: to be acknowledged at once.
     pub is_irregular: bool,
+    /// What of it was there before, its first such range.
+    pub duplicate: Option<(u64, u64)>,
 }
 
 impl ReceiveBuffer {
@@ -81,8 +83,9 @@ impl ReceiveBuffer {
     pub fn insert(&mut self, start: u64, payload: &Payload<'_>) -> Arrival {
         let end = (start + u64::from(payload.len())).min(self.right_edge());
         let from = start.max(self.nxt);
+        let duplicate = self.held_range(start, start + u64::from(payload.len()));
         if from >= end {
-            return Arrival { in_order_bytes: 0, is_irregular: true };
+            return Arrival { in_order_bytes: 0, is_irregular: true, duplicate };
         }
         let mut store = |from: u64, end: u64| {
             let Some(content) = &mut self.content else { return };
@@ -95,7 +98,7 @@ impl ReceiveBuffer {
         if from > self.nxt {
             self.out_of_order.insert(from, end, store);
             self.remember(from);
-            return Arrival { in_order_bytes: 0, is_irregular: true };
+            return Arrival { in_order_bytes: 0, is_irregular: true, duplicate };
         }
         store(from, end);
         let before = self.nxt;
@@ -108,7 +111,19 @@ impl ReceiveBuffer {
                 self.out_of_order.remove_below(joined);
             }
         }
-        Arrival { in_order_bytes: self.nxt - before, is_irregular: had_gap }
+        Arrival { in_order_bytes: self.nxt - before, is_irregular: had_gap, duplicate }
+    }
+
+    /// The first range of `[start, end)` that has been received.
+    fn held_range(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let (from, to) = if start < self.nxt {
+            (start, self.nxt)
+        } else {
+            let held = self.out_of_order.containing(start);
+            held.or_else(|| self.out_of_order.next_above(start))?
+        };
+        let range = (from.max(start), to.min(end));
+        (range.0 < range.1).then_some(range)
     }
 
     /// The FIN takes the position behind the last byte. What a peer has sent beyond it is no

@@ -1,7 +1,9 @@
 //! The receiving half of a connection: reassembly, the window it offers, when it acknowledges.
 
 use super::DELAY_PRECISION_BITS;
+use super::options::SackBlocks;
 use super::receive_buffer::{Arrival, ReceiveBuffer};
+use super::seq;
 use super::wire::Payload;
 use narrows_common::Time;
 use narrows_common::histogram::Histogram;
@@ -55,6 +57,8 @@ pub struct Receiver {
     /// A congestion mark is echoed until the sender says CWR (RFC 3168 section 6.1.3).
     pub(super) echoes_ce: bool,
     pub(super) last_delivered_at: Option<Time>,
+    /// What the latest segment repeated, until an ACK tells of it (RFC 2883).
+    duplicate: Option<(u64, u64)>,
 }
 
 impl Receiver {
@@ -77,6 +81,7 @@ impl Receiver {
             full_segment_bytes: 1,
             echoes_ce: false,
             last_delivered_at: None,
+            duplicate: None,
         }
     }
 
@@ -107,9 +112,16 @@ impl Receiver {
         opened >= (self.buffer.capacity_bytes() / 2).min(mss.into()).max(1)
     }
 
+    /// A payload `[start, end)` arrived of which nothing is new.
+    pub fn on_old_payload(&mut self, start: u64, end: u64) {
+        self.duplicate = (start < end && end <= self.buffer.nxt()).then_some((start, end));
+    }
+
     /// A payload arrived at position `start`.
     pub fn on_payload(&mut self, now: Time, start: u64, payload: &Payload<'_>, delays_acks: bool) {
-        let Arrival { in_order_bytes, is_irregular } = self.buffer.insert(start, payload);
+        let Arrival { in_order_bytes, is_irregular, duplicate } =
+            self.buffer.insert(start, payload);
+        self.duplicate = duplicate;
         self.full_segment_bytes = self.full_segment_bytes.max(payload.len());
         if in_order_bytes > 0 {
             self.counters.delivered_bytes += in_order_bytes;
@@ -126,10 +138,29 @@ impl Receiver {
         }
     }
 
+    /// The SACK blocks to report, at most `limit`; with `tells_duplicates` the first may be what
+    /// arrived twice (RFC 2883 section 4).
+    pub fn sack_blocks(&self, peer_isn: u32, limit: usize, tells_duplicates: bool) -> SackBlocks {
+        if self.duplicate.is_none() && !self.buffer.has_gap() {
+            return SackBlocks::default();
+        }
+        let duplicate = self.duplicate.filter(|_| tells_duplicates);
+        let Some((left, right)) = duplicate else {
+            return self.buffer.sack_blocks(peer_isn, limit);
+        };
+        let mut blocks = SackBlocks::default();
+        blocks.push(seq::to_wire(peer_isn, left), seq::to_wire(peer_isn, right));
+        for &(left, right) in self.buffer.sack_blocks(peer_isn, limit - 1).as_slice() {
+            blocks.push(left, right);
+        }
+        blocks
+    }
+
     /// A segment with an acknowledgment leaves.
     pub fn on_ack_sent(&mut self) {
         self.due = AckDue::No;
         self.unacked_bytes = 0;
+        self.duplicate = None;
         self.last_ack_sent = self.buffer.nxt();
     }
 }

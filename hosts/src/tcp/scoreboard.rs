@@ -9,6 +9,7 @@
 //!   is not SACKed. Both need "SACKed bytes below x" for an x that moves up only, kept current.
 
 use super::ranges::RangeSet;
+use super::sent_log::{Sent, SentLog};
 
 /// The octets in flight, by stream position.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,10 @@ pub struct Scoreboard {
     /// HighRxt + 1.
     retransmitted_to: u64,
     sacked_below_retransmitted: u64,
+    /// The same segment by segment, where they are kept.
+    pub sent: SentLog,
+    /// What the latest SACK block newly reported.
+    newly_sacked: Vec<(u64, u64)>,
 }
 
 impl Scoreboard {
@@ -91,16 +96,31 @@ impl Scoreboard {
 
     /// A SACK block arrived; returns how many bytes it newly reports.
     pub fn on_sacked(&mut self, start: u64, end: u64) -> u64 {
+        self.on_sacked_with(start, end, &mut |_, _| ())
+    }
+
+    /// The same, and `newly` hears of each segment that has thereby arrived.
+    pub fn on_sacked_with(
+        &mut self,
+        start: u64,
+        end: u64,
+        newly_arrived: &mut dyn FnMut(u64, &Sent),
+    ) -> u64 {
         let (start, end) = (start.max(self.una), end.min(self.nxt));
         let (mut newly, mut below_lost, mut below_retransmitted) = (0, 0, 0);
         let (lost_edge, retransmitted_to) = (self.lost_edge, self.retransmitted_to);
+        self.newly_sacked.clear();
         self.sacked.insert(start, end, |from, to| {
             newly += to - from;
+            self.newly_sacked.push((from, to));
             below_lost += to.min(lost_edge).saturating_sub(from);
             below_retransmitted += to.min(retransmitted_to).saturating_sub(from);
         });
         self.sacked_below_lost_edge += below_lost;
         self.sacked_below_retransmitted += below_retransmitted;
+        for &(from, to) in &self.newly_sacked {
+            self.sent.on_sacked(from, to, &self.sacked, newly_arrived);
+        }
         newly
     }
 

@@ -1,11 +1,12 @@
 //! The sending half of a connection: what an ACK means, and what may be sent now.
 
 use super::DELAY_PRECISION_BITS;
-use super::recovery::{self, Outcome, Recovery, Send, Stage};
+use super::rate::{Departure, RateEstimator};
+use super::recovery::{self, Delivery, Outcome, Recovery, Send, Stage, Transmission};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
-use super::sent_log::{Acked, SentLog};
+use super::sent_log::Acked;
 use crate::cc::{self, Ack, Congestion, CongestionControl};
 use crate::config::Settings;
 use crate::profile::{Cut, Growth, IdleRestart, InitialSsthresh, InitialWindow, Profile};
@@ -30,6 +31,10 @@ pub struct SenderCounters {
     pub ecn_cuts: u64,
     /// Zero-window probes sent.
     pub probes: u64,
+    /// Tail loss probes sent (RFC 8985).
+    pub loss_probes: u64,
+    /// Cuts that were taken back because nothing had been lost.
+    pub undone_cuts: u64,
 }
 
 /// The sending half.
@@ -43,7 +48,18 @@ pub struct Sender {
     pub(super) rtt_histogram: Histogram,
     cc: Box<dyn CongestionControl>,
     recovery: Box<dyn Recovery>,
-    sent: SentLog,
+    /// Congestion control before the latest cut, where recovery may take it back.
+    before_cut: Option<Box<dyn CongestionControl>>,
+    rate: RateEstimator,
+    /// The scoreboard keeps each segment.
+    keeps_segments: bool,
+    /// Bytes sent again so far.
+    resent_bytes: u64,
+    /// What the SACK blocks of the present ACK newly reported, and what arrived twice.
+    newly_sacked_bytes: u64,
+    pub(super) duplicate: Option<(u64, u64)>,
+    /// When the segment left whose timestamp the present ACK echoes, in whole milliseconds.
+    pub(super) echoed_at: Option<Time>,
     /// With one segment timed at a time: its end, and when it left.
     timed: Option<(u64, Time)>,
     /// Recovery reads the peer's SACKs.
@@ -79,7 +95,14 @@ impl Sender {
             rtt_histogram: Histogram::new(DELAY_PRECISION_BITS),
             cc: build_cc(settings, settings.segment_bytes, false),
             recovery: build_recovery(settings, settings.segment_bytes, settings.profile.sack),
-            sent: SentLog::default(),
+            before_cut: None,
+            rate: RateEstimator::default(),
+            keeps_segments: settings.profile.times_every_segment
+                || settings.needs(cc::Need::SegmentTimes),
+            resent_bytes: 0,
+            newly_sacked_bytes: 0,
+            duplicate: None,
+            echoed_at: None,
             timed: None,
             uses_sack: false,
             mss: settings.segment_bytes,
@@ -122,6 +145,7 @@ impl Sender {
     /// The SYN was acknowledged `rtt` after it left, or after an ambiguous time.
     pub fn on_syn_acked(&mut self, now: Time, rtt: Option<Duration>) {
         self.board.on_acked(1);
+        self.board.sent.on_acked(1, |_, _| ());
         if let Some(rtt) = rtt {
             self.take_sample(now, rtt);
         }
@@ -130,7 +154,8 @@ impl Sender {
     /// The segment that ends at `end` was selectively acknowledged for the first time: as good a
     /// sample as any when every segment is timed (Linux; RFC 6298 section 3 asks only for Karn).
     pub fn on_segment_sacked(&mut self, now: Time, end: u64) {
-        if let Some(sent_at) = self.sent.sent_at(end).filter(|_| self.profile.times_every_segment) {
+        let sent_at = self.board.sent.sent_at(end);
+        if let Some(sent_at) = sent_at.filter(|_| self.profile.times_every_segment) {
             self.take_sample(now, now.since(sent_at));
         }
     }
@@ -144,13 +169,33 @@ impl Sender {
     pub fn on_sent_new(&mut self, now: Time, payload_bytes: u32, end: u64) {
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload_bytes);
+        let (start, flight_bytes) = (self.board.nxt(), self.board.flight_bytes());
+        if self.keeps_segments {
+            let departure = self.departure(now, end - start, flight_bytes);
+            self.board.sent.on_sent(end, now, departure);
+        }
         self.board.on_sent(end);
         self.last_sent_at = now;
-        if self.profile.times_every_segment {
-            self.sent.on_sent(end, now);
-        } else {
+        if !self.profile.times_every_segment {
             self.timed.get_or_insert((end, now));
         }
+        self.counters.loss_probes += u64::from(self.recovery.is_probing());
+        self.tell_sent(now, start, end);
+    }
+
+    fn tell_sent(&mut self, now: Time, start: u64, end: u64) {
+        let (srtt, rto) = (self.rtt.srtt(), self.rtt.rto());
+        self.recovery.on_sent(&self.board, &Transmission { now, start, end, srtt, rto });
+    }
+
+    fn departure(&mut self, now: Time, bytes: u64, flight_bytes: u64) -> Departure {
+        let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
+        self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes())
+    }
+
+    /// Bytes held lost so far; where recovery does not count them, what was sent again.
+    fn lost_bytes(&self) -> u64 {
+        self.recovery.lost_bytes().unwrap_or(self.resent_bytes)
     }
 
     /// `[start, end)` left again.
@@ -159,12 +204,17 @@ impl Sender {
         self.counters.bytes_sent += u64::from(payload_bytes);
         self.counters.retransmits += 1;
         self.last_sent_at = now;
-        self.recovery.on_sent_again(&mut self.board, start, end);
-        if self.profile.times_every_segment {
-            self.sent.on_sent_again(start, end);
-        } else {
+        self.resent_bytes += end - start;
+        if self.keeps_segments {
+            let departure = self.departure(now, end - start, self.board.flight_bytes());
+            self.board.sent.on_sent_again(start, end, now, departure);
+        }
+        if !self.profile.times_every_segment {
             self.timed = None;
         }
+        self.counters.loss_probes += u64::from(self.recovery.is_probing());
+        self.tell_sent(now, start, end);
+        self.recovery.on_sent_again(&mut self.board, start, end);
     }
 
     /// What to send next. `has_new` says whether new data waits that the peer's window admits.
@@ -212,10 +262,9 @@ impl Sender {
             self.round += 1;
             self.round_end = self.board.nxt();
         }
+        self.tell_delivery(now, acked_bytes, delivered_bytes);
         let outcome = self.recovery.on_ack(&mut self.board, acked_bytes);
-        if outcome.is_repaired {
-            self.cc.on_recovery_exit(now);
-        }
+        self.take_back(now, outcome);
         let credit_bytes = self.credit_bytes(acked_bytes, delivered_bytes);
         let event = self.ack(now, acked_bytes, credit_bytes, rtt);
         self.cc.on_acked(&event);
@@ -234,10 +283,54 @@ impl Sender {
         outcome.restarts_timer
     }
 
+    /// A SACK block `[start, end)`; returns how many bytes it newly reports.
+    pub fn on_sack_block(&mut self, now: Time, start: u64, end: u64) -> u64 {
+        let Sender { board, recovery, rate, .. } = self;
+        let newly = board.on_sacked_with(start, end, &mut |start, sent| {
+            recovery.on_segment_delivered(now, start, sent);
+            rate.on_delivered(now, sent, sent.end - start);
+        });
+        self.newly_sacked_bytes += newly;
+        newly
+    }
+
+    /// Tells recovery what the present ACK says as a whole.
+    fn tell_delivery(&mut self, now: Time, acked_bytes: u64, cumulative_bytes: u64) {
+        let sacked_bytes = core::mem::take(&mut self.newly_sacked_bytes);
+        let delivery = Delivery {
+            now,
+            delivered_bytes: cumulative_bytes + sacked_bytes,
+            sacked_bytes,
+            acked_bytes,
+            duplicate: self.duplicate.take(),
+            echoed_at: self.echoed_at.take(),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min_rtt(),
+            rto: self.rtt.rto(),
+            cwnd_bytes: self.cc.cwnd_bytes(),
+        };
+        self.recovery.on_delivered(&mut self.board, &delivery);
+    }
+
+    /// A repair is over, or was for nothing.
+    fn take_back(&mut self, now: Time, outcome: Outcome) {
+        if outcome.is_repaired {
+            self.cc.on_recovery_exit(now);
+        }
+        if let Some(before) = self.before_cut.take_if(|_| outcome.is_spurious) {
+            self.counters.undone_cuts += 1;
+            if let Some(before) = self.cc.on_undo(before) {
+                self.cc = before;
+            }
+        }
+    }
+
     /// An ACK that moves nothing while data is outstanding; its SACKs told of
     /// `newly_sacked_bytes`. Returns whether the retransmission timer starts again.
     pub fn on_duplicate_ack(&mut self, now: Time, newly_sacked_bytes: u64) -> bool {
+        self.tell_delivery(now, 0, 0);
         let outcome = self.recovery.on_duplicate_ack(&mut self.board, newly_sacked_bytes);
+        self.take_back(now, outcome);
         if outcome.may_grow {
             let credit_bytes = self.credit_bytes(newly_sacked_bytes, newly_sacked_bytes).max(1);
             let event = self.ack(now, newly_sacked_bytes, credit_bytes, None);
@@ -270,9 +363,41 @@ impl Sender {
             if outcome.restarts_window {
                 self.cc.on_rto(&congestion);
             } else {
-                self.cc.on_congestion(&congestion);
+                self.remember_window();
+                self.cut(|cc| cc.on_congestion(&congestion));
             }
         }
+    }
+
+    fn remember_window(&mut self) {
+        self.before_cut = self.recovery.can_take_back().then(|| self.cc.clone_box());
+    }
+
+    /// Cuts the window, and has recovery bring down to it what is in flight.
+    fn cut(&mut self, cut: impl FnOnce(&mut dyn CongestionControl)) {
+        let before_bytes = self.cc.cwnd_bytes();
+        cut(&mut *self.cc);
+        self.recovery.on_window_cut(&self.board, before_bytes, self.cc.cwnd_bytes());
+    }
+
+    /// When [`Sender::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.recovery.poll_timeout()
+    }
+
+    /// Does what recovery has due at `now`; returns whether the retransmission timer starts again.
+    pub fn handle_timeout(&mut self, now: Time) -> bool {
+        if self.recovery.poll_timeout().is_none_or(|at| at > now) {
+            return false;
+        }
+        let outcome = self.recovery.handle_timeout(&mut self.board, now);
+        self.act_on(now, outcome);
+        outcome.restarts_timer
+    }
+
+    /// A loss probe is due.
+    pub fn is_probing(&self) -> bool {
+        self.recovery.is_probing()
     }
 
     /// The peer echoed a congestion mark.
@@ -282,7 +407,7 @@ impl Sender {
             self.must_send_cwr = true;
             self.counters.ecn_cuts += 1;
             let congestion = self.congestion(now, false);
-            self.cc.on_ecn(&congestion);
+            self.cut(|cc| cc.on_ecn(&congestion));
         }
     }
 
@@ -290,11 +415,15 @@ impl Sender {
     pub fn on_timeout(&mut self, now: Time) {
         self.counters.timeouts += 1;
         self.timed = None;
-        let is_repeated = self.timed_out_at == Some(self.board.una());
+        let has_cut_before = self.recovery.has_cut_before(&self.board);
+        let is_repeated = has_cut_before || self.timed_out_at == Some(self.board.una());
         self.timed_out_at = Some(self.board.una());
+        if !is_repeated {
+            self.remember_window();
+        }
         let congestion = self.congestion(now, is_repeated);
         self.cc.on_rto(&congestion);
-        self.recovery.on_timeout(&mut self.board);
+        self.recovery.on_timeout(&mut self.board, now);
         self.rtt.on_timeout();
     }
 
@@ -332,6 +461,12 @@ impl Sender {
         had_sacked: bool,
         echoed: Option<Duration>,
     ) -> Option<Duration> {
+        let Sender { board, recovery, rate, .. } = self;
+        let Acked { oldest_at, newest_at, is_ambiguous } =
+            board.sent.on_acked(ack, |start, sent| {
+                recovery.on_segment_delivered(now, start, sent);
+                rate.on_delivered(now, sent, sent.end - start);
+            });
         if !self.profile.times_every_segment {
             let (_, sent_at) = self.timed.filter(|&(end, _)| ack >= end)?;
             self.timed = None;
@@ -339,7 +474,6 @@ impl Sender {
             self.take_sample(now, rtt);
             return Some(rtt);
         }
-        let Acked { oldest_at, newest_at, is_ambiguous } = self.sent.on_acked(ack);
         let oldest = oldest_at.filter(|_| !is_ambiguous).map(|sent_at| now.since(sent_at));
         if let Some(rtt) = oldest.or(echoed) {
             self.take_sample(now, rtt);
@@ -356,7 +490,7 @@ impl Sender {
             flow,
             cwnd_bytes,
             ssthresh_bytes,
-            in_flight_bytes: self.board.pipe_bytes(),
+            in_flight_bytes: self.recovery.pipe_bytes(&self.board),
             srtt: self.rtt.srtt(),
             rtt: self.rtt.latest(),
             rto: self.rtt.rto(),

@@ -142,6 +142,7 @@ impl Connection {
             self.has_lost_syn = true;
         } else if !segment.flags.has(Flags::RST) {
             self.receiver.due = AckDue::Now;
+            self.receiver.on_old_payload(start, start + u64::from(segment.payload.len()));
             // An old ACK says what it says. Two ends that have each taken a probe of the other
             // would otherwise answer each other's ACKs for ever.
             if start < nxt && end == start {
@@ -220,11 +221,14 @@ impl Connection {
         if self.echoes_mark(segment) {
             self.sender.on_ecn_echo(now);
         }
-        let newly_sacked = self.take_sack_blocks(now, segment);
+        self.sender.echoed_at = self.echoed_at(now, segment);
+        let newly_sacked = self.take_sack_blocks(now, segment, ack);
         if ack > self.sender.board.una() {
             self.take_new_ack(now, segment, ack);
         } else if self.sender.board.flight_bytes() > 0
-            && (newly_sacked > 0 || (segment_len(segment) == 0 && !is_window_update))
+            && (newly_sacked > 0
+                || self.sender.duplicate.is_some()
+                || (segment_len(segment) == 0 && !is_window_update))
         {
             // A duplicate by RFC 6675 section 2, or by RFC 5681 section 2.
             let restarts_timer = self.sender.on_duplicate_ack(now, newly_sacked);
@@ -263,6 +267,14 @@ impl Connection {
         (elapsed < 1 << 31).then(|| Duration::from_ms(u64::from(elapsed.max(1))))
     }
 
+    /// When the segment left whose timestamp is echoed, in whole milliseconds.
+    fn echoed_at(&self, now: Time, segment: &Segment<'_>) -> Option<Time> {
+        let (_, echo) = segment.options.timestamps.filter(|_| self.has_timestamps)?;
+        let elapsed = super::output::timestamp(now).wrapping_sub(echo);
+        let left_ms = (now.as_us() / 1000).checked_sub(elapsed.into())?;
+        Some(Time::ZERO + Duration::from_ms(left_ms))
+    }
+
     /// The send window (section 3.10.7.4, fifth step). True when the segment changes it.
     fn update_window(&mut self, segment: &Segment<'_>, start: u64, ack: u64) -> bool {
         if start < self.window_updated_by {
@@ -283,7 +295,7 @@ impl Connection {
         has_changed
     }
 
-    fn take_sack_blocks(&mut self, now: Time, segment: &Segment<'_>) -> u64 {
+    fn take_sack_blocks(&mut self, now: Time, segment: &Segment<'_>, ack: u64) -> u64 {
         let blocks = segment.options.sack.as_slice();
         if blocks.is_empty() || !self.sender.uses_sack {
             return 0;
@@ -291,13 +303,23 @@ impl Connection {
         let una = self.sender.board.una();
         let position = |wire| seq::to_position(self.isn, wire, una);
         let (mut newly, mut newest_end) = (0, None);
-        for (index, &(left, right)) in blocks.iter().enumerate() {
-            if let (Some(left), Some(right)) = (position(left), position(right)) {
+        let range = |index: usize| {
+            let &(left, right) = blocks.get(index)?;
+            Some((position(left)?, position(right)?)).filter(|(left, right)| left < right)
+        };
+        // RFC 2883 section 4: the first block tells of a duplicate when it lies below the
+        // cumulative ACK or within the second.
+        self.sender.duplicate = range(0).filter(|&(left, right)| {
+            let within = |(outer_left, outer_right)| outer_left <= left && right <= outer_right;
+            right <= ack || range(1).is_some_and(within)
+        });
+        for index in 0..blocks.len() {
+            if let Some((left, right)) = range(index).filter(|&(_, right)| right > una) {
                 // The first block holds the segment that caused this ACK (RFC 2018 section 4).
                 if index == 0 && !self.sender.board.is_sacked(right.saturating_sub(1)) {
                     newest_end = Some(right);
                 }
-                newly += self.sender.board.on_sacked(left, right);
+                newly += self.sender.on_sack_block(now, left, right);
             }
         }
         if let (Some(end), false) = (newest_end, self.has_timestamps) {

@@ -241,11 +241,15 @@ impl Connection {
 
     /// When [`Connection::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.timers.next()
+        [self.timers.next(), self.sender.poll_timeout()].into_iter().flatten().min()
     }
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
+        // Before the time-out, which a probe of the tail puts off.
+        if self.sender.handle_timeout(now) {
+            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        }
         while let Some(timer) = self.timers.take_due(now) {
             match timer {
                 Timer::Retransmit => self.on_retransmit_timer(now),

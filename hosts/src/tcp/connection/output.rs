@@ -176,6 +176,7 @@ impl Connection {
         let may_be_small =
             !self.settings.profile.nagle || board.flight_bytes() == 0 || self.is_closing;
         payload_bytes >= self.payload_limit().into()
+            || self.sender.is_probing()
             || (is_all && may_be_small)
             || payload_bytes * 2 >= self.sender.max_window_bytes
     }
@@ -258,10 +259,11 @@ impl Connection {
     }
 
     fn sack_blocks(&self) -> SackBlocks {
-        if !self.has_sack || !self.receiver.buffer.has_gap() {
+        if !self.has_sack {
             return SackBlocks::default();
         }
-        self.receiver.buffer.sack_blocks(self.peer_isn, self.max_sack_blocks())
+        let tells_duplicates = self.settings.profile.duplicate_sack;
+        self.receiver.sack_blocks(self.peer_isn, self.max_sack_blocks(), tells_duplicates)
     }
 
     fn max_sack_blocks(&self) -> usize {
@@ -270,10 +272,11 @@ impl Connection {
 
     /// The payload that a segment has room for behind its options (RFC 6691).
     fn payload_limit(&self) -> u32 {
-        if !self.has_sack || !self.receiver.buffer.has_gap() {
+        let blocks = self.sack_blocks().as_slice().len();
+        if blocks == 0 {
             return self.sender.mss;
         }
-        let sack_bytes = SackBlocks::wire_bytes(self.sack_blocks().as_slice().len()) as u32;
+        let sack_bytes = SackBlocks::wire_bytes(blocks) as u32;
         self.sender.mss.saturating_sub(sack_bytes).max(1)
     }
 

@@ -14,6 +14,7 @@
 use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::cc::Need;
 use crate::tcp::scoreboard::Scoreboard;
+use narrows_common::Time;
 use std::collections::VecDeque;
 
 /// ns-2's rule's entry in the list.
@@ -123,7 +124,7 @@ impl Recovery for Fack {
         self.take_sacks(board, Outcome { may_grow, restarts_timer, ..Outcome::NOTHING })
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard) {
+    fn on_timeout(&mut self, board: &mut Scoreboard, _now: Time) {
         board.forget_sacked();
         board.mark_all_lost();
         self.stage = Stage::Loss;
@@ -221,7 +222,7 @@ mod tests {
         // Segment 10 left after the retransmission of 0 and arrived before it.
         sack(&mut rule, &mut board, 10, 11);
         assert_eq!(rule.poll_send(&board, 9 * MSS, true), Send::New { room_bytes: 0 });
-        rule.on_timeout(&mut board);
+        rule.on_timeout(&mut board, Time::ZERO);
         assert_eq!(rule.poll_send(&board, MSS, true), Send::Again { start: at(0), end: at(11) });
     }
 }

@@ -7,15 +7,18 @@
 
 pub mod fack;
 pub mod newreno;
+pub mod rack;
 pub mod reno;
 pub mod sack;
 pub mod sack1;
 pub mod tahoe;
 
 use super::scoreboard::Scoreboard;
+use super::sent_log::Sent;
 use crate::cc::Need;
 use core::fmt;
 use narrows_common::record::Phase;
+use narrows_common::{Duration, Time};
 use serde::Serialize;
 
 /// Every rule.
@@ -28,6 +31,8 @@ pub const RECOVERIES: &[Rule] = &[
     sack1::RULE,
     fack::RULE,
     fack::HALF_RULE,
+    rack::LINUX_RULE,
+    rack::RULE,
 ];
 
 /// What there is to know about a rule, for help, docs and checks.
@@ -89,6 +94,8 @@ pub struct Outcome {
     pub restarts_timer: bool,
     /// The time-out no longer backs off.
     pub clears_backoff: bool,
+    /// The latest loss was none: the window is to be what it was before.
+    pub is_spurious: bool,
 }
 
 impl Outcome {
@@ -102,9 +109,50 @@ impl Outcome {
         may_grow: false,
         restarts_timer: false,
         clears_backoff: false,
+        is_spurious: false,
     };
     /// A loss that cuts the window.
     const LOSS: Outcome = Outcome { is_loss_found: true, restarts_timer: true, ..Outcome::NOTHING };
+}
+
+/// A segment that left.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmission {
+    /// When.
+    pub now: Time,
+    /// Its first position.
+    pub start: u64,
+    /// The position behind its last.
+    pub end: u64,
+    /// Smoothed round-trip time; zero before a sample.
+    pub srtt: Duration,
+    /// The retransmission time-out.
+    pub rto: Duration,
+}
+
+/// What an ACK says, its SACK blocks included.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// When it arrived.
+    pub now: Time,
+    /// Bytes that it newly reports, cumulatively or by SACK.
+    pub delivered_bytes: u64,
+    /// Those of its SACK blocks.
+    pub sacked_bytes: u64,
+    /// Bytes by which it moves the left edge.
+    pub acked_bytes: u64,
+    /// What arrived twice (RFC 2883).
+    pub duplicate: Option<(u64, u64)>,
+    /// When the segment left that it echoes the timestamp of, in whole milliseconds.
+    pub echoed_at: Option<Time>,
+    /// Smoothed round-trip time; zero before a sample.
+    pub srtt: Duration,
+    /// The least round trip; [`Duration::MAX`] before a sample.
+    pub min_rtt: Duration,
+    /// The retransmission time-out.
+    pub rto: Duration,
+    /// The congestion window in bytes.
+    pub cwnd_bytes: u64,
 }
 
 /// What to send.
@@ -126,6 +174,15 @@ pub enum Send {
 
 /// A rule of loss recovery.
 pub trait Recovery: fmt::Debug + core::marker::Send {
+    /// A segment left, for the first time or again; the scoreboard knows of it.
+    fn on_sent(&mut self, _board: &Scoreboard, _transmission: &Transmission) {}
+
+    /// A segment that begins at `start` has arrived, by ACK or SACK; `sent` as it was before.
+    fn on_segment_delivered(&mut self, _now: Time, _start: u64, _sent: &Sent) {}
+
+    /// All of an ACK has been taken; one of the two hooks that follow is called next.
+    fn on_delivered(&mut self, _board: &mut Scoreboard, _delivery: &Delivery) {}
+
     /// The ACK moved the left edge by `acked_bytes`; the scoreboard has been brought up to date.
     fn on_ack(&mut self, board: &mut Scoreboard, acked_bytes: u64) -> Outcome;
 
@@ -133,8 +190,22 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
     /// `newly_sacked_bytes`.
     fn on_duplicate_ack(&mut self, board: &mut Scoreboard, newly_sacked_bytes: u64) -> Outcome;
 
+    /// Congestion control was told of a loss or a mark: the window was `before_bytes`, and is to
+    /// come down to `cwnd_bytes`.
+    fn on_window_cut(&mut self, _board: &Scoreboard, _before_bytes: u64, _cwnd_bytes: u64) {}
+
     /// The retransmission time-out expired.
-    fn on_timeout(&mut self, board: &mut Scoreboard);
+    fn on_timeout(&mut self, board: &mut Scoreboard, now: Time);
+
+    /// When [`Recovery::handle_timeout`] is to be called.
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    /// Does what is due at `now`.
+    fn handle_timeout(&mut self, _board: &mut Scoreboard, _now: Time) -> Outcome {
+        Outcome::NOTHING
+    }
 
     /// What to send next under a window of `cwnd_bytes`. `has_new` says that there is new data
     /// which the peer's window admits.
@@ -145,6 +216,31 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
 
     /// What it is doing about loss.
     fn stage(&self) -> Stage;
+
+    /// Bytes believed to be in the network.
+    fn pipe_bytes(&self, board: &Scoreboard) -> u64 {
+        board.pipe_bytes()
+    }
+
+    /// Bytes held lost so far; `None` where a rule does not count them.
+    fn lost_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// A loss probe is due, which no rule against small segments holds back.
+    fn is_probing(&self) -> bool {
+        false
+    }
+
+    /// A time-out now is of the same loss event, and leaves the threshold as it is.
+    fn has_cut_before(&self, _board: &Scoreboard) -> bool {
+        false
+    }
+
+    /// It may find a loss to have been none ([`Outcome::is_spurious`]).
+    fn can_take_back(&self) -> bool {
+        false
+    }
 }
 
 /// What a sender is doing about loss.

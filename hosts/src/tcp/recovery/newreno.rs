@@ -9,6 +9,7 @@
 
 use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::tcp::scoreboard::Scoreboard;
+use narrows_common::Time;
 
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
@@ -144,7 +145,7 @@ impl Recovery for NewReno {
         Outcome::NOTHING
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard) {
+    fn on_timeout(&mut self, board: &mut Scoreboard, _now: Time) {
         board.mark_all_lost();
         self.stage = Stage::Loss;
         self.recover = board.nxt();
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
         let (mut rule, mut board) = rule(5);
-        rule.on_timeout(&mut board);
+        rule.on_timeout(&mut board, Time::ZERO);
         assert_eq!(room(&rule, &board, 1), Send::Again { start: 1, end: 1 + 5 * MSS });
         rule.on_sent_again(&mut board, 1, 1 + MSS);
         assert_eq!(room(&rule, &board, 1), Send::New { room_bytes: 0 });

@@ -9,6 +9,7 @@
 use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::cc::Need;
 use crate::tcp::scoreboard::Scoreboard;
+use narrows_common::Time;
 
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
@@ -120,7 +121,7 @@ impl Recovery for Sack {
         Outcome::NOTHING
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard) {
+    fn on_timeout(&mut self, board: &mut Scoreboard, _now: Time) {
         if board.is_reneged() {
             board.forget_sacked();
         }

@@ -11,6 +11,7 @@
 use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::cc::Need;
 use crate::tcp::scoreboard::Scoreboard;
+use narrows_common::Time;
 
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
@@ -114,7 +115,7 @@ impl Recovery for Sack1 {
         Outcome::NOTHING
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard) {
+    fn on_timeout(&mut self, board: &mut Scoreboard, _now: Time) {
         board.forget_sacked();
         board.mark_all_lost();
         self.stage = Stage::Loss;

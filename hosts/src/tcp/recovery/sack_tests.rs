@@ -112,7 +112,7 @@ fn one_ack_that_sacks_more_than_two_segments_is_enough() {
 fn after_a_timeout_the_sacked_are_not_sent_again() {
     let (mut rule, mut board) = rule(6);
     sack(&mut rule, &mut board, 1, 3);
-    rule.on_timeout(&mut board);
+    rule.on_timeout(&mut board, Time::ZERO);
     let mut order = Vec::new();
     while let Some(segment) = again(rule.poll_send(&board, 9 * MSS, true)) {
         order.push(segment);

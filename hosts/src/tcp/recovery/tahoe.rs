@@ -7,6 +7,7 @@
 
 use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::tcp::scoreboard::Scoreboard;
+use narrows_common::Time;
 
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
@@ -58,7 +59,7 @@ impl Recovery for Tahoe {
         Outcome::NOTHING
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard) {
+    fn on_timeout(&mut self, board: &mut Scoreboard, _now: Time) {
         self.go_back(board);
         self.dupacks = 0;
     }

@@ -1,0 +1,140 @@
+//! Delivery-rate samples: how fast the path took what an ACK reports.
+//!
+//! Source: draft-ietf-ccwg-bbr section 4.1.1 (earlier draft-cheng-iccrg-delivery-rate-estimation):
+//! each departure notes how much had been delivered and when; on its delivery the rate is what was
+//! delivered since, over the longer of the time it took to send and the time it took to be
+//! acknowledged. Bytes and picoseconds, no rounding but [`RateSample::bytes_per_sec`]'s.
+
+use super::sent_log::Sent;
+use narrows_common::{Duration, Time};
+
+/// What is noted when a segment leaves (the draft's P.*).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Departure {
+    /// Bytes delivered so far (P.delivered).
+    pub delivered_bytes: u64,
+    /// When the latest of them were (P.delivered_time).
+    pub delivered_at: Time,
+    /// When the first segment of the flight left that was delivered last (P.first_send_time).
+    pub first_sent_at: Time,
+    /// Bytes held lost so far (P.lost).
+    pub lost_bytes: u64,
+    /// Bytes in flight with this segment (P.tx_in_flight).
+    pub in_flight_bytes: u64,
+    /// The application, not the network, limited the flight (P.is_app_limited).
+    pub is_app_limited: bool,
+}
+
+/// What an ACK says of the path (the draft's RS.*).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Bytes delivered over `interval`; 0 without a sample.
+    pub delivered_bytes: u64,
+    /// The time that took; zero without a sample.
+    pub interval: Duration,
+    /// Bytes delivered when the newest of these segments left (RS.prior_delivered).
+    pub prior_delivered_bytes: u64,
+    /// Bytes held lost since it left (RS.lost).
+    pub lost_bytes: u64,
+    /// Bytes in flight when it left, itself included (RS.tx_in_flight).
+    pub tx_in_flight_bytes: u64,
+    /// The sample may be below what the path carries.
+    pub is_app_limited: bool,
+    /// Bytes that this ACK newly delivers (RS.newly_acked).
+    pub newly_delivered_bytes: u64,
+}
+
+impl RateSample {
+    /// The delivery rate, rounded down; `None` without a sample.
+    pub fn bytes_per_sec(&self) -> Option<u64> {
+        let interval_ps = u128::from(self.interval.as_ps());
+        let bytes = u128::from(self.delivered_bytes) * 1_000_000_000_000;
+        bytes.checked_div(interval_ps).map(|rate| u64::try_from(rate).unwrap_or(u64::MAX))
+    }
+}
+
+/// The connection's side of it (C.*).
+#[derive(Clone, Debug, Default)]
+pub struct RateEstimator {
+    delivered_bytes: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// Until so many bytes are delivered, the application limits; 0: it does not.
+    app_limited_until: u64,
+    /// The newest segment that the present ACK delivers: when it left, its end, its note.
+    newest: Option<(Time, u64, Departure)>,
+    newly_delivered_bytes: u64,
+}
+
+impl RateEstimator {
+    /// A segment leaves at `now` with `flight_bytes` outstanding before it, `in_flight_bytes` of
+    /// them believed to be in the network.
+    pub fn on_sent(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        flight_bytes: u64,
+        in_flight_bytes: u64,
+        lost_bytes: u64,
+    ) -> Departure {
+        if flight_bytes == 0 {
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        Departure {
+            delivered_bytes: self.delivered_bytes,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            lost_bytes,
+            in_flight_bytes: in_flight_bytes + bytes,
+            is_app_limited: self.app_limited_until > 0,
+        }
+    }
+
+    /// An ACK newly delivers a segment of `bytes`.
+    pub fn on_delivered(&mut self, now: Time, sent: &Sent, bytes: u64) {
+        self.delivered_bytes += bytes;
+        self.newly_delivered_bytes += bytes;
+        self.delivered_at = now;
+        if self.newest.is_none_or(|(at, end, _)| (sent.at, sent.end) > (at, end)) {
+            self.newest = Some((sent.at, sent.end, sent.departure));
+            self.first_sent_at = sent.at;
+        }
+    }
+
+    /// The application has nothing to send while the window has room: what is in flight does not
+    /// show what the path can carry.
+    pub fn on_app_limited(&mut self, in_flight_bytes: u64) {
+        self.app_limited_until = (self.delivered_bytes + in_flight_bytes).max(1);
+    }
+
+    /// All of an ACK has been taken; `lost_bytes` are held lost so far. No rate from an interval
+    /// below `min_rtt`, within which no whole flight can have been delivered.
+    pub fn sample(&mut self, lost_bytes: u64, min_rtt: Duration) -> RateSample {
+        if self.delivered_bytes > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let newly_delivered_bytes = core::mem::take(&mut self.newly_delivered_bytes);
+        let Some((sent_at, _, departure)) = self.newest.take() else {
+            return RateSample { newly_delivered_bytes, ..RateSample::default() };
+        };
+        let send_elapsed = sent_at.saturating_since(departure.first_sent_at);
+        let ack_elapsed = self.delivered_at.saturating_since(departure.delivered_at);
+        let interval = send_elapsed.max(ack_elapsed);
+        let is_valid = min_rtt != Duration::MAX && interval >= min_rtt;
+        let delivered_bytes = self.delivered_bytes - departure.delivered_bytes;
+        RateSample {
+            delivered_bytes: if is_valid { delivered_bytes } else { 0 },
+            interval: if is_valid { interval } else { Duration::ZERO },
+            prior_delivered_bytes: departure.delivered_bytes,
+            lost_bytes: lost_bytes.saturating_sub(departure.lost_bytes),
+            tx_in_flight_bytes: departure.in_flight_bytes,
+            is_app_limited: departure.is_app_limited,
+            newly_delivered_bytes,
+        }
+    }
+
+    /// Bytes delivered so far.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+}
