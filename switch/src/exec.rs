@@ -179,13 +179,13 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
             s!(d) = s!(program.stacks[stack as usize].next).wrapping_sub(1);
         }
         Op::StackCount { d, stack } => s!(d) = s!(program.stacks[stack as usize].next),
-        Op::StackPush { stack, a } => {
+        Op::ShiftStack { stack, a, push } => {
             let count = s!(a);
-            m.shift_stack(program, stack, count, true);
+            m.shift_stack(program, stack, count, push);
         }
-        Op::StackPop { stack, a } => {
+        Op::ShiftUnions { stack, a, push } => {
             let count = s!(a);
-            m.shift_stack(program, stack, count, false);
+            m.shift_unions(program, stack, count, push);
         }
         Op::CopyStack { d, a } => m.copy_stack(program, d, a),
         Op::SetValid { header } => m.set_valid(program, header),

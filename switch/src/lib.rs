@@ -26,7 +26,9 @@ mod tm;
 mod v1model;
 mod wide;
 
-pub use control::{ControlError, DefaultAction, Match, ProfileGroup, ProfileMember, TableEntry};
+pub use control::{
+    ControlError, CountedEntry, DefaultAction, Match, ProfileGroup, ProfileMember, TableEntry,
+};
 pub use externs::counter::Count;
 pub use externs::meter::{Colour, MeterConfig};
 pub use load::LoadError;

@@ -5,12 +5,12 @@ use crate::externs::counter::Count;
 use crate::externs::input::BitBuffer;
 use crate::externs::meter::Meter;
 use crate::externs::register::Cells;
-use crate::op::internal;
+use crate::op::{Slot, internal};
 use crate::program::{Header, HeaderRef, Program};
 use crate::table::Table;
 use crate::table::profile::Profile;
+use crate::table::value_set::Members;
 use narrows_common::{Packet, Rng, Time};
-use std::collections::BTreeSet;
 
 /// Everything of a switch that its program can read or write.
 pub(crate) struct Machine {
@@ -21,7 +21,7 @@ pub(crate) struct Machine {
     pub counters: Vec<Vec<Count>>,
     pub meters: Vec<Vec<Meter>>,
     pub direct_meters: Vec<Vec<Meter>>,
-    pub value_sets: Vec<BTreeSet<Vec<u64>>>,
+    pub value_sets: Vec<Members>,
     pub profiles: Vec<Profile>,
     /// A select's key, while it is looked for in a value set.
     pub key: Vec<u64>,
@@ -59,7 +59,7 @@ impl Machine {
                 .map(|meter| vec![Meter::default(); sized(meter.size)])
                 .collect(),
             direct_meters: vec![vec![]; program.tables.len()],
-            value_sets: vec![BTreeSet::new(); program.value_sets.len()],
+            value_sets: vec![Members::default(); program.value_sets.len()],
             profiles: vec![Profile::default(); program.profiles.len()],
             key: vec![],
             buffer: BitBuffer::default(),
@@ -203,28 +203,47 @@ impl Machine {
         }
     }
 
-    fn stack_bytes(&self, program: &Program, stack: u16) -> u64 {
-        let headers = program.stacks[stack as usize].headers.iter();
-        let headers = headers.map(|&header| &program.headers[header as usize]);
+    fn valid_bytes(&self, program: &Program, headers: &[u16]) -> u64 {
+        let headers = headers.iter().map(|&header| &program.headers[header as usize]);
         headers.filter(|header| self.is_valid(header)).map(|h| self.header_bytes(h)).sum()
     }
 
-    /// Moves elements up by `count`, or down; those that come in are not valid
+    /// Moves a stack's elements up by `count`, or down; those that come in are not valid
     /// (P4-16 section 8.18).
     pub(crate) fn shift_stack(&mut self, program: &Program, stack: u16, count: u64, push: bool) {
         let found = &program.stacks[stack as usize];
-        let size = found.headers.len();
+        self.shift(program, &found.headers, count, push);
+        self.shift_next(found.next, found.headers.len() as u64, count, push);
+    }
+
+    /// The same for a stack of unions: each member moves with its element.
+    pub(crate) fn shift_unions(&mut self, program: &Program, stack: u16, count: u64, push: bool) {
+        let found = &program.union_stacks[stack as usize];
+        for headers in &found.columns {
+            self.shift(program, headers, count, push);
+        }
+        self.shift_next(found.next, found.unions.len() as u64, count, push);
+    }
+
+    fn shift_next(&mut self, slot: Slot, size: u64, count: u64, push: bool) {
+        let (next, count) = (self.get(slot), count.min(size));
+        let next = if push { (next + count).min(size) } else { next.saturating_sub(count) };
+        self.set(slot, next);
+    }
+
+    fn shift(&mut self, program: &Program, headers: &[u16], count: u64, push: bool) {
+        let size = headers.len();
         let count = usize::try_from(count).unwrap_or(size).min(size);
-        let before = self.stack_bytes(program, stack);
+        let before = self.valid_bytes(program, headers);
         self.set(internal::MOVED, 1);
         for step in 0..size {
             // From the far end, so that nothing is overwritten before it moves.
             let to = if push { size - 1 - step } else { step };
             let from = if push { to.checked_sub(count) } else { Some(to + count) };
-            let d = &program.headers[found.headers[to] as usize];
+            let d = &program.headers[headers[to] as usize];
             match from.filter(|&from| from < size) {
                 Some(from) => {
-                    let a = &program.headers[found.headers[from] as usize];
+                    let a = &program.headers[headers[from] as usize];
                     let start = a.base as usize;
                     let range = start..start + a.stride as usize;
                     self.slots.copy_within(range, d.base as usize);
@@ -232,10 +251,7 @@ impl Machine {
                 None => self.set(d.valid(), 0),
             }
         }
-        let next = self.get(found.next) as usize;
-        let next = if push { (next + count).min(size) } else { next.saturating_sub(count) };
-        self.set(found.next, next as u64);
-        let after = self.stack_bytes(program, stack);
+        let after = self.valid_bytes(program, headers);
         let length = &mut self.slots[internal::LENGTH as usize];
         *length = (*length + after).saturating_sub(before);
     }

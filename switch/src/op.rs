@@ -225,13 +225,17 @@ pub(crate) enum Op {
         d: Slot,
         stack: u16,
     },
-    StackPush {
+    /// Moves the elements by `a`: up for a push, down for a pop.
+    ShiftStack {
         stack: u16,
         a: Slot,
+        push: bool,
     },
-    StackPop {
+    /// The same for a stack of unions.
+    ShiftUnions {
         stack: u16,
         a: Slot,
+        push: bool,
     },
     CopyStack {
         d: u16,

@@ -188,6 +188,8 @@ pub(crate) struct Stack {
 pub(crate) struct UnionStack {
     /// Each element's members.
     pub unions: Vec<Vec<u16>>,
+    /// Each member, element by element.
+    pub columns: Vec<Vec<u16>>,
     pub next: Slot,
 }
 

@@ -6,18 +6,19 @@
 //! own driver; unlike there, `check_counter`, `no_packet`, `remove` and `wait` (a second) are
 //! honoured. The larger priority wins.
 
+mod commands;
+mod profiles;
 mod words;
 
 use crate::control::{DefaultAction, Match, TableEntry};
-use crate::externs::counter::Count;
 use crate::program::{MatchKind, Program};
-use crate::switch::{CloneSession, Replica, Switch, SwitchConfig, TimestampUnit};
+use crate::switch::{Replica, Switch, SwitchConfig, TimestampUnit};
 use crate::tm::{Counts, PortConfig, QueueLimit};
 use narrows_common::{Duration, Packet, Rng, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
-use words::{ends_in, find_field, meter_config, params, part};
+use words::{ends_in, find_field, params, part};
 
 /// Where and how a test failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +70,7 @@ struct Runner {
     /// Clone sessions that lead to a group.
     mirrored: BTreeMap<u32, u32>,
     entries: BTreeMap<String, TableEntry>,
+    value_sets: BTreeMap<String, Vec<Vec<Option<Match>>>>,
     /// Packets that came out since the last that went in.
     answers: usize,
     differences: Vec<StfError>,
@@ -123,6 +125,7 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
         groups: BTreeMap::new(),
         mirrored: BTreeMap::new(),
         entries: BTreeMap::new(),
+        value_sets: BTreeMap::new(),
         answers: 0,
         differences: vec![],
     };
@@ -141,10 +144,6 @@ impl Runner {
     fn statement(&mut self, line: usize, command: &str, rest: &str) -> Result<(), String> {
         let words: Vec<&str> = rest.split_whitespace().collect();
         let name = words.first().copied().unwrap_or("");
-        let number = |i: usize| -> Result<u32, String> {
-            let word = words.get(i).copied().unwrap_or("");
-            word.parse().map_err(|_| format!("'{word}': expected a number"))
-        };
         match command {
             "packet" => {
                 let (port, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -176,122 +175,10 @@ impl Runner {
                 Ok(())
             }
             "remove" => self.remove(name),
-            "mirroring_get" => match self.switch.sessions.contains_key(&number(0)?) {
-                true => Ok(()),
-                false => Err(format!("there is no clone session {name}")),
-            },
             "add" => self.add(rest),
             "setdefault" => self.set_default(rest),
             "check_counter" => self.check_counter(line, rest),
-            "mirroring_add" => {
-                let port = u16::try_from(number(1)?).map_err(|_| "no such port".to_owned())?;
-                let replicas = vec![Replica { port, rid: 0 }];
-                let id = number(0)?;
-                self.switch.set_clone_session(CloneSession { id, replicas, truncate_bytes: None });
-                Ok(())
-            }
-            "mirroring_add_mc" => {
-                self.mirrored.insert(number(0)?, number(1)?);
-                self.multicast();
-                Ok(())
-            }
-            "mirroring_delete" => {
-                let id = number(0)?;
-                self.mirrored.remove(&id);
-                let replicas = vec![];
-                self.switch.set_clone_session(CloneSession { id, replicas, truncate_bytes: None });
-                Ok(())
-            }
-            "mc_mgrp_create" => {
-                self.groups.insert(number(0)?, vec![]);
-                Ok(())
-            }
-            "mc_node_create" => {
-                let short = |i: usize| match u16::try_from(number(i)?) {
-                    Ok(number) => Ok(number),
-                    Err(_) => Err(format!("'{}': expected at most 65535", words[i])),
-                };
-                let rid = short(0)?;
-                let ports = (1..words.len()).map(|i| Ok(Replica { port: short(i)?, rid }));
-                self.nodes.push(ports.collect::<Result<_, String>>()?);
-                Ok(())
-            }
-            "mc_node_associate" => {
-                let (group, node) = (number(0)?, number(1)? as usize);
-                if node >= self.nodes.len() {
-                    return Err(format!("there is no node {node}"));
-                }
-                let group = self.groups.get_mut(&group);
-                group.ok_or("there is no such group")?.push(node);
-                self.multicast();
-                Ok(())
-            }
-            "register_write" => {
-                let value = words.get(2).copied().unwrap_or("");
-                let index = u64::from(number(1)?);
-                self.switch.write_register(name, index, value).map_err(|e| e.to_string())
-            }
-            "register_read" => {
-                let read = self.switch.read_register_hex(name, u64::from(number(1)?));
-                read.map(drop).map_err(|error| error.to_string())
-            }
-            "counter_read" => {
-                let read = self.switch.read_counter(name, u64::from(number(1)?));
-                read.map(drop).map_err(|error| error.to_string())
-            }
-            "counter_write" => {
-                let (index, packets) = (u64::from(number(1)?), u64::from(number(2)?));
-                let count = Count { packets, bytes: u64::from(number(3)?) };
-                self.switch.write_counter(name, index, count).map_err(|e| e.to_string())
-            }
-            "register_reset" => {
-                let mut index = 0;
-                while self.switch.read_register_hex(name, index).is_ok() {
-                    self.switch.write_register(name, index, "0").map_err(|e| e.to_string())?;
-                    index += 1;
-                }
-                Ok(())
-            }
-            "meter_get_rates" => {
-                let meters = self.switch.program.meters.iter();
-                let names: Vec<&str> = meters.map(|meter| meter.name.as_str()).collect();
-                ends_in(&names, name).map(drop).ok_or(format!("there is no meter '{name}'"))
-            }
-            "meter_set_rates" | "meter_array_set_rates" => {
-                let single = command == "meter_set_rates";
-                let rates = &words[(1 + usize::from(single)).min(words.len())..];
-                let config = meter_config(rates)?;
-                let (mut index, mut error) = (if single { u64::from(number(1)?) } else { 0 }, None);
-                loop {
-                    let set = self.switch.configure_meter(self.now, name, index, Some(config));
-                    match set {
-                        Err(refused) if single || index == 0 => error = Some(refused.to_string()),
-                        Ok(()) if !single => {
-                            index += 1;
-                            continue;
-                        }
-                        _ => {}
-                    }
-                    return error.map_or(Ok(()), Err);
-                }
-            }
-            other => Err(format!("'{other}' is not supported")),
-        }
-    }
-
-    /// Groups and the clone sessions that lead to them, as they are now.
-    fn multicast(&mut self) {
-        let replicas = |nodes: &[usize]| -> Vec<Replica> {
-            nodes.iter().flat_map(|&node| self.nodes[node].iter().copied()).collect()
-        };
-        let groups: BTreeMap<u32, Vec<Replica>> =
-            self.groups.iter().map(|(&id, nodes)| (id, replicas(nodes))).collect();
-        for (&id, replicas) in &groups {
-            self.switch.set_multicast_group(id, replicas);
-        }
-        for (&id, group) in &self.mirrored {
-            let replicas = groups.get(group).cloned().unwrap_or_default();
-            self.switch.set_clone_session(CloneSession { id, replicas, truncate_bytes: None });
+            _ => self.command(line, command, &words),
         }
     }
 

@@ -45,6 +45,9 @@ pub(crate) mod architecture {
     pub(crate) const ALL: core::ops::Range<usize> = CLONE as usize..TRUNCATE as usize + 1;
 }
 
+/// Digests that wait for [`Switch::poll_digest`], at most; later ones are lost.
+const DIGESTS_MAX: usize = 1 << 16;
+
 /// How often a packet may come round at one instant.
 const ROUNDS_MAX: u32 = 256;
 
@@ -448,6 +451,9 @@ impl Switch {
 
     fn digest(&mut self, list: u64) {
         let Some(list) = self.program.digests.get(&list) else { return };
+        if self.digests.len() >= DIGESTS_MAX {
+            return;
+        }
         let value = |&(slot, width): &(Slot, u32)| {
             let start = slot as usize;
             let limbs = &self.machine.slots[start..start + crate::program::limbs(width) as usize];

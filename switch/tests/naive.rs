@@ -117,7 +117,7 @@ proptest! {
         steps in prop::collection::vec(0u32..40, 1..200),
     ) {
         let mut switch = externs();
-        let config = MeterConfig { cir: cir.into(), cburst: cbs.into(), pir: pir.into(), pburst: pbs.into() };
+        let config = MeterConfig::TwoRate { cir: cir.into(), cburst: cbs.into(), pir: pir.into(), pburst: pbs.into() };
         switch.configure_meter(Time::ZERO, "pace", 2, Some(config)).unwrap();
         // "The token buckets P and C are initially full."
         let (mut tc, mut tp, mut now) = (f64::from(cbs), f64::from(pbs), 0u32);

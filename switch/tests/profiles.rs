@@ -232,7 +232,7 @@ fn a_direct_meter_colours_the_packets_of_its_entry() {
     let row = |c: &str| entry("metered", [("hdr.h.c", Match::Exact(c.into()))], "marked", []);
     switch.insert_entry(&row("1")).unwrap();
     switch.insert_entry(&row("2")).unwrap();
-    let rates = MeterConfig { cir: 1, cburst: 2, pir: 2, pburst: 3 };
+    let rates = MeterConfig::TwoRate { cir: 1, cburst: 2, pir: 2, pburst: 3 };
     switch.configure_entry_meter(Time::ZERO, &row("1"), Some(rates)).unwrap();
     let mut colour = |c| send(&mut switch, Time::ZERO, 3, 0, 0, c).unwrap().1[1];
     let [green, yellow, red] = [Colour::Green, Colour::Yellow, Colour::Red].map(|c| c as u8);

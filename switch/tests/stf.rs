@@ -3,7 +3,7 @@
 mod common;
 
 use narrows_common::{Packet, Rng, Time};
-use narrows_switch::{Program, QueueLimit, Switch, SwitchConfig, stf};
+use narrows_switch::{Match, Program, QueueLimit, Switch, SwitchConfig, stf};
 use std::sync::Arc;
 
 fn check(json: &str, test: &str) {
@@ -14,25 +14,20 @@ fn check(json: &str, test: &str) {
     }
 }
 
-#[test]
-fn replicate() {
-    check(include_str!("programs/replicate.json"), include_str!("stf/replicate.stf"));
+/// A test for each program of `programs/` that has one.
+macro_rules! stf_tests {
+    ($($name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            check(
+                include_str!(concat!("programs/", stringify!($name), ".json")),
+                include_str!(concat!("stf/", stringify!($name), ".stf")),
+            );
+        }
+    )*};
 }
 
-#[test]
-fn tables() {
-    check(include_str!("programs/tables.json"), include_str!("stf/tables.stf"));
-}
-
-#[test]
-fn externs() {
-    check(include_str!("programs/externs.json"), include_str!("stf/externs.stf"));
-}
-
-#[test]
-fn stacks() {
-    check(include_str!("programs/stacks.json"), include_str!("stf/stacks.stf"));
-}
+stf_tests!(branches externs profiles replicate stacks tables unions);
 
 /// Kind 7 is labels only while the value set has it.
 #[test]
@@ -46,11 +41,26 @@ fn a_value_set_is_changed_at_run_time() {
         switch.poll_transmit().unwrap().packet.to_bytes()
     };
     assert_eq!(send(&mut switch), [7, 0, 0, 0x0f], "a byte is skipped, two of a verdict come");
-    switch.insert_value_set_member("special", &["7".into()]).unwrap();
-    assert_eq!(send(&mut switch), [7, 1, 0, 0x24, 0x68, 0, 0x0f], "7 is in the range 5 to 9");
-    let refused = |values: &[String]| switch.insert_value_set_member("special", values).is_err();
-    let mut refused = refused;
-    assert!(refused(&["256".into()]) && refused(&["1".into(), "2".into()]));
+    let set = |switch: &mut Switch, part: Option<Match>| {
+        switch.set_value_set("special", &[vec![part]]).unwrap();
+        send(switch).len()
+    };
+    // With labels six bytes more come than the one that is skipped goes.
+    let text = |value: &str| value.to_owned();
+    assert_eq!(set(&mut switch, Some(Match::Exact(text("7")))), 7);
+    assert_eq!(set(&mut switch, Some(Match::Exact(text("8")))), 4);
+    assert_eq!(set(&mut switch, Some(Match::Ternary(text("0x85"), text("0x0d")))), 7);
+    assert_eq!(set(&mut switch, Some(Match::Ternary(text("0x85"), text("0xfd")))), 4);
+    assert_eq!(set(&mut switch, Some(Match::Lpm(text("0x06"), 7))), 7);
+    assert_eq!(set(&mut switch, Some(Match::Lpm(text("0x06"), 8))), 4);
+    assert_eq!(set(&mut switch, Some(Match::Range(text("5"), text("7")))), 7);
+    assert_eq!(set(&mut switch, Some(Match::Range(text("8"), text("255")))), 4);
+    assert_eq!(set(&mut switch, None), 7);
+    let mut refused = |parts: &[&str]| {
+        let parts = parts.iter().map(|part| Some(Match::Exact(text(part)))).collect();
+        switch.set_value_set("special", &[parts]).is_err()
+    };
+    assert!(refused(&["256"]) && refused(&["1", "2"]));
 }
 
 /// The runner must be able to fail.

@@ -1,6 +1,7 @@
 //! Idle time-outs of entries, for tables that the program declares with `support_timeout`.
 
-use super::{ControlError, TableEntry, matches, shown};
+use super::matches::matches;
+use super::{ControlError, TableEntry};
 use crate::switch::Switch;
 use narrows_common::{Duration, Time};
 
@@ -64,13 +65,7 @@ impl Switch {
             }
             for at in self.machine.tables[table].take_expired(now) {
                 let Some(entry) = self.machine.tables[table].entry(at) else { continue };
-                expired.push(TableEntry {
-                    table: declared.name.clone(),
-                    matches: shown(declared, &entry.matches),
-                    priority: entry.priority,
-                    action: self.program.actions[entry.action as usize].name.clone(),
-                    params: self.params(entry),
-                });
+                expired.push(self.shown_entry(declared, entry));
             }
         }
         expired

@@ -1,4 +1,4 @@
-//! Two-rate three-colour meters (RFC 2698), colour-blind.
+//! Meters: two rates and three colours (RFC 2698), or one rate (RFC 2697), colour-blind.
 //!
 //! Buckets are kept in units of 1/1000 token of a nanosecond's filling: a rate is tokens per
 //! second, and what a span adds is `rate * span` exactly, in units of 10^-12 token.
@@ -11,23 +11,35 @@ use narrows_common::Time;
 pub enum Colour {
     /// Within the committed rate.
     Green = 0,
-    /// Above it and within the peak rate.
+    /// Above it and within the peak rate, or the excess burst.
     Yellow = 1,
-    /// Above the peak rate.
+    /// Above that.
     Red = 2,
 }
 
 /// Rates in tokens per second and bursts in tokens; a token is a byte or a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MeterConfig {
-    /// Committed information rate.
-    pub cir: u64,
-    /// Committed burst size.
-    pub cburst: u64,
-    /// Peak information rate.
-    pub pir: u64,
-    /// Peak burst size.
-    pub pburst: u64,
+pub enum MeterConfig {
+    /// RFC 2698.
+    TwoRate {
+        /// Committed information rate.
+        cir: u64,
+        /// Committed burst size.
+        cburst: u64,
+        /// Peak information rate.
+        pir: u64,
+        /// Peak burst size.
+        pburst: u64,
+    },
+    /// RFC 2697; of two colours without an excess burst.
+    SingleRate {
+        /// Committed information rate.
+        cir: u64,
+        /// Committed burst size.
+        cburst: u64,
+        /// Excess burst size: what a full committed bucket does not take gathers here.
+        eburst: u64,
+    },
 }
 
 /// One meter; green until it is configured.
@@ -35,7 +47,8 @@ pub struct MeterConfig {
 pub(crate) struct Meter {
     config: Option<MeterConfig>,
     committed: u128,
-    peak: u128,
+    /// The peak rate's bucket, or the excess burst's.
+    second: u128,
     at: Time,
 }
 
@@ -45,35 +58,63 @@ const PARTS: u128 = 1_000_000_000_000;
 impl Meter {
     /// Configures it, with full buckets; `None` makes it green for ever.
     pub(crate) fn configure(&mut self, now: Time, config: Option<MeterConfig>) {
-        *self = Meter {
-            config,
-            committed: config.map_or(0, |config| u128::from(config.cburst) * PARTS),
-            peak: config.map_or(0, |config| u128::from(config.pburst) * PARTS),
-            at: now,
+        let (committed, second) = match config {
+            None => (0, 0),
+            Some(MeterConfig::TwoRate { cburst, pburst, .. }) => (cburst, pburst),
+            Some(MeterConfig::SingleRate { cburst, eburst, .. }) => (cburst, eburst),
         };
+        *self = Meter { config, committed: parts(committed), second: parts(second), at: now };
     }
 
-    /// The colour of `tokens` at `now` (RFC 2698 section 3, colour-blind mode).
+    /// The colour of `tokens` at `now`.
     pub(crate) fn mark(&mut self, now: Time, tokens: u64) -> Colour {
         let Some(config) = self.config else { return Colour::Green };
-        let span = u128::from(now.saturating_since(self.at).as_ps());
+        let span_ps = u128::from(now.saturating_since(self.at).as_ps());
         self.at = self.at.max(now);
-        let fill = |bucket: u128, rate: u64, burst: u64| {
-            (bucket + span * u128::from(rate)).min(u128::from(burst) * PARTS)
-        };
-        self.committed = fill(self.committed, config.cir, config.cburst);
-        self.peak = fill(self.peak, config.pir, config.pburst);
-        let size = u128::from(tokens) * PARTS;
-        if self.peak < size {
+        match config {
+            MeterConfig::TwoRate { cir, cburst, pir, pburst } => {
+                self.committed = (self.committed + span_ps * u128::from(cir)).min(parts(cburst));
+                self.second = (self.second + span_ps * u128::from(pir)).min(parts(pburst));
+                self.mark_two_rate(parts(tokens))
+            }
+            MeterConfig::SingleRate { cir, cburst, eburst } => {
+                let filled = self.committed + span_ps * u128::from(cir);
+                self.committed = filled.min(parts(cburst));
+                self.second = (self.second + (filled - self.committed)).min(parts(eburst));
+                self.mark_single_rate(parts(tokens))
+            }
+        }
+    }
+
+    /// RFC 2698 section 3.
+    fn mark_two_rate(&mut self, size: u128) -> Colour {
+        if self.second < size {
             return Colour::Red;
         }
-        self.peak -= size;
+        self.second -= size;
         if self.committed < size {
             return Colour::Yellow;
         }
         self.committed -= size;
         Colour::Green
     }
+
+    /// RFC 2697 section 3.
+    fn mark_single_rate(&mut self, size: u128) -> Colour {
+        if self.committed >= size {
+            self.committed -= size;
+            return Colour::Green;
+        }
+        if self.second >= size {
+            self.second -= size;
+            return Colour::Yellow;
+        }
+        Colour::Red
+    }
+}
+
+fn parts(tokens: u64) -> u128 {
+    u128::from(tokens) * PARTS
 }
 
 #[cfg(test)]
@@ -86,7 +127,7 @@ mod tests {
     #[test]
     fn colours_follow_the_two_buckets() {
         let mut meter = Meter::default();
-        let config = MeterConfig { cir: 1, cburst: 2, pir: 2, pburst: 3 };
+        let config = MeterConfig::TwoRate { cir: 1, cburst: 2, pir: 2, pburst: 3 };
         meter.configure(Time::ZERO, Some(config));
         let mut mark = |ms: u64| meter.mark(Time::ZERO + Duration::from_ms(ms), 1);
         // Buckets (C, P): (2, 3).
@@ -98,5 +139,30 @@ mod tests {
         assert_eq!(mark(999), Colour::Red); // (0.999, 0.998)
         assert_eq!(mark(1000), Colour::Green); // (1, 1) -> (0, 0)
         assert_eq!(mark(60_000), Colour::Green); // full again
+    }
+
+    /// 1 packet/s, a burst of 2 and an excess burst of 1.
+    #[test]
+    fn one_rate_overflows_into_the_excess_burst() {
+        let mut meter = Meter::default();
+        let config = MeterConfig::SingleRate { cir: 1, cburst: 2, eburst: 1 };
+        meter.configure(Time::ZERO, Some(config));
+        let mut mark = |ms: u64| meter.mark(Time::ZERO + Duration::from_ms(ms), 1);
+        // Buckets (C, E): (2, 1).
+        assert_eq!(mark(0), Colour::Green); // (1, 1)
+        assert_eq!(mark(0), Colour::Green); // (0, 1)
+        assert_eq!(mark(0), Colour::Yellow); // (0, 0)
+        assert_eq!(mark(0), Colour::Red);
+        assert_eq!(mark(999), Colour::Red); // (0.999, 0)
+        assert_eq!(mark(1000), Colour::Green); // (1, 0) -> (0, 0)
+        // 2.5 s fill the committed bucket and half of the other.
+        assert_eq!(mark(3500), Colour::Green); // (2, 0.5) -> (1, 0.5)
+        assert_eq!(mark(3500), Colour::Green); // (0, 0.5)
+        assert_eq!(mark(3500), Colour::Red);
+        assert_eq!(mark(4000), Colour::Red); // (0.5, 0.5)
+        assert_eq!(mark(60_000), Colour::Green); // (1, 1)
+        assert_eq!(mark(60_000), Colour::Green); // (0, 1)
+        assert_eq!(mark(60_000), Colour::Yellow); // (0, 0)
+        assert_eq!(mark(60_000), Colour::Red);
     }
 }

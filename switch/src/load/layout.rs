@@ -276,7 +276,9 @@ impl Layout<'_> {
     fn union_stacks(&mut self) -> Result<Vec<UnionStack>, LoadError> {
         let names = self.names;
         let stack = |(_, _, unions): &(String, Vec<String>, Vec<Vec<u16>>)| {
-            Ok(UnionStack { unions: unions.clone(), next: self.take(1)? })
+            let column = |member| unions.iter().map(|union| union[member]).collect();
+            let columns = (0..unions[0].len()).map(column).collect();
+            Ok(UnionStack { unions: unions.clone(), columns, next: self.take(1)? })
         };
         names.union_stacks.iter().map(stack).collect()
     }

@@ -216,17 +216,18 @@ impl Names {
         self.unions.values().map(Vec::as_slice)
     }
 
-    /// Index of a stack of unions, and of one of its members.
-    pub(crate) fn union_stack(&self, name: &str, member: &str) -> Result<(u16, u16), LoadError> {
+    pub(crate) fn union_stack(&self, name: &str) -> Result<u16, LoadError> {
         let found = self.union_stacks.iter().position(|(stack, ..)| stack == name);
-        let Some(stack) = found else {
-            return Err(self.unknown("header union stack", name));
-        };
-        let labels = &self.union_stacks[stack].1;
-        match labels.iter().position(|label| label == member) {
-            Some(member) => Ok((stack as u16, member as u16)),
-            None => Err(self.unknown("member of the header union stack", member)),
-        }
+        found.map(|stack| stack as u16).ok_or_else(|| self.unknown("header union stack", name))
+    }
+
+    /// Which member of its unions has this name.
+    pub(crate) fn union_member(&self, stack: u16, name: &str) -> Result<u16, LoadError> {
+        let labels = &self.union_stacks[stack as usize].1;
+        let found = labels.iter().position(|label| label == name);
+        found
+            .map(|member| member as u16)
+            .ok_or_else(|| self.unknown("member of the header union stack", name))
     }
 
     pub(crate) fn register(&self, name: &str) -> Result<u16, LoadError> {

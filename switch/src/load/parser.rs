@@ -234,7 +234,8 @@ impl Loader<'_> {
             }
             "union_stack" => {
                 let (name, member) = (self.names.string(&value[0])?, &value[1]);
-                let (stack, member) = self.names.union_stack(name, self.names.string(member)?)?;
+                let stack = self.names.union_stack(name)?;
+                let member = self.names.union_member(stack, self.names.string(member)?)?;
                 if bits.is_some() {
                     return Err(self.names.unsupported("a varbit in the union stack", name));
                 }

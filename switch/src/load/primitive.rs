@@ -178,12 +178,16 @@ impl Loader<'_> {
                 Ok(())
             }
             "push" | "pop" => {
-                let stack = self.stack_parameter(parameters, 0)?;
-                let a = self.operand(parameters, 1)?;
-                self.emit(match op {
-                    "push" => Op::StackPush { stack, a },
-                    _ => Op::StackPop { stack, a },
-                });
+                let stack = self.parameter(parameters, 0)?;
+                let (a, push) = (self.operand(parameters, 1)?, op == "push");
+                let op = if stack["type"] == "header_union_stack" {
+                    let stack = self.names.union_stack(self.names.text(stack, "value")?)?;
+                    Op::ShiftUnions { stack, a, push }
+                } else {
+                    let stack = self.stack_parameter(parameters, 0)?;
+                    Op::ShiftStack { stack, a, push }
+                };
+                self.emit(op);
                 Ok(())
             }
             // Whatever follows in the action is skipped too; p4c ends the action here.

@@ -1,6 +1,7 @@
 //! The words of STF statements: names, matches, parameters, rates.
 
 use crate::control::Match;
+use crate::externs::meter::MeterConfig;
 use crate::program::{KeyField, MatchKind};
 use std::collections::BTreeMap;
 
@@ -89,14 +90,14 @@ pub(super) fn params(arguments: &str) -> Result<BTreeMap<String, String>, String
 }
 
 /// `rate:burst rate:burst`, rates in tokens per microsecond.
-pub(super) fn meter_config(words: &[&str]) -> Result<crate::MeterConfig, String> {
+pub(super) fn meter_config(words: &[&str]) -> Result<MeterConfig, String> {
     let pair = |word: &str| -> Option<(u64, u64)> {
         let (rate, burst) = word.split_once(':')?;
         Some(((rate.parse::<f64>().ok()? * 1e6) as u64, burst.parse().ok()?))
     };
     match words.iter().map(|word| pair(word)).collect::<Option<Vec<_>>>().as_deref() {
         Some([(cir, cburst), (pir, pburst)]) => {
-            Ok(crate::MeterConfig { cir: *cir, cburst: *cburst, pir: *pir, pburst: *pburst })
+            Ok(MeterConfig::TwoRate { cir: *cir, cburst: *cburst, pir: *pir, pburst: *pburst })
         }
         _ => Err("expected two RATE:BURST".into()),
     }

@@ -6,6 +6,7 @@ mod lpm;
 pub(crate) mod profile;
 mod range;
 mod ternary;
+pub(crate) mod value_set;
 
 pub(crate) use idle::Idle;
 
@@ -29,6 +30,29 @@ pub(crate) enum FieldMatch {
     Ternary(Vec<u64>, Vec<u64>),
     /// From and to, inclusive.
     Range(Vec<u64>, Vec<u64>),
+}
+
+impl FieldMatch {
+    pub(crate) fn limbs(&self) -> usize {
+        match self {
+            FieldMatch::Exact(value)
+            | FieldMatch::Lpm(value, _)
+            | FieldMatch::Ternary(value, _)
+            | FieldMatch::Range(value, _) => value.len(),
+        }
+    }
+
+    /// Whether a value of as many limbs fits; a prefix must have been made a mask before.
+    fn holds(&self, value: &[u64]) -> bool {
+        match self {
+            FieldMatch::Exact(wanted) | FieldMatch::Lpm(wanted, _) => value == wanted,
+            FieldMatch::Ternary(wanted, mask) => {
+                let masked = value.iter().zip(mask).map(|(value, mask)| value & mask);
+                masked.eq(wanted.iter().copied())
+            }
+            FieldMatch::Range(from, to) => range::within(from, to, value),
+        }
+    }
 }
 
 /// Where an entry's action begins, and the node after it.
@@ -85,6 +109,8 @@ pub(crate) struct Table {
     stride: usize,
     counted: bool,
     counts: Vec<Count>,
+    /// Packets that ran the default action.
+    missed: Count,
     idle: Vec<Idle>,
     default: Option<(Target, Entry)>,
     nothing: Pc,
@@ -124,6 +150,7 @@ impl Table {
             stride: declared.stride as usize,
             counted: declared.counted,
             counts: vec![],
+            missed: Count::default(),
             idle: vec![],
             default: None,
             nothing: declared.after_nothing(),
@@ -163,6 +190,9 @@ impl Table {
             let Some((target, entry)) = &self.default else { return (None, 0, self.nothing) };
             let start = parameters as usize;
             slots[start..start + entry.data.len()].copy_from_slice(&entry.data);
+            if self.counted {
+                self.missed.add(bytes);
+            }
             return (None, target.code, target.next);
         }
         let i = found as usize;
@@ -354,7 +384,12 @@ impl Table {
 
     /// Every entry, in the order of its place.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, &Entry)> {
-        let numbered = self.entries.iter().enumerate();
+        self.entries_from(0)
+    }
+
+    /// The entries from a place on.
+    pub(crate) fn entries_from(&self, place: u32) -> impl Iterator<Item = (u32, &Entry)> {
+        let numbered = self.entries.iter().enumerate().skip(place as usize);
         numbered.filter_map(|(i, entry)| Some((i as u32, entry.as_ref()?)))
     }
 
@@ -365,6 +400,15 @@ impl Table {
 
     pub(crate) fn count(&self, i: u32) -> Count {
         self.counts[i as usize]
+    }
+
+    /// Packets that ran the default action.
+    pub(crate) fn missed(&self) -> Count {
+        self.missed
+    }
+
+    pub(crate) fn set_missed(&mut self, count: Count) {
+        self.missed = count;
     }
 
     pub(crate) fn set_count(&mut self, i: u32, count: Count) {
@@ -388,7 +432,7 @@ pub(crate) fn normalise(part: &mut FieldMatch, field: &KeyField) {
 }
 
 /// The mask of a prefix, in limbs.
-fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
+pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
     let limbs = crate::program::limbs(width);
     let below = |bits: u32, limb: u32| mask(bits.saturating_sub(limb * 64));
     (0..u32::from(limbs)).map(|limb| below(width, limb) & !below(width - length, limb)).collect()

@@ -20,10 +20,14 @@ impl Bounds {
             let value = key[word] >> self.shift & mask(self.width);
             return self.from[0] <= value && value <= self.to[0];
         }
-        let value = &key[word..word + limbs(self.width) as usize];
-        let not_above = |a: &[u64], b: &[u64]| a.iter().rev().le(b.iter().rev());
-        not_above(&self.from, value) && not_above(value, &self.to)
+        within(&self.from, &self.to, &key[word..word + limbs(self.width) as usize])
     }
+}
+
+/// Whether a number lies between two others of as many limbs, both included.
+pub(super) fn within(from: &[u64], to: &[u64], value: &[u64]) -> bool {
+    let not_above = |a: &[u64], b: &[u64]| a.iter().rev().le(b.iter().rev());
+    not_above(from, value) && not_above(value, to)
 }
 
 #[derive(Clone, Debug)]

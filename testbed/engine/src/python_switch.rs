@@ -4,224 +4,28 @@
 //! A lock guards it, held for one packet or one operation at a time, never while Python runs.
 
 mod convert;
+mod inner;
 mod profiles;
+mod refusal;
+mod state;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use narrows_common::{Packet, Rate, Rng, Time};
+use narrows_common::{Rate, Time};
 use narrows_switch::{
-    CloneSession, ControlError, Count, Counts, DefaultAction, PortConfig, PortStatistics, Program,
-    QueueLimit, Replica, Statistics, Switch, SwitchConfig, TableEntry, TimestampUnit, Transmit,
+    CloneSession, Count, DefaultAction, Match, Program, QueueLimit, Replica, Switch, TableEntry,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use serde::Deserialize;
 
 use convert::{meter, read, shown};
+use inner::{Config, Inner};
+use refusal::Refusal;
 
-/// What a switch is made of besides its program.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Config {
-    ports: Vec<PortConfig>,
-    timestamp_unit: TimestampUnit,
-    /// The port whose packets are the controllers'.
-    #[serde(default)]
-    cpu_port: Option<u16>,
-    /// As `SwitchConfig` has them, for a switch that a run takes.
-    #[serde(default)]
-    flow_field: Option<String>,
-    #[serde(default)]
-    record_queue: bool,
-    /// What its random numbers are drawn for, with the seed.
-    #[serde(default = "switch_name")]
-    name: String,
-}
-
-fn switch_name() -> String {
-    "switch".to_owned()
-}
-
-/// Why the switch refused: a kind of `target.py`, and a message.
-struct Refusal {
-    kind: &'static str,
-    message: String,
-}
-
-impl Refusal {
-    fn new(kind: &'static str, message: impl Into<String>) -> Self {
-        Refusal { kind, message: message.into() }
-    }
-
-    fn no_such_port(port: u16) -> Self {
-        Refusal::new("not-found", format!("port {port}: there is no such port"))
-    }
-}
-
-impl From<ControlError> for Refusal {
-    fn from(error: ControlError) -> Self {
-        let kind = match &error {
-            ControlError::Unknown { .. } | ControlError::NotFound(_) => "not-found",
-            ControlError::Exists(_) | ControlError::Present { .. } => "already-exists",
-            ControlError::Full { .. } | ControlError::NoRoom { .. } => "resource-exhausted",
-            ControlError::InUse { .. } => "failed-precondition",
-            ControlError::Constant { .. } => "permission-denied",
-            ControlError::Index { .. } => "out-of-range",
-            ControlError::Ambiguous { .. }
-            | ControlError::Value { .. }
-            | ControlError::Missing { .. } => "invalid-argument",
-        };
-        Refusal::new(kind, error.to_string())
-    }
-}
-
-impl From<Refusal> for PyErr {
-    fn from(refusal: Refusal) -> PyErr {
-        let raised = Python::attach(|py| {
-            let class = py.import("switch.server.target")?.getattr("TargetError")?;
-            class.call1((refusal.kind, refusal.message)).map(PyErr::from_value)
-        });
-        raised.unwrap_or_else(|error| error)
-    }
-}
-
-struct Inner {
-    config: Config,
-    seed: u64,
-    now: Time,
-    switch: Option<Switch>,
-    paused: usize,
-    received: BTreeMap<u16, (u64, u64)>,
-    no_program: u64,
-    /// What ports and switch did under programs before.
-    ports_before: BTreeMap<u16, PortStatistics>,
-    waited_before: BTreeMap<u16, (u128, u128)>,
-    before: Statistics,
-    sent: VecDeque<Transmit>,
-    packet_ins: Vec<Vec<u8>>,
-    collect_log: bool,
-}
-
-impl Inner {
-    fn switch(&mut self) -> Result<&mut Switch, Refusal> {
-        let none = || Refusal::new("failed-precondition", "the switch has no program yet");
-        self.switch.as_mut().ok_or_else(none)
-    }
-
-    fn port(&mut self, port: u16) -> Result<&mut PortConfig, Refusal> {
-        let found = self.config.ports.iter_mut().find(|known| known.port == port);
-        found.ok_or_else(|| Refusal::no_such_port(port))
-    }
-
-    fn build(&self, program_json: &str) -> Result<Switch, Refusal> {
-        let refuse = |message: String| Refusal::new("invalid-argument", message);
-        let program = Program::from_json(program_json).map_err(|e| refuse(e.to_string()))?;
-        let config = SwitchConfig {
-            ports: self.config.ports.clone(),
-            timestamp_unit: self.config.timestamp_unit,
-            flow_field: self.config.flow_field.clone(),
-            record_queue: self.config.record_queue,
-        };
-        let rng = Rng::for_component(self.seed, &self.config.name);
-        Switch::new(Arc::new(program), config, rng).map_err(|error| refuse(error.to_string()))
-    }
-
-    fn load(&mut self, program_json: &str) -> Result<(), Refusal> {
-        let mut switch = self.build(program_json)?;
-        switch.collect_log(self.collect_log);
-        if self.switch.is_some() {
-            self.before = self.statistics();
-            for port in self.config.ports.clone() {
-                let mut done = self.port_statistics(port.port)?;
-                done.dequeued += done.waiting_packets;
-                done.dropped_egress += done.waiting_packets;
-                self.ports_before.insert(port.port, done);
-                let waited = self.waited(port.port);
-                self.waited_before.insert(port.port, waited);
-            }
-        }
-        self.switch = Some(switch);
-        Ok(())
-    }
-
-    fn statistics(&self) -> Statistics {
-        let now = self.switch.as_ref().map(Switch::statistics).unwrap_or_default();
-        let before = self.before;
-        Statistics {
-            received: before.received + now.received,
-            parser_errors: before.parser_errors + now.parser_errors,
-            checksum_errors: before.checksum_errors + now.checksum_errors,
-            dropped_ingress: before.dropped_ingress + now.dropped_ingress,
-            dropped_egress: before.dropped_egress + now.dropped_egress,
-            no_such_port: before.no_such_port + now.no_such_port,
-            no_such_group: before.no_such_group + now.no_such_group,
-            aborted: before.aborted + now.aborted,
-            endless: before.endless + now.endless,
-        }
-    }
-
-    fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
-        let now = match &self.switch {
-            Some(switch) => {
-                switch.port_statistics(port).map_err(|_| Refusal::no_such_port(port))?
-            }
-            None => PortStatistics::default(),
-        };
-        let before = self.ports_before.get(&port).copied().unwrap_or_default();
-        Ok(PortStatistics {
-            enqueued: before.enqueued + now.enqueued,
-            dequeued: before.dequeued + now.dequeued,
-            dropped_queue_full: before.dropped_queue_full + now.dropped_queue_full,
-            dropped_egress: before.dropped_egress + now.dropped_egress,
-            transmitted: before.transmitted + now.transmitted,
-            transmitted_bytes: before.transmitted_bytes + now.transmitted_bytes,
-            depth_max_packets: before.depth_max_packets.max(now.depth_max_packets),
-            depth_max_bytes: before.depth_max_bytes.max(now.depth_max_bytes),
-            ..now
-        })
-    }
-
-    /// Packet- and byte-picoseconds waited at a port since the switch began.
-    fn waited(&self, port: u16) -> (u128, u128) {
-        let now = self.switch.as_ref().and_then(|switch| switch.port_waited(self.now, port).ok());
-        let (now, before) = (now.unwrap_or_default(), self.waited_before.get(&port));
-        let before = before.copied().unwrap_or_default();
-        (before.0 + now.0, before.1 + now.1)
-    }
-
-    /// Mean packets and bytes that waited at a port since the switch's clock was zero.
-    fn mean_depth(&self, port: u16) -> (f64, f64) {
-        let (packet_ps, byte_ps) = self.waited(port);
-        let time_ps = self.now.as_ps().max(1) as f64;
-        (packet_ps as f64 / time_ps, byte_ps as f64 / time_ps)
-    }
-
-    fn handle_packet(&mut self, port: u16, bytes: &[u8], now: Time) {
-        self.now = self.now.max(now);
-        let received = self.received.entry(port).or_default();
-        received.0 += 1;
-        received.1 += bytes.len() as u64;
-        match &mut self.switch {
-            Some(switch) => switch.handle_packet(self.now, port, Packet::from_bytes(bytes)),
-            None => self.no_program += 1,
-        }
-        self.collect();
-    }
-
-    fn collect(&mut self) {
-        let Some(switch) = &mut self.switch else { return };
-        while let Some(transmit) = switch.poll_transmit() {
-            if Some(transmit.port) == self.config.cpu_port {
-                self.packet_ins.push(transmit.packet.to_bytes());
-                switch.recycle(transmit.packet);
-            } else {
-                self.sent.push_back(transmit);
-            }
-        }
-    }
-}
+/// Entries that are read while packets wait.
+const ENTRIES_AT_ONCE: usize = 1024;
 
 /// A transmission: port, start and end in picoseconds, bytes.
 type Sent<'py> = (u16, u64, u64, Bound<'py, PyBytes>);
@@ -274,21 +78,7 @@ impl PySwitch {
     fn new(config_json: &str, seed: u64) -> PyResult<Self> {
         let config: Config = serde_json::from_str(config_json)
             .map_err(|error| PyValueError::new_err(format!("switch: {error}")))?;
-        let inner = Inner {
-            config,
-            seed,
-            now: Time::ZERO,
-            switch: None,
-            paused: 0,
-            received: BTreeMap::new(),
-            no_program: 0,
-            ports_before: BTreeMap::new(),
-            waited_before: BTreeMap::new(),
-            before: Statistics::default(),
-            sent: VecDeque::new(),
-            packet_ins: vec![],
-            collect_log: false,
-        };
+        let inner = Inner::new(config, seed);
         Ok(PySwitch { inner: Mutex::new(inner), resumed: Condvar::new() })
     }
 
@@ -360,26 +150,17 @@ impl PySwitch {
     }
 
     fn load(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
-        self.with(py, |inner| inner.load(program_json))
+        // Packets go on under the old program meanwhile.
+        let (config, seed) = {
+            let inner = self.lock();
+            (inner.config.clone(), inner.seed)
+        };
+        let switch = py.detach(|| config.build(program_json, seed))?;
+        self.with(py, |inner| inner.install(switch))
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (done, no_program) = py.detach(|| {
-            let inner = self.lock();
-            (inner.statistics(), inner.no_program)
-        });
-        let dict = PyDict::new(py);
-        dict.set_item("received", done.received + no_program)?;
-        dict.set_item("parser_errors", done.parser_errors)?;
-        dict.set_item("checksum_errors", done.checksum_errors)?;
-        dict.set_item("dropped_ingress", done.dropped_ingress)?;
-        dict.set_item("dropped_egress", done.dropped_egress)?;
-        dict.set_item("no_such_port", done.no_such_port)?;
-        dict.set_item("no_such_group", done.no_such_group)?;
-        dict.set_item("aborted", done.aborted)?;
-        dict.set_item("endless", done.endless)?;
-        dict.set_item("no_program", no_program)?;
-        Ok(dict)
+        self.statistics_of(py)
     }
 
     fn ports(&self) -> Vec<u16> {
@@ -389,42 +170,7 @@ impl PySwitch {
     }
 
     fn port_state<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
-        let (config, done, received, mean) = self.with(py, |inner| {
-            let config = inner.port(port)?.clone();
-            let received = inner.received.get(&port).copied().unwrap_or_default();
-            Ok((config, inner.port_statistics(port)?, received, inner.mean_depth(port)))
-        })?;
-        let limit = PyDict::new(py);
-        match config.queue {
-            QueueLimit::Packets(most) => limit.set_item("packets", most)?,
-            QueueLimit::Bytes(most) => limit.set_item("bytes", most)?,
-            QueueLimit::TimePs(most) => limit.set_item("time_ps", most)?,
-        }
-        let counts = match config.counts {
-            Counts::Ip => "ip",
-            Counts::Frame => "frame",
-            Counts::Wire => "wire",
-        };
-        let dict = PyDict::new(py);
-        dict.set_item("port", port)?;
-        dict.set_item("rate_bps", config.rate_bps)?;
-        dict.set_item("queue", limit)?;
-        dict.set_item("counts", counts)?;
-        dict.set_item("enqueued", done.enqueued)?;
-        dict.set_item("dequeued", done.dequeued)?;
-        dict.set_item("dropped_queue_full", done.dropped_queue_full)?;
-        dict.set_item("dropped_egress", done.dropped_egress)?;
-        dict.set_item("transmitted", done.transmitted)?;
-        dict.set_item("transmitted_bytes", done.transmitted_bytes)?;
-        dict.set_item("received", received.0)?;
-        dict.set_item("received_bytes", received.1)?;
-        dict.set_item("waiting_packets", done.waiting_packets)?;
-        dict.set_item("waiting_bytes", done.waiting_bytes)?;
-        dict.set_item("depth_max_packets", done.depth_max_packets)?;
-        dict.set_item("depth_max_bytes", done.depth_max_bytes)?;
-        dict.set_item("depth_mean_packets", mean.0)?;
-        dict.set_item("depth_mean_bytes", mean.1)?;
-        Ok(dict)
+        self.port_state_of(py, port)
     }
 
     fn set_rate(&self, py: Python<'_>, port: u16, rate_bps: u64) -> PyResult<()> {
@@ -480,11 +226,18 @@ impl PySwitch {
     }
 
     fn entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Vec<Row<'py>>> {
-        let found = self.with(py, |inner| Ok(inner.switch()?.entries(table)?))?;
-        let row = |(entry, count): &(TableEntry, Count)| {
-            Ok((shown(py, entry)?, count.packets, count.bytes))
-        };
-        found.iter().map(row).collect()
+        let (mut rows, mut place) = (vec![], Some(0));
+        while let Some(from) = place {
+            // Packets go on in between.
+            let (found, next) = self.with(py, |inner| {
+                Ok(inner.switch()?.entries_from(table, from, ENTRIES_AT_ONCE)?)
+            })?;
+            for (entry, count) in &found {
+                rows.push((shown(py, entry)?, count.packets, count.bytes));
+            }
+            place = next;
+        }
+        Ok(rows)
     }
 
     fn set_entry_count(
@@ -519,6 +272,22 @@ impl PySwitch {
 
     fn reset_default_action(&self, py: Python<'_>, table: &str) -> PyResult<()> {
         self.with(py, |inner| Ok(inner.switch()?.reset_default_action(table)?))
+    }
+
+    fn default_count(&self, py: Python<'_>, table: &str) -> PyResult<(u64, u64)> {
+        let count = self.with(py, |inner| Ok(inner.switch()?.default_count(table)?))?;
+        Ok((count.packets, count.bytes))
+    }
+
+    fn set_default_count(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        packets: u64,
+        octets: u64,
+    ) -> PyResult<()> {
+        let count = Count { packets, bytes: octets };
+        self.with(py, |inner| Ok(inner.switch()?.set_default_count(table, count)?))
     }
 
     fn read_counters(
@@ -606,7 +375,13 @@ impl PySwitch {
         })
     }
 
-    fn set_value_set(&self, py: Python<'_>, name: &str, members: Vec<Vec<String>>) -> PyResult<()> {
+    fn set_value_set(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        members: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let members: Vec<Vec<Option<Match>>> = read(members)?;
         self.with(py, |inner| Ok(inner.switch()?.set_value_set(name, &members)?))
     }
 
@@ -618,15 +393,6 @@ impl PySwitch {
         given: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         self.write_profile_of(py, operation, kind, given)
-    }
-
-    fn read_profile<'py>(
-        &self,
-        py: Python<'py>,
-        kind: &str,
-        profile: &str,
-    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.read_profile_of(py, kind, profile)
     }
 
     fn set_idle_timeout(

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
 
-use super::Refusal;
+use super::refusal::Refusal;
 
 pub(super) fn read<'py, T: for<'a> Deserialize<'a>>(value: &Bound<'py, PyAny>) -> PyResult<T> {
     pythonize::depythonize(value)
@@ -43,5 +43,8 @@ pub(super) fn meter(config: Option<BTreeMap<String, u64>>) -> Result<Option<Mete
         config.get(name).copied().ok_or_else(missing)
     };
     let (cir, cburst) = (part("cir")?, part("cburst")?);
-    Ok(Some(MeterConfig { cir, cburst, pir: part("pir")?, pburst: part("pburst")? }))
+    Ok(Some(match config.get("eburst") {
+        Some(&eburst) => MeterConfig::SingleRate { cir, cburst, eburst },
+        None => MeterConfig::TwoRate { cir, cburst, pir: part("pir")?, pburst: part("pburst")? },
+    }))
 }

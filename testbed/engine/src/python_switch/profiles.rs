@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
 
+use super::PySwitch;
 use super::convert::{read, shown};
-use super::{PySwitch, Refusal};
+use super::refusal::Refusal;
 
 /// A member or group by its number alone.
 #[derive(Deserialize)]
@@ -59,35 +60,6 @@ impl PySwitch {
                 other => Err(unknown(other)),
             }
         })
-    }
-
-    /// All members or groups of a profile, as they were written.
-    pub(super) fn read_profile_of<'py>(
-        &self,
-        py: Python<'py>,
-        kind: &str,
-        profile: &str,
-    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let mut rows = vec![];
-        if kind == "member" {
-            for member in self.with(py, |inner| Ok(inner.switch()?.members(profile)?))? {
-                let dict = PyDict::new(py);
-                dict.set_item("profile", member.profile)?;
-                dict.set_item("id", member.id)?;
-                dict.set_item("action", member.action)?;
-                dict.set_item("params", member.params)?;
-                rows.push(dict);
-            }
-        } else {
-            for group in self.with(py, |inner| Ok(inner.switch()?.groups(profile)?))? {
-                let dict = PyDict::new(py);
-                dict.set_item("profile", group.profile)?;
-                dict.set_item("id", group.id)?;
-                dict.set_item("members", group.members)?;
-                rows.push(dict);
-            }
-        }
-        Ok(rows)
     }
 
     /// Sets an entry's idle time-out; none lets it be for ever.

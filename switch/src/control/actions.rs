@@ -1,0 +1,92 @@
+//! Actions with their parameters, and what a table does on a miss.
+
+use super::matches::number;
+use super::{ControlError, DefaultAction, find};
+use crate::load::value::to_hex;
+use crate::program::{Table as Declared, limbs};
+use crate::switch::Switch;
+use std::collections::BTreeMap;
+
+impl Switch {
+    /// Sets what a table does on a miss.
+    ///
+    /// # Errors
+    /// When the action is not one of the table's, or the default is constant.
+    pub fn set_default_action(&mut self, default: &DefaultAction) -> Result<(), ControlError> {
+        let table = self.table(&default.table)?;
+        let declared = &self.program.tables[table];
+        if declared.default_fixed {
+            let what = "the default action";
+            return Err(ControlError::Constant { table: declared.name.clone(), what });
+        }
+        let chosen = self.action(declared, &default.action, &default.params)?;
+        self.check_default(declared, chosen.0)?;
+        self.machine.tables[table].set_default(&self.program, declared, Some(chosen));
+        Ok(())
+    }
+
+    /// Makes a table's default action what the program says, which may be none.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    pub fn reset_default_action(&mut self, table: &str) -> Result<(), ControlError> {
+        let table = self.table(table)?;
+        let declared = &self.program.tables[table];
+        self.machine.tables[table].set_default(&self.program, declared, declared.default.clone());
+        Ok(())
+    }
+
+    /// A table's default action, if it has one.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    pub fn default_action(&self, table: &str) -> Result<Option<DefaultAction>, ControlError> {
+        let table = self.table(table)?;
+        let declared = &self.program.tables[table];
+        Ok(self.machine.tables[table].default_entry().map(|entry| DefaultAction {
+            table: declared.name.clone(),
+            action: self.program.actions[entry.action as usize].name.clone(),
+            params: self.params_of(entry.action, &entry.data),
+        }))
+    }
+
+    pub(super) fn action(
+        &self,
+        table: &Declared,
+        name: &str,
+        params: &BTreeMap<String, String>,
+    ) -> Result<(u16, Vec<u64>), ControlError> {
+        let actions = &self.program.actions;
+        let names = table.actions.iter().map(|&action| actions[action as usize].name.as_str());
+        let kind = format!("action of table '{}'", table.name);
+        let action = table.actions[find(&kind, name, names)?];
+        let found = &actions[action as usize];
+        let place = format!("action '{}'", found.name);
+        for given in params.keys() {
+            if !found.parameters.iter().any(|parameter| parameter.name == *given) {
+                let kind = format!("parameter of {place}");
+                return Err(ControlError::Unknown { kind, name: given.clone() });
+            }
+        }
+        let mut data = vec![];
+        for parameter in &found.parameters {
+            let Some(text) = params.get(&parameter.name) else {
+                return Err(ControlError::Missing { place, name: parameter.name.clone() });
+            };
+            let place = format!("{place}, parameter '{}'", parameter.name);
+            data.extend(number(&place, text, parameter.width)?);
+        }
+        Ok((action, data))
+    }
+
+    /// An action's parameters by name.
+    pub(super) fn params_of(&self, action: u16, data: &[u64]) -> BTreeMap<String, String> {
+        let (mut params, mut at) = (BTreeMap::new(), 0);
+        for parameter in &self.program.actions[action as usize].parameters {
+            let count = limbs(parameter.width) as usize;
+            params.insert(parameter.name.clone(), to_hex(&data[at..at + count]));
+            at += count;
+        }
+        params
+    }
+}

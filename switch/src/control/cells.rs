@@ -1,0 +1,199 @@
+//! Registers, counters and meters.
+
+use super::matches::{matches, number};
+use super::{ControlError, TableEntry, find};
+use crate::externs::counter::Count;
+use crate::externs::meter::MeterConfig;
+use crate::load::value::to_hex;
+use crate::switch::Switch;
+use narrows_common::Time;
+
+impl Switch {
+    fn register(&self, name: &str) -> Result<usize, ControlError> {
+        let names = self.program.registers.iter().map(|register| register.name.as_str());
+        find("register", name, names)
+    }
+
+    /// Reads a register cell of up to 64 bits.
+    ///
+    /// # Errors
+    /// When there is no such cell, or it is wider.
+    pub fn read_register(&self, name: &str, index: u64) -> Result<u64, ControlError> {
+        let register = self.register(name)?;
+        let declared = &self.program.registers[register];
+        let cells = &self.machine.registers[register];
+        match cells.cell(index) {
+            Some([value]) => Ok(*value),
+            Some(_) => Err(ControlError::Value {
+                place: format!("register '{}'", declared.name),
+                value: format!("{} bits", declared.width),
+                expected: "at most 64 bits; read_register_hex has no limit".into(),
+            }),
+            None => Err(self.beyond("register", &declared.name, index, cells.len())),
+        }
+    }
+
+    /// Reads a register cell of any width, in hexadecimal.
+    ///
+    /// # Errors
+    /// When there is no such cell.
+    pub fn read_register_hex(&self, name: &str, index: u64) -> Result<String, ControlError> {
+        let register = self.register(name)?;
+        let cells = &self.machine.registers[register];
+        let declared = &self.program.registers[register];
+        match cells.cell(index) {
+            Some(limbs) => Ok(to_hex(limbs)),
+            None => Err(self.beyond("register", &declared.name, index, cells.len())),
+        }
+    }
+
+    /// Reads `count` register cells from `first` on, in hexadecimal.
+    ///
+    /// # Errors
+    /// When there is no such register, or it ends before.
+    pub fn read_registers(
+        &self,
+        name: &str,
+        first: u64,
+        count: u64,
+    ) -> Result<Vec<String>, ControlError> {
+        let register = self.register(name)?;
+        let cells = &self.machine.registers[register];
+        let last = first.saturating_add(count);
+        if last > cells.len() {
+            let name = &self.program.registers[register].name;
+            return Err(self.beyond("register", name, last - 1, cells.len()));
+        }
+        Ok((first..last).filter_map(|index| cells.cell(index)).map(to_hex).collect())
+    }
+
+    /// Writes a register cell.
+    ///
+    /// # Errors
+    /// When there is no such cell, or the value is too wide.
+    pub fn write_register(
+        &mut self,
+        name: &str,
+        index: u64,
+        value: &str,
+    ) -> Result<(), ControlError> {
+        let register = self.register(name)?;
+        let declared = &self.program.registers[register];
+        let place = format!("register '{}'", declared.name);
+        let value = number(&place, value, declared.width)?;
+        if self.machine.registers[register].set(index, &value) {
+            return Ok(());
+        }
+        let size = self.machine.registers[register].len();
+        Err(self.beyond("register", &self.program.registers[register].name, index, size))
+    }
+
+    fn beyond(&self, kind: &'static str, name: &str, index: u64, size: u64) -> ControlError {
+        ControlError::Index { kind, name: name.into(), index, size }
+    }
+
+    /// Reads a cell of an indirect counter.
+    ///
+    /// # Errors
+    /// When there is no such cell.
+    pub fn read_counter(&self, name: &str, index: u64) -> Result<Count, ControlError> {
+        let names = self.program.counters.iter().map(|counter| counter.name.as_str());
+        let counter = find("counter", name, names)?;
+        let cells = &self.machine.counters[counter];
+        match cells.get(index as usize) {
+            Some(count) => Ok(*count),
+            None => {
+                let name = &self.program.counters[counter].name;
+                Err(self.beyond("counter", name, index, cells.len() as u64))
+            }
+        }
+    }
+
+    /// Reads `count` cells of an indirect counter from `first` on.
+    ///
+    /// # Errors
+    /// When there is no such counter, or it ends before.
+    pub fn read_counters(
+        &self,
+        name: &str,
+        first: u64,
+        count: u64,
+    ) -> Result<Vec<Count>, ControlError> {
+        let names = self.program.counters.iter().map(|counter| counter.name.as_str());
+        let counter = find("counter", name, names)?;
+        let cells = &self.machine.counters[counter];
+        let last = first.saturating_add(count);
+        match cells.get(first as usize..last as usize) {
+            Some(cells) => Ok(cells.to_vec()),
+            None => {
+                let name = &self.program.counters[counter].name;
+                Err(self.beyond("counter", name, last - 1, cells.len() as u64))
+            }
+        }
+    }
+
+    /// Sets a cell of an indirect counter.
+    ///
+    /// # Errors
+    /// When there is no such cell.
+    pub fn write_counter(
+        &mut self,
+        name: &str,
+        index: u64,
+        count: Count,
+    ) -> Result<(), ControlError> {
+        self.read_counter(name, index)?;
+        let names = self.program.counters.iter().map(|counter| counter.name.as_str());
+        let counter = find("counter", name, names)?;
+        self.machine.counters[counter][index as usize] = count;
+        Ok(())
+    }
+
+    /// Configures a cell of an indirect meter; `None` makes it green for ever.
+    ///
+    /// # Errors
+    /// When there is no such cell.
+    pub fn configure_meter(
+        &mut self,
+        now: Time,
+        name: &str,
+        index: u64,
+        config: Option<MeterConfig>,
+    ) -> Result<(), ControlError> {
+        let names = self.program.meters.iter().map(|meter| meter.name.as_str());
+        let meter = find("meter", name, names)?;
+        let cells = &mut self.machine.meters[meter];
+        let size = cells.len() as u64;
+        match cells.get_mut(index as usize) {
+            Some(cell) => {
+                cell.configure(now, config);
+                Ok(())
+            }
+            None => Err(self.beyond("meter", &self.program.meters[meter].name, index, size)),
+        }
+    }
+
+    /// Configures the direct meter of the entry with these matches.
+    ///
+    /// # Errors
+    /// When there is no such entry, or the table has no direct meter.
+    pub fn configure_entry_meter(
+        &mut self,
+        now: Time,
+        entry: &TableEntry,
+        config: Option<MeterConfig>,
+    ) -> Result<(), ControlError> {
+        let table = self.table(&entry.table)?;
+        let declared = &self.program.tables[table];
+        let matches = matches(declared, &entry.matches)?;
+        let at = self.machine.tables[table].position(&matches, entry.priority);
+        let cell = at.and_then(|at| self.machine.direct_meters[table].get_mut(at as usize));
+        match cell {
+            Some(cell) => {
+                cell.configure(now, config);
+                Ok(())
+            }
+            None => Err(ControlError::NotFound(declared.name.clone())),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Table entries and their direct counters.
+
+use super::matches::{matches, shown};
+use super::{ControlError, TableEntry};
+use crate::externs::counter::Count;
+use crate::program::Table as Declared;
+use crate::switch::Switch;
+use crate::table::{Entry, Refusal};
+
+/// An entry with its direct counter, 0 without.
+pub type CountedEntry = (TableEntry, Count);
+
+impl Switch {
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// When it does not fit the table, exists already, or the table is full or constant.
+    pub fn insert_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
+        let (table, entry) = self.entry(entry)?;
+        let declared = &self.program.tables[table];
+        match self.machine.tables[table].insert(&self.program, declared, entry) {
+            Ok(at) => {
+                let meters = &mut self.machine.direct_meters[table];
+                if declared.meter.is_some() {
+                    meters.resize(meters.len().max(at as usize + 1), Default::default());
+                    meters[at as usize] = Default::default();
+                }
+                Ok(())
+            }
+            Err(Refusal::Exists) => Err(ControlError::Exists(declared.name.clone())),
+            Err(Refusal::Full) => {
+                Err(ControlError::Full { table: declared.name.clone(), size: declared.max_size })
+            }
+        }
+    }
+
+    /// Gives an entry another action; its counter goes on.
+    ///
+    /// # Errors
+    /// When it does not fit the table, there is no such entry, or the table is constant.
+    pub fn modify_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
+        let (table, entry) = self.entry(entry)?;
+        let declared = &self.program.tables[table];
+        let found = &mut self.machine.tables[table];
+        match found.position(&entry.matches, entry.priority) {
+            Some(at) => {
+                found.modify(&self.program, declared, at, entry.action, entry.data);
+                Ok(())
+            }
+            None => Err(ControlError::NotFound(declared.name.clone())),
+        }
+    }
+
+    /// Removes the entry with these matches (and priority); the action does not matter.
+    ///
+    /// # Errors
+    /// When there is no such entry, or the table is constant.
+    pub fn delete_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
+        let table = self.writable(&entry.table)?;
+        let declared = &self.program.tables[table];
+        let matches = matches(declared, &entry.matches)?;
+        let found = &mut self.machine.tables[table];
+        match found.position(&matches, entry.priority) {
+            Some(at) => {
+                found.remove(declared, at);
+                Ok(())
+            }
+            None => Err(ControlError::NotFound(declared.name.clone())),
+        }
+    }
+
+    /// A table whose entries are not fixed.
+    fn writable(&self, name: &str) -> Result<usize, ControlError> {
+        let table = self.table(name)?;
+        let declared = &self.program.tables[table];
+        if declared.entries.is_some() {
+            return Err(ControlError::Constant { table: declared.name.clone(), what: "entries" });
+        }
+        Ok(table)
+    }
+
+    fn entry(&self, entry: &TableEntry) -> Result<(usize, Entry), ControlError> {
+        let table = self.writable(&entry.table)?;
+        let declared = &self.program.tables[table];
+        let matches = matches(declared, &entry.matches)?;
+        if declared.words == 0 {
+            return Err(ControlError::Constant { table: declared.name.clone(), what: "the key" });
+        }
+        let (action, data) = self.action(declared, &entry.action, &entry.params)?;
+        self.check_choice(declared, action, &data)?;
+        Ok((table, Entry { matches, priority: entry.priority, action, data }))
+    }
+
+    /// The entry with these matches (and priority), and its direct counter; the action asked
+    /// with does not matter.
+    ///
+    /// # Errors
+    /// When there is no such table, or the matches do not fit it.
+    pub fn find_entry(
+        &self,
+        entry: &TableEntry,
+    ) -> Result<Option<(TableEntry, Count)>, ControlError> {
+        let table = self.table(&entry.table)?;
+        let declared = &self.program.tables[table];
+        let matches = matches(declared, &entry.matches)?;
+        let found = &self.machine.tables[table];
+        let Some(at) = found.position(&matches, entry.priority) else { return Ok(None) };
+        let Some(stored) = found.entry(at) else { return Ok(None) };
+        Ok(Some((self.shown_entry(declared, stored), found.count(at))))
+    }
+
+    /// A table's entries with their direct counters, in the order of their places.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    pub fn entries(&self, table: &str) -> Result<Vec<CountedEntry>, ControlError> {
+        Ok(self.entries_from(table, 0, usize::MAX)?.0)
+    }
+
+    /// At most so many of a table's entries from a place on, and the place to go on from; a
+    /// large table can so be read without holding the switch all the while.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    pub fn entries_from(
+        &self,
+        table: &str,
+        place: u32,
+        most: usize,
+    ) -> Result<(Vec<CountedEntry>, Option<u32>), ControlError> {
+        let table = self.table(table)?;
+        let declared = &self.program.tables[table];
+        let found = &self.machine.tables[table];
+        let entries = found.entries_from(place).take(most);
+        let mut next = None;
+        let entries = entries.map(|(at, entry)| {
+            next = Some(at + 1);
+            (self.shown_entry(declared, entry), found.count(at))
+        });
+        let entries: Vec<_> = entries.collect();
+        Ok((entries, next))
+    }
+
+    /// An entry as the control plane writes it.
+    pub(super) fn shown_entry(&self, table: &Declared, entry: &Entry) -> TableEntry {
+        TableEntry {
+            table: table.name.clone(),
+            matches: shown(table, &entry.matches),
+            priority: entry.priority,
+            action: self.program.actions[entry.action as usize].name.clone(),
+            params: self.params_of(entry.action, &entry.data),
+        }
+    }
+
+    /// The direct counter of the entry with these matches.
+    ///
+    /// # Errors
+    /// When there is no such entry, or the table has no direct counter.
+    pub fn entry_count(&self, entry: &TableEntry) -> Result<Count, ControlError> {
+        let table = self.counted(&entry.table)?;
+        let declared = &self.program.tables[table];
+        let matches = matches(declared, &entry.matches)?;
+        let found = &self.machine.tables[table];
+        match found.position(&matches, entry.priority) {
+            Some(at) => Ok(found.count(at)),
+            None => Err(ControlError::NotFound(declared.name.clone())),
+        }
+    }
+
+    /// The direct counter of a table's default action: packets that ran it on a miss.
+    ///
+    /// # Errors
+    /// When there is no such table, or it has no direct counter.
+    pub fn default_count(&self, table: &str) -> Result<Count, ControlError> {
+        Ok(self.machine.tables[self.counted(table)?].missed())
+    }
+
+    /// Sets the direct counter of a table's default action.
+    ///
+    /// # Errors
+    /// As [`Switch::default_count`].
+    pub fn set_default_count(&mut self, table: &str, count: Count) -> Result<(), ControlError> {
+        let table = self.counted(table)?;
+        self.machine.tables[table].set_missed(count);
+        Ok(())
+    }
+
+    /// A table with a direct counter.
+    fn counted(&self, name: &str) -> Result<usize, ControlError> {
+        let table = self.table(name)?;
+        let declared = &self.program.tables[table];
+        if declared.counted {
+            return Ok(table);
+        }
+        let kind = "direct counter of table".into();
+        Err(ControlError::Unknown { kind, name: declared.name.clone() })
+    }
+
+    /// Sets the direct counter of the entry with these matches.
+    ///
+    /// # Errors
+    /// As [`Switch::entry_count`].
+    pub fn set_entry_count(
+        &mut self,
+        entry: &TableEntry,
+        count: Count,
+    ) -> Result<(), ControlError> {
+        self.entry_count(entry)?;
+        let table = self.table(&entry.table)?;
+        let matches = matches(&self.program.tables[table], &entry.matches)?;
+        let found = &mut self.machine.tables[table];
+        if let Some(at) = found.position(&matches, entry.priority) {
+            found.set_count(at, count);
+        }
+        Ok(())
+    }
+}

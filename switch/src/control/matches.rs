@@ -1,0 +1,135 @@
+//! Matches and values between the control plane's text and a table's limbs.
+
+use super::{ControlError, Match, find};
+use crate::load::value::{Integer, to_hex};
+use crate::program::{KeyField, MatchKind, Table as Declared};
+use crate::table::{FieldMatch, prefix_mask};
+use std::collections::BTreeMap;
+
+pub(super) fn number(place: &str, text: &str, width: u32) -> Result<Vec<u64>, ControlError> {
+    let value = Integer::parse(text).and_then(|integer| integer.to_width(width));
+    value.ok_or_else(|| ControlError::Value {
+        place: place.into(),
+        value: text.into(),
+        expected: format!("a number of at most {width} bits, decimal or 0x..."),
+    })
+}
+
+/// The matches of an entry, one for each field of the key.
+pub(super) fn matches(
+    table: &Declared,
+    given: &BTreeMap<String, Match>,
+) -> Result<Vec<FieldMatch>, ControlError> {
+    let mut by_field: Vec<Option<&Match>> = vec![None; table.key.len()];
+    for (name, part) in given {
+        let names = table.key.iter().map(|field| field.name.as_str());
+        let field = find(&format!("key field of table '{}'", table.name), name, names)?;
+        by_field[field] = Some(part);
+    }
+    let fields = table.key.iter().zip(by_field);
+    fields.map(|(field, part)| field_match(table, field, part)).collect()
+}
+
+fn field_match(
+    table: &Declared,
+    field: &KeyField,
+    part: Option<&Match>,
+) -> Result<FieldMatch, ControlError> {
+    let place = format!("table '{}', field '{}'", table.name, field.name);
+    let value = |text: &str| number(&place, text, field.width);
+    let ones = prefix_mask(field.width, field.width);
+    let zeros = vec![0; ones.len()];
+    let mut found = match (field.kind, part) {
+        (MatchKind::Exact, Some(Match::Exact(text))) => FieldMatch::Exact(value(text)?),
+        (MatchKind::Exact, None) => {
+            let place = format!("table '{}'", table.name);
+            return Err(ControlError::Missing { place, name: field.name.clone() });
+        }
+        (MatchKind::Lpm, Some(Match::Lpm(text, length))) => {
+            FieldMatch::Lpm(value(text)?, prefix(&place, *length, field.width)?)
+        }
+        (MatchKind::Lpm, Some(Match::Exact(text))) => FieldMatch::Lpm(value(text)?, field.width),
+        (MatchKind::Lpm, None) => FieldMatch::Lpm(zeros, 0),
+        (MatchKind::Ternary, Some(Match::Ternary(text, mask))) => {
+            FieldMatch::Ternary(value(text)?, value(mask)?)
+        }
+        (MatchKind::Ternary, Some(Match::Exact(text) | Match::Optional(text))) => {
+            FieldMatch::Ternary(value(text)?, ones)
+        }
+        (MatchKind::Ternary, None) => FieldMatch::Ternary(zeros.clone(), zeros),
+        (MatchKind::Range, Some(Match::Range(from, to))) => {
+            range(&place, value(from)?, value(to)?)?
+        }
+        (MatchKind::Range, Some(Match::Exact(text))) => {
+            FieldMatch::Range(value(text)?, value(text)?)
+        }
+        (MatchKind::Range, None) => FieldMatch::Range(zeros, ones),
+        (kind, Some(other)) => {
+            let expected = format!("a match of kind {kind:?}").to_lowercase();
+            return Err(ControlError::Value { place, value: format!("{other:?}"), expected });
+        }
+    };
+    crate::table::normalise(&mut found, field);
+    Ok(found)
+}
+
+/// A match of whatever kind it is; prefixes become masks.
+pub(super) fn open_match(
+    place: &str,
+    width: u32,
+    part: Option<&Match>,
+) -> Result<FieldMatch, ControlError> {
+    let value = |text: &str| number(place, text, width);
+    let masked = |mut value: Vec<u64>, mask: Vec<u64>| {
+        value.iter_mut().zip(&mask).for_each(|(limb, keep)| *limb &= keep);
+        FieldMatch::Ternary(value, mask)
+    };
+    Ok(match part {
+        None => {
+            let zeros = prefix_mask(width, 0);
+            FieldMatch::Ternary(zeros.clone(), zeros)
+        }
+        Some(Match::Exact(text) | Match::Optional(text)) => FieldMatch::Exact(value(text)?),
+        Some(Match::Ternary(text, mask)) => masked(value(text)?, value(mask)?),
+        Some(Match::Lpm(text, length)) => {
+            masked(value(text)?, prefix_mask(width, prefix(place, *length, width)?))
+        }
+        Some(Match::Range(from, to)) => range(place, value(from)?, value(to)?)?,
+    })
+}
+
+fn prefix(place: &str, length: u32, width: u32) -> Result<u32, ControlError> {
+    if length <= width {
+        return Ok(length);
+    }
+    let expected = format!("a prefix of 0 to {width}");
+    Err(ControlError::Value { place: place.into(), value: length.to_string(), expected })
+}
+
+fn range(place: &str, from: Vec<u64>, to: Vec<u64>) -> Result<FieldMatch, ControlError> {
+    if from.iter().rev().le(to.iter().rev()) {
+        return Ok(FieldMatch::Range(from, to));
+    }
+    Err(ControlError::Value {
+        place: place.into(),
+        value: format!("{} to {}", to_hex(&from), to_hex(&to)),
+        expected: "a range that is not empty".into(),
+    })
+}
+
+/// Matches as the control plane writes them; fields that match anything are left out.
+pub(super) fn shown(table: &Declared, matches: &[FieldMatch]) -> BTreeMap<String, Match> {
+    let mut all = BTreeMap::new();
+    for (field, part) in table.key.iter().zip(matches) {
+        let part = match part {
+            FieldMatch::Exact(value) => Match::Exact(to_hex(value)),
+            FieldMatch::Lpm(_, 0) => continue,
+            FieldMatch::Lpm(value, length) => Match::Lpm(to_hex(value), *length),
+            FieldMatch::Ternary(_, mask) if mask.iter().all(|&limb| limb == 0) => continue,
+            FieldMatch::Ternary(value, mask) => Match::Ternary(to_hex(value), to_hex(mask)),
+            FieldMatch::Range(from, to) => Match::Range(to_hex(from), to_hex(to)),
+        };
+        all.insert(field.name.clone(), part);
+    }
+    all
+}

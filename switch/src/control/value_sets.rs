@@ -1,0 +1,39 @@
+//! Members of parser value sets.
+
+use super::matches::open_match;
+use super::{ControlError, Match, find};
+use crate::switch::Switch;
+use crate::table::value_set::Members;
+
+impl Switch {
+    /// Sets all members of a parser value set: each has one match, of any kind, for each part
+    /// of the select's key, and `None` for any value. Nothing changes when one does not fit.
+    ///
+    /// # Errors
+    /// When there is no such set, or the matches do not fit it.
+    pub fn set_value_set(
+        &mut self,
+        name: &str,
+        members: &[Vec<Option<Match>>],
+    ) -> Result<(), ControlError> {
+        let names = self.program.value_sets.iter().map(|set| set.name.as_str());
+        let set = find("value set", name, names)?;
+        let declared = &self.program.value_sets[set];
+        let place = format!("value set '{}'", declared.name);
+        let mut found = Members::default();
+        for parts in members {
+            if declared.parts.len() != parts.len() {
+                return Err(ControlError::Value {
+                    place,
+                    value: format!("a member of {} parts", parts.len()),
+                    expected: format!("{} parts", declared.parts.len()),
+                });
+            }
+            let parts = parts.iter().zip(&declared.parts);
+            let parts = parts.map(|(part, &width)| open_match(&place, width, part.as_ref()));
+            found.insert(parts.collect::<Result<_, _>>()?);
+        }
+        self.machine.value_sets[set] = found;
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! The switch under its programs, one after another: what it did under those before stays
+//! counted.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use narrows_common::{Packet, Rate, Rng, Time};
+use narrows_switch::{
+    ConfigError, PortConfig, PortStatistics, Program, Statistics, Switch, SwitchConfig,
+    TimestampUnit, Transmit,
+};
+use serde::Deserialize;
+
+use super::refusal::Refusal;
+
+/// What a switch is made of besides its program.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Config {
+    pub(super) ports: Vec<PortConfig>,
+    pub(super) timestamp_unit: TimestampUnit,
+    /// The port whose packets are the controllers'.
+    #[serde(default)]
+    pub(super) cpu_port: Option<u16>,
+    /// As `SwitchConfig` has them, for a switch that a run takes.
+    #[serde(default)]
+    pub(super) flow_field: Option<String>,
+    #[serde(default)]
+    pub(super) record_queue: bool,
+    /// What its random numbers are drawn for, with the seed.
+    #[serde(default = "switch_name")]
+    pub(super) name: String,
+}
+
+impl Config {
+    /// A switch that runs this program.
+    pub(super) fn build(&self, program_json: &str, seed: u64) -> Result<Switch, Refusal> {
+        let refuse = |message: String| Refusal::new("invalid-argument", message);
+        let program = Program::from_json(program_json).map_err(|e| refuse(e.to_string()))?;
+        let config = SwitchConfig {
+            ports: self.ports.clone(),
+            timestamp_unit: self.timestamp_unit,
+            flow_field: self.flow_field.clone(),
+            record_queue: self.record_queue,
+        };
+        let rng = Rng::for_component(seed, &self.name);
+        Switch::new(Arc::new(program), config, rng).map_err(|error| refuse(error.to_string()))
+    }
+}
+
+fn switch_name() -> String {
+    "switch".to_owned()
+}
+
+pub(super) struct Inner {
+    pub(super) config: Config,
+    pub(super) seed: u64,
+    pub(super) now: Time,
+    pub(super) switch: Option<Switch>,
+    pub(super) paused: usize,
+    pub(super) received: BTreeMap<u16, (u64, u64)>,
+    pub(super) no_program: u64,
+    /// What ports and switch did under programs before.
+    pub(super) ports_before: BTreeMap<u16, PortStatistics>,
+    pub(super) waited_before: BTreeMap<u16, (u128, u128)>,
+    pub(super) before: Statistics,
+    pub(super) sent: VecDeque<Transmit>,
+    pub(super) packet_ins: Vec<Vec<u8>>,
+    pub(super) collect_log: bool,
+}
+
+impl Inner {
+    pub(super) fn new(config: Config, seed: u64) -> Self {
+        Inner {
+            config,
+            seed,
+            now: Time::ZERO,
+            switch: None,
+            paused: 0,
+            received: BTreeMap::new(),
+            no_program: 0,
+            ports_before: BTreeMap::new(),
+            waited_before: BTreeMap::new(),
+            before: Statistics::default(),
+            sent: VecDeque::new(),
+            packet_ins: vec![],
+            collect_log: false,
+        }
+    }
+
+    pub(super) fn switch(&mut self) -> Result<&mut Switch, Refusal> {
+        let none = || Refusal::new("failed-precondition", "the switch has no program yet");
+        self.switch.as_mut().ok_or_else(none)
+    }
+
+    pub(super) fn port(&mut self, port: u16) -> Result<&mut PortConfig, Refusal> {
+        let found = self.config.ports.iter_mut().find(|known| known.port == port);
+        found.ok_or_else(|| Refusal::no_such_port(port))
+    }
+
+    /// Goes on under another program, with the settings of now.
+    pub(super) fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
+        for port in &self.config.ports {
+            let refuse = |e: ConfigError| Refusal::new("invalid-argument", e.to_string());
+            switch.set_queue_limit(self.now, port.port, port.queue).map_err(refuse)?;
+            if let Some(rate_bps) = port.rate_bps {
+                let rate = Rate::from_bps(rate_bps);
+                switch.set_rate(self.now, port.port, rate).map_err(refuse)?;
+            }
+        }
+        switch.collect_log(self.collect_log);
+        if self.switch.is_some() {
+            self.before = self.statistics();
+            for port in self.config.ports.clone() {
+                let mut done = self.port_statistics(port.port)?;
+                done.dequeued += done.waiting_packets;
+                done.dropped_egress += done.waiting_packets;
+                self.ports_before.insert(port.port, done);
+                let waited = self.waited(port.port);
+                self.waited_before.insert(port.port, waited);
+            }
+        }
+        self.switch = Some(switch);
+        Ok(())
+    }
+
+    pub(super) fn statistics(&self) -> Statistics {
+        let now = self.switch.as_ref().map(Switch::statistics).unwrap_or_default();
+        let before = self.before;
+        Statistics {
+            received: before.received + now.received,
+            parser_errors: before.parser_errors + now.parser_errors,
+            checksum_errors: before.checksum_errors + now.checksum_errors,
+            dropped_ingress: before.dropped_ingress + now.dropped_ingress,
+            dropped_egress: before.dropped_egress + now.dropped_egress,
+            no_such_port: before.no_such_port + now.no_such_port,
+            no_such_group: before.no_such_group + now.no_such_group,
+            aborted: before.aborted + now.aborted,
+            endless: before.endless + now.endless,
+        }
+    }
+
+    pub(super) fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
+        let now = match &self.switch {
+            Some(switch) => {
+                switch.port_statistics(port).map_err(|_| Refusal::no_such_port(port))?
+            }
+            None => PortStatistics::default(),
+        };
+        let before = self.ports_before.get(&port).copied().unwrap_or_default();
+        Ok(PortStatistics {
+            enqueued: before.enqueued + now.enqueued,
+            dequeued: before.dequeued + now.dequeued,
+            dropped_queue_full: before.dropped_queue_full + now.dropped_queue_full,
+            dropped_egress: before.dropped_egress + now.dropped_egress,
+            transmitted: before.transmitted + now.transmitted,
+            transmitted_bytes: before.transmitted_bytes + now.transmitted_bytes,
+            depth_max_packets: before.depth_max_packets.max(now.depth_max_packets),
+            depth_max_bytes: before.depth_max_bytes.max(now.depth_max_bytes),
+            ..now
+        })
+    }
+
+    /// Packet- and byte-picoseconds waited at a port since the switch began.
+    pub(super) fn waited(&self, port: u16) -> (u128, u128) {
+        let now = self.switch.as_ref().and_then(|switch| switch.port_waited(self.now, port).ok());
+        let (now, before) = (now.unwrap_or_default(), self.waited_before.get(&port));
+        let before = before.copied().unwrap_or_default();
+        (before.0 + now.0, before.1 + now.1)
+    }
+
+    /// Mean packets and bytes that waited at a port since the switch's clock was zero.
+    pub(super) fn mean_depth(&self, port: u16) -> (f64, f64) {
+        let (packet_ps, byte_ps) = self.waited(port);
+        let time_ps = self.now.as_ps().max(1) as f64;
+        (packet_ps as f64 / time_ps, byte_ps as f64 / time_ps)
+    }
+
+    pub(super) fn handle_packet(&mut self, port: u16, bytes: &[u8], now: Time) {
+        self.now = self.now.max(now);
+        let received = self.received.entry(port).or_default();
+        received.0 += 1;
+        received.1 += bytes.len() as u64;
+        match &mut self.switch {
+            Some(switch) => switch.handle_packet(self.now, port, Packet::from_bytes(bytes)),
+            None => self.no_program += 1,
+        }
+        self.collect();
+    }
+
+    pub(super) fn collect(&mut self) {
+        let Some(switch) = &mut self.switch else { return };
+        while let Some(transmit) = switch.poll_transmit() {
+            if Some(transmit.port) == self.config.cpu_port {
+                self.packet_ins.push(transmit.packet.to_bytes());
+                switch.recycle(transmit.packet);
+            } else {
+                self.sent.push_back(transmit);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the switch and its ports have done, as dicts of switch/server/target.py.
+
+use narrows_switch::{Counts, QueueLimit};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::PySwitch;
+
+impl PySwitch {
+    pub(super) fn statistics_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (done, no_program) = py.detach(|| {
+            let inner = self.lock();
+            (inner.statistics(), inner.no_program)
+        });
+        let dict = PyDict::new(py);
+        dict.set_item("received", done.received + no_program)?;
+        dict.set_item("parser_errors", done.parser_errors)?;
+        dict.set_item("checksum_errors", done.checksum_errors)?;
+        dict.set_item("dropped_ingress", done.dropped_ingress)?;
+        dict.set_item("dropped_egress", done.dropped_egress)?;
+        dict.set_item("no_such_port", done.no_such_port)?;
+        dict.set_item("no_such_group", done.no_such_group)?;
+        dict.set_item("aborted", done.aborted)?;
+        dict.set_item("endless", done.endless)?;
+        dict.set_item("no_program", no_program)?;
+        Ok(dict)
+    }
+
+    pub(super) fn port_state_of<'py>(
+        &self,
+        py: Python<'py>,
+        port: u16,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (config, done, received, mean) = self.with(py, |inner| {
+            let config = inner.port(port)?.clone();
+            let received = inner.received.get(&port).copied().unwrap_or_default();
+            Ok((config, inner.port_statistics(port)?, received, inner.mean_depth(port)))
+        })?;
+        let limit = PyDict::new(py);
+        match config.queue {
+            QueueLimit::Packets(most) => limit.set_item("packets", most)?,
+            QueueLimit::Bytes(most) => limit.set_item("bytes", most)?,
+            QueueLimit::TimePs(most) => limit.set_item("time_ps", most)?,
+        }
+        let counts = match config.counts {
+            Counts::Ip => "ip",
+            Counts::Frame => "frame",
+            Counts::Wire => "wire",
+        };
+        let dict = PyDict::new(py);
+        dict.set_item("port", port)?;
+        dict.set_item("rate_bps", config.rate_bps)?;
+        dict.set_item("queue", limit)?;
+        dict.set_item("counts", counts)?;
+        dict.set_item("enqueued", done.enqueued)?;
+        dict.set_item("dequeued", done.dequeued)?;
+        dict.set_item("dropped_queue_full", done.dropped_queue_full)?;
+        dict.set_item("dropped_egress", done.dropped_egress)?;
+        dict.set_item("transmitted", done.transmitted)?;
+        dict.set_item("transmitted_bytes", done.transmitted_bytes)?;
+        dict.set_item("received", received.0)?;
+        dict.set_item("received_bytes", received.1)?;
+        dict.set_item("waiting_packets", done.waiting_packets)?;
+        dict.set_item("waiting_bytes", done.waiting_bytes)?;
+        dict.set_item("depth_max_packets", done.depth_max_packets)?;
+        dict.set_item("depth_max_bytes", done.depth_max_bytes)?;
+        dict.set_item("depth_mean_packets", mean.0)?;
+        dict.set_item("depth_mean_bytes", mean.1)?;
+        Ok(dict)
+    }
+}
