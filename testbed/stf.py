@@ -45,6 +45,7 @@ def check_p4info(path: Path, program: Path, text: str) -> None:
     from finsy.proto import p4i
     from google.protobuf import text_format
 
+    from switch.server.agreement import ProgramWidths, check
     from switch.server.p4info import Schema
     from switch.server.target import TargetError
 
@@ -53,7 +54,8 @@ def check_p4info(path: Path, program: Path, text: str) -> None:
     except text_format.ParseError as error:
         raise InputError(str(path), [Problem("", f"not a P4Info in text: {error}")]) from None
     try:
-        Schema(info).check(json.loads(text))
+        content = json.loads(text)
+        check(Schema(info, ProgramWidths(content)), content)
     except ValueError:
         raise InputError(str(program), [Problem("", "not JSON")]) from None
     except TargetError as error:

@@ -147,6 +147,102 @@ def test_what_does_not_fit_a_profile_is_named(primary: Client) -> None:
     assert "member or group" in found[2][1]
 
 
+def one_shot(a: int, *actions: tuple[int, int], kind: int = INSERT) -> p4r.Update:
+    """An entry of by_group with an action set: ports and weights."""
+    update = entry("by_group", a, kind)
+    chosen = update.entity.table_entry.action.action_profile_action_set
+    chosen.SetInParent()
+    for port, weight in actions:
+        one = chosen.action_profile_actions.add(weight=weight)
+        one.action.action_id = NUMBERS["out_by"]
+        one.action.params.add(param_id=1, value=bytes([port]))
+    return update
+
+
+def test_an_entry_brings_its_own_actions(primary: Client, served: Served) -> None:
+    written = one_shot(5, (2, 1), (3, 3))
+    primary.write([written])
+    ports = [port for c in range(100) for port, _ in served.send(1, packet(1, 5, 7 * c, c))]
+    hashes = [crc16((7 * c).to_bytes(2, "big") + c.to_bytes(4, "big")) for c in range(100)]
+    assert ports == [2 if hashed % 4 < 1 else 3 for hashed in hashes]
+    table = p4r.Entity(table_entry=p4r.TableEntry(table_id=NUMBERS["by_group"]))
+    assert primary.read(table) == [written.entity]
+    # What it is made of is nobody's business.
+    members = p4r.Entity(action_profile_member=p4r.ActionProfileMember())
+    groups = p4r.Entity(action_profile_group=p4r.ActionProfileGroup())
+    assert primary.read(members, groups) == []
+    primary.push(PROFILES, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
+    assert primary.read(table) == [written.entity]
+    primary.write([one_shot(5, (3, 1), kind=MODIFY)])
+    assert {port for c in range(9) for port, _ in served.send(1, packet(1, 5, c, c))} == {3}
+    primary.write([entry("by_group", 5, DELETE)])
+    assert primary.read(table) == []
+
+
+def test_action_sets_come_and_go_without_a_trace(primary: Client, served: Served) -> None:
+    # The selector holds a weight of 64 for all groups together.
+    for turn in range(40):
+        primary.write([one_shot(5, (2, 8), (3, 8))])
+        primary.write([one_shot(5, (2, 16 + turn % 2), kind=MODIFY)])
+        primary.write([entry("by_group", 5, DELETE)])
+    batch = [one_shot(5, (2, 8)), one_shot(5, (3, 8), kind=MODIFY), one_shot(5, (2, 8))]
+    for _ in range(10):
+        with pytest.raises(grpc.RpcError) as refused:
+            primary.write(batch, p4r.WriteRequest.ROLLBACK_ON_ERROR)
+        codes = [code for code, _ in errors(refused.value)]
+        assert codes == ["ABORTED", "ABORTED", "ALREADY_EXISTS"]
+    kept = one_shot(5, (2, 30))
+    primary.write([kept])
+    undone = [one_shot(5, (3, 20), kind=MODIFY), entry("by_group", 5, DELETE), kept, kept]
+    for _ in range(10):
+        with pytest.raises(grpc.RpcError):
+            primary.write(undone, p4r.WriteRequest.ROLLBACK_ON_ERROR)
+    assert [port for port, _ in served.send(1, packet(1, 5))] == [2]
+    table = p4r.Entity(table_entry=p4r.TableEntry(table_id=NUMBERS["by_group"]))
+    assert primary.read(table) == [kept.entity]
+    # 34 are left, and no more.
+    primary.write([one_shot(6, (2, 34))])
+    with pytest.raises(grpc.RpcError) as full:
+        primary.write([one_shot(7, (2, 1))])
+    assert errors(full.value)[0][0] == "RESOURCE_EXHAUSTED"
+
+
+def test_a_table_has_action_sets_or_groups(primary: Client) -> None:
+    primary.write([member(INSERT, "chosen", 1, port=2), group(INSERT, 9, m1=1)])
+    primary.write([entry("by_group", 1, action_profile_group_id=9)])
+    with pytest.raises(grpc.RpcError) as mixed:
+        primary.write([one_shot(2, (2, 1))])
+    assert errors(mixed.value)[0][0] == "INVALID_ARGUMENT"
+    assert "members or groups" in errors(mixed.value)[0][1]
+    # The only entry may change over.
+    primary.write([one_shot(1, (2, 1), kind=MODIFY), one_shot(2, (2, 1))])
+    plain = entry("by_member", 1)
+    plain.entity.table_entry.action.action_profile_action_set.SetInParent()
+    with pytest.raises(grpc.RpcError) as refused:
+        primary.write([plain, one_shot(3), one_shot(3, (2, 0))])
+    found = errors(refused.value)
+    assert [code for code, _ in found] == ["INVALID_ARGUMENT"] * 3
+    assert "no selector" in found[0][1] and "empty" in found[1][1] and "weight 0" in found[2][1]
+
+
+def test_watch_ports_are_read_back(primary: Client) -> None:
+    written = group(INSERT, 9, m1=1)
+    written.entity.action_profile_group.members[0].watch_port = b"\x02"
+    primary.write([member(INSERT, "chosen", 1, port=2), written])
+    everything = p4r.Entity(action_profile_group=p4r.ActionProfileGroup())
+    assert primary.read(everything) == [written.entity]
+
+
+def test_a_group_keeps_to_its_own_size(primary: Client) -> None:
+    wide = group(INSERT, 9, m1=2, m2=2)
+    wide.entity.action_profile_group.max_size = 3
+    primary.write([member(INSERT, "chosen", 1, port=2), member(INSERT, "chosen", 2, port=3)])
+    with pytest.raises(grpc.RpcError) as refused:
+        primary.write([wide])
+    assert errors(refused.value)[0][0] == "RESOURCE_EXHAUSTED"
+    assert "weights of 4 are more than its max_size of 3" in errors(refused.value)[0][1]
+
+
 def test_an_idle_entry_is_told_once(primary: Client, served: Served) -> None:
     idle = entry("idle", 1)
     one = idle.entity.table_entry

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from finsy.proto import U128, p4r, rpc_code
 
+from switch.server.roles import Scope, read_scope
 from switch.server.target import TargetError
 
 BACKLOG_MAX = 100_000
@@ -52,6 +53,7 @@ class Role:
 
     highest: int | None = None
     primary: Controller | None = None
+    scope: Scope = field(default_factory=Scope)
     controllers: list[Controller] = field(default_factory=list)
 
 
@@ -70,9 +72,7 @@ class Arbitration:
         if update.device_id != self.device_id:
             message = f"device {update.device_id}: there is only device {self.device_id}"
             raise TargetError("not-found", message)
-        if update.role.HasField("config"):
-            raise TargetError("unimplemented", f"role '{update.role.name}': a role's config")
-        name = role_name(update)
+        name, scope = role_name(update), read_scope(update.role)
         election_id = U128.decode(update.election_id) if update.HasField("election_id") else 0
         with self._lock:
             if controller.role not in (None, name):
@@ -83,16 +83,28 @@ class Arbitration:
                 if other is not controller and election_id and other.election_id == election_id:
                     message = f"election id {election_id} is used by another controller of the role"
                     raise TargetError("invalid-argument", message)
+            wins = bool(election_id and (role.highest is None or election_id >= role.highest))
+            if wins:
+                self._check_scope(name, scope)
             if controller.role is None:
                 role.controllers.append(controller)
             controller.role, controller.election_id = name, election_id or None
             before = role.primary
             if role.primary is controller:
                 role.primary = None
-            if election_id and (role.highest is None or election_id >= role.highest):
-                role.highest, role.primary = election_id, controller
+            if wins:
+                role.highest, role.primary, role.scope = election_id, controller, scope
             told = role.controllers if role.primary is not before else [controller]
             self._tell(name, role, told)
+
+    def _check_scope(self, name: str, scope: Scope) -> None:
+        """What a role has for itself no other role with a primary may have."""
+        for other_name, other in self._roles.items():
+            if other_name != name and other.primary is not None:
+                number = scope.conflict(other.scope)
+                if number is not None:
+                    message = f"role '{name}': role '{other_name}' has object {number:#x} too"
+                    raise TargetError("invalid-argument", message)
 
     def handle_end(self, controller: Controller) -> None:
         """A controller's stream is over."""
@@ -125,8 +137,8 @@ class Arbitration:
 
     def check_primary(
         self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest
-    ) -> None:
-        """Raises `TargetError` unless the request is the primary's."""
+    ) -> Scope:
+        """Raises `TargetError` unless the request is the primary's; returns its role's scope."""
         self.check_device(request.device_id)
         name = request.role or (str(request.role_id) if request.role_id else "")
         with self._lock:
@@ -138,6 +150,12 @@ class Arbitration:
             if role.primary.election_id != election_id:
                 message = f"election id {election_id}: the primary's is {role.primary.election_id}"
                 raise TargetError("permission-denied", message)
+            return role.scope
+
+    def scope(self, name: str) -> Scope:
+        """What a role may see."""
+        with self._lock:
+            return self._roles.get(name, Role()).scope
 
     def check_device(self, device_id: int) -> None:
         """Raises `TargetError` for another device than this."""
@@ -151,10 +169,10 @@ class Arbitration:
             role = self._roles.get(controller.role or "")
             return role is not None and role.primary is controller
 
-    def primaries(self) -> list[Controller]:
-        """The primaries of all roles."""
+    def primaries(self) -> list[tuple[Controller, Scope]]:
+        """The primaries of all roles, and what is for them."""
         with self._lock:
-            return [role.primary for role in self._roles.values() if role.primary]
+            return [(role.primary, role.scope) for role in self._roles.values() if role.primary]
 
     def connected(self) -> int:
         """How many controllers have a place."""

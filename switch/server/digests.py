@@ -13,8 +13,8 @@ from finsy.proto import p4d, p4r
 
 from switch.server.convert import encode, number
 from switch.server.p4info import Named, Schema
-from switch.server.tables import Undo, invalid
-from switch.server.target import TargetError
+from switch.server.target import TargetError, invalid
+from switch.server.undo import Undo
 
 Values = tuple[str, ...]
 

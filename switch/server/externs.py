@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from finsy.proto import p4r
 
-from switch.server.convert import decode, encode, number, ones
+from switch.server.cells import count_parts, meter_parts, set_count
+from switch.server.convert import decode, encode, number
+from switch.server.matches import read_match, show_match
 from switch.server.p4info import Array, Named, Schema
-from switch.server.tables import Undo, count_parts, invalid, meter_parts, nothing, set_count
-from switch.server.target import Target, TargetError
+from switch.server.target import Target, TargetError, invalid
+from switch.server.undo import Undo, nothing, put
 
 
 def one_of(arrays: Mapping[int, Array], number_: int, kind: str) -> Array:
@@ -97,12 +100,10 @@ class Externs:
         return undo
 
     def _configure(self, array: Array, index: int, config: p4r.MeterConfig | None) -> None:
-        parts = meter_parts(config, f"meter '{array.name}'") if config is not None else None
+        place = f"meter '{array.name}'"
+        parts = meter_parts(config, array.kind, place) if config is not None else None
         self.target.configure_meter(array.name, index, parts)
-        if config is None:
-            self._meters.pop((array.id, index), None)
-        else:
-            self._meters[array.id, index] = config
+        put(self._meters, (array.id, index), config)
 
     def read_meter(self, asked: p4r.MeterEntry) -> Iterator[p4r.Entity]:
         """One cell, all of a meter, or all of all."""
@@ -172,35 +173,41 @@ class Externs:
             self._value_set(asked.value_set_id)
         for number_ in [asked.value_set_id] if asked.value_set_id else self.schema.value_sets:
             empty = p4r.ValueSetEntry(value_set_id=number_)
-            yield p4r.Entity(value_set_entry=self._value_sets.get(number_, empty))
+            found = self._value_sets.get(number_, empty)
+            shown = shown_members(self.schema.value_sets[number_], found)
+            yield p4r.Entity(value_set_entry=shown)
 
 
-def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[str]]:
-    """Members as the target has them."""
+def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[dict[str, Any] | None]]:
+    """Members as the target has them; a part that is not exact may be left out."""
+    place = f"value set '{value_set.name}'"
+    if value_set.size and len(message.members) > value_set.size:
+        what = f"{place}: {len(message.members)} members: its size is {value_set.size}"
+        raise TargetError("resource-exhausted", what)
     found = []
     fields = {field.id: field for field in value_set.fields}
     for member in message.members:
-        values: dict[int, str] = {}
+        parts: dict[int, dict[str, Any]] = {}
         for part in member.match:
-            place = f"value set '{value_set.name}'"
             if part.field_id not in fields:
                 raise invalid(f"{place}: field {part.field_id} is not in the P4Info")
             field = fields[part.field_id]
-            place = f"{place}, field '{field.name}'"
-            if field.id in values:
-                raise invalid(f"{place}: is there twice")
-            match part.WhichOneof("field_match_type"):
-                case "exact":
-                    values[field.id] = hex(decode(part.exact.value, field.width, place))
-                case "ternary":
-                    mask = decode(part.ternary.mask, field.width, f"{place}, mask")
-                    if mask != ones(field.width):
-                        raise TargetError("unimplemented", f"{place}: a mask with zeros")
-                    values[field.id] = hex(decode(part.ternary.value, field.width, place))
-                case kind:
-                    raise TargetError("unimplemented", f"{place}: a match of kind {kind}")
+            if field.id in parts:
+                raise invalid(f"{place}, field '{field.name}': is there twice")
+            parts[field.id] = read_match(part, field, f"{place}, field '{field.name}'")
         for field in value_set.fields:
-            if field.id not in values:
-                raise invalid(f"value set '{value_set.name}', field '{field.name}': is missing")
-        found.append([values[field.id] for field in value_set.fields])
+            if field.kind == "exact" and field.id not in parts:
+                raise invalid(f"{place}, field '{field.name}': is missing")
+        found.append([parts.get(field.id) for field in value_set.fields])
     return found
+
+
+def shown_members(value_set: Named, message: p4r.ValueSetEntry) -> p4r.ValueSetEntry:
+    """The members as P4Runtime has them, canonical."""
+    shown = p4r.ValueSetEntry(value_set_id=value_set.id)
+    for parts in members(value_set, message):
+        member = shown.members.add()
+        for field, part in zip(value_set.fields, parts, strict=True):
+            if part is not None:
+                show_match(member.match.add(field_id=field.id), part, field)
+    return shown

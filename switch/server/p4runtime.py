@@ -16,8 +16,8 @@ from switch.server import status
 from switch.server.arbitration import Arbitration, Controller
 from switch.server.packet_io import packet_in, packet_out
 from switch.server.pipeline import Pipeline, read_config
-from switch.server.tables import invalid
-from switch.server.target import Target, TargetError
+from switch.server.roles import Scope
+from switch.server.target import Target, TargetError, invalid
 
 API_VERSION = "1.4.1"
 STREAMS_MAX = 64
@@ -68,7 +68,9 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         """Verifies, saves or commits a configuration."""
         try:
             with self._lock:
-                self.arbitration.check_primary(request)
+                if not self.arbitration.check_primary(request).can_push:
+                    message = f"role '{request.role}' may not push a pipeline"
+                    raise TargetError("permission-denied", message)
                 self._set_config(request)
         except TargetError as error:
             status.abort(context, error)
@@ -114,10 +116,10 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         try:
             self._commit(config)
             assert self._pipeline is not None, "it was committed"
-            errors = self._pipeline.apply_all(state, all_or_none=True)
+            errors = self._pipeline.apply_all(state, True)
             if errors and errors[-1]:
                 self._commit(before.config)
-                self._pipeline.apply_all(state, all_or_none=False)
+                self._pipeline.apply_all(state, False)
                 message = f"the state does not fit the new pipeline: {errors[-1]}"
                 raise TargetError("failed-precondition", message)
         finally:
@@ -153,9 +155,9 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         """Carries a batch of updates out."""
         try:
             with self._lock:
-                self.arbitration.check_primary(request)
+                scope = self.arbitration.check_primary(request)
                 pipeline = self._in_force()
-                errors = self._write(pipeline, request)
+                errors = self._write(pipeline, request, scope)
         except TargetError as error:
             status.abort(context, error)
         if any(errors):
@@ -164,16 +166,21 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
             status.abort_batch(context, errors + [None] * missing, undone)
         return p4r.WriteResponse()
 
-    def _write(self, pipeline: Pipeline, request: p4r.WriteRequest) -> list[TargetError | None]:
+    def _write(
+        self, pipeline: Pipeline, request: p4r.WriteRequest, scope: Scope
+    ) -> list[TargetError | None]:
+        def permit(update: p4r.Update) -> None:
+            scope.check_write(update, request.role)
+
         match request.atomicity:
             case p4r.WriteRequest.CONTINUE_ON_ERROR:
-                return pipeline.apply_all(request.updates, all_or_none=False)
+                return pipeline.apply_all(request.updates, False, permit)
             case p4r.WriteRequest.ROLLBACK_ON_ERROR:
-                return pipeline.apply_all(request.updates, all_or_none=True)
+                return pipeline.apply_all(request.updates, True, permit)
             case p4r.WriteRequest.DATAPLANE_ATOMIC:
                 self.target.pause()
                 try:
-                    return pipeline.apply_all(request.updates, all_or_none=True)
+                    return pipeline.apply_all(request.updates, True, permit)
                 finally:
                     self.target.resume()
             case other:
@@ -187,9 +194,9 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         try:
             with self._lock:
                 self.arbitration.check_device(request.device_id)
-                pipeline = self._in_force()
+                pipeline, scope = self._in_force(), self.arbitration.scope(request.role)
                 for entity in request.entities:
-                    found += pipeline.read(entity)
+                    found += scope.seen(pipeline.read(entity))
         except TargetError as error:
             status.abort(context, error)
         for first in range(0, len(found), ENTITIES_A_RESPONSE):
@@ -280,18 +287,21 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
             packets, digests = self.target.take_packet_ins(), self.target.take_digests()
             if pipeline is None:
                 return
-            messages = [
-                p4r.StreamMessageResponse(packet=packet_in(pipeline.schema.packet_in, packet))
-                for packet in packets
-            ]
+            ins = [packet_in(pipeline.schema.packet_in, packet) for packet in packets]
             for name, values in digests:
                 pipeline.digests.handle_digest(name, tuple(values), now_ns)
-            lists = pipeline.digests.poll_lists(now_ns)
-            messages += [p4r.StreamMessageResponse(digest=one) for one in lists]
-            if expired := pipeline.tables.expired():
-                notification = p4r.IdleTimeoutNotification(timestamp=now_ns, table_entry=expired)
-                messages.append(p4r.StreamMessageResponse(idle_timeout_notification=notification))
-            if messages:
-                for controller in self.arbitration.primaries():
-                    for message in messages:
-                        controller.send(message)
+            lists = list(pipeline.digests.poll_lists(now_ns))
+            expired = pipeline.tables.expired()
+            if not (ins or lists or expired):
+                return
+            for controller, scope in self.arbitration.primaries():
+                for packet in ins:
+                    if scope.wants(packet):
+                        controller.send(p4r.StreamMessageResponse(packet=packet))
+                for digest in lists:
+                    if scope.holds(digest.digest_id):
+                        controller.send(p4r.StreamMessageResponse(digest=digest))
+                idle = [entry for entry in expired if scope.holds(entry.table_id)]
+                if idle:
+                    told = p4r.IdleTimeoutNotification(timestamp=now_ns, table_entry=idle)
+                    controller.send(p4r.StreamMessageResponse(idle_timeout_notification=told))

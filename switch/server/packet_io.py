@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from finsy.proto import p4r
 
-from switch.server.convert import decode, encode
 from switch.server.p4info import PacketField
-from switch.server.tables import invalid
+from switch.server.target import invalid
 
 
 def packet_in(fields: tuple[PacketField, ...], packet: bytes) -> p4r.PacketIn:
@@ -24,7 +23,7 @@ def packet_in(fields: tuple[PacketField, ...], packet: bytes) -> p4r.PacketIn:
         left -= field.width
         value = (header >> left) & ((1 << field.width) - 1)
         if not field.padding:
-            shown.metadata.add(metadata_id=field.id, value=encode(value))
+            shown.metadata.add(metadata_id=field.id, value=field.encode(value))
     return shown
 
 
@@ -39,7 +38,7 @@ def packet_out(fields: tuple[PacketField, ...], message: p4r.PacketOut) -> bytes
         if field.id in values:
             raise invalid(f"packet-out: metadata '{field.name}' is there twice")
         place = f"packet-out: metadata '{field.name}'"
-        values[field.id] = decode(one.value, field.width, place)
+        values[field.id] = field.decode(one.value, place)
     header, bits = 0, 0
     for field in fields:
         if field.id not in values and not field.padding:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from finsy.proto import p4r
 
+from switch.server.agreement import ProgramWidths, check
 from switch.server.digests import Digests
+from switch.server.direct import Direct
 from switch.server.externs import Externs
 from switch.server.p4info import Schema
 from switch.server.profiles import Profiles
 from switch.server.replication import Replication
-from switch.server.tables import Tables, Undo, invalid
-from switch.server.target import Target, TargetError
+from switch.server.tables import Tables
+from switch.server.target import Target, TargetError, invalid
+from switch.server.undo import Undo
 
 
 def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:
@@ -26,10 +29,10 @@ def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:
         program: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise invalid(f"p4_device_config is no JSON: {error}") from None
-    schema = Schema(config.p4info)
     target.check(text)
     try:
-        schema.check(program)
+        schema = Schema(config.p4info, ProgramWidths(program))
+        check(schema, program)
     except (AttributeError, KeyError, IndexError, TypeError) as error:
         raise invalid(f"p4_device_config is no program of p4c-bm2-ss: {error!r}") from None
     return schema
@@ -43,11 +46,12 @@ class Pipeline:
     ) -> None:
         self.config = config
         self.schema = schema
-        self.tables = Tables(target, schema)
+        self.profiles = Profiles(target, schema)
+        self.tables = Tables(target, schema, self.profiles)
+        self.direct = Direct(self.tables)
         self.externs = Externs(target, schema)
         self.replication = Replication(target)
         self.digests = Digests(schema)
-        self.profiles = Profiles(target, schema)
 
     def apply(self, update: p4r.Update) -> Undo:
         """Carries an update out; returns what undoes it. Raises `TargetError`."""
@@ -58,9 +62,9 @@ class Pipeline:
             case "table_entry":
                 return self.tables.write(kind, entity.table_entry)
             case "direct_counter_entry":
-                return self.tables.write_direct(kind, entity.direct_counter_entry)
+                return self.direct.write_counter(kind, entity.direct_counter_entry)
             case "direct_meter_entry":
-                return self.tables.write_direct(kind, entity.direct_meter_entry)
+                return self.direct.write_meter(kind, entity.direct_meter_entry)
             case "counter_entry":
                 return self.externs.write_counter(kind, entity.counter_entry)
             case "meter_entry":
@@ -88,9 +92,9 @@ class Pipeline:
             case "table_entry":
                 return self.tables.read(entity.table_entry)
             case "direct_counter_entry":
-                return self.tables.read_direct(entity.direct_counter_entry)
+                return self.direct.read_counters(entity.direct_counter_entry)
             case "direct_meter_entry":
-                return self.tables.read_direct(entity.direct_meter_entry)
+                return self.direct.read_meters(entity.direct_meter_entry)
             case "counter_entry":
                 return self.externs.read_counter(entity.counter_entry)
             case "meter_entry":
@@ -113,15 +117,20 @@ class Pipeline:
                 raise TargetError("unimplemented", f"entities of kind {other}")
 
     def apply_all(
-        self, updates: Iterable[p4r.Update], all_or_none: bool
+        self,
+        updates: Iterable[p4r.Update],
+        all_or_none: bool,
+        permit: Callable[[p4r.Update], None] = lambda _: None,
     ) -> list[TargetError | None]:
-        """Carries updates out in their order; an error for each that failed. With
-        `all_or_none` the first that fails ends it, and undoes those before.
+        """Carries updates out in their order, those that `permit` does not raise for; an error
+        for each that failed. With `all_or_none` the first that fails ends it, and undoes those
+        before.
         """
         errors: list[TargetError | None] = []
         undos: list[Undo] = []
         for update in updates:
             try:
+                permit(update)
                 undo = self.apply(update)
                 errors.append(None)
                 if all_or_none:
@@ -145,6 +154,7 @@ class Pipeline:
         found += [(insert, one) for one in entries if not one.table_entry.is_const]
         for table_id in sorted(self.tables.defaults_set):
             default = p4r.TableEntry(table_id=table_id, is_default_action=True)
+            default.counter_data.SetInParent()
             found += [(modify, one) for one in self.tables.read(default)]
         engine = p4r.PacketReplicationEngineEntry()
         found += [(insert, one) for one in self.replication.read(engine)]

@@ -1,16 +1,22 @@
-"""Members and groups of action profiles (P4Runtime specification, 9.2)."""
+"""Members and groups of action profiles, and action sets of entries (P4Runtime specification,
+9.2).
+
+Ports are always up, so a watch port changes nothing; it is read back as it was written.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from finsy.proto import p4r
 
-from switch.server.convert import encode, number
+from switch.server.actions import read_action, show_action
+from switch.server.convert import number
 from switch.server.p4info import Profile, Schema
-from switch.server.tables import Undo, invalid, read_params
-from switch.server.target import Target, TargetError
+from switch.server.target import Entry, Target, TargetError, invalid
+from switch.server.undo import Undo, put
 
 Operation = Literal["insert", "modify", "delete"]
 OPERATIONS: dict[int, Operation] = {
@@ -23,6 +29,18 @@ OPPOSITE: dict[Operation, Operation] = {
     "modify": "modify",
     "delete": "insert",
 }
+MEMBER, GROUP = "$member", "$group"
+"""The actions of an entry that names a member or group of an action profile."""
+OWN_NUMBERS = 1 << 32
+"""Members and groups of action sets are numbered from here on: controllers' have 32 bits."""
+
+
+@dataclass
+class Group:
+    """A group as the target and as the controller has it."""
+
+    given: dict[str, Any]
+    message: p4r.ActionProfileGroup
 
 
 class Profiles:
@@ -31,101 +49,149 @@ class Profiles:
     def __init__(self, target: Target, schema: Schema) -> None:
         self.target = target
         self.schema = schema
-        self._action_ids = {action.name: action.id for action in schema.actions.values()}
-        self._max_sizes: dict[tuple[int, int], int] = {}
+        self._members: dict[tuple[int, int], dict[str, Any]] = {}
+        self._groups: dict[tuple[int, int], Group] = {}
+        self._sets: dict[int, tuple[list[dict[str, Any]], p4r.ActionProfileActionSet]] = {}
+        self._next = OWN_NUMBERS
 
-    def _profile(self, number_: int) -> Profile:
+    def profile(self, number_: int) -> Profile:
+        """A profile by its number."""
         if number_ not in self.schema.profiles:
             raise TargetError("not-found", f"action profile {number_:#x} is not in the P4Info")
         return self.schema.profiles[number_]
 
-    def _write(self, kind: int, what: Literal["member", "group"], given: dict[str, Any]) -> Undo:
-        operation = OPERATIONS[kind]
-        before = next(
-            (
-                one
-                for one in self.target.read_profile(what, given["profile"])
-                if one["id"] == given["id"]
-            ),
-            None,
-        )
-        self.target.write_profile(operation, what, given)
-        return lambda: self.target.write_profile(OPPOSITE[operation], what, before or given)
+    # Members and groups
 
     def write_member(self, kind: int, message: p4r.ActionProfileMember) -> Undo:
         """Carries an update out; returns what undoes it."""
-        profile = self._profile(message.action_profile_id)
+        profile = self.profile(message.action_profile_id)
         place = f"action profile '{profile.name}', member {message.member_id}"
+        key = (profile.id, message.member_id)
         given: dict[str, Any] = {"profile": profile.name, "id": message.member_id}
         if kind != p4r.Update.DELETE:
-            if message.action.action_id not in profile.actions:
-                what = f"action {message.action.action_id:#x} is none of its tables'"
-                raise invalid(f"{place}: {what}")
-            action = self.schema.actions[message.action.action_id]
-            given["action"] = action.name
-            given["params"] = read_params(action, message.action, place)
-        return self._write(kind, "member", given)
+            given |= read_action(self.schema, message.action, profile.actions, place)
+        operation, before = OPERATIONS[kind], self._members.get(key)
+        self.target.write_profile(operation, "member", given)
+        put(self._members, key, None if operation == "delete" else given)
+
+        def undo() -> None:
+            self.target.write_profile(OPPOSITE[operation], "member", before or given)
+            put(self._members, key, before)
+
+        return undo
 
     def write_group(self, kind: int, message: p4r.ActionProfileGroup) -> Undo:
         """Carries an update out; returns what undoes it."""
-        profile = self._profile(message.action_profile_id)
+        profile = self.profile(message.action_profile_id)
         place = f"action profile '{profile.name}', group {message.group_id}"
-        if not profile.with_selector:
-            raise invalid(f"{place}: it has no selector, so no groups")
+        check_selector(profile, place)
+        key = (profile.id, message.group_id)
         given: dict[str, Any] = {"profile": profile.name, "id": message.group_id}
         if kind != p4r.Update.DELETE:
-            for member in message.members:
-                if member.WhichOneof("watch_kind"):
-                    raise TargetError("unimplemented", f"{place}: watch ports")
-                if member.weight <= 0:
-                    raise invalid(f"{place}: weight {member.weight}: expected one above zero")
+            check_weights(message.members, place)
             given["members"] = [(member.member_id, member.weight) for member in message.members]
-            if message.max_size < 0:
-                raise invalid(f"{place}: max_size is negative")
-            if message.max_size and len(message.members) > message.max_size:
-                what = f"{len(message.members)} members are more than its max_size"
-                raise TargetError("resource-exhausted", f"{place}: {what}")
-        undo = self._write(kind, "group", given)
-        key, before = (
-            (profile.id, message.group_id),
-            self._max_sizes.get((profile.id, message.group_id), 0),
-        )
-        self._max_sizes[key] = 0 if kind == p4r.Update.DELETE else message.max_size
+            check_size(profile, message, place)
+        operation, before = OPERATIONS[kind], self._groups.get(key)
+        self.target.write_profile(operation, "group", given)
+        put(self._groups, key, None if operation == "delete" else Group(given, message))
 
-        def undo_both() -> None:
-            undo()
-            self._max_sizes[key] = before
+        def undo() -> None:
+            old = before.given if before else given
+            self.target.write_profile(OPPOSITE[operation], "group", old)
+            put(self._groups, key, before)
 
-        return undo_both
+        return undo
 
     def read_members(self, asked: p4r.ActionProfileMember) -> Iterator[p4r.Entity]:
         """One member, those of a profile, or all."""
-        for profile in self._asked(asked.action_profile_id):
-            for one in self.target.read_profile("member", profile.name):
-                if asked.member_id in (0, one["id"]):
-                    shown = p4r.ActionProfileMember(
-                        action_profile_id=profile.id, member_id=one["id"]
-                    )
-                    action = self.schema.actions[self._action_ids[one["action"]]]
-                    shown.action.action_id = action.id
-                    for param_id, (name, _) in action.params.items():
-                        value = encode(number(one["params"][name]))
-                        shown.action.params.add(param_id=param_id, value=value)
-                    yield p4r.Entity(action_profile_member=shown)
+        if asked.action_profile_id:
+            self.profile(asked.action_profile_id)
+        for (profile, member), found in sorted(self._members.items()):
+            if asked.action_profile_id in (0, profile) and asked.member_id in (0, member):
+                shown = p4r.ActionProfileMember(action_profile_id=profile, member_id=member)
+                show_action(self.schema, shown.action, found)
+                yield p4r.Entity(action_profile_member=shown)
 
     def read_groups(self, asked: p4r.ActionProfileGroup) -> Iterator[p4r.Entity]:
         """One group, those of a profile, or all."""
-        for profile in self._asked(asked.action_profile_id):
-            for one in self.target.read_profile("group", profile.name):
-                if asked.group_id in (0, one["id"]):
-                    shown = p4r.ActionProfileGroup(
-                        action_profile_id=profile.id,
-                        group_id=one["id"],
-                        max_size=self._max_sizes.get((profile.id, one["id"]), 0),
-                    )
-                    for member, weight in one["members"]:
-                        shown.members.add(member_id=member, weight=weight)
-                    yield p4r.Entity(action_profile_group=shown)
+        if asked.action_profile_id:
+            self.profile(asked.action_profile_id)
+        for (profile, group), found in sorted(self._groups.items(), key=lambda item: item[0]):
+            if asked.action_profile_id in (0, profile) and asked.group_id in (0, group):
+                yield p4r.Entity(action_profile_group=found.message)
 
-    def _asked(self, number_: int) -> list[Profile]:
-        return [self._profile(number_)] if number_ else list(self.schema.profiles.values())
+    # Action sets
+
+    def create_set(
+        self, profile: Profile, given: p4r.ActionProfileActionSet, place: str
+    ) -> dict[str, Any]:
+        """Makes a group of an entry's own actions; `action` and `params` of the entry."""
+        check_selector(profile, place)
+        if not given.action_profile_actions:
+            raise invalid(f"{place}: the action set is empty")
+        check_weights(given.action_profile_actions, place)
+        members = []
+        for one in given.action_profile_actions:
+            action = read_action(self.schema, one.action, profile.actions, place)
+            members.append({"profile": profile.name, "id": self._next} | action)
+            self._next += 1
+        weights = [one.weight for one in given.action_profile_actions]
+        pairs = [(one["id"], weight) for one, weight in zip(members, weights, strict=True)]
+        number_ = self._next
+        group = {"profile": profile.name, "id": number_, "members": pairs}
+        self._next += 1
+        done: list[dict[str, Any]] = []
+        try:
+            for one in members:
+                self.target.write_profile("insert", "member", one)
+                done.append(one)
+            self.target.write_profile("insert", "group", group)
+        except TargetError:
+            for one in done:
+                self.target.write_profile("delete", "member", one)
+            raise
+        self._sets[number_] = (members, given)
+        return {"action": GROUP, "params": {"id": hex(number_)}}
+
+    def set_of(self, entry: Entry) -> p4r.ActionProfileActionSet | None:
+        """The action set of an entry of the target, if it has one."""
+        if entry["action"] != GROUP:
+            return None
+        found = self._sets.get(number(entry["params"]["id"]))
+        return found[1] if found else None
+
+    def drop_set(self, entry: Entry) -> None:
+        """Removes the action set of an entry that is gone or names another; a no-op without."""
+        if self.set_of(entry) is not None:
+            group = number(entry["params"]["id"])
+            members, _ = self._sets.pop(group)
+            profile = members[0]["profile"]
+            self.target.write_profile("delete", "group", {"profile": profile, "id": group})
+            for one in members:
+                self.target.write_profile("delete", "member", one)
+
+
+def check_selector(profile: Profile, place: str) -> None:
+    """Groups and action sets need a selector."""
+    if not profile.with_selector:
+        raise invalid(f"{place}: action profile '{profile.name}' has no selector, so no groups")
+
+
+def check_weights(members: Any, place: str) -> None:
+    """Every weight is above zero."""
+    for member in members:
+        if member.weight <= 0:
+            raise invalid(f"{place}: weight {member.weight}: expected one above zero")
+
+
+def check_size(profile: Profile, group: p4r.ActionProfileGroup, place: str) -> None:
+    """Whether a group keeps to the size that it gives itself."""
+    if group.max_size < 0:
+        raise invalid(f"{place}: max_size is negative")
+    if profile.by_members:
+        size, what = len(group.members), "members"
+    else:
+        size, what = sum(member.weight for member in group.members), "weights"
+    if group.max_size and size > group.max_size:
+        message = f"{place}: {what} of {size} are more than its max_size of {group.max_size}"
+        raise TargetError("resource-exhausted", message)

@@ -1,4 +1,7 @@
-"""Multicast groups and clone sessions (P4Runtime specification, 9.5)."""
+"""Multicast groups and clone sessions (P4Runtime specification, 9.5).
+
+Ports are always up, so backup replicas are never used; they are read back as they were written.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from finsy.proto import p4r
 
-from switch.server.tables import Undo, invalid
-from switch.server.target import Target, TargetError
+from switch.server.target import Target, TargetError, invalid
+from switch.server.undo import Undo
 
 PORT_MAX = 510
 """v1model has ports of 9 bits, and 511 means drop."""
@@ -99,8 +102,6 @@ def replicas(given: Iterable[p4r.Replica], place: str) -> list[dict[str, int]]:
     """Replicas as the target has them, no pair of port and instance twice."""
     found = []
     for replica in given:
-        if replica.backup_replicas:
-            raise TargetError("unimplemented", f"{place}: backup_replicas")
         by_bytes = replica.WhichOneof("port_kind") == "port"
         port = int.from_bytes(replica.port, "big") if by_bytes else replica.egress_port
         if port > PORT_MAX:

@@ -1,32 +1,23 @@
-"""Table entries, their direct counters and meters (P4Runtime specification, 9.1 to 9.4)."""
+"""Table entries (P4Runtime specification, 9.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from finsy.proto import p4i, p4r
 
-from switch.server.convert import decode, encode, number, ones, signed
-from switch.server.p4info import Action, Field, Schema, Table
-from switch.server.target import Entry, Target, TargetError
+from switch.server.actions import read_action, show_action
+from switch.server.cells import count_parts, meter_parts, set_count
+from switch.server.convert import number, signed
+from switch.server.matches import plain, read_match, show_match
+from switch.server.p4info import Schema, Table
+from switch.server.profiles import GROUP, MEMBER, Profiles
+from switch.server.target import Entry, Target, TargetError, invalid
+from switch.server.undo import Undo, put
 
-Undo = Callable[[], None]
 Key = tuple[int, tuple[tuple[str, str], ...], int]
 """What tells an entry from others: table, matches, priority."""
-
-MEMBER, GROUP = "$member", "$group"
-"""The actions of an entry that names a member or group of an action profile."""
-METER_PARTS = ("cir", "cburst", "pir", "pburst")
-
-
-def invalid(message: str) -> TargetError:
-    """An argument that does not fit."""
-    return TargetError("invalid-argument", message)
-
-
-def nothing() -> None:
-    """Undoes what changed nothing."""
 
 
 class Tables:
@@ -34,14 +25,16 @@ class Tables:
     at a time.
     """
 
-    def __init__(self, target: Target, schema: Schema) -> None:
+    def __init__(self, target: Target, schema: Schema, profiles: Profiles) -> None:
         self.target = target
         self.schema = schema
-        self._action_ids = {action.name: action.id for action in schema.actions.values()}
+        self.profiles = profiles
         # What the target does not keep.
         self._metadata: dict[Key, bytes] = {}
-        self._meters: dict[Key, p4r.MeterConfig] = {}
+        self.meters: dict[Key, p4r.MeterConfig] = {}
         self.defaults_set: set[int] = set()
+        # Whether entries of tables with a selector have action sets.
+        self._one_shot: dict[int, dict[Key, bool]] = {}
 
     def table(self, table_id: int) -> Table:
         """A table by its number."""
@@ -69,105 +62,195 @@ class Tables:
             case p4r.Update.MODIFY:
                 return self._modify(table, entry, key, message)
             case _:
-                return self._delete(entry, key)
+                return self._delete(table, entry, key)
 
     def _insert(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> Undo:
         self._check_extras(table, message)
-        entry |= self.action(table, message, table.actions)
-        self.target.insert_entry(entry)
-        self._set_extras(entry, key, message)
+        entry |= self._choice(table, key, message)
+        try:
+            self.target.insert_entry(entry)
+        except TargetError:
+            self.profiles.drop_set(entry)
+            raise
+        self._note_choice(table, key, entry)
+        self._set_extras(table, entry, key, message)
 
         def undo() -> None:
+            # What undid a later update may have given it another action set.
+            now, _, _ = self.found(table, entry)
             self.target.delete_entry(entry)
-            self._metadata.pop(key, None)
-            self._meters.pop(key, None)
+            self.profiles.drop_set(now)
+            self._forget(table, key)
 
         return undo
 
     def _modify(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> Undo:
         self._check_extras(table, message)
-        before = self._found(table, entry)
-        if message.HasField("action"):
-            entry |= self.action(table, message, table.actions)
-            self.target.modify_entry(entry)
-        undo = self._restore(before, key)
-        self._set_extras(entry, key, message)
+        before = self.found(table, entry)
+        action_set = self.profiles.set_of(before[0])
+        changed = message.HasField("action")
+        if changed:
+            entry |= self._choice(table, key, message)
+            try:
+                self.target.modify_entry(entry)
+            except TargetError:
+                self.profiles.drop_set(entry)
+                raise
+            self.profiles.drop_set(before[0])
+            self._note_choice(table, key, entry)
+        stored, meter = self._metadata.get(key), self.meters.get(key)
+        idle = self._idle(table, entry)
+        self._set_extras(table, entry, key, message)
+
+        def undo() -> None:
+            if changed:
+                now, _, _ = self.found(table, entry)
+                restored = self._with_set(table, before[0], action_set)
+                self.target.modify_entry(restored)
+                self.profiles.drop_set(now)
+                self._note_choice(table, key, restored)
+            self._restore_extras(table, before, key, stored, meter, idle)
+
         return undo
 
-    def _delete(self, entry: Entry, key: Key) -> Undo:
-        before, idle = self.target.entry(entry), self._idle(entry, key)
+    def _delete(self, table: Table, entry: Entry, key: Key) -> Undo:
+        before, idle = self.found(table, entry), self._idle(table, entry)
+        action_set = self.profiles.set_of(before[0])
         self.target.delete_entry(entry)
-        assert before is not None, "what was deleted was there"
-        stored, meter = self._metadata.pop(key, None), self._meters.pop(key, None)
+        self.profiles.drop_set(before[0])
+        stored, meter = self._metadata.get(key), self.meters.get(key)
+        self._forget(table, key)
 
         def undo() -> None:
-            self.target.insert_entry(before[0])
-            if self.table(key[0]).has_counter:
-                self.target.set_entry_count(before[0], before[1], before[2])
-            if idle:
-                self.target.set_idle_timeout(before[0], idle)
-            if stored is not None:
-                self._metadata[key] = stored
-            if meter is not None:
-                self._meters[key] = meter
-                self.target.configure_entry_meter(before[0], meter_parts(meter, "meter"))
+            restored = self._with_set(table, before[0], action_set)
+            self.target.insert_entry(restored)
+            self._note_choice(table, key, restored)
+            self._restore_extras(table, before, key, stored, meter, idle)
 
         return undo
 
-    def _restore(self, before: tuple[Entry, int, int], key: Key) -> Undo:
-        """What makes an entry as it is now."""
-        stored, meter = self._metadata.get(key), self._meters.get(key)
-        table, idle = self.table(key[0]), self._idle(before[0], key)
+    def _forget(self, table: Table, key: Key) -> None:
+        self._metadata.pop(key, None)
+        self.meters.pop(key, None)
+        self._one_shot.get(table.id, {}).pop(key, None)
 
-        def undo() -> None:
-            self.target.modify_entry(before[0])
-            if table.idle:
-                self.target.set_idle_timeout(before[0], idle)
-            if table.has_counter:
-                self.target.set_entry_count(before[0], before[1], before[2])
-            put(self._metadata, key, stored)
-            if table.has_meter and self._meters.get(key) != meter:
-                put(self._meters, key, meter)
-                config = meter_parts(meter, "meter") if meter else None
-                self.target.configure_entry_meter(before[0], config)
-
-        return undo
-
-    def _found(self, table: Table, entry: Entry) -> tuple[Entry, int, int]:
+    def found(self, table: Table, entry: Entry) -> tuple[Entry, int, int]:
+        """The target's entry with its packets and bytes."""
         found = self.target.entry(entry)
         if found is None:
             raise TargetError("not-found", f"table '{table.name}': there is no such entry")
         return found
 
+    # Action sets: a table has them for all its entries or for none.
+
+    def _with_set(
+        self, table: Table, entry: Entry, action_set: p4r.ActionProfileActionSet | None
+    ) -> Entry:
+        """An entry that is to come back, with the action set it had."""
+        if action_set is None:
+            return entry
+        profile = self.profiles.profile(table.profile)
+        return entry | self.profiles.create_set(profile, action_set, f"table '{table.name}'")
+
+    def _note_choice(self, table: Table, key: Key, entry: Entry) -> None:
+        if table.profile:
+            one_shot = self.profiles.set_of(entry) is not None
+            self._one_shot.setdefault(table.id, {})[key] = one_shot
+
+    def _check_choice(self, table: Table, key: Key, one_shot: bool, place: str) -> None:
+        others = self._one_shot.get(table.id, {})
+        other = next((other for known, other in others.items() if known != key), one_shot)
+        if other != one_shot:
+            have = "action sets" if other else "members or groups"
+            raise invalid(f"{place}: its other entries have {have}, and so must all")
+
+    def _choice(self, table: Table, key: Key, message: p4r.TableEntry) -> dict[str, Any]:
+        """`action` and `params` of an entry."""
+        place = f"table '{table.name}'"
+        kind = message.action.WhichOneof("type")
+        if kind is None:
+            raise invalid(f"{place}: the action is missing")
+        if not table.profile:
+            return self._plain_action(table, message, table.actions)
+        self._check_choice(table, key, kind == "action_profile_action_set", place)
+        match kind:
+            case "action_profile_member_id":
+                params = {"id": hex(message.action.action_profile_member_id)}
+                return {"action": MEMBER, "params": params}
+            case "action_profile_group_id":
+                params = {"id": hex(message.action.action_profile_group_id)}
+                return {"action": GROUP, "params": params}
+            case "action_profile_action_set":
+                profile = self.profiles.profile(table.profile)
+                given = message.action.action_profile_action_set
+                return self.profiles.create_set(profile, given, place)
+            case _:
+                what = "a member or group of its action profile, or an action set"
+                raise invalid(f"{place}: expected {what}")
+
+    def _plain_action(
+        self, table: Table, message: p4r.TableEntry, allowed: frozenset[int]
+    ) -> dict[str, Any]:
+        place, kind = f"table '{table.name}'", message.action.WhichOneof("type")
+        if kind != "action":
+            what = "expected an action" + ("" if table.profile else ", it has no action profile")
+            raise invalid(f"{place}: '{kind}': {what}")
+        return read_action(self.schema, message.action.action, allowed, place)
+
+    # What an entry has besides its action: counter, meter, metadata, idle time-out.
+
     def _check_extras(self, table: Table, message: p4r.TableEntry) -> None:
-        if message.HasField("counter_data") and not table.has_counter:
-            raise invalid(f"table '{table.name}' has no direct counter")
+        place = f"table '{table.name}'"
+        if message.HasField("counter_data"):
+            if not table.has_counter:
+                raise invalid(f"{place} has no direct counter")
+            count_parts(message.counter_data, place)
         if message.HasField("meter_config"):
             if not table.has_meter:
-                raise invalid(f"table '{table.name}' has no direct meter")
-            meter_parts(message.meter_config, f"table '{table.name}'")
-        if message.HasField("counter_data"):
-            count_parts(message.counter_data, f"table '{table.name}'")
+                raise invalid(f"{place} has no direct meter")
+            meter_parts(message.meter_config, table.meter_kind, place)
 
-    def _idle(self, entry: Entry, key: Key) -> int | None:
+    def _idle(self, table: Table, entry: Entry) -> int | None:
         """The idle time-out of an entry that is there, in nanoseconds."""
-        if not self.table(key[0]).idle or self.target.entry(entry) is None:
-            return None
-        return self.target.idle_ns(entry)[0]
+        return self.target.idle_ns(entry)[0] if table.idle else None
 
-    def _set_extras(self, entry: Entry, key: Key, message: p4r.TableEntry) -> None:
+    def _set_extras(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> None:
         put(self._metadata, key, message.metadata or None)
-        if self.table(key[0]).idle:
+        if table.idle:
             self.target.set_idle_timeout(entry, message.idle_timeout_ns or None)
         if message.HasField("counter_data"):
             self.target.set_entry_count(entry, *count_parts(message.counter_data, "counter"))
         if message.HasField("meter_config"):
-            self._configure(entry, key, message.meter_config)
+            self.configure(table, entry, key, message.meter_config)
 
-    def _configure(self, entry: Entry, key: Key, config: p4r.MeterConfig | None) -> None:
-        parts = meter_parts(config, f"table '{entry['table']}'") if config is not None else None
+    def _restore_extras(
+        self,
+        table: Table,
+        before: tuple[Entry, int, int],
+        key: Key,
+        stored: bytes | None,
+        meter: p4r.MeterConfig | None,
+        idle: int | None,
+    ) -> None:
+        entry, packets, octets = before
+        put(self._metadata, key, stored)
+        if table.idle:
+            self.target.set_idle_timeout(entry, idle)
+        if table.has_counter:
+            self.target.set_entry_count(entry, packets, octets)
+        if table.has_meter and self.meters.get(key) != meter:
+            self.configure(table, entry, key, meter)
+
+    def configure(
+        self, table: Table, entry: Entry, key: Key, config: p4r.MeterConfig | None
+    ) -> None:
+        """Sets an entry's direct meter; None makes it green for ever."""
+        place = f"table '{table.name}'"
+        parts = meter_parts(config, table.meter_kind, place) if config is not None else None
         self.target.configure_entry_meter(entry, parts)
-        put(self._meters, key, config)
+        put(self.meters, key, config)
+
+    # The default action
 
     def _write_default(self, kind: int, table: Table, message: p4r.TableEntry) -> Undo:
         place = f"table '{table.name}': the default action"
@@ -177,26 +260,35 @@ class Tables:
             raise invalid(f"{place} has neither matches nor a priority")
         if table.const_default:
             raise TargetError("permission-denied", f"{place} is constant")
-        if message.HasField("counter_data") or message.HasField("meter_config"):
-            raise TargetError("unimplemented", f"{place}: its direct counter or meter")
+        if message.HasField("meter_config"):
+            raise TargetError("unimplemented", f"{place}: its direct meter")
+        self._check_extras(table, message)
         before, was_set = self.target.default_action(table.name), table.id in self.defaults_set
+        count = self.target.default_count(table.name) if table.has_counter else (0, 0)
         if message.HasField("action"):
-            action = self.action(table, message, table.default_actions)
-            self.target.set_default_action({"table": table.name} | action)
-            self.defaults_set.add(table.id)
+            action = self._plain_action(table, message, table.default_actions)
+            self._set_default(table, action)
         else:
-            self.target.reset_default_action(table.name)
-            self.defaults_set.discard(table.id)
+            self._set_default(table, None)
+        if message.HasField("counter_data"):
+            parts = count_parts(message.counter_data, place)
+            self.target.set_default_count(table.name, *parts)
 
         def undo() -> None:
-            if before is None or not was_set:
-                self.target.reset_default_action(table.name)
-                self.defaults_set.discard(table.id)
-            else:
-                self.target.set_default_action({"table": table.name} | before)
-                self.defaults_set.add(table.id)
+            self._set_default(table, before if was_set else None)
+            if table.has_counter:
+                self.target.set_default_count(table.name, *count)
 
         return undo
+
+    def _set_default(self, table: Table, action: dict[str, Any] | None) -> None:
+        """Sets a default action; None makes it the program's again."""
+        if action is None:
+            self.target.reset_default_action(table.name)
+            self.defaults_set.discard(table.id)
+        else:
+            self.target.set_default_action({"table": table.name} | action)
+            self.defaults_set.add(table.id)
 
     # Conversion
 
@@ -228,35 +320,12 @@ class Tables:
         }
         return entry, (table.id, ordered, message.priority)
 
-    def action(
-        self, table: Table, message: p4r.TableEntry, allowed: frozenset[int]
-    ) -> dict[str, Any]:
-        """`action` and `params` as the target has them."""
-        place = f"table '{table.name}'"
-        kind = message.action.WhichOneof("type")
-        if kind is None:
-            raise invalid(f"{place}: the action is missing")
-        if table.profile and not message.is_default_action:
-            match kind:
-                case "action_profile_member_id":
-                    number_ = message.action.action_profile_member_id
-                    return {"action": MEMBER, "params": {"id": hex(number_)}}
-                case "action_profile_group_id":
-                    number_ = message.action.action_profile_group_id
-                    return {"action": GROUP, "params": {"id": hex(number_)}}
-                case "action_profile_action_set":
-                    raise TargetError("unimplemented", f"{place}: action sets (one-shot)")
-                case _:
-                    raise invalid(f"{place}: expected a member or group of its action profile")
-        if kind != "action":
-            raise invalid(f"{place}: '{kind}': expected an action, since it has no action profile")
-        given = message.action.action
-        if given.action_id not in self.schema.actions:
-            raise invalid(f"{place}: action {given.action_id:#x} is not in the P4Info")
-        action = self.schema.actions[given.action_id]
-        if given.action_id not in allowed:
-            raise invalid(f"{place}: action '{action.name}' is not among those it may run here")
-        return {"action": action.name, "params": read_params(action, given, place)}
+    def key_of(self, table: Table, entry: Entry) -> Key:
+        """What tells a target's entry from others, as `key` has it."""
+        kinds = {field.name: field for field in table.fields.values()}
+        matches = {name: plain(part, kinds[name]) for name, part in entry["matches"].items()}
+        ordered = tuple(sorted((name, str(part)) for name, part in matches.items() if part))
+        return table.id, ordered, entry["priority"] if table.by_priority else 0
 
     # Reading
 
@@ -267,14 +336,14 @@ class Tables:
         tables = [self.table(asked.table_id)] if asked.table_id else self.schema.tables.values()
         for table in tables:
             if asked.is_default_action:
-                yield from self._read_default(table)
+                yield from self._read_default(table, asked)
             else:
                 for entry, key, packets, octets in self.select(table, asked):
                     shown = self.shown(table, entry, key)
                     if asked.HasField("counter_data") and table.has_counter:
-                        set_count(shown.counter_data, self._unit(table), packets, octets)
-                    if asked.HasField("meter_config") and key in self._meters:
-                        shown.meter_config.CopyFrom(self._meters[key])
+                        set_count(shown.counter_data, self.unit(table), packets, octets)
+                    if asked.HasField("meter_config") and key in self.meters:
+                        shown.meter_config.CopyFrom(self.meters[key])
                     if table.idle:
                         timeout_ns, elapsed_ns = self.target.idle_ns(entry)
                         shown.idle_timeout_ns = timeout_ns or 0
@@ -282,30 +351,17 @@ class Tables:
                             shown.time_since_last_hit.elapsed_ns = elapsed_ns
                     yield p4r.Entity(table_entry=shown)
 
-    def _unit(self, table: Table) -> int:
+    def unit(self, table: Table) -> int:
+        """What a table's direct counter counts."""
         unit: int = self.schema.direct_counter_units.get(table.id, p4i.CounterSpec.BOTH)
         return unit
 
     def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[Entry, Key, int, int]]:
         """Entries of a table that fit matches, priority and action of a request."""
-        if asked.match or not table.fields:
-            if not table.fields:
-                return
-            # A priority left out can't name one entry of a table that has them.
-            if not table.by_priority or asked.priority:
-                entry, key = self.key(table, asked)
-                found = self.target.entry(entry)
-                rows = [found] if found else []
-            else:
-                stand_in = p4r.TableEntry()
-                stand_in.CopyFrom(asked)
-                stand_in.priority = 1
-                wanted = self.key(table, stand_in)[1][1]
-                rows = [
-                    row
-                    for row in self.target.entries(table.name)
-                    if self.key_of(table, row[0])[1] == wanted
-                ]
+        if not table.fields:
+            return
+        if asked.match:
+            rows = self._matching(table, asked)
         else:
             rows = self.target.entries(table.name)
         wanted_action = asked.action.action.action_id
@@ -313,22 +369,31 @@ class Tables:
             key = self.key_of(table, entry)
             if asked.priority and key[2] != asked.priority:
                 continue
-            if wanted_action and self._action_ids.get(entry["action"]) != wanted_action:
+            if wanted_action and self.schema.action_ids.get(entry["action"]) != wanted_action:
                 continue
             yield entry, key, packets, octets
 
-    def key_of(self, table: Table, entry: Entry) -> Key:
-        """What tells a target's entry from others, as `key` has it."""
-        kinds = {field.name: field for field in table.fields.values()}
-        matches = {name: plain(part, kinds[name]) for name, part in entry["matches"].items()}
-        ordered = tuple(sorted((name, str(part)) for name, part in matches.items() if part))
-        return table.id, ordered, entry["priority"] if table.by_priority else 0
+    def _matching(self, table: Table, asked: p4r.TableEntry) -> list[tuple[Entry, int, int]]:
+        if not table.by_priority or asked.priority:
+            entry, _ = self.key(table, asked)
+            found = self.target.entry(entry)
+            return [] if found is None else [found]
+        # Without its priority, matches can name several entries.
+        stand_in = p4r.TableEntry()
+        stand_in.CopyFrom(asked)
+        stand_in.priority = 1
+        wanted = self.key(table, stand_in)[1][1]
+        rows = self.target.entries(table.name)
+        return [row for row in rows if self.key_of(table, row[0])[1] == wanted]
 
-    def _read_default(self, table: Table) -> Iterator[p4r.Entity]:
+    def _read_default(self, table: Table, asked: p4r.TableEntry) -> Iterator[p4r.Entity]:
         shown = p4r.TableEntry(table_id=table.id, is_default_action=True)
         default = self.target.default_action(table.name)
-        if default is not None and default["action"] in self._action_ids:
-            self._show_action(shown, default)
+        if default is not None and default["action"] in self.schema.action_ids:
+            show_action(self.schema, shown.action.action, default)
+            if asked.HasField("counter_data") and table.has_counter:
+                count = self.target.default_count(table.name)
+                set_count(shown.counter_data, self.unit(table), *count)
             yield p4r.Entity(table_entry=shown)
 
     def shown(self, table: Table, entry: Entry, key: Key) -> p4r.TableEntry:
@@ -337,15 +402,18 @@ class Tables:
         for field in table.fields.values():
             part = plain(entry["matches"].get(field.name), field)
             if part:
-                show_match(shown.match.add(field_id=field.id), part)
+                show_match(shown.match.add(field_id=field.id), part, field)
         if key in self._metadata:
             shown.metadata = self._metadata[key]
-        if entry["action"] == MEMBER:
+        action_set = self.profiles.set_of(entry)
+        if action_set is not None:
+            shown.action.action_profile_action_set.CopyFrom(action_set)
+        elif entry["action"] == MEMBER:
             shown.action.action_profile_member_id = number(entry["params"]["id"])
         elif entry["action"] == GROUP:
             shown.action.action_profile_group_id = number(entry["params"]["id"])
-        elif entry["action"] in self._action_ids:
-            self._show_action(shown, entry)
+        elif entry["action"] in self.schema.action_ids:
+            show_action(self.schema, shown.action.action, entry)
         return shown
 
     def expired(self) -> list[p4r.TableEntry]:
@@ -359,190 +427,3 @@ class Tables:
                 shown.idle_timeout_ns = self.target.idle_ns(entry)[0] or 0
                 found.append(shown)
         return found
-
-    def _show_action(self, shown: p4r.TableEntry, entry: dict[str, Any]) -> None:
-        action = self.schema.actions[self._action_ids[entry["action"]]]
-        shown.action.action.action_id = action.id
-        for number_, (name, _) in action.params.items():
-            value = encode(number(entry["params"][name]))
-            shown.action.action.params.add(param_id=number_, value=value)
-
-    # Direct counters and meters
-
-    def write_direct(
-        self, kind: int, message: p4r.DirectCounterEntry | p4r.DirectMeterEntry
-    ) -> Undo:
-        """Sets an entry's counter or meter."""
-        table = self.table(message.table_entry.table_id)
-        if kind != p4r.Update.MODIFY:
-            raise invalid(f"table '{table.name}': direct counters and meters can be modified only")
-        entry, key = self.key(table, message.table_entry)
-        before = self._found(table, entry)
-        if isinstance(message, p4r.DirectCounterEntry):
-            if not table.has_counter:
-                raise invalid(f"table '{table.name}' has no direct counter")
-            if not message.HasField("data"):
-                return nothing
-            self.target.set_entry_count(entry, *count_parts(message.data, "counter"))
-            return lambda: self.target.set_entry_count(entry, before[1], before[2])
-        if not table.has_meter:
-            raise invalid(f"table '{table.name}' has no direct meter")
-        old = self._meters.get(key)
-        self._configure(entry, key, message.config if message.HasField("config") else None)
-        return lambda: self._configure(entry, key, old)
-
-    def read_direct(
-        self, asked: p4r.DirectCounterEntry | p4r.DirectMeterEntry
-    ) -> Iterator[p4r.Entity]:
-        """Counters or meters of the entries asked for."""
-        counts = isinstance(asked, p4r.DirectCounterEntry)
-        if asked.table_entry.table_id:
-            tables = [self.table(asked.table_entry.table_id)]
-        else:
-            tables = [
-                table
-                for table in self.schema.tables.values()
-                if (table.has_counter if counts else table.has_meter)
-            ]
-        for table in tables:
-            if not (table.has_counter if counts else table.has_meter):
-                what = "counter" if counts else "meter"
-                raise invalid(f"table '{table.name}' has no direct {what}")
-            for entry, key, packets, octets in self.select(table, asked.table_entry):
-                shown = self.shown(table, entry, key)
-                shown.ClearField("action")
-                if counts:
-                    counter = p4r.DirectCounterEntry(table_entry=shown)
-                    set_count(counter.data, self._unit(table), packets, octets)
-                    yield p4r.Entity(direct_counter_entry=counter)
-                else:
-                    meter = p4r.DirectMeterEntry(table_entry=shown)
-                    if key in self._meters:
-                        meter.config.CopyFrom(self._meters[key])
-                    yield p4r.Entity(direct_meter_entry=meter)
-
-
-def put(where: dict[Key, Any], key: Key, value: Any) -> None:
-    """Sets or, with None, removes."""
-    if value is None:
-        where.pop(key, None)
-    else:
-        where[key] = value
-
-
-def set_count(data: p4r.CounterData, unit: int, packets: int, octets: int) -> None:
-    """Fills in what the counter's unit has."""
-    data.SetInParent()
-    if unit != p4i.CounterSpec.BYTES:
-        data.packet_count = packets
-    if unit != p4i.CounterSpec.PACKETS:
-        data.byte_count = octets
-
-
-def count_parts(data: p4r.CounterData, place: str) -> tuple[int, int]:
-    """Packets and bytes, neither negative."""
-    return (
-        signed(data.packet_count, f"{place}: packet_count"),
-        signed(data.byte_count, f"{place}: byte_count"),
-    )
-
-
-def meter_parts(config: p4r.MeterConfig, place: str) -> dict[str, int]:
-    """Rates and bursts (RFC 2698), neither negative, the peak rate no lower than the other."""
-    if config.eburst:
-        raise TargetError("unimplemented", f"{place}: eburst (single-rate meters)")
-    parts = {name: signed(getattr(config, name), f"{place}: {name}") for name in METER_PARTS}
-    if parts["pir"] < parts["cir"]:
-        raise invalid(f"{place}: pir {parts['pir']} is below cir {parts['cir']}")
-    return parts
-
-
-def read_params(action: Action, given: p4r.Action, place: str) -> dict[str, str]:
-    """Parameters by name, each there once."""
-    params: dict[str, str] = {}
-    for param in given.params:
-        if param.param_id not in action.params:
-            what = f"parameter {param.param_id} of action '{action.name}' is not in the P4Info"
-            raise invalid(f"{place}: {what}")
-        name, width = action.params[param.param_id]
-        where = f"{place}, action '{action.name}', parameter '{name}'"
-        if name in params:
-            raise invalid(f"{where}: is there twice")
-        params[name] = hex(decode(param.value, width, where))
-    for name, _ in action.params.values():
-        if name not in params:
-            raise invalid(f"{place}, action '{action.name}', parameter '{name}': is missing")
-    return params
-
-
-def read_match(part: p4r.FieldMatch, field: Field, place: str) -> dict[str, Any]:
-    """A match as the target has it; what P4Runtime calls non-canonical is refused."""
-    kind = part.WhichOneof("field_match_type")
-    if kind != field.kind:
-        raise invalid(f"{place}: a match of kind {kind}: expected {field.kind}")
-    match field.kind:
-        case "exact":
-            return {"exact": hex(decode(part.exact.value, field.width, place))}
-        case "optional":
-            return {"optional": hex(decode(part.optional.value, field.width, place))}
-        case "lpm":
-            value, length = decode(part.lpm.value, field.width, place), part.lpm.prefix_len
-            if not 0 < length <= field.width:
-                expected = f"expected 1 to {field.width}; any value is the field left out"
-                raise invalid(f"{place}: prefix length {length}: {expected}")
-            if value & ones(field.width - length):
-                raise invalid(f"{place}: {value:#x} has bits below its prefix of {length}")
-            return {"lpm": [hex(value), length]}
-        case "ternary":
-            value = decode(part.ternary.value, field.width, place)
-            mask = decode(part.ternary.mask, field.width, f"{place}, mask")
-            if mask == 0:
-                raise invalid(f"{place}: mask 0: any value is the field left out")
-            if value & ~mask:
-                raise invalid(f"{place}: {value:#x} has bits outside its mask {mask:#x}")
-            return {"ternary": [hex(value), hex(mask)]}
-        case "range":
-            low = decode(part.range.low, field.width, f"{place}, low")
-            high = decode(part.range.high, field.width, f"{place}, high")
-            if low > high:
-                raise invalid(f"{place}: the range {low:#x} to {high:#x} is empty")
-            if (low, high) == (0, ones(field.width)):
-                raise invalid(f"{place}: a range of all values: any is the field left out")
-            return {"range": [hex(low), hex(high)]}
-
-
-def plain(part: dict[str, Any] | None, field: Field) -> dict[str, Any] | None:
-    """A target's match as `read_match` writes it; None for any value."""
-    if part is None:
-        return None
-    [(kind, value)] = part.items()
-    match kind:
-        case "lpm":
-            return {"lpm": [hex(number(value[0])), value[1]]}
-        case "ternary" if field.kind == "optional":
-            return {"optional": hex(number(value[0]))}
-        case "ternary":
-            return {"ternary": [hex(number(value[0])), hex(number(value[1]))]}
-        case "range":
-            low, high = number(value[0]), number(value[1])
-            if (low, high) == (0, ones(field.width)):
-                return None
-            return {"range": [hex(low), hex(high)]}
-        case _:
-            return {kind: hex(number(value))}
-
-
-def show_match(shown: p4r.FieldMatch, part: dict[str, Any]) -> None:
-    """A match as P4Runtime has it, canonical."""
-    [(kind, value)] = part.items()
-    match kind:
-        case "exact":
-            shown.exact.value = encode(number(value))
-        case "optional":
-            shown.optional.value = encode(number(value))
-        case "lpm":
-            shown.lpm.value, shown.lpm.prefix_len = encode(number(value[0])), value[1]
-        case "ternary":
-            shown.ternary.value, shown.ternary.mask = (encode(number(one)) for one in value)
-        case "range":
-            shown.range.low, shown.range.high = (encode(number(one)) for one in value)

@@ -35,6 +35,11 @@ class TargetError(Exception):
         return self.message
 
 
+def invalid(message: str) -> TargetError:
+    """An argument that does not fit."""
+    return TargetError("invalid-argument", message)
+
+
 class Target(Protocol):
     """A switch under control. Methods may be called from any thread."""
 
@@ -96,6 +101,12 @@ class Target(Protocol):
     def set_entry_count(self, entry: Entry, packets: int, octets: int) -> None:
         """Sets an entry's direct counter."""
 
+    def default_count(self, table: str) -> tuple[int, int]:
+        """Packets and bytes that ran the default action of a table with a direct counter."""
+
+    def set_default_count(self, table: str, packets: int, octets: int) -> None:
+        """Sets them."""
+
     def default_action(self, table: str) -> dict[str, Any] | None:
         """`action` and `params` of a table's default, if it has one."""
 
@@ -112,7 +123,9 @@ class Target(Protocol):
         """Sets a cell."""
 
     def configure_meter(self, name: str, index: int, config: dict[str, int] | None) -> None:
-        """Sets `cir`, `cburst`, `pir`, `pburst` of a cell; None makes it green for ever."""
+        """Sets `cir`, `cburst`, `pir`, `pburst` of a cell, or `cir`, `cburst`, `eburst` for a
+        single rate; None makes it green for ever.
+        """
 
     def configure_entry_meter(self, entry: Entry, config: dict[str, int] | None) -> None:
         """The same for an entry's direct meter."""
@@ -129,8 +142,10 @@ class Target(Protocol):
     def set_multicast_group(self, group: int, replicas: list[dict[str, int]]) -> None:
         """Where copies go; none removes it."""
 
-    def set_value_set(self, name: str, members: list[list[str]]) -> None:
-        """All members of a parser value set, each a value for every part of the key."""
+    def set_value_set(self, name: str, members: list[list[dict[str, Any] | None]]) -> None:
+        """All members of a parser value set, each with a match for every part of the key, as an
+        entry has them; None is any value.
+        """
 
     def write_profile(
         self,
@@ -142,9 +157,6 @@ class Target(Protocol):
         a group's `members` (number and weight each). An entry that names one has the action
         `$member` or `$group` with the parameter `id`.
         """
-
-    def read_profile(self, kind: Literal["member", "group"], profile: str) -> list[dict[str, Any]]:
-        """A profile's members or groups, as `write_profile` has them."""
 
     def set_idle_timeout(self, entry: Entry, timeout_ns: int | None) -> None:
         """How long an entry may go without a hit; None: for ever."""

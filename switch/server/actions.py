@@ -1,0 +1,50 @@
+"""Actions and their parameters (P4Runtime specification, 9.1.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from finsy.proto import p4r
+
+from switch.server.convert import number
+from switch.server.p4info import Action, Schema
+from switch.server.target import invalid
+
+
+def read_action(
+    schema: Schema, given: p4r.Action, allowed: frozenset[int], place: str
+) -> dict[str, Any]:
+    """`action` and `params` as the target has them; one of those allowed."""
+    if given.action_id not in schema.actions:
+        raise invalid(f"{place}: action {given.action_id:#x} is not in the P4Info")
+    action = schema.actions[given.action_id]
+    if given.action_id not in allowed:
+        raise invalid(f"{place}: action '{action.name}' is not among those it may run here")
+    return {"action": action.name, "params": read_params(action, given, place)}
+
+
+def show_action(schema: Schema, shown: p4r.Action, found: dict[str, Any]) -> None:
+    """The inverse of `read_action`."""
+    action = schema.actions[schema.action_ids[found["action"]]]
+    shown.action_id = action.id
+    for param in action.params.values():
+        value = param.encode(number(found["params"][param.name]))
+        shown.params.add(param_id=param.id, value=value)
+
+
+def read_params(action: Action, given: p4r.Action, place: str) -> dict[str, str]:
+    """Parameters by name, each there once."""
+    params: dict[str, str] = {}
+    for param in given.params:
+        if param.param_id not in action.params:
+            what = f"parameter {param.param_id} of action '{action.name}' is not in the P4Info"
+            raise invalid(f"{place}: {what}")
+        known = action.params[param.param_id]
+        where = f"{place}, action '{action.name}', parameter '{known.name}'"
+        if known.name in params:
+            raise invalid(f"{where}: is there twice")
+        params[known.name] = hex(known.decode(param.value, where))
+    for known in action.params.values():
+        if known.name not in params:
+            raise invalid(f"{place}, action '{action.name}', parameter '{known.name}': is missing")
+    return params

@@ -1,0 +1,104 @@
+"""Direct counters and meters as entities of their own (P4Runtime specification, 9.3.2, 9.4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from finsy.proto import p4r
+
+from switch.server.cells import count_parts, set_count
+from switch.server.p4info import Table
+from switch.server.tables import Tables
+from switch.server.target import TargetError, invalid
+from switch.server.undo import Undo, nothing
+
+
+class Direct:
+    """The direct counters and meters of the entries of `tables`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.target = tables.target
+
+    def write_counter(self, kind: int, message: p4r.DirectCounterEntry) -> Undo:
+        """Sets an entry's counter, or the default action's."""
+        table = self._table(kind, message.table_entry, "counter")
+        if message.table_entry.is_default_action:
+            if not message.HasField("data"):
+                return nothing
+            count = self.target.default_count(table.name)
+            self.target.set_default_count(table.name, *count_parts(message.data, "counter"))
+            return lambda: self.target.set_default_count(table.name, *count)
+        entry, _ = self.tables.key(table, message.table_entry)
+        before = self.tables.found(table, entry)
+        if not message.HasField("data"):
+            return nothing
+        self.target.set_entry_count(entry, *count_parts(message.data, "counter"))
+        return lambda: self.target.set_entry_count(entry, before[1], before[2])
+
+    def write_meter(self, kind: int, message: p4r.DirectMeterEntry) -> Undo:
+        """Configures an entry's meter; without a config it is green for ever."""
+        table = self._table(kind, message.table_entry, "meter")
+        if message.table_entry.is_default_action:
+            what = f"table '{table.name}': the default action: its direct meter"
+            raise TargetError("unimplemented", what)
+        entry, key = self.tables.key(table, message.table_entry)
+        self.tables.found(table, entry)
+        old = self.tables.meters.get(key)
+        config = message.config if message.HasField("config") else None
+        self.tables.configure(table, entry, key, config)
+        return lambda: self.tables.configure(table, entry, key, old)
+
+    def _table(self, kind: int, entry: p4r.TableEntry, what: str) -> Table:
+        table = self.tables.table(entry.table_id)
+        check_has(table, what)
+        if kind != p4r.Update.MODIFY:
+            raise invalid(f"table '{table.name}': its direct {what} can be modified only")
+        return table
+
+    def read_counters(self, asked: p4r.DirectCounterEntry) -> Iterator[p4r.Entity]:
+        """Counters of the entries asked for."""
+        for table in self._asked(asked.table_entry, "counter"):
+            unit = self.tables.unit(table)
+            if asked.table_entry.is_default_action:
+                shown = p4r.TableEntry(table_id=table.id, is_default_action=True)
+                counter = p4r.DirectCounterEntry(table_entry=shown)
+                set_count(counter.data, unit, *self.target.default_count(table.name))
+                yield p4r.Entity(direct_counter_entry=counter)
+                continue
+            for entry, key, packets, octets in self.tables.select(table, asked.table_entry):
+                shown = self.tables.shown(table, entry, key)
+                shown.ClearField("action")
+                counter = p4r.DirectCounterEntry(table_entry=shown)
+                set_count(counter.data, unit, packets, octets)
+                yield p4r.Entity(direct_counter_entry=counter)
+
+    def read_meters(self, asked: p4r.DirectMeterEntry) -> Iterator[p4r.Entity]:
+        """Meters of the entries asked for."""
+        for table in self._asked(asked.table_entry, "meter"):
+            for entry, key, _, _ in self.tables.select(table, asked.table_entry):
+                shown = self.tables.shown(table, entry, key)
+                shown.ClearField("action")
+                meter = p4r.DirectMeterEntry(table_entry=shown)
+                if key in self.tables.meters:
+                    meter.config.CopyFrom(self.tables.meters[key])
+                yield p4r.Entity(direct_meter_entry=meter)
+
+    def _asked(self, asked: p4r.TableEntry, what: str) -> list[Table]:
+        """The table asked for, or all that have a counter or meter."""
+        if asked.table_id:
+            table = self.tables.table(asked.table_id)
+            check_has(table, what)
+            return [table]
+        return [table for table in self.tables.schema.tables.values() if has(table, what)]
+
+
+def has(table: Table, what: str) -> bool:
+    """Whether a table has a direct counter or meter."""
+    return table.has_counter if what == "counter" else table.has_meter
+
+
+def check_has(table: Table, what: str) -> None:
+    """Raises where a table has none."""
+    if not has(table, what):
+        raise invalid(f"table '{table.name}' has no direct {what}")

@@ -1,0 +1,104 @@
+"""What a role may do: Stratum's `P4RoleConfig`, which finsy sends (P4Runtime specification, 15.2,
+leaves the form open).
+
+A role without a config may do everything. Objects without a number in the P4Info, which are
+multicast groups and clone sessions, are everybody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from finsy.proto import p4r
+from finsy.proto.stratum1.p4_role_config_pb2 import P4RoleConfig
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import DecodeError
+
+from switch.server.target import TargetError, invalid
+
+NUMBERS = {
+    "action_profile_member": "action_profile_id",
+    "action_profile_group": "action_profile_id",
+    "counter_entry": "counter_id",
+    "digest_entry": "digest_id",
+    "meter_entry": "meter_id",
+    "register_entry": "register_id",
+    "table_entry": "table_id",
+    "value_set_entry": "value_set_id",
+}
+"""Where an entity has its number."""
+
+
+def number_of(entity: p4r.Entity) -> int:
+    """An entity's number in the P4Info; 0 where it has none."""
+    kind = entity.WhichOneof("entity") or ""
+    one = getattr(entity, kind, None)
+    if kind in ("direct_counter_entry", "direct_meter_entry"):
+        kind, one = "table_entry", getattr(one, "table_entry", None)
+    return int(getattr(one, NUMBERS[kind])) if kind in NUMBERS else 0
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A role's config."""
+
+    exclusive: frozenset[int] = frozenset()
+    shared: frozenset[int] = frozenset()
+    packet_ins: bool = True
+    packet_filter: tuple[int, bytes] | None = None
+    can_push: bool = True
+    is_limited: bool = False
+
+    def holds(self, number: int) -> bool:
+        """Whether an object is the role's."""
+        return not self.is_limited or number == 0 or number in self.exclusive | self.shared
+
+    def seen(self, entities: Iterable[p4r.Entity]) -> Iterable[p4r.Entity]:
+        """Those that are the role's."""
+        if not self.is_limited:
+            return entities
+        return (entity for entity in entities if self.holds(number_of(entity)))
+
+    def wants(self, packet: p4r.PacketIn) -> bool:
+        """Whether a packet is for the role."""
+        if self.packet_filter is None or not self.packet_ins:
+            return self.packet_ins
+        return any((one.metadata_id, one.value) == self.packet_filter for one in packet.metadata)
+
+    def check_write(self, update: p4r.Update, role: str) -> None:
+        """Raises where an update is not the role's."""
+        number = number_of(update.entity)
+        if not self.holds(number):
+            message = f"role '{role}' may not write object {number:#x}"
+            raise TargetError("permission-denied", message)
+
+    def conflict(self, other: Scope) -> int | None:
+        """An object that one of two roles has for itself and the other has too."""
+        ours, theirs = self.exclusive | self.shared, other.exclusive | other.shared
+        both = (self.exclusive & theirs) | (other.exclusive & ours)
+        return min(both, default=None)
+
+
+def read_scope(role: p4r.Role) -> Scope:
+    """The scope of a role as a controller asks for it."""
+    if not role.HasField("config"):
+        return Scope()
+    packed: AnyMessage = role.config
+    config = P4RoleConfig()
+    try:
+        known = packed.Unpack(config)
+    except DecodeError:
+        known = False
+    if not known:
+        expected = f"expected a {P4RoleConfig.DESCRIPTOR.full_name}"
+        raise invalid(f"role '{role.name}': config '{packed.type_url}': {expected}")
+    given = config.packet_in_filter
+    return Scope(
+        exclusive=frozenset(config.exclusive_p4_ids),
+        shared=frozenset(config.shared_p4_ids),
+        packet_ins=config.receives_packet_ins,
+        packet_filter=(given.metadata_id, given.value) if given.metadata_id else None,
+        can_push=config.can_push_pipeline,
+        is_limited=True,
+    )

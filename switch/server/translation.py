@@ -1,0 +1,51 @@
+"""Strings in place of numbers: `@p4runtime_translation("", string)` (P4Runtime specification,
+17.2).
+
+A numeral stands for its number, so that ports can be called by theirs; any other string gets the
+lowest number that is free, from 1, and the empty one 0. A string keeps its number as long as the
+pipeline lives.
+"""
+
+from __future__ import annotations
+
+from switch.server.target import TargetError, invalid
+
+
+class Names:
+    """The strings of one translated type."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._numbers: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+        self._next = 1
+
+    def number(self, data: bytes, width: int, place: str) -> int:
+        """A string's number of at most `width` bits."""
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise invalid(
+                f"{place}: {data!r} is no UTF-8, which strings of {self.name} are"
+            ) from None
+        if text not in self._numbers:
+            number = self._number_for(text, width, place)
+            self._numbers[text], self._names[number] = number, text
+        return self._numbers[text]
+
+    def _number_for(self, text: str, width: int, place: str) -> int:
+        if text == "" and 0 not in self._names:
+            return 0
+        is_numeral = text.isascii() and text.isdecimal() and str(int(text)) == text
+        if is_numeral and int(text) < 1 << width and int(text) not in self._names:
+            return int(text)
+        while self._next in self._names:
+            self._next += 1
+        if self._next >= 1 << width:
+            message = f"{place}: {text!r}: all {1 << width} numbers of {self.name} have names"
+            raise TargetError("resource-exhausted", message)
+        return self._next
+
+    def text(self, number: int) -> bytes:
+        """A number's string."""
+        return self._names.get(number, str(number)).encode()
