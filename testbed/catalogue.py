@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-KINDS = ("variants", "recoveries", "profiles", "applications")
+KINDS = ("variants", "recoveries", "profiles", "applications", "agents", "sinks")
 
 
 class EngineMissingError(Exception):
@@ -41,6 +41,45 @@ def record(kind: str, name: str) -> dict[str, Any]:
             return found
     singular = {"recoveries": "recovery"}.get(kind, kind.removesuffix("s"))
     raise ValueError(unknown(singular, name, (str(found["name"]) for found in records(kind))))
+
+
+def is_agent(name: str) -> bool:
+    """True for ns-2's name of a source."""
+    return _by_ns2(name, "agents") is not None
+
+
+def variant(name: str) -> dict[str, Any]:
+    """The record of the variant that a name, ours or ns-2's, stands for. Raises `ValueError`."""
+    agent = _by_ns2(name, "agents")
+    return record("variants", name if agent is None else agent["variant"])
+
+
+def recovery(name: str) -> dict[str, Any]:
+    """The record of the recovery that a name, ours or ns-2's, stands for. Raises `ValueError`."""
+    agent = _by_ns2(name, "agents")
+    return record("recoveries", name if agent is None else agent["recovery"])
+
+
+def default_recovery(variant: str) -> str:
+    """The recovery of a flow that names none."""
+    agent = _by_ns2(variant, "agents")
+    return "sack" if agent is None else str(agent["recovery"])
+
+
+def segment_bytes(variant: str) -> int | None:
+    """The segment of an ns-2 source that has its own; `None` where the profile says."""
+    agent = _by_ns2(variant, "agents")
+    return None if agent is None else agent["segment_bytes"]
+
+
+def sink(name: str) -> dict[str, Any]:
+    """The record of an ns-2 sink. Raises `ValueError`."""
+    return _by_ns2(name, "sinks") or record("sinks", name)
+
+
+def _by_ns2(name: str, kind: str) -> dict[str, Any] | None:
+    found = (r for r in records(kind) if name == r["name"] or name in r["aliases"])
+    return next(found, None)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

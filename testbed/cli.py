@@ -24,7 +24,10 @@ TARGETS = {
     "bmv2": "simple_switch_grpc (not there yet)",
     "tofino": "a Tofino switch (not there yet)",
 }
-LISTS = ("scenarios", "variants", "recoveries", "profiles", "applications", "figures", "targets")
+LISTS = (
+    "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications", "figures",
+    "targets",
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -242,6 +245,11 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
                     ", ".join(f"{p['name']}={p['default']}" for p in record["parameters"]),
                     record["reference"],
                 ]
+                for record in catalogue.records(what)
+            ]
+        case "agents" | "sinks":
+            return ["name", "also", "title"], [
+                [record["name"], ", ".join(record["aliases"]), record["title"]]
                 for record in catalogue.records(what)
             ]
         case _:

@@ -22,14 +22,6 @@ SCHEMA = 1
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "p4/build/v1model.json"
 
-SINKS = {
-    "TCPSink": (False, False),
-    "TCPSink/DelAck": (False, True),
-    "TCPSink/Sack1": (True, False),
-    "TCPSink/Sack1/DelAck": (True, True),
-}
-"""What an ns-2 sink stands for: (sack, delayed_ack)."""
-
 TIMESTAMP_BYTES = 12
 """The timestamps option with its padding (RFC 7323 appendix A), which comes off an MSS."""
 
@@ -196,11 +188,7 @@ def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[Json]:
 def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
     """One connection."""
     settings, network = placed.settings, placed.flow
-    sack, delayed_ack = settings.sack, settings.delayed_ack
-    if settings.sink is not None:
-        by_sink = SINKS[settings.sink]
-        sack = by_sink[0] if sack is None else sack
-        delayed_ack = by_sink[1] if delayed_ack is None else delayed_ack
+    profile = scenario.profile_of(settings)
     recorded = scenario.record.flows
     return {
         "from": network.source.name,
@@ -211,13 +199,14 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
             "destination": endpoint(network.destination.ip, network.destination_port),
             "start_ps": placed.start_ps,
             "variant": settings.variant,
-            "recovery": settings.recovery,
-            "profile": settings.profile or scenario.profile,
+            "recovery": settings.recovery or catalogue.default_recovery(settings.variant),
+            "profile": profile,
             "segment_bytes": settings.segment,
-            "window_bytes": window_bytes(settings, settings.profile or scenario.profile),
+            "window_bytes": window_bytes(settings, profile),
             "initial_window": settings.initial_window,
-            "delayed_ack": delayed_ack,
-            "sack": sack,
+            "sink": settings.sink,
+            "delayed_ack": settings.delayed_ack,
+            "sack": settings.sack,
             "timestamps": settings.timestamps,
             "ecn": settings.ecn,
             "min_rto_ps": settings.min_rto,
@@ -252,7 +241,7 @@ def window_bytes(settings: Flow, profile: str) -> int | None:
     """What the receiver offers; packets are segments of the flow's own or the profile's size."""
     if settings.window is None:
         return None
-    segment_bytes = settings.segment
+    segment_bytes = settings.segment or catalogue.segment_bytes(settings.variant)
     if segment_bytes is None:
         record = catalogue.record("profiles", profile)
         kind, segment_bytes = next(iter(record["segment"].items()))

@@ -30,14 +30,19 @@ from testbed import catalogue, units
 MAX_FLOWS = 100_000
 
 
-def _registered(kind: str) -> AfterValidator:
-    """Accepts the name of one of the engine's records of this kind."""
+def _known(find: Callable[[str], object]) -> AfterValidator:
+    """Accepts a name that the engine's records have."""
 
     def check(name: str) -> str:
-        catalogue.record(kind, name)
+        find(name)
         return name
 
     return AfterValidator(check)
+
+
+def _registered(kind: str) -> AfterValidator:
+    """Accepts the name of one of the engine's records of this kind."""
+    return _known(lambda name: catalogue.record(kind, name))
 
 
 def _matching(pattern: str, expected: str) -> AfterValidator:
@@ -314,10 +319,13 @@ class App(Model):
 class Flow(Model):
     """One TCP connection, or `count` alike. What is absent is the profile's."""
 
-    variant: Annotated[str, _registered("variants")]
-    recovery: Annotated[str, _registered("recoveries")] = "sack"
+    variant: Annotated[str, _known(lambda name: catalogue.variant(name))]
+    """A congestion control, or an ns-2 source (`"Agent/TCP/Newreno"`, `"Newreno"`), which brings
+    its recovery along and all else that it differs in."""
+    recovery: Annotated[str, _known(lambda name: catalogue.recovery(name))] | None = None
+    """A loss recovery, or an ns-2 source that has it; absent: the source's, else `sack`."""
     profile: Annotated[str, _registered("profiles")] | None = None
-    """Absent: the scenario's."""
+    """Absent: the scenario's; for an ns-2 source under a profile that is none of ns-2's, `ns2`."""
     count: Annotated[int, Field(ge=0, le=MAX_FLOWS)] = 1
     from_: Name | None = Field(default=None, alias="from")
     """The sending host; in a dumbbell absent."""
@@ -338,16 +346,14 @@ class Flow(Model):
     ecn: bool | None = None
     nagle: bool | None = None
     min_rto: Duration | None = None
-    sink: Literal["TCPSink", "TCPSink/DelAck", "TCPSink/Sack1", "TCPSink/Sack1/DelAck"] | None = (
-        None
-    )
+    sink: Annotated[str, _known(lambda name: catalogue.sink(name))] | None = None
     """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`."""
     params: dict[str, Annotated[Any, BeforeValidator(_number)]] = {}
     """The variant's own parameters, numbers; true and false are 1 and 0."""
 
     @model_validator(mode="after")
     def _params_are_the_variants(self) -> Self:
-        known = {p["name"]: p for p in catalogue.record("variants", self.variant)["parameters"]}
+        known = {p["name"]: p for p in catalogue.variant(self.variant)["parameters"]}
         for name, value in self.params.items():
             if name not in known:
                 what = f"parameter of {self.variant}"
@@ -474,6 +480,11 @@ class Scenario(Model):
     def is_dumbbell(self) -> bool:
         """True when the topology is the default one."""
         return not self.switch
+
+    def profile_of(self, flow: Flow) -> str:
+        """The name of a flow's profile."""
+        is_others = catalogue.is_agent(flow.variant) and not self.profile.startswith("ns2")
+        return flow.profile or ("ns2" if is_others else self.profile)
 
     def resolved(self) -> dict[str, Any]:
         """The scenario with its defaults filled in, quantities as text with their units."""

@@ -95,6 +95,46 @@ def test_an_application_s_keys_are_in_base_units(
     assert plan["flows"][0]["flow"]["app"] == {"kind": kind} | expected
 
 
+def test_ns2s_names_stand_for_what_its_agents_are(tmp_path: Path) -> None:
+    flow = """
+[[flow]]
+variant = "%s"
+sink = "TCPSink/Sack1"
+window = "20packets"
+"""
+    base = TWO_FLOWS.split("[[flow]]")[0]
+    names = ("Agent/TCP", "TCP/Newreno", "Sack1", "FullTcp", "Agent/TCP/Reno/Asym")
+    rfc, old = ("profile", "rfc"), ("profile", "ns2-2004")
+    plan = planned(tmp_path, base + "".join(flow % name for name in names), rfc)
+    flows = [flow["flow"] for flow in plan["flows"]]
+    recoveries = ["tahoe", "newreno", "sack1", "reno", "reno"]
+    assert [flow["recovery"] for flow in flows] == recoveries
+    assert [flow["variant"] for flow in flows] == list(names)
+    assert {flow["profile"] for flow in flows} == {"ns2"}
+    # FullTcp has segments of 536 bytes, the others of 1,000.
+    windows = [20_000, 20_000, 20_000, 10_720, 20_000]
+    assert [flow["window_bytes"] for flow in flows] == windows
+    reno = planned(tmp_path, base + flow % "Reno", old)["flows"][0]["flow"]
+    assert (reno["recovery"], reno["profile"]) == ("reno", "ns2-2004")
+    ours = planned(tmp_path, base + flow % "reno", rfc)["flows"][0]["flow"]
+    assert (ours["recovery"], ours["profile"]) == ("sack", "rfc")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("variant", "Agent/TCP/Newrino", "unknown variant"),
+        ("recovery", "Newrino", "unknown recovery"),
+        ("sink", "TCPSink/Delack", 'did you mean "Agent/TCPSink/DelAck"'),
+    ],
+)
+def test_a_name_that_ns2_has_not_is_refused(
+    tmp_path: Path, key: str, value: str, says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        planned(tmp_path, TWO_FLOWS, (f"flow.{key}", value))
+
+
 def port(plan: dict[str, Any], switch: int, number: int) -> dict[str, Any]:
     found: dict[str, Any] = plan["switches"][switch]["config"]["ports"][number - 1]
     assert found["port"] == number

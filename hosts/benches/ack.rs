@@ -28,6 +28,7 @@ fn settings(variant: &str, window_packets: u64) -> Settings {
         segment_bytes: Some(MSS as u32),
         window_bytes: Some(window_packets * MSS),
         initial_window: Some(window_packets as u32),
+        sink: None,
         delayed_ack: None,
         sack: None,
         timestamps: None,

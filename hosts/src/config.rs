@@ -3,6 +3,7 @@
 use crate::access::Counts;
 use crate::addr::{Endpoint, Mac};
 use crate::cc::{Need, Parameters, VARIANTS, Variant};
+use crate::ns2::{self, SINKS};
 use crate::profile::{PROFILES, Profile, SegmentSize};
 use crate::tcp::options::TIMESTAMPS_BYTES;
 use crate::tcp::recovery::{RECOVERIES, Rule};
@@ -61,9 +62,9 @@ pub struct FlowConfig {
     /// When the sender connects.
     #[serde(rename = "start_ps", default)]
     pub start: Time,
-    /// Congestion control, by name.
+    /// Congestion control, by name; ns-2's name of a source sets what else that differs in.
     pub variant: String,
-    /// Loss recovery, by name.
+    /// Loss recovery, by name; ns-2's name of a source stands for its recovery.
     pub recovery: String,
     /// Where the defaults of all that follows come from, by name.
     pub profile: String,
@@ -76,6 +77,9 @@ pub struct FlowConfig {
     /// First congestion window in segments.
     #[serde(default)]
     pub initial_window: Option<u32>,
+    /// An ns-2 sink by name, for what is absent of `sack` and `delayed_ack`.
+    #[serde(default)]
+    pub sink: Option<String>,
     /// Whether the receiver delays ACKs.
     #[serde(default)]
     pub delayed_ack: Option<bool>,
@@ -193,15 +197,22 @@ impl Settings {
     pub fn resolve(flow: &FlowConfig) -> Result<Settings, FlowError> {
         let id = flow.id;
         let profile = by_name(id, "profile", &flow.profile, PROFILES, |profile| profile.name)?;
-        let variant = by_name(id, "variant", &flow.variant, VARIANTS, |variant| variant.name)?;
-        let recovery = by_name(id, "recovery", &flow.recovery, RECOVERIES, |rule| rule.name)?;
+        let agent = ns2::agent_by_name(&flow.variant);
+        let variant = agent.map_or(flow.variant.as_str(), |agent| agent.variant);
+        let variant = by_name(id, "variant", variant, VARIANTS, |variant| variant.name)?;
+        let recovery = ns2::agent_by_name(&flow.recovery);
+        let recovery = recovery.map_or(flow.recovery.as_str(), |agent| agent.recovery);
+        let recovery = by_name(id, "recovery", recovery, RECOVERIES, |rule| rule.name)?;
+        let sink = flow.sink.as_deref().map(|name| find_sink(id, name)).transpose()?;
+        let sack = flow.sack.or(sink.map(|sink| sink.sack));
         let mut profile = *profile;
-        override_profile(&mut profile, flow);
+        override_profile(&mut profile, flow, agent, sink);
         in_range(id, "id", id.into(), 1, u32::MAX.into())?;
         flow.app.check().map_err(|error| FlowError::App { flow: id, error })?;
 
         let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
-        let segment_bytes = flow.segment_bytes.unwrap_or(match profile.segment {
+        let of_agent = agent.and_then(|agent| agent.segment_bytes);
+        let segment_bytes = flow.segment_bytes.or(of_agent).unwrap_or(match profile.segment {
             SegmentSize::Mss(mss) => mss - option_bytes,
             SegmentSize::Payload(bytes) => bytes,
         });
@@ -220,7 +231,7 @@ impl Settings {
         let mut needs = variant.needs.iter().chain(recovery.needs);
         let needs_sack = needs.any(|need| *need == Need::Sack);
         // Who makes no use of SACK does not offer it, unless told to.
-        profile.sack = flow.sack.unwrap_or(profile.sack && needs_sack);
+        profile.sack = sack.unwrap_or(profile.sack && needs_sack);
         if needs_sack && !profile.sack {
             let what =
                 if recovery.needs.contains(&Need::Sack) { recovery.name } else { variant.name };
@@ -232,11 +243,15 @@ impl Settings {
                 value: "false",
             });
         }
+        let of_agent = agent.map_or(&[][..], |agent| agent.parameters);
+        let mut parameters: BTreeMap<String, f64> =
+            of_agent.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        parameters.extend(flow.params.clone());
         Ok(Settings {
             flow: id,
             profile,
             variant,
-            parameters: Parameters::resolve(variant, &flow.params)?,
+            parameters: Parameters::resolve(variant, &parameters)?,
             recovery,
             segment_bytes,
             window_bytes,
@@ -253,12 +268,23 @@ impl Settings {
     }
 }
 
-fn override_profile(profile: &mut Profile, flow: &FlowConfig) {
+fn find_sink(flow: u32, name: &str) -> Result<&'static ns2::Sink, FlowError> {
+    // A name that is not found is looked up once more for the error's sake.
+    ns2::sink_by_name(name).map_or_else(|| by_name(flow, "sink", name, SINKS, |s| s.name), Ok)
+}
+
+fn override_profile(
+    profile: &mut Profile,
+    flow: &FlowConfig,
+    agent: Option<&ns2::Agent>,
+    sink: Option<&ns2::Sink>,
+) {
     use crate::profile::InitialWindow;
+    profile.growth = agent.and_then(|agent| agent.growth).unwrap_or(profile.growth);
     if let Some(segments) = flow.initial_window {
         profile.initial_window = InitialWindow::Segments(segments);
     }
-    if let Some(is_delayed) = flow.delayed_ack {
+    if let Some(is_delayed) = flow.delayed_ack.or(sink.map(|sink| sink.delayed_ack)) {
         let delay = profile.delayed_ack.unwrap_or(NS2_DELAYED_ACK);
         profile.delayed_ack = is_delayed.then_some(delay);
     }

@@ -2,7 +2,7 @@
 //!
 //! [`Host`] is what a world drives: `handle_packet`, `handle_timeout`, `poll_transmit`,
 //! `poll_timeout`. [`cc::VARIANTS`], [`tcp::recovery::RECOVERIES`] and [`profile::PROFILES`] list
-//! what a flow may choose.
+//! what a flow may choose, [`AGENTS`] and [`SINKS`] what it may call by ns-2's names.
 
 pub mod access;
 pub mod addr;
@@ -10,6 +10,7 @@ pub mod cc;
 pub mod config;
 pub mod host;
 mod messages;
+pub mod ns2;
 pub mod profile;
 pub mod report;
 pub mod stamp;
@@ -21,6 +22,7 @@ pub use cc::VARIANTS;
 pub use config::{AccessConfig, FlowConfig, FlowError, HostConfig, Recording, Settings};
 pub use host::Host;
 pub use messages::MessageCounters;
+pub use ns2::{AGENTS, SINKS};
 pub use profile::PROFILES;
 pub use report::FlowReport;
 pub use tcp::recovery::RECOVERIES;

@@ -118,6 +118,8 @@ pub enum Growth {
     Bytes,
     /// One segment, whatever it acknowledges (ns-2).
     Segment,
+    /// One segment for each that it acknowledges, one after the other (ns-2's Asym).
+    EachSegment,
 }
 
 /// What a loss cuts.

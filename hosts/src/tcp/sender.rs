@@ -274,7 +274,7 @@ impl Sender {
             && !echoes_mark
             && (was_limited || !self.profile.grows_only_when_limited)
         {
-            self.cc.on_ack(&event);
+            self.grow(&event);
         }
         if outcome.clears_backoff {
             self.rtt.clear_backoff();
@@ -322,6 +322,18 @@ impl Sender {
             if let Some(before) = self.cc.on_undo(before) {
                 self.cc = before;
             }
+        }
+    }
+
+    /// The window grows by an ACK: at once, or segment by segment.
+    fn grow(&mut self, event: &Ack) {
+        let mss = u64::from(self.mss);
+        let times = match self.profile.growth {
+            Growth::EachSegment => event.acked_bytes.div_ceil(mss).max(1),
+            _ => 1,
+        };
+        for _ in 0..times {
+            self.cc.on_ack(event);
         }
     }
 
@@ -449,7 +461,7 @@ impl Sender {
             // What had been SACKed has been delivered before: when a retransmission closes a hole
             // the ACK jumps by all that lies behind it, and the window must not.
             Growth::Bytes => delivered_bytes,
-            Growth::Segment => self.mss.into(),
+            Growth::Segment | Growth::EachSegment => self.mss.into(),
         }
     }
 

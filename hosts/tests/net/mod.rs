@@ -141,6 +141,7 @@ pub fn flow(
         segment_bytes: None,
         window_bytes: None,
         initial_window: None,
+        sink: None,
         delayed_ack: None,
         sack: None,
         timestamps: None,

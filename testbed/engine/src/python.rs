@@ -102,6 +102,18 @@ fn profiles(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::PROFILES)?)
 }
 
+/// Every source of ns-2 that can be named, and what it stands for.
+#[pyfunction]
+fn agents(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_hosts::AGENTS)?)
+}
+
+/// Every sink of ns-2 that can be named.
+#[pyfunction]
+fn sinks(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_hosts::SINKS)?)
+}
+
 /// Every application model.
 #[pyfunction]
 fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -121,6 +133,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(applications, module)?)?;
+    module.add_function(wrap_pyfunction!(agents, module)?)?;
+    module.add_function(wrap_pyfunction!(sinks, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_stf::run_stf, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_stf::stf_sent, module)?)?;
