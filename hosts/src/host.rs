@@ -9,6 +9,7 @@ use crate::addr::{Endpoint, Mac};
 use crate::config::{FlowConfig, FlowError, HostConfig, Recording, Settings};
 use crate::messages::MessageReader;
 use crate::report::FlowReport;
+use crate::tcp::sender::SenderCounters;
 use crate::tcp::wire::{self, Discard, Emitter, Flags, Header, Segment};
 use crate::tcp::{Connection, State};
 use core::cmp::Reverse;
@@ -301,6 +302,12 @@ impl Host {
     /// What a flow has come to; `None` when this host does not have it.
     pub fn flow_report(&self, id: u32) -> Option<FlowReport> {
         self.flows.iter().find(|flow| flow.id == id).map(Flow::report)
+    }
+
+    /// What a flow's sender has counted; `None` when this host does not have it.
+    pub fn sender_counters(&self, id: u32) -> Option<SenderCounters> {
+        let flow = self.flows.iter().find(|flow| flow.id == id)?;
+        Some(flow.connection.sender_counters())
     }
 
     /// After an input of a connection: it may have something to send, and other deadlines.

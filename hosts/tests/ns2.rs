@@ -2,7 +2,7 @@
 //!
 //! Setup of the oracle (its numbers: one run each of ns 2.35, FTP, 10 s): 8 Mb/s, 50 ms, queue
 //! 1000, window 30, 1000-byte packets, TCPSink or Sack1 sink; the packets with the given numbers
-//! on the link, the SYN being 0, are lost. Scripts: ns2/forced.tcl, ns2/saturated.tcl.
+//! on the link, the SYN being 0, are lost. Script: ns2/oracle.tcl. `make validate` has more cases.
 mod net;
 
 use narrows_common::record::FlowRecord;

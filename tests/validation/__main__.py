@@ -1,0 +1,33 @@
+"""`make validate`: writes docs/validation.md, and says what is not as it should be.
+
+ns-2's side is what was recorded of it; `python -m tests.validation.record` records it anew.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tests.validation.cases import ROOT
+from tests.validation.sections import SECTIONS
+from tests.validation.table import failures, render
+
+DOCUMENT = ROOT / "docs/validation.md"
+HEAD = """# How the senders were checked
+
+Made by `make validate`; a row for each record of the registries, a column for each check. In bold:
+what is not as its check asks for. Empty: not checked that way.
+"""
+
+
+def main() -> int:
+    """Writes the document. Returns 1 when a check failed."""
+    DOCUMENT.write_text("\n".join([HEAD, *map(render, SECTIONS)]))
+    failed = [failure for section in SECTIONS for failure in failures(section)]
+    for failure in failed:
+        print(failure, file=sys.stderr)
+    print(DOCUMENT)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""Checks that are tests elsewhere: a row shows the tests that bear its name.
+
+A test belongs to the first name of the registry in its own, dashes as underscores, as whole words:
+`yeah_halves_against_reno` is `yeah`'s, `aimd_fc_plus_settles` no `aimd-fc`'s. A `.pkt` script
+counts by its file's name.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+
+from tests.validation.cases import ROOT
+from tests.validation.table import Cell
+
+
+@functools.cache
+def tests_in(pattern: str) -> tuple[tuple[str, str], ...]:
+    """Tests in the files that match a pattern: the file and the test's name, dashes underscores."""
+    found = []
+    for path in sorted(ROOT.glob(pattern)):
+        name = path.relative_to(ROOT).as_posix()
+        match path.suffix:
+            case ".rs":
+                tests = re.findall(r"#\[test\]\s+fn (\w+)", path.read_text())
+            case ".py":
+                tests = re.findall(r"^def test_(\w+)", path.read_text(), re.M)
+            case _:
+                tests = [path.stem.replace("-", "_")]
+        found += [(name, test) for test in tests]
+    return tuple(found)
+
+
+def owner(test: str, names: Sequence[str]) -> str | None:
+    """The name that a test bears: the first, and of two that begin there the longer."""
+    at = {name: f"_{test}_".find(f"_{name.replace('-', '_')}_") for name in names}
+    borne = [name for name in names if at[name] >= 0]
+    return min(borne, key=lambda name: (at[name], -len(name)), default=None)
+
+
+def by_name(names: Sequence[str], *patterns: str) -> Callable[[str], Cell | None]:
+    """The cell that lists a row's tests in the files of these patterns."""
+
+    def cell(row: str) -> Cell | None:
+        all_tests = [found for pattern in patterns for found in tests_in(pattern)]
+        own = [test for _, test in all_tests if owner(test, names) == row]
+        return Cell(", ".join(f"`{test}`" for test in own)) if own else None
+
+    return cell

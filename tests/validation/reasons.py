@@ -1,0 +1,34 @@
+"""Why our senders and ns-2's differ where they do.
+
+The key is a source's name, or `source: setup` for one case. A reason says which rule it is and how
+that was seen; where it was not traced to one rule it says so.
+"""
+
+_FACK = """\
+One time-out waits 0.20 s here and 0.50 s in ns-2, whose packets carry the time they left, so that
+Fack takes round-trip samples from every ACK of recovery where ours times one segment. The rest
+follows it: the second cut comes 0.29 s sooner."""
+
+_MODULE = """\
+Agent/TCP/Linux does not cut at once: it lets the window fall by a segment every second ACK, to half
+of the module's threshold, and has ns-2's burst limit of three; ours cuts to the module's window and
+repairs by RFC 6675."""
+
+REASONS: dict[str, str] = {
+    "Agent/TCP/Fack": _FACK,
+    "Agent/TCP/FullTcp": """\
+FullTcp is a TCP of its own in ns-2. Its window counts the duplicates that inflate it, and its
+go-back-N sends segments again that have arrived. Not traced further.""",
+    "Agent/TCP/Asym": """\
+The same up to the first time-out; the cut after it comes 0.24 s sooner. Not traced to one rule.""",
+    "Agent/TCP/Linux scalable": _MODULE,
+    "Agent/TCP/Linux highspeed": _MODULE,
+    "Agent/TCP/Linux hybla": _MODULE,
+    "Agent/TCP/Linux yeah": f"{_MODULE} 2.6.22's YeAH has no floor of two segments.",
+    "Agent/TCP/Linux westwood": """\
+ns-2 never tells the module that recovery has ended, so its Westwood halves like Reno; ours cuts to
+what it has measured, which is low after slow start (LIMITATIONS.md).""",
+    "Agent/TCP/Linux vegas": """\
+The module of 2.6.22 sets its threshold to 2 and overshoots the queue in slow start; ours, as Linux
+6.1, leaves slow start for what the path holds and then grows by a segment a round trip.""",
+}

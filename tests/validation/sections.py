@@ -1,0 +1,60 @@
+"""What the validation table is made of: the list to which a check is added."""
+
+from __future__ import annotations
+
+from testbed import catalogue
+from tests.validation import cases
+from tests.validation.against_ns2 import Comparison
+from tests.validation.named import by_name
+from tests.validation.table import Column, Section
+
+AGENTS = Comparison({source.name: source for source in cases.agents()}, cases.SETUPS)
+MODULES = Comparison({source.variant: source for source in cases.modules()}, cases.MODULE_SETUPS)
+
+VARIANTS = [str(record["name"]) for record in catalogue.records("variants")]
+RECOVERIES = [str(record["name"]) for record in catalogue.records("recoveries")]
+
+SECTIONS = (
+    Section(
+        "ns-2's sources",
+        """\
+Against ns-2 2.35, each with its own sink: chosen losses in a window of 30 on 8 Mb/s and 50 ms for
+10 s, then 1, 2 and 10 flows for 100 s through a bottleneck of 2 Mb/s and 50 ms with a queue of 20.
+Counts are segments acknowledged / window cuts without a time-out / time-outs / segments sent again.
+*Same*: all of these, each event within 2 ms, each window within 0.01 segments.""",
+        "source",
+        list(AGENTS.sources),
+        AGENTS.columns(),
+    ),
+    Section(
+        "Congestion control",
+        """\
+*Arithmetic*: the tests that hold a variant's window to numbers of its RFC or paper. *10 Mb/s, 50
+Mb/s*: against the Linux 2.6.22 module in ns-2's Agent/TCP/Linux, one flow for 100 s, 50 ms, queues
+of 50 and 250; counts as above.""",
+        "variant",
+        VARIANTS,
+        [
+            Column(
+                "arithmetic",
+                by_name(VARIANTS, "hosts/tests/variants/*.rs", "hosts/tests/window_rules.rs"),
+            ),
+            *MODULES.columns(),
+            Column("Linux kernel", by_name(VARIANTS, "hosts/kernel/tests/*", "tests/linux/*.py")),
+            Column("packetdrill", by_name(VARIANTS, "hosts/tests/packetdrill/**/*.pkt")),
+        ],
+    ),
+    Section(
+        "Loss recovery",
+        "Tests of the rule by itself, against ns-2, and as packetdrill scripts.",
+        "recovery",
+        RECOVERIES,
+        [
+            Column(
+                "tests",
+                by_name(RECOVERIES, "hosts/src/tcp/recovery/*.rs", "hosts/tests/ns2.rs"),
+            ),
+            Column("packetdrill", by_name(RECOVERIES, "hosts/tests/packetdrill/**/*.pkt")),
+        ],
+    ),
+)
