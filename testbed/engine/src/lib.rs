@@ -15,6 +15,8 @@ pub mod plan;
 #[cfg(feature = "python")]
 mod python;
 #[cfg(feature = "python")]
+mod python_connection;
+#[cfg(feature = "python")]
 mod python_stf;
 #[cfg(feature = "python")]
 mod python_switch;

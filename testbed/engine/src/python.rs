@@ -139,6 +139,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::python_stf::run_stf, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_stf::stf_sent, module)?)?;
     module.add_class::<crate::python_switch::PySwitch>()?;
+    module.add_class::<crate::python_connection::PyConnection>()?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;
     module.add("RunError", py.get_type::<RunError>())?;

@@ -1,0 +1,216 @@
+"""Network namespaces joined to this machine by veth pairs: hosts of their own for the kernel's TCP.
+
+Everything made has the number of its owner in its name: namespace `narrows-<number>-<host>`, and
+outside it the veth's end `nw<number>-<host>`. The owner holds a lock on
+`/run/narrows/<number>.lock` while it lives, however it ends; what stands there without a lock is
+left over, and the next owner removes it (`sweep`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+LOCKS = Path("/run/narrows")
+NAMESPACES = Path("/run/netns")
+OWNERS = 1000
+"""Runs that may have namespaces at the same time: three digits fit an interface's name."""
+MAX_HOST_NAME = 15 - len("nw999-")
+"""Linux's interface names have 15 characters (IFNAMSIZ less the terminating zero)."""
+CLONE_NEWNET = 0x4000_0000
+"""From linux/sched.h."""
+
+Result = TypeVar("Result")
+
+
+class PlumbingError(Exception):
+    """A namespace or a link could not be made."""
+
+
+def missing() -> list[str]:
+    """What this machine lacks for namespaces with veths; empty when it has everything."""
+    lacking = [f"{tool} is not installed" for tool in ("ip", "ethtool") if not shutil.which(tool)]
+    if os.geteuid() != 0:
+        lacking.append("not root (namespaces need CAP_SYS_ADMIN and CAP_NET_ADMIN)")
+    return lacking
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """A host: a namespace whose one interface, `eth0`, is the inner end of a veth pair."""
+
+    name: str
+    outside: str
+    """The veth's end on this side."""
+
+    def command(self, *command: str) -> list[str]:
+        """A command line that runs inside."""
+        return ["ip", "netns", "exec", self.name, *command]
+
+    def run(self, *command: str) -> str:
+        """Runs a command inside and returns what it printed. Raises `PlumbingError`."""
+        return run(*self.command(*command))
+
+    def set_sysctl(self, key: str, value: str) -> None:
+        """Sets a `net.*` parameter inside, written with dots."""
+        path = "/proc/sys/" + key.replace(".", "/")
+        self.call(lambda: Path(path).write_text(value))
+
+    def socket(self, kind: socket.SocketKind = socket.SOCK_STREAM) -> socket.socket:
+        """An IPv4 socket of the kernel inside, for use anywhere in this process."""
+        return self.call(lambda: socket.socket(socket.AF_INET, kind))
+
+    def call(self, work: Callable[[], Result]) -> Result:
+        """Does `work` on a thread that is inside."""
+
+        def inside() -> Result:
+            enter(NAMESPACES / self.name)
+            return work()
+
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(inside).result()
+
+
+def enter(path: Path) -> None:
+    """Moves this thread into a network namespace. Raises `PlumbingError`."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with path.open("rb") as file:
+        if libc.setns(file.fileno(), CLONE_NEWNET) != 0:
+            raise PlumbingError(f"{path}: setns: {os.strerror(ctypes.get_errno())}")
+
+
+class Plumbing:
+    """The namespaces of one owner; a context manager that leaves nothing behind."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._number = -1
+
+    def __enter__(self) -> Self:
+        sweep()
+        for number in range(OWNERS):
+            if lock := try_lock(number):
+                self._number = number
+                self._stack.callback(os.close, lock)
+                self._stack.callback(remove_all_of, number)
+                return self
+        raise PlumbingError(f"{LOCKS}: all {OWNERS} numbers are taken by runs that are going on")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def add_host(self, host: str, ip: str, mac: str, gateway_mac: str) -> Namespace:
+        """A host with one address, everything else behind `gateway_mac`.
+
+        Segmentation and checksums are the sending TCP's own (no offloads), so that what crosses the
+        veth is what would cross a wire. Raises `PlumbingError`.
+        """
+        if not re.fullmatch(rf"[a-z0-9]{{1,{MAX_HOST_NAME}}}", host):
+            raise PlumbingError(
+                f'host name "{host}"; expected 1 to {MAX_HOST_NAME} lower-case letters and digits'
+            )
+        name, outside = f"narrows-{self._number}-{host}", f"nw{self._number}-{host}"
+        run("ip", "netns", "add", name)
+        namespace = Namespace(name, outside)
+        namespace.set_sysctl("net.ipv6.conf.default.disable_ipv6", "1")
+        run("ip", "link", "add", outside, "type", "veth",
+            "peer", "name", "eth0", "netns", name, "address", mac)  # fmt: skip
+        Path(f"/proc/sys/net/ipv6/conf/{outside}/disable_ipv6").write_text("1")
+        offloads = [word for name in ("tx", "tso", "gso", "gro") for word in (name, "off")]
+        run("ethtool", "-K", outside, *offloads)
+        namespace.run("ethtool", "-K", "eth0", *offloads)
+        inside = ["ip", "-n", name]
+        run(*inside, "link", "set", "lo", "up")
+        run(*inside, "address", "add", f"{ip}/32", "dev", "eth0")
+        run(*inside, "link", "set", "eth0", "up")
+        run("ip", "link", "set", outside, "up")
+        # A router that no packet is ever addressed to: only its Ethernet address is used.
+        router = "169.254.0.1"
+        run(*inside, "neighbour", "add", router, "lladdr", gateway_mac, "dev", "eth0")
+        run(*inside, "route", "add", "default", "via", router, "dev", "eth0", "onlink")
+        return namespace
+
+
+def sweep() -> None:
+    """Removes what owners that are gone left behind. Raises `PlumbingError`."""
+    lacking = missing()
+    if lacking:
+        raise PlumbingError("; ".join(lacking))
+    LOCKS.mkdir(exist_ok=True)
+    for number in sorted({number for number, _ in leftovers()}):
+        if lock := try_lock(number):
+            remove_all_of(number)
+            os.close(lock)
+
+
+def try_lock(number: int) -> int | None:
+    """The open, locked file of an owner's number, or None while another has it."""
+    file = os.open(LOCKS / f"{number}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    return file
+
+
+def leftovers() -> list[tuple[int, list[str]]]:
+    """Every namespace and veth of ours: its owner's number, and what removes it."""
+    found = [
+        *((path.name, ["ip", "netns", "delete"]) for path in NAMESPACES.glob("narrows-*")),
+        *((path.name, ["ip", "link", "delete"]) for path in Path("/sys/class/net").glob("nw*")),
+    ]
+    owned = re.compile(r"(?:narrows-|nw)(\d{1,3})-[a-z0-9]+")
+    return [
+        (int(owner[1]), [*command, name])
+        for name, command in sorted(found)
+        if (owner := owned.fullmatch(name))
+    ]
+
+
+def remove_all_of(owner: int) -> None:
+    """Ends the processes inside an owner's namespaces and removes these with their veths."""
+    for number, command in leftovers():
+        if number == owner and command[1] == "netns":
+            for pid in run("ip", "netns", "pids", command[3]).split():
+                kill(int(pid))
+            run(*command)
+    for number, command in leftovers():
+        if number == owner:
+            # The kernel removes a namespace's veths by itself, sooner or later.
+            subprocess.run(command, capture_output=True, check=False)
+
+
+def kill(pid: int) -> None:
+    """Ends a process that may have ended."""
+    try:
+        os.kill(pid, 9)
+    except ProcessLookupError:
+        return
+
+
+def run(*command: str) -> str:
+    """Runs a command and returns what it printed. Raises `PlumbingError` with its complaint."""
+    ran = subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+    if ran.returncode != 0:
+        raise PlumbingError(f"{' '.join(command)}: {ran.stderr.strip() or ran.stdout.strip()}")
+    return ran.stdout
