@@ -194,6 +194,36 @@ def rise_time_s(
     return float(time_s[int(reached[0])]) if reached.size else None
 
 
+def alive(run: Run, rates: pl.DataFrame, *, together: bool = False) -> pl.DataFrame:
+    """The rows of `goodput_bps` whose bin's middle lies in the flow's life.
+
+    From its start to its last byte's acknowledgement; `together`: in the life of every flow.
+    """
+    lives = {
+        int(flow["id"]): (
+            float(flow["start_s"]) * PS_PER_S,
+            (end_s(flow) or float(run.summary["duration_s"])) * PS_PER_S,
+        )
+        for flow in run.flows
+    }
+    if together and lives:
+        starts, ends = zip(*lives.values(), strict=True)
+        lives = dict.fromkeys(lives, (max(starts), min(ends)))
+    frame = pl.DataFrame(
+        {
+            "flow": list(lives),
+            "from_ps": [start for start, _ in lives.values()],
+            "to_ps": [end for _, end in lives.values()],
+        },
+        schema={"flow": pl.Int64, "from_ps": pl.Float64, "to_ps": pl.Float64},
+    )
+    return (
+        rates.join(frame, on="flow", how="inner", maintain_order="left")
+        .filter(pl.col("time_ps").is_between(pl.col("from_ps"), pl.col("to_ps")))
+        .select(rates.columns)
+    )
+
+
 # Fairness and convergence
 
 
@@ -210,13 +240,14 @@ def jain(rates: Iterable[float]) -> float:
 
 
 def jain_over_time(goodput: pl.DataFrame) -> pl.DataFrame:
-    """Jain's index in each bin of `goodput_bps`: `time_ps`, `jain`."""
+    """Jain's index in each bin of `goodput_bps`: `time_ps`, `flows` (how many), `jain`."""
     return (
         goodput.group_by("time_ps", maintain_order=True)
         .agg(total=pl.col("bps").sum(), squares=(pl.col("bps") ** 2).sum(), flows=pl.len())
         .sort("time_ps")
         .select(
             "time_ps",
+            pl.col("flows").cast(pl.Int64),
             jain=pl.when(pl.col("squares") > 0)
             .then(pl.col("total") ** 2 / (pl.col("flows") * pl.col("squares")))
             .otherwise(1.0),
@@ -353,6 +384,29 @@ def mean_goodput_bps(run: Run) -> float:
     """Bytes that all flows delivered over the length of the run, in bit/s; 0 for an empty run."""
     delivered = sum(int(flow["delivered_bytes"]) for flow in run.flows)
     return delivered * 8 * PS_PER_S / run.duration_ps if run.duration_ps else 0.0
+
+
+def link_use_percent(run: Run) -> float | None:
+    """How much of its rate the bottleneck used over the run, in %; None where it has no limit."""
+    used = run.summary["bottleneck"].get("utilization")
+    return None if used is None else 100 * float(used)
+
+
+def mean_queue_delay_ms(run: Run) -> float | None:
+    """Mean queueing delay at the bottleneck by the run's summary; None where nothing left it."""
+    return _follow(run.summary["bottleneck"], ("queue_delay_ms", "mean"))
+
+
+def loss_percent(run: Run) -> float | None:
+    """Packets dropped at the bottleneck's queue over those that came there, in %, by the summary.
+
+    None where none came.
+    """
+    bottleneck = run.summary["bottleneck"]
+    enqueued, dropped = bottleneck.get("enqueued"), bottleneck.get("dropped")
+    if enqueued is None or dropped is None or not enqueued + dropped:
+        return None
+    return float(100 * dropped / (enqueued + dropped))
 
 
 def mean_of_flows(run: Run, *keys: str) -> float | None:

@@ -64,29 +64,18 @@ def _sum_of_flows(key: str) -> Callable[[Run], float | None]:
     return lambda run: float(sum(flow[key] for flow in run.flows))
 
 
-def _percent(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else 100 * part / whole
-
-
-def _loss_percent(bottleneck: dict[str, Any]) -> float | None:
-    enqueued, dropped = bottleneck.get("enqueued"), bottleneck.get("dropped")
-    if enqueued is None or dropped is None:
-        return None
-    return _percent(dropped, enqueued + dropped)
-
-
 MEASURES: Final[tuple[tuple[Column, Callable[[Run], float | None]], ...]] = (
     (Column("Flows", "", 0), lambda run: float(len(run.flows))),
     (Column("Completion", "s", 2), metrics.completion_s),
     (Column("Goodput", "Mb/s", 3), lambda run: metrics.mean_goodput_bps(run) / 1e6),
-    (Column("Link use", "%", 2), lambda run: _percent(_of_bottleneck("utilization")(run), 1)),
+    (Column("Link use", "%", 2), metrics.link_use_percent),
     (Column("Jain", "", 4), lambda run: float(run.summary["jain"])),
     (Column("Queue, mean", "packets", 1), _of_bottleneck("queue_packets_mean")),
     (Column("Queue, most", "packets", 0), _of_bottleneck("queue_packets_max")),
-    (Column("Delay, mean", "ms", 1), _of_bottleneck("queue_delay_ms", "mean")),
+    (Column("Delay, mean", "ms", 1), metrics.mean_queue_delay_ms),
     (Column("Delay, p95", "ms", 1), _of_bottleneck("queue_delay_ms", "p95")),
     (Column("Delay, most", "ms", 1), _of_bottleneck("queue_delay_ms", "max")),
-    (Column("Loss", "%", 3), lambda run: _loss_percent(run.summary["bottleneck"])),
+    (Column("Loss", "%", 3), metrics.loss_percent),
     (Column("Resent", "segments", 0), _sum_of_flows("retransmits")),
     (Column("Time-outs", "", 0), _sum_of_flows("timeouts")),
 )

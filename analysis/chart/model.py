@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.chart import style
+
 Floats = npt.NDArray[np.float64]
 """A one-dimensional array of numbers."""
 
@@ -101,6 +103,13 @@ class Cells:
     """What the values are, at the scale."""
     digits: int = 2
     """Decimals written in the cells."""
+    two_sided: bool = False
+    """Whether the middle of the scale is neutral."""
+
+    @property
+    def scale(self) -> Sequence[str]:
+        """The colours from the least value to the greatest."""
+        return style.TWO_SIDED if self.two_sided else style.SCALE
 
 
 Mark = Trace | Area | Rule | Cells

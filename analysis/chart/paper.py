@@ -183,7 +183,9 @@ def _draw_mark(axis: Axes, mark: Mark) -> None:
 
 def _draw_cells(axis: Axes, cells: Cells) -> None:
     """Coloured squares with their numbers, as large as they fit."""
-    axis.imshow(cells.values, cmap=_map(), vmin=cells.ends[0], vmax=cells.ends[1], aspect="auto")
+    axis.imshow(
+        cells.values, cmap=_map(cells), vmin=cells.ends[0], vmax=cells.ends[1], aspect="auto"
+    )
     axis.grid(visible=False)
     axis.tick_params(axis="x", rotation=90 if max(map(len, cells.columns)) > 4 else 0)
     points = 6.0 if max(cells.values.shape) <= 12 else 4.0
@@ -191,18 +193,18 @@ def _draw_cells(axis: Axes, cells: Cells) -> None:
     for row, numbers in enumerate(cells.values):
         for column, value in enumerate(numbers):
             if not math.isnan(value):
-                dark = (value - low) / ((high - low) or 1.0) > 0.5
+                dark = style.is_dark(cells.scale, (value - low) / ((high - low) or 1.0))
                 text = f"{value:.{cells.digits}f}"
                 axis.text(column, row, text, ha="center", va="center", fontsize=points,
                           color="white" if dark else style.INK)  # fmt: skip
 
 
-def _map() -> mpl.colors.Colormap:
-    return mpl.colors.LinearSegmentedColormap.from_list("narrows", list(style.SCALE))
+def _map(cells: Cells) -> mpl.colors.Colormap:
+    return mpl.colors.LinearSegmentedColormap.from_list("narrows", list(cells.scale))
 
 
 def _colour_bar(canvas: Canvas, axes: list[Axes], cells: Cells) -> None:
-    scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(*cells.ends), _map())
+    scale = mpl.cm.ScalarMappable(mpl.colors.Normalize(*cells.ends), _map(cells))
     bar = canvas.colorbar(scale, ax=axes, label=cells.unit, shrink=0.8, aspect=30)
     bar.outline.set_visible(False)
 

@@ -80,6 +80,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
                 "columns": list(mark.columns), "rows": list(mark.rows),
                 "values": [_numbers(row) for row in mark.values],
                 "ends": list(mark.ends), "unit": mark.unit, "digits": mark.digits,
+                "scale": list(mark.scale),
             }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ readers; every series has its own dashes and marker as well.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 COLUMN_IN: Final = 3.5
@@ -50,6 +51,8 @@ HATCHES: Final = ("", "/", ".", "\\", "x", "-", "|", "+")
 """As both call them."""
 SCALE: Final = ("#f7f9fb", "#c6d9ea", "#86b3d6", "#3f7fb5", "#004488", "#00224d")
 """The colours of a map of cells, from its least value to its greatest; even in lightness."""
+TWO_SIDED: Final = ("#8f2433", "#cf6f6a", "#f0c3b4", "#f4f4f2", "#b5cfe6", "#5d93c4", "#123f7a")
+"""The same where the middle is neutral and the two sides are opposites."""
 
 RC: Final[dict[str, Any]] = {
     "font.family": "DejaVu Sans",
@@ -106,14 +109,19 @@ def dashes(number: int) -> tuple[float, ...]:
     return DASHES[number % len(DASHES)]
 
 
-def on_scale(part: float) -> tuple[float, float, float]:
-    """Red, green and blue (0 to 1) of a place on `SCALE`, 0 its least end and 1 its greatest."""
-    place = min(max(part, 0.0), 1.0) * (len(SCALE) - 1)
-    below = min(int(place), len(SCALE) - 2)
-    low, high = (_rgb(SCALE[below + end]) for end in (0, 1))
-    red, green, blue = (a + (b - a) * (place - below) for a, b in zip(low, high, strict=True))
-    return red, green, blue
+def is_dark(scale: Sequence[str], part: float) -> bool:
+    """Whether white is read better than ink at a place of a scale, 0 its least end, 1 its greatest.
+
+    By relative luminance (WCAG 2.2): white and black have the same contrast at 0.179.
+    """
+    place = min(max(part, 0.0), 1.0) * (len(scale) - 1)
+    below = min(int(place), len(scale) - 2)
+    low, high = (_linear(scale[below + end]) for end in (0, 1))
+    return low + (high - low) * (place - below) < 0.179
 
 
-def _rgb(colour: str) -> list[float]:
-    return [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+def _linear(colour: str) -> float:
+    """Relative luminance, 0 for black to 1 for white."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

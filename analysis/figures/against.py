@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from analysis.chart.model import Axis, Look, Trace
 from analysis.figures.base import COUNT, Results, key_label, number, series_name, spaced
 from analysis.load import Run
+
+Measure = Callable[[Run], float | None]
+"""A number of a run; None where it has none."""
+Places = Callable[[Results, Results, int, Any], Iterator[tuple[float, tuple[Run, ...]]]]
+"""Of all runs, a panel's, the n-th series: where it has runs on the x axis, and those runs."""
+
+MOST_STEPS: Final = 8
+"""Least distances of two values that fit on an axis with their names."""
 
 
 def axis(results: Results) -> Axis:
@@ -27,27 +35,30 @@ def axis(results: Results) -> Axis:
     )
 
 
-def lines(whole: Results, among: Results, measure: Callable[[Run], float | None]) -> list[Trace]:
+def lines(
+    whole: Results, among: Results, measure: Measure, places: Places | None = None
+) -> list[Trace]:
     """A measure's mean over the seeds with its least and greatest value, a line per series.
 
     `among` is the part of the runs that the panel shows; a run without the measure is left out.
+    `places` puts the runs elsewhere than at the values of the x axis.
     """
     traces = []
     for index, series in enumerate(whole.series):
         measured = [
             (place, [value for run in runs if (value := measure(run)) is not None])
-            for place, runs in places(whole, among, index, series)
+            for place, runs in (places or beside)(whole, among, index, series)
         ]
         points = [(at, np.mean(found), min(found), max(found)) for at, found in measured if found]
         if points:
-            at, mean, low, high = np.array(points, dtype=np.float64).T
+            at, mean, low, high = np.array(sorted(points), dtype=np.float64).T
             look = Look(index, marker="filled")
             ranges = {"low": low, "high": high} if np.any(high > low) else {}
             traces.append(Trace(at, mean, look, series_name(whole, series), **ranges))
     return traces
 
 
-def places(
+def beside(
     whole: Results, among: Results, index: int, series: Any, apart: float = 0.05
 ) -> Iterator[tuple[float, tuple[Run, ...]]]:
     """Where the n-th series has runs on the x axis, and those runs.
@@ -68,7 +79,14 @@ def step(results: Results) -> float:
 
 
 def _values(results: Results) -> tuple[list[float], list[Any]]:
+    """Where the values stand on the x axis, and the values.
+
+    At their sizes; in even steps where they are names, or some are too close together for that.
+    """
     values = results.values(results.x_key) if results.x_key else [None]
-    sizes = [number(value) for value in values]
-    known = [size for size in sizes if size is not None]
-    return (known if len(known) == len(values) else [float(n) for n in range(len(values))]), values
+    known = [size for value in values if (size := number(value)) is not None]
+    if len(known) == len(values) and max(known) - min(known) <= MOST_STEPS * min(
+        np.diff(sorted(known)), default=1.0
+    ):
+        return known, values
+    return [float(n) for n in range(len(values))], values

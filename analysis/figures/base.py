@@ -180,6 +180,10 @@ def point_label(point: dict[str, Any]) -> str:
 # Panels
 
 
+MOST_PANELS: Final = 48
+"""More are no figure; a sweep's further points are in its tables."""
+
+
 @dataclass(frozen=True)
 class Shown:
     """What a figure of single runs shows: the first seed of each point, a panel each."""
@@ -190,6 +194,8 @@ class Shown:
     """Panels side by side."""
     shared_x: Shared
     """Panels side by side have the same time axis where they stand for one point."""
+    note: str
+    """Which seed of how many they are, and how many panels there would be."""
 
     @property
     def trace_columns(self) -> int:
@@ -223,8 +229,15 @@ def shown_runs(results: Results) -> Shown:
         )
         parts += [point_label(point)] if point else []
         titles.append(", ".join(parts) + ("" if found.first.valid else "  INVALID RUN"))
+    notes = [seeds_note(results)]
+    if len(shown) > MOST_PANELS:
+        notes.append(f"{MOST_PANELS} of {len(shown)} panels")
     return Shown(
-        [found.first for _, found, _ in shown], titles, columns, "row" if complete else "none"
+        [found.first for _, found, _ in shown][:MOST_PANELS],
+        titles[:MOST_PANELS],
+        columns,
+        "row" if complete else "none",
+        ", ".join(filter(None, notes)),
     )
 
 

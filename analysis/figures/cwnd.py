@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis import metrics
 from analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, seeds_note, shown_runs, thin
+from analysis.figures.base import Figure, Results, shown_runs, thin
 from analysis.figures.flows import Flows
 from analysis.load import Run
 
@@ -23,7 +23,7 @@ def chart(results: Results) -> Chart:
         from_zero("Congestion window (kB)", shared="row"),
         columns=shown.columns,
         height_in=1.2,
-        note=seeds_note(results),
+        note=shown.note,
         keys=[(_THRESHOLD, Look("ink", width=0.5, opacity=0.5))],
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis import metrics
 from analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, seeds_note, shown_runs, thin
+from analysis.figures.base import Figure, Results, shown_runs, thin
 from analysis.load import Run
 
 
@@ -17,7 +17,7 @@ def chart(results: Results) -> Chart:
         from_zero("Queue length (kB)"),
         columns=shown.columns,
         height_in=1.15,
-        note=seeds_note(results),
+        note=shown.note,
     )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis import metrics
 from analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, seeds_note, shown_runs
+from analysis.figures.base import Figure, Results, shown_runs
 from analysis.figures.flows import Flows
 from analysis.load import Run
 from analysis.metrics import PS_PER_S
@@ -26,7 +26,7 @@ def chart(results: Results) -> Chart:
         from_zero("Throughput (Mb/s)"),
         columns=shown.columns,
         height_in=1.15,
-        note=seeds_note(results),
+        note=shown.note,
     )
 
 

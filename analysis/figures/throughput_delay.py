@@ -28,6 +28,7 @@ def chart(results: Results) -> Chart | None:
         Axis("Goodput (Mb/s)", pad=(0.12, 0.12), shared="none"),
         height_in=1.7,
         note=seeds_note(results, "flows of {count} seeds"),
+        keys=[(series_name(counted, v), _mean(i)) for i, v in enumerate(counted.series)],
     )
 
 
@@ -42,12 +43,15 @@ def _marks(whole: Results, among: Results) -> list[Mark]:
         name = series_name(whole, value)
         labels = [f"flow {flow['id']}, seed {run.seed}" for _, flow, run in known]
         small = Look(index, line=False, marker="filled", size=2.2, opacity=0.55)
-        large = Look(index, line=False, marker="filled", size=5.5)
         marks += ellipse(points, index, name)
         marks.append(Trace(points[:, 0], points[:, 1], small, name, labels=labels))
         x, y = points.mean(axis=0, keepdims=True).T
-        marks.append(Trace(x, y, large, name, labels=["mean"]))
+        marks.append(Trace(x, y, _mean(index), name, labels=["mean"]))
     return marks
+
+
+def _mean(index: int) -> Look:
+    return Look(index, line=False, marker="filled", size=5.5)
 
 
 def _point(flow: dict[str, Any]) -> tuple[float, float] | None:

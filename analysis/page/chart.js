@@ -61,11 +61,11 @@ function ruleOf(mark, panel, axes, colours) {
 }
 
 function cellsOf(mark, axes, bar, colours) {
-  const scale = LOOK.scale.map((colour, i) => [i / (LOOK.scale.length - 1), colour]);
+  const scale = mark.scale.map((colour, i) => [i / (mark.scale.length - 1), colour]);
   const large = Math.max(mark.rows.length, mark.columns.length) <= 24;
   return { ...axes, type: "heatmap", z: mark.values, zmin: mark.ends[0], zmax: mark.ends[1],
     colorscale: scale, xgap: 1, ygap: 1, showscale: bar,
-    colorbar: { title: { text: mark.unit, side: "right" }, thickness: 10, outlinewidth: 0, len: 0.9,
+    colorbar: { title: { text: mark.unit, side: "right", font: { size: TEXT_PX } }, thickness: 10, outlinewidth: 0, len: 0.9,
       tickfont: { color: colours.ink } },
     texttemplate: large ? `%{z:.${mark.digits}f}` : undefined, textfont: { size: 10 },
     customdata: mark.rows.map(row => mark.columns.map(column => `${row} / ${column}`)),

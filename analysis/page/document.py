@@ -90,6 +90,5 @@ def _root() -> str:
 
 
 def _look() -> dict[str, object]:
-    """What the scripts must know of the colours: those of a saved figure, the scale of a map."""
-    light = {name: colour for name, (colour, _) in _COLOURS.items()}
-    return {"light": light, "scale": style.SCALE}
+    """What the scripts must know of the colours: those that a saved figure has."""
+    return {"light": {name: colour for name, (colour, _) in _COLOURS.items()}}

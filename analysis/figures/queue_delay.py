@@ -1,0 +1,46 @@
+"""Queueing delay of the packets against the time at which they left, a panel per run."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from analysis import metrics
+from analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
+from analysis.figures.base import Figure, Results, shown_runs, thin
+from analysis.load import Run
+from analysis.metrics import PS_PER_MS
+
+
+def chart(results: Results) -> Chart:
+    """A line through the packets' delays and the 95th percentile."""
+    shown = shown_runs(results)
+    return Chart(
+        [_panel(run, title, shown.trace_columns) for run, title in shown],
+        time_axis(shared=shown.shared_x),
+        from_zero("Queueing delay (ms)"),
+        columns=shown.columns,
+        height_in=1.15,
+        note=shown.note,
+    )
+
+
+def _panel(run: Run, title: str, columns: int) -> Panel:
+    left = metrics.bottleneck_ledger(run).filter(pl.col("event") == "dequeue")
+    rows = left.select("time_ps", "sojourn_ps").collect()
+    delays_ms = rows["sojourn_ps"].to_numpy() / PS_PER_MS
+    if not delays_ms.size:
+        return Panel([], title, "no packet")
+    x, y = thin(rows["time_ps"].to_numpy(), delays_ms, int(rows["time_ps"][-1]), columns)
+    p95, look = metrics.percentile(delays_ms, 95), Look(1, width=1.1)
+    marks: list[Mark] = [Trace(x, y, Look(0, width=0.7)), Rule(y=p95, look=look)]
+    return Panel(marks, title, f"p95 {p95:.1f} ms", look)
+
+
+FIGURE = Figure(
+    name="queue_delay",
+    title="Queueing delay over time",
+    caption="Wait of each packet at the bottleneck, from its enqueue to the start of its "
+    "transmission, at the time of that start. Dashed: 95th percentile of all packets.",
+    needs=("queue",),
+    chart=chart,
+)

@@ -1,0 +1,67 @@
+"""Goodput against base round-trip time, where flows of several share a bottleneck."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
+from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from analysis.load import Run
+
+
+def chart(results: Results) -> Chart | None:
+    """A panel per point, a point per flow of each seed; None where all paths are as long."""
+    mixed = results.valid.where(_has_several_rtts)
+    if not mixed.runs:
+        return None
+    return Chart(
+        [
+            Panel(_marks(mixed, among), point_label(point))
+            for point, among in mixed.facets(mixed.series_key)
+        ],
+        Axis("Least round-trip time of the flow (ms)", log=True),
+        from_zero("Goodput (Mb/s)"),
+        height_in=1.6,
+        note=seeds_note(results, "flows of {count} seeds"),
+    )
+
+
+def _has_several_rtts(run: Run) -> bool:
+    if not run.scenario.get("link"):
+        return False  # a dumbbell, whose paths are equal: what differs is the queue they found
+    least = [rtt for flow in run.flows if (rtt := _rtt_ms(flow)) is not None]
+    return len(least) > 1 and max(least) > 1.2 * min(least)
+
+
+def _rtt_ms(flow: dict[str, Any]) -> float | None:
+    rtt = (flow.get("rtt_ms") or {}).get("min")
+    return None if rtt is None else float(rtt)
+
+
+def _marks(whole: Results, among: Results) -> list[Trace]:
+    traces = []
+    for index, value in enumerate(whole.series):
+        flows = [(flow, run.seed) for run in among.of_series(value).runs for flow in run.flows]
+        known = [
+            (rtt, float(flow["goodput_bps"]) / 1e6, f"flow {flow['id']}, seed {seed}")
+            for flow, seed in flows
+            if (rtt := _rtt_ms(flow)) is not None
+        ]
+        if known:
+            x, y, labels = zip(*sorted(known), strict=True)
+            look = Look(index, line=False, marker="filled", size=3.5, opacity=0.8)
+            name = series_name(whole, value)
+            traces.append(Trace(np.array(x), np.array(y), look, name, labels=labels))
+    return traces
+
+
+FIGURE = Figure(
+    name="rtt_fairness",
+    title="Fairness between round-trip times",
+    caption="Goodput of each flow against the least round trip it saw, in runs whose flows' paths "
+    "differ by more than a fifth.",
+    needs=(),
+    chart=chart,
+)

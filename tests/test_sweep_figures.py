@@ -1,0 +1,197 @@
+"""Figures of particular sweeps, against arithmetic: pairs, buffers, losses, round trips."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis import figures, metrics
+from analysis.chart import paper
+from analysis.chart.model import Cells, Chart, Trace
+from analysis.figures.base import Results
+from analysis.figures.buffer_sweep import buffer_bdp
+from analysis.load import load, load_run
+from tests.analysis_runs import write_ledger
+
+
+def flow(
+    number: int, variant: str, mbps: float, rtt_ms: float = 40.0, **more: Any
+) -> dict[str, Any]:
+    """A flow of a summary that moved 1,000-byte segments for 10 s."""
+    delivered = round(mbps * 10e6 / 8)
+    return {
+        "id": number, "variant": variant, "goodput_bps": mbps * 1e6, "rtt_ms": {"min": rtt_ms},
+        "start_s": 0.0, "completion_s": None, "delivered_bytes": delivered,
+        "sent_segments": delivered // 1000, "retransmits": 0,
+    }  # fmt: skip
+
+
+def write(
+    path: Path,
+    point: dict[str, Any],
+    flows: list[dict[str, Any]],
+    queue: str = "1bdp",
+    **scenario: Any,
+) -> Path:
+    """A run directory of 10 s at 10 Mb/s that has these flows in its summary and no tables."""
+    path.mkdir(parents=True)
+    bottleneck = {
+        "switch": "s1", "port": 2, "rate_bps": 10_000_000, "utilization": 0.5,
+        "queue_packets_max": 10, "queue_bytes_max": 12_500, "queue_delay_ms": {"mean": 3.0},
+        "enqueued": 900, "dropped": 100,
+    }  # fmt: skip
+    summary = {"schema": 1, "valid": True, "duration_s": 10.0, "bottleneck": bottleneck,
+               "flows": flows, "jain": 1.0}  # fmt: skip
+    record = {"schema": 1, "scenario": {"title": "t", "bottleneck": {"queue": queue}} | scenario,
+              "point": point, "seed": 1, "target": "sim", "valid": True}  # fmt: skip
+    (path / "summary.json").write_text(json.dumps(summary))
+    (path / "run.json").write_text(json.dumps(record))
+    return path
+
+
+def chart(directory: Path, name: str) -> Chart | None:
+    """The figure of these results, drawn once on paper."""
+    (figure,) = figures.select([name])
+    found = figures.chart(figure, Results(tuple(load(directory))))
+    if found is not None:
+        assert paper.files(found, ("png",))["png"]
+    return found
+
+
+def test_shares_are_means_over_who_was_first(tmp_path: Path) -> None:
+    """a takes 6 of 8 from b as the first and 5 of 10 as the second: 0.625 on average."""
+    mbps = {("a", "b"): (6, 2), ("b", "a"): (5, 5), ("a", "c"): (1, 3), ("a", "a"): (4, 4)}
+    for (first, second), (one, other) in mbps.items():
+        point = {"flow.0.variant": first, "flow.1.variant": second}
+        write(tmp_path / f"{first}{second}", point, [flow(1, first, one), flow(2, second, other)])
+    found = chart(tmp_path, "shares")
+    assert found is not None and len(found.panels) == 1
+    (cells,) = found.panels[0].marks
+    assert isinstance(cells, Cells) and list(cells.rows) == ["a", "b", "c"]
+    none = math.nan
+    expected = [[none, 0.625, 0.25], [0.375, none, none], [0.75, none, none]]
+    assert cells.values == pytest.approx(np.array(expected), nan_ok=True)
+
+
+def test_shares_have_a_panel_for_each_other_key(tmp_path: Path) -> None:
+    for queue in ("1bdp", "2bdp"):
+        for other in ("b", "c"):
+            point = {"bottleneck.queue": queue, "flow.1.variant": other}
+            write(tmp_path / f"{queue}{other}", point, [flow(1, "a", 1), flow(2, other, 1)])
+    found = chart(tmp_path, "shares")
+    assert found is not None
+    assert [panel.title for panel in found.panels] == ["queue 1 bdp", "queue 2 bdp"]
+
+
+@pytest.mark.parametrize(
+    ("queue", "expected"),
+    [
+        ("1.5bdp", 1.5),
+        # 10 Mb/s x 40 ms = 50,000 bytes; 20 packets of 12,500 / 10 bytes are 25,000.
+        ("20packets", 0.5),
+        ("100KB", 2.0),
+        ("20ms", 0.5),
+    ],
+)
+def test_a_buffer_in_multiples_of_the_bdp(tmp_path: Path, queue: str, expected: float) -> None:
+    run = load_run(write(tmp_path / "r", {}, [flow(1, "a", 1), flow(2, "a", 1, 80.0)], queue))
+    assert buffer_bdp(run) == pytest.approx(expected)
+
+
+def test_a_buffer_sweep_has_link_use_delay_and_loss(tmp_path: Path) -> None:
+    for queue in ("0.5bdp", "1bdp", "4bdp"):
+        write(tmp_path / queue, {"bottleneck.queue": queue}, [flow(1, "a", 1)], queue)
+    found = chart(tmp_path, "buffer_sweep")
+    assert found is not None
+    lines = [panel.marks[0] for panel in found.panels]
+    for line, value in zip(lines, (50.0, 3.0, 10.0), strict=True):
+        assert isinstance(line, Trace)
+        assert line.x.tolist() == [0.5, 1, 4] and line.y.tolist() == [value] * 3
+    assert chart(tmp_path, "sweep") is None
+
+
+def test_the_square_root_law_beside_random_loss(tmp_path: Path) -> None:
+    """1,000 B per 40 ms times sqrt(1.5 / 0.01) are 2.449 Mb/s; at 1e-4 the link's 10 are less."""
+    for loss in (0.0, 1e-4, 1e-2):
+        write(tmp_path / str(loss), {"bottleneck.loss": loss}, [flow(1, "a", 2)])
+    found = chart(tmp_path, "loss_sweep")
+    assert found is not None
+    measured, law = found.panels[0].marks
+    assert isinstance(measured, Trace) and isinstance(law, Trace)
+    assert measured.x.tolist() == [1e-5, 1e-4, 1e-2]
+    assert law.y.tolist() == pytest.approx([10, 2.4495], rel=1e-4)
+
+
+def test_flows_of_several_round_trips(tmp_path: Path) -> None:
+    flows = [flow(1, "a", 4, 20.0), flow(2, "a", 1, 80.0)]
+    write(tmp_path / "links" / "one", {}, flows, link=[{"delay": "1ms"}])
+    found = chart(tmp_path / "links", "rtt_fairness")
+    assert found is not None
+    (points,) = found.panels[0].marks
+    assert isinstance(points, Trace)
+    assert (points.x.tolist(), points.y.tolist()) == ([20, 80], [4, 1])
+    write(tmp_path / "dumbbell" / "one", {}, flows)
+    assert chart(tmp_path / "dumbbell", "rtt_fairness") is None
+
+
+def test_a_sweep_of_anything_else(tmp_path: Path) -> None:
+    for rate in ("1Mbps", "2Mbps"):
+        write(tmp_path / rate, {"bottleneck.rate": rate}, [flow(1, "a", 2)])
+    found = chart(tmp_path, "sweep")
+    assert found is not None
+    lines = [panel.marks[0] for panel in found.panels]
+    assert [line.y[0] for line in lines if isinstance(line, Trace)] == [2, 3, 10, 1]
+
+
+def two_flows(path: Path) -> Path:
+    """Flow 1 alone until 3.25 s, both even until 5 s, where flow 1 ends; then flow 2 alone.
+
+    A row each 0.5 s; 1,000 bytes per row of a flow that moves.
+    """
+    rows = [(0.5 * n, 1, 1000 * n, n) for n in range(11)]
+    rows += [(0.5 * n, 2, 1000 * max(n - 7, 0), n) for n in range(17)]
+    write_ledger(path, [], sorted(rows), rate_bps=10_000_000, duration_s=8)
+    summary = json.loads((path / "summary.json").read_text())
+    lives = {1: (0.0, 5.0), 2: (3.25, None)}
+    for one in summary["flows"]:
+        one["start_s"], end = lives[one["id"]]
+        one["completion_s"] = None if end is None else end - one["start_s"]
+    (path / "summary.json").write_text(json.dumps(summary))
+    return path
+
+
+def test_a_rate_counts_while_its_flow_lives(tmp_path: Path) -> None:
+    run = load_run(two_flows(tmp_path / "r"))
+    goodput = metrics.goodput_bps(run, metrics.PS_PER_S)
+    seconds = {
+        number: (own["time_ps"] / metrics.PS_PER_S).to_list()
+        for number, own in metrics.by_flow(metrics.alive(run, goodput))
+    }
+    assert seconds == {1: [0.5, 1.5, 2.5, 3.5, 4.5], 2: [3.5, 4.5, 5.5, 6.5, 7.5]}
+    both = metrics.alive(run, goodput, together=True)
+    assert both["time_ps"].unique().sort().to_list() == [3.5e12, 4.5e12]
+
+
+def test_jain_of_the_flows_that_live(tmp_path: Path) -> None:
+    """In the fourth second 2,000 and 1,000 bytes: 9 / (2 x 5) = 0.9; in the fifth even."""
+    two_flows(tmp_path / "results" / "r")
+    found = chart(tmp_path / "results", "fairness_over_time")
+    assert found is not None
+    (line,) = found.panels[0].marks
+    assert isinstance(line, Trace)
+    assert line.x.tolist() == [3.5, 4.5]
+    assert line.y.tolist() == pytest.approx([0.9, 1.0])
+
+
+def test_a_ledger_without_packets_has_no_delay(tmp_path: Path) -> None:
+    run = load_run(two_flows(tmp_path / "results" / "r"))
+    empty = pl.read_parquet(run.path / "queue.parquet").head(0)
+    empty.write_parquet(run.path / "queue.parquet")
+    found = chart(tmp_path / "results", "queue_delay")
+    assert found is not None and found.panels[0].note == "no packet"
