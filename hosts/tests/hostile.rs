@@ -190,6 +190,8 @@ proptest! {
             initial_window_bytes: 2 * u64::from(mss),
             initial_ssthresh_bytes: u64::MAX,
             times_every_segment: true,
+            handshake_rtt: None,
+            seed: 1,
             parameters: Parameters::resolve(variant, &Default::default()).unwrap(),
         });
         // What a rate says may be anything, and Hybla's steps grow with the round trip.

@@ -18,6 +18,8 @@ fn build(name: &str, parameters: &[(&str, f64)], cwnd: f64) -> Box<dyn Congestio
         // In congestion avoidance from the start.
         initial_ssthresh_bytes: 0,
         times_every_segment: true,
+        handshake_rtt: None,
+        seed: 1,
         parameters: Parameters::resolve(variant, &set).unwrap(),
     })
 }

@@ -8,6 +8,8 @@ pub mod aimd_fc;
 pub mod aimd_fc_plus;
 pub mod app_tcp;
 pub mod based;
+pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod circuit;
 pub mod compound;
@@ -29,6 +31,8 @@ pub mod window;
 pub mod yeah;
 
 use crate::config::FlowError;
+use crate::tcp::rate::{Departure, RateSample};
+use crate::tcp::recovery::Stage;
 use core::fmt;
 use narrows_common::{Duration, Time};
 use serde::Serialize;
@@ -56,6 +60,8 @@ pub const VARIANTS: &[Variant] = &[
     compound::VARIANT,
     ledbat::VARIANT,
     jersey::VARIANT,
+    bbr::VARIANT,
+    bbr3::VARIANT,
 ];
 
 /// An ACK that moved the window's left edge.
@@ -81,6 +87,55 @@ pub struct Ack {
     pub delivered_bytes: u64,
     /// Round trips since the connection opened.
     pub round: u64,
+}
+
+/// What an ACK's deliveries say of the path, once recovery has taken it.
+#[derive(Clone, Copy, Debug)]
+pub struct PathSample {
+    /// When it arrived.
+    pub now: Time,
+    /// The delivery rate.
+    pub rate: RateSample,
+    /// Bytes delivered so far, selectively or not.
+    pub delivered_bytes: u64,
+    /// Bytes held lost so far.
+    pub lost_bytes: u64,
+    /// Bytes believed to be in the network.
+    pub in_flight_bytes: u64,
+    /// The window was in use.
+    pub is_cwnd_limited: bool,
+    /// What recovery is doing.
+    pub stage: Stage,
+}
+
+/// A segment that is held lost.
+#[derive(Clone, Copy, Debug)]
+pub struct LostSegment {
+    /// When it was found.
+    pub now: Time,
+    /// Its bytes.
+    pub bytes: u64,
+    /// The one before it is not lost with it.
+    pub begins_range: bool,
+    /// What was noted when it left.
+    pub departure: Departure,
+    /// Bytes held lost so far, these included.
+    pub lost_bytes: u64,
+    /// Bytes delivered so far.
+    pub delivered_bytes: u64,
+}
+
+/// A segment is about to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Departing {
+    /// When.
+    pub now: Time,
+    /// Bytes outstanding before it.
+    pub flight_bytes: u64,
+    /// The application limits what is sent.
+    pub is_app_limited: bool,
+    /// Bytes delivered so far.
+    pub delivered_bytes: u64,
 }
 
 /// A sign of congestion.
@@ -126,6 +181,26 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
 
     /// The slow-start threshold in bytes; `u64::MAX` before the first loss where it has none.
     fn ssthresh_bytes(&self) -> u64;
+
+    /// How fast segments may leave, in bytes of payload a second; `None`: as the window allows.
+    fn pacing_bytes_per_sec(&self) -> Option<u64> {
+        None
+    }
+
+    /// It sends less than the path can carry, so that samples of its rate say nothing of the path.
+    fn limits_itself(&self) -> bool {
+        false
+    }
+
+    /// A segment is about to leave, for the first time or again.
+    fn on_departure(&mut self, _departing: &Departing) {}
+
+    /// A segment is held lost; where recovery does not say, it is sent again. Comes before the
+    /// ACK's own hooks.
+    fn on_segment_lost(&mut self, _lost: &LostSegment) {}
+
+    /// Something was delivered, by ACK or SACK. Comes last.
+    fn on_path_sample(&mut self, _sample: &PathSample) {}
 
     /// New data was acknowledged, whatever else is going on: what to measure by. Comes before the
     /// hooks that may move the window.
@@ -175,6 +250,10 @@ pub struct Setup {
     pub initial_ssthresh_bytes: u64,
     /// Every segment gives a round-trip sample, not one at a time.
     pub times_every_segment: bool,
+    /// The handshake's round trip, unless a SYN was lost.
+    pub handshake_rtt: Option<Duration>,
+    /// Where the variant's random numbers come from.
+    pub seed: u64,
     /// The variant's own parameters.
     pub parameters: Parameters,
 }
@@ -211,6 +290,8 @@ pub enum Class {
     DelayBased,
     /// Loss, and delay or marks or measured bandwidth with it.
     Hybrid,
+    /// A model of the path's bandwidth and round trip; the window in recovery is its own too.
+    ModelBased,
     /// Nothing: it keeps to a rate that it is told.
     RateTarget,
 }
@@ -223,6 +304,8 @@ pub enum Need {
     Sack,
     /// When each segment left and what became of it; the sender keeps it where asked for.
     SegmentTimes,
+    /// Segments spread over the round trip; the sender does it where asked for.
+    Pacing,
 }
 
 /// A parameter of a variant.

@@ -42,6 +42,8 @@ pub struct RateSample {
     pub is_app_limited: bool,
     /// Bytes that this ACK newly delivers (RS.newly_acked).
     pub newly_delivered_bytes: u64,
+    /// The round trip of the newest of these segments, unless it was sent again (RS.rtt).
+    pub rtt: Option<Duration>,
 }
 
 impl RateSample {
@@ -62,7 +64,7 @@ pub struct RateEstimator {
     /// Until so many bytes are delivered, the application limits; 0: it does not.
     app_limited_until: u64,
     /// The newest segment that the present ACK delivers: when it left, its end, its note.
-    newest: Option<(Time, u64, Departure)>,
+    newest: Option<(Time, u64, Departure, bool)>,
     newly_delivered_bytes: u64,
 }
 
@@ -95,8 +97,8 @@ impl RateEstimator {
         self.delivered_bytes += bytes;
         self.newly_delivered_bytes += bytes;
         self.delivered_at = now;
-        if self.newest.is_none_or(|(at, end, _)| (sent.at, sent.end) > (at, end)) {
-            self.newest = Some((sent.at, sent.end, sent.departure));
+        if self.newest.is_none_or(|(at, end, ..)| (sent.at, sent.end) > (at, end)) {
+            self.newest = Some((sent.at, sent.end, sent.departure, sent.was_sent_again));
             self.first_sent_at = sent.at;
         }
     }
@@ -114,7 +116,7 @@ impl RateEstimator {
             self.app_limited_until = 0;
         }
         let newly_delivered_bytes = core::mem::take(&mut self.newly_delivered_bytes);
-        let Some((sent_at, _, departure)) = self.newest.take() else {
+        let Some((sent_at, _, departure, was_sent_again)) = self.newest.take() else {
             return RateSample { newly_delivered_bytes, ..RateSample::default() };
         };
         let send_elapsed = sent_at.saturating_since(departure.first_sent_at);
@@ -130,11 +132,81 @@ impl RateEstimator {
             tx_in_flight_bytes: departure.in_flight_bytes,
             is_app_limited: departure.is_app_limited,
             newly_delivered_bytes,
+            rtt: (!was_sent_again).then(|| self.delivered_at.saturating_since(sent_at)),
         }
+    }
+
+    /// The application limits what is sent.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited_until > 0
     }
 
     /// Bytes delivered so far.
     pub fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::sent_log::SentLog;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    /// Sends segments of 1,000 bytes at the given times; the estimator and the log.
+    fn sent(times_ms: &[u64]) -> (RateEstimator, SentLog) {
+        let (mut rate, mut log) = (RateEstimator::default(), SentLog::default());
+        for (n, &ms) in times_ms.iter().enumerate() {
+            let flight_bytes = 1000 * n as u64;
+            let departure = rate.on_sent(at(ms), 1000, flight_bytes, flight_bytes, 0);
+            log.on_sent(1000 * (n as u64 + 1), at(ms), departure);
+        }
+        (rate, log)
+    }
+
+    fn ack(rate: &mut RateEstimator, log: &mut SentLog, ms: u64, to: u64) -> RateSample {
+        log.on_acked(1000 * to, |start, sent| rate.on_delivered(at(ms), sent, sent.end - start));
+        rate.sample(0, Duration::from_ms(50))
+    }
+
+    #[test]
+    fn the_longer_of_sending_and_acknowledging_counts() {
+        // Four segments 10 ms apart, all acknowledged at 100 ms, as after a compressed ACK: the
+        // last left 30 ms after the first, its ACK came 100 ms after the state it noted.
+        let (mut rate, mut log) = sent(&[0, 10, 20, 30]);
+        let sample = ack(&mut rate, &mut log, 100, 4);
+        assert_eq!((sample.delivered_bytes, sample.interval), (4000, Duration::from_ms(100)));
+        assert_eq!(sample.bytes_per_sec(), Some(40_000));
+        assert_eq!((sample.rtt, sample.tx_in_flight_bytes), (Some(Duration::from_ms(70)), 4000));
+        // Sent over 80 ms and acknowledged within 60: the sending counts.
+        let (mut rate, mut log) = sent(&[0, 80]);
+        ack(&mut rate, &mut log, 60, 1);
+        let departure = rate.on_sent(at(140), 1000, 1000, 1000, 0);
+        log.on_sent(3000, at(140), departure);
+        let sample = ack(&mut rate, &mut log, 200, 3);
+        // The third noted 1,000 delivered at 60 ms, with the first sent at 0: 140 ms to send, and
+        // 140 from 60 to 200.
+        assert_eq!((sample.delivered_bytes, sample.interval), (2000, Duration::from_ms(140)));
+    }
+
+    #[test]
+    fn an_interval_below_a_round_trip_is_no_sample() {
+        let (mut rate, mut log) = sent(&[0]);
+        let sample = ack(&mut rate, &mut log, 49, 1);
+        assert_eq!((sample.bytes_per_sec(), sample.newly_delivered_bytes), (None, 1000));
+    }
+
+    #[test]
+    fn what_leaves_while_the_application_limits_says_so_until_it_is_delivered() {
+        let (mut rate, mut log) = sent(&[0]);
+        rate.on_app_limited(1000);
+        let departure = rate.on_sent(at(20), 1000, 1000, 1000, 0);
+        log.on_sent(2000, at(20), departure);
+        assert!(!ack(&mut rate, &mut log, 60, 1).is_app_limited);
+        assert!(ack(&mut rate, &mut log, 80, 2).is_app_limited);
+        assert!(!rate.is_app_limited());
     }
 }

@@ -7,7 +7,9 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::sent_log::Acked;
-use crate::cc::{self, Ack, Congestion, CongestionControl};
+use crate::cc::{
+    self, Ack, Class, Congestion, CongestionControl, Departing, LostSegment, PathSample,
+};
 use crate::config::Settings;
 use crate::profile::{Cut, Growth, IdleRestart, InitialSsthresh, InitialWindow, Profile};
 use narrows_common::histogram::Histogram;
@@ -53,8 +55,13 @@ pub struct Sender {
     rate: RateEstimator,
     /// The scoreboard keeps each segment.
     keeps_segments: bool,
-    /// Bytes sent again so far.
-    resent_bytes: u64,
+    /// Bytes held lost so far.
+    lost_bytes: u64,
+    /// Before this, pacing lets no segment leave.
+    next_send_at: Time,
+    /// The variant's model takes the place of rate reduction in recovery.
+    is_model_based: bool,
+    seed: u64,
     /// What the SACK blocks of the present ACK newly reported, and what arrived twice.
     newly_sacked_bytes: u64,
     pub(super) duplicate: Option<(u64, u64)>,
@@ -93,13 +100,16 @@ impl Sender {
             rtt: RttEstimator::new(rtt, initial_rto, min_rto, max_rto, boot_phase),
             counters: SenderCounters::default(),
             rtt_histogram: Histogram::new(DELAY_PRECISION_BITS),
-            cc: build_cc(settings, settings.segment_bytes, false),
+            cc: build_cc(settings, settings.segment_bytes, false, None, boot_phase.as_ps()),
             recovery: build_recovery(settings, settings.segment_bytes, settings.profile.sack),
             before_cut: None,
             rate: RateEstimator::default(),
             keeps_segments: settings.profile.times_every_segment
                 || settings.needs(cc::Need::SegmentTimes),
-            resent_bytes: 0,
+            lost_bytes: 0,
+            next_send_at: Time::ZERO,
+            is_model_based: settings.variant.class == Class::ModelBased,
+            seed: boot_phase.as_ps(),
             newly_sacked_bytes: 0,
             duplicate: None,
             echoed_at: None,
@@ -123,7 +133,8 @@ impl Sender {
     /// The handshake is done: the segment size and what the peer can do are known.
     pub fn establish(&mut self, settings: &Settings, mss: u32, has_sack: bool, lost_syn: bool) {
         self.mss = mss;
-        self.cc = build_cc(settings, mss, lost_syn);
+        let handshake_rtt = self.rtt.has_sample().then(|| self.rtt.srtt());
+        self.cc = build_cc(settings, mss, lost_syn, handshake_rtt, self.seed);
         self.recovery = build_recovery(settings, mss, has_sack);
         self.uses_sack = has_sack && settings.recovery.needs.contains(&cc::Need::Sack);
         self.round_end = self.board.nxt();
@@ -190,12 +201,75 @@ impl Sender {
 
     fn departure(&mut self, now: Time, bytes: u64, flight_bytes: u64) -> Departure {
         let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
-        self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes())
+        self.cc.on_departure(&Departing {
+            now,
+            flight_bytes,
+            is_app_limited: self.rate.is_app_limited(),
+            delivered_bytes: self.rate.delivered_bytes(),
+        });
+        self.pace(now, bytes);
+        self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes)
     }
 
-    /// Bytes held lost so far; where recovery does not count them, what was sent again.
-    fn lost_bytes(&self) -> u64 {
-        self.recovery.lost_bytes().unwrap_or(self.resent_bytes)
+    /// Tells congestion control what was found lost.
+    fn tell_losses(&mut self, now: Time) {
+        while let Some(lost) = self.board.sent.poll_lost() {
+            self.lost_bytes += lost.bytes;
+            self.cc.on_segment_lost(&LostSegment {
+                now,
+                bytes: lost.bytes,
+                begins_range: lost.begins_range,
+                departure: lost.departure,
+                lost_bytes: self.lost_bytes,
+                delivered_bytes: self.rate.delivered_bytes(),
+            });
+        }
+    }
+
+    /// Tells congestion control what the present ACK says of the path.
+    fn tell_path(&mut self, now: Time, is_cwnd_limited: bool) {
+        if !self.keeps_segments {
+            return;
+        }
+        let rate = self.rate.sample(self.lost_bytes, self.rtt.min_rtt());
+        if rate.newly_delivered_bytes == 0 {
+            return;
+        }
+        let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
+        self.cc.on_path_sample(&PathSample {
+            now,
+            rate,
+            delivered_bytes: self.rate.delivered_bytes(),
+            lost_bytes: self.lost_bytes,
+            in_flight_bytes,
+            is_cwnd_limited,
+            stage: self.recovery.stage(),
+        });
+        if self.cc.limits_itself() {
+            self.rate.on_app_limited(in_flight_bytes);
+        }
+    }
+
+    /// When the next segment may leave; `None`: now.
+    pub fn paced_until(&self, now: Time) -> Option<Time> {
+        (self.next_send_at > now).then_some(self.next_send_at)
+    }
+
+    /// A segment of `bytes` leaves: the next is held back by as long as it takes at the pace.
+    fn pace(&mut self, now: Time, bytes: u64) {
+        if let Some(rate) = self.cc.pacing_bytes_per_sec() {
+            let span_ps = u128::from(bytes) * 1_000_000_000_000 / u128::from(rate.max(1));
+            // A minute at most, whatever the model has come to.
+            let span_ps = u64::try_from(span_ps).unwrap_or(u64::MAX);
+            let span = Duration::from_ps(span_ps).min(Duration::from_secs(60));
+            self.next_send_at = self.next_send_at.max(now) + span;
+        }
+    }
+
+    /// Nothing is left to be sent though the window has room (the draft's
+    /// CheckIfApplicationLimited).
+    pub fn on_app_limited(&mut self) {
+        self.rate.on_app_limited(self.recovery.pipe_bytes(&self.board));
     }
 
     /// `[start, end)` left again.
@@ -204,10 +278,11 @@ impl Sender {
         self.counters.bytes_sent += u64::from(payload_bytes);
         self.counters.retransmits += 1;
         self.last_sent_at = now;
-        self.resent_bytes += end - start;
         if self.keeps_segments {
             let departure = self.departure(now, end - start, self.board.flight_bytes());
-            self.board.sent.on_sent_again(start, end, now, departure);
+            let is_lost = !self.recovery.marks_losses();
+            self.board.sent.on_sent_again(start, end, now, departure, is_lost);
+            self.tell_losses(now);
         }
         if !self.profile.times_every_segment {
             self.timed = None;
@@ -280,6 +355,7 @@ impl Sender {
             self.rtt.clear_backoff();
         }
         self.act_on(now, outcome);
+        self.tell_path(now, was_limited);
         outcome.restarts_timer
     }
 
@@ -310,6 +386,7 @@ impl Sender {
             cwnd_bytes: self.cc.cwnd_bytes(),
         };
         self.recovery.on_delivered(&mut self.board, &delivery);
+        self.tell_losses(now);
     }
 
     /// A repair is over, or was for nothing.
@@ -349,6 +426,7 @@ impl Sender {
             self.cc.on_ack(&event);
         }
         self.act_on(now, outcome);
+        self.tell_path(now, self.board.una() < self.limited_to);
         outcome.restarts_timer
     }
 
@@ -389,7 +467,9 @@ impl Sender {
     fn cut(&mut self, cut: impl FnOnce(&mut dyn CongestionControl)) {
         let before_bytes = self.cc.cwnd_bytes();
         cut(&mut *self.cc);
-        self.recovery.on_window_cut(&self.board, before_bytes, self.cc.cwnd_bytes());
+        if !self.is_model_based {
+            self.recovery.on_window_cut(&self.board, before_bytes, self.cc.cwnd_bytes());
+        }
     }
 
     /// When [`Sender::handle_timeout`] is to be called.
@@ -403,6 +483,7 @@ impl Sender {
             return false;
         }
         let outcome = self.recovery.handle_timeout(&mut self.board, now);
+        self.tell_losses(now);
         self.act_on(now, outcome);
         outcome.restarts_timer
     }
@@ -436,6 +517,7 @@ impl Sender {
         let congestion = self.congestion(now, is_repeated);
         self.cc.on_rto(&congestion);
         self.recovery.on_timeout(&mut self.board, now);
+        self.tell_losses(now);
         self.rtt.on_timeout();
     }
 
@@ -520,7 +602,13 @@ impl Sender {
     }
 }
 
-fn build_cc(settings: &Settings, mss: u32, lost_syn: bool) -> Box<dyn CongestionControl> {
+fn build_cc(
+    settings: &Settings,
+    mss: u32,
+    lost_syn: bool,
+    handshake_rtt: Option<Duration>,
+    seed: u64,
+) -> Box<dyn CongestionControl> {
     // RFC 5681 section 3.1: one segment when the SYN or its answer was lost.
     let initial_window_bytes =
         if lost_syn { mss.into() } else { initial_window_bytes(&settings.profile, mss) };
@@ -533,6 +621,8 @@ fn build_cc(settings: &Settings, mss: u32, lost_syn: bool) -> Box<dyn Congestion
         initial_window_bytes,
         initial_ssthresh_bytes,
         times_every_segment: settings.profile.times_every_segment,
+        handshake_rtt,
+        seed,
         parameters: settings.parameters.clone(),
     })
 }

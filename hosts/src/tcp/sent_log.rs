@@ -43,6 +43,18 @@ pub struct SentLog {
     /// Where the first segment begins.
     start: u64,
     in_flight_bytes: u64,
+    newly_lost: VecDeque<Lost>,
+}
+
+/// A segment held lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Its bytes.
+    pub bytes: u64,
+    /// The one before it is not lost with it.
+    pub begins_range: bool,
+    /// What was noted when it left.
+    pub departure: Departure,
 }
 
 /// When the segments left that an ACK newly covers.
@@ -65,8 +77,16 @@ impl SentLog {
         self.segments.push_back(Sent { end, at, fate, was_sent_again: false, departure });
     }
 
-    /// What lies in `[start, end)` left again, as one segment or the front of one.
-    pub fn on_sent_again(&mut self, start: u64, end: u64, at: Time, departure: Departure) {
+    /// What lies in `[start, end)` left again, as one segment or the front of one; with `is_lost`
+    /// it counts as lost though nobody said so.
+    pub fn on_sent_again(
+        &mut self,
+        start: u64,
+        end: u64,
+        at: Time,
+        departure: Departure,
+        is_lost: bool,
+    ) {
         let mut index = self.index_of(start);
         let mut from = self.start_of(index);
         while let Some(sent) = self.segments.get(index).copied().filter(|_| from < end) {
@@ -74,9 +94,13 @@ impl SentLog {
                 // The rest of it keeps its own time and fate.
                 self.segments.insert(index, Sent { end, ..sent });
             }
+            let begins_range = !self.is_lost_before(index);
             let sent = &mut self.segments[index];
             if sent.fate != Fate::InFlight {
                 self.in_flight_bytes += sent.end - from;
+            } else if is_lost {
+                let bytes = sent.end - from;
+                self.newly_lost.push_back(Lost { bytes, begins_range, departure: sent.departure });
             }
             *sent =
                 Sent { at, fate: Fate::InFlight, was_sent_again: true, departure, end: sent.end };
@@ -164,10 +188,11 @@ impl SentLog {
     /// Holds the segment lost that holds the byte before `end`, if it is in flight; returns its bytes.
     pub fn mark_lost(&mut self, end: u64) -> Option<u64> {
         let index = self.index_of(end.saturating_sub(1));
-        let start = self.start_of(index);
+        let (start, begins_range) = (self.start_of(index), !self.is_lost_before(index));
         let sent = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight)?;
         let bytes = sent.end - start;
         sent.fate = Fate::Lost;
+        self.newly_lost.push_back(Lost { bytes, begins_range, departure: sent.departure });
         self.in_flight_bytes -= bytes;
         Some(bytes)
     }
@@ -185,6 +210,16 @@ impl SentLog {
             start = sent.end;
         }
         self.in_flight_bytes = in_flight_bytes;
+    }
+
+    /// The next of the segments that were found lost.
+    pub fn poll_lost(&mut self) -> Option<Lost> {
+        self.newly_lost.pop_front()
+    }
+
+    fn is_lost_before(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
+        before.is_some_and(|sent| sent.fate == Fate::Lost)
     }
 
     /// The index of the segment that holds the byte at `position`.
@@ -214,7 +249,7 @@ mod tests {
     #[test]
     fn an_ack_over_a_retransmission_is_ambiguous() {
         let (mut log, at) = (log(), Time::from_ps);
-        log.on_sent_again(20, 30, at(9), Departure::default());
+        log.on_sent_again(20, 30, at(9), Departure::default(), false);
         assert_eq!((log.sent_at(30), log.sent_at(35), log.sent_at(41)), (None, Some(at(4)), None));
         let acked = log.on_acked(25, |_, _| ());
         assert_eq!(
@@ -230,7 +265,7 @@ mod tests {
     fn part_of_a_segment_sent_again_becomes_a_segment() {
         let mut log = log();
         assert_eq!(log.mark_lost(20), Some(10));
-        log.on_sent_again(10, 14, Time::from_ps(9), Departure::default());
+        log.on_sent_again(10, 14, Time::from_ps(9), Departure::default(), false);
         let rows: Vec<_> = log.iter().map(|s| (s.end, s.fate, s.was_sent_again)).collect();
         assert_eq!(rows[1..3], [(14, Fate::InFlight, true), (20, Fate::Lost, false)]);
         assert_eq!((log.in_flight_bytes(), log.start_before(20)), (34, 14));

@@ -9,6 +9,8 @@ pub enum Timer {
     Retransmit,
     /// Zero-window probe (RFC 9293 section 3.8.6.1).
     Persist,
+    /// The next paced segment.
+    Pace,
     /// Delayed ACK (RFC 1122 section 4.2.3.2).
     DelayedAck,
     /// TIME-WAIT's 2 MSL.
@@ -17,8 +19,8 @@ pub enum Timer {
 
 impl Timer {
     /// All of them, in the order in which they fire at the same instant.
-    pub const ALL: [Timer; 4] =
-        [Timer::Retransmit, Timer::Persist, Timer::DelayedAck, Timer::TimeWait];
+    pub const ALL: [Timer; 5] =
+        [Timer::Retransmit, Timer::Persist, Timer::Pace, Timer::DelayedAck, Timer::TimeWait];
 }
 
 /// When each timer fires; [`Time::MAX`] is never.

@@ -189,6 +189,13 @@ impl<N: Node> Net<N> {
         }
     }
 
+    /// The path's rate from now on.
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        for lane in &mut self.lanes {
+            lane.line.set_rate(Rate::from_bps(rate_bps));
+        }
+    }
+
     /// Sends what a node has to send; called by the loop after each of its inputs.
     pub fn transmit(&mut self, from: usize) {
         let mut packet = Packet::default();

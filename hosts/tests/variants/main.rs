@@ -34,6 +34,8 @@ impl Flow {
             initial_window_bytes: (cwnd * f64::from(mss)).round() as u64,
             initial_ssthresh_bytes: 0,
             times_every_segment: true,
+            handshake_rtt: None,
+            seed: 1,
             parameters: Parameters::resolve(variant, &set).unwrap(),
         });
         Flow { cc, mss, now: Time::ZERO, round: 0, delivered_bytes: 0, min_rtt: Duration::MAX }

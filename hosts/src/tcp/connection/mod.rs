@@ -254,6 +254,8 @@ impl Connection {
             match timer {
                 Timer::Retransmit => self.on_retransmit_timer(now),
                 Timer::Persist => self.on_persist_timer(),
+                // What may leave now does so at the next poll.
+                Timer::Pace => {}
                 Timer::DelayedAck => self.receiver.due = AckDue::Now,
                 Timer::TimeWait => self.enter_closed(),
             }

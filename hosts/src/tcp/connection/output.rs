@@ -85,7 +85,13 @@ impl Connection {
             self.sender.check_idle(now);
         }
         let has_new = self.new_bytes() > 0 || self.is_fin_due();
-        match self.sender.poll_send(has_new) {
+        let send = self.sender.poll_send(has_new);
+        let wants = has_new || matches!(send, Send::Again { .. });
+        if let Some(at) = self.sender.paced_until(now).filter(|_| wants) {
+            self.timers.set(Timer::Pace, at);
+            return false;
+        }
+        match send {
             Send::Again { start, end } => self.send_again(now, start, end, packet),
             Send::New { room_bytes } => self.send_new(now, room_bytes, packet),
         }
@@ -139,6 +145,10 @@ impl Connection {
         let available = self.new_bytes();
         let payload_bytes = available.min(self.payload_limit().into());
         if payload_bytes > room_bytes || !self.is_worth_sending(payload_bytes) {
+            let mss = u64::from(self.sender.mss);
+            if room_bytes >= mss && self.sender.buffer.end() - start < mss {
+                self.sender.on_app_limited();
+            }
             self.arm_persist(now);
             return false;
         }

@@ -222,9 +222,9 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
         board.pipe_bytes()
     }
 
-    /// Bytes held lost so far; `None` where a rule does not count them.
-    fn lost_bytes(&self) -> Option<u64> {
-        None
+    /// It says of each segment when it is lost. Otherwise a segment is when it is sent again.
+    fn marks_losses(&self) -> bool {
+        false
     }
 
     /// A loss probe is due, which no rule against small segments holds back.

@@ -28,8 +28,6 @@ pub struct Detector {
     departures: VecDeque<(Time, u64)>,
     /// The ends of the segments that are lost and wait to be sent again.
     lost: BTreeSet<u64>,
-    /// Bytes held lost so far.
-    lost_bytes: u64,
     /// The latest departure that was delivered (RACK.xmit_ts, RACK.end_seq), and its round trip.
     latest: Option<(Time, u64)>,
     rtt: Duration,
@@ -131,7 +129,6 @@ impl Detector {
     fn mark_lost(&mut self, board: &mut Scoreboard, end: u64) -> u64 {
         let bytes = board.sent.mark_lost(end).unwrap_or(0);
         self.lost.insert(end);
-        self.lost_bytes += bytes;
         bytes
     }
 
@@ -175,10 +172,5 @@ impl Detector {
     /// When [`Detector::detect`] is to be called though no ACK comes.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.deadline
-    }
-
-    /// Bytes held lost so far.
-    pub fn lost_bytes(&self) -> u64 {
-        self.lost_bytes
     }
 }

@@ -383,8 +383,8 @@ impl Recovery for Rack {
         board.sent.in_flight_bytes()
     }
 
-    fn lost_bytes(&self) -> Option<u64> {
-        Some(self.detector.lost_bytes())
+    fn marks_losses(&self) -> bool {
+        true
     }
 
     fn is_probing(&self) -> bool {
