@@ -146,7 +146,7 @@ impl Connection {
         let payload_bytes = available.min(self.payload_limit().into());
         if payload_bytes > room_bytes || !self.is_worth_sending(payload_bytes) {
             let mss = u64::from(self.sender.mss);
-            if room_bytes >= mss && self.sender.buffer.end() - start < mss {
+            if room_bytes >= mss && self.sender.buffer.end().saturating_sub(start) < mss {
                 self.sender.on_app_limited();
             }
             self.arm_persist(now);
