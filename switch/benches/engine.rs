@@ -1,6 +1,7 @@
 //! Packets per second through ingress, queue and egress: the bottleneck program with a standing
 //! queue, and a program of thirty tables. `cargo bench -p narrows-switch --bench engine --
-//! [SECONDS] [NAME]`; a second on each by default.
+//! [SECONDS] [NAME] [interpreter]`; a second on each by default. Seconds are the processor's
+//! (`cpu_seconds`), so that others on the machine take little away.
 #![allow(missing_docs)]
 
 #[path = "../tests/common/mod.rs"]
@@ -8,25 +9,24 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_switch::{CloneSession, Match, Program, QueueLimit, Replica, Switch};
+use narrows_switch::{CloneSession, Engine, Match, Program, QueueLimit, Replica, Switch};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// 10 Gb/s.
 const RATE_BPS: u64 = 10_000_000_000;
 /// Packets waiting throughout.
 const STANDING: u64 = 50;
 
-fn tables30() -> Switch {
+fn tables30(engine: Engine) -> Switch {
     let program = include_str!("../tests/programs/tables30.json");
     let program = Arc::new(Program::from_json(program).expect("the program loads"));
     let ports = vec![port(1, Some(RATE_BPS), QueueLimit::Packets(1000))];
-    let config = narrows_switch::SwitchConfig { flow_field: None, ..config(ports) };
+    let config = narrows_switch::SwitchConfig { flow_field: None, engine, ..config(ports) };
     Switch::new(program, config, Rng::from_seed(1)).expect("a switch")
 }
 
-fn telemetry(every: Option<&str>) -> Switch {
-    let mut switch = bottleneck(Some(RATE_BPS), QueueLimit::Packets(1000));
+fn telemetry(engine: Engine, every: Option<&str>) -> Switch {
+    let mut switch = bottleneck_on(engine, Some(RATE_BPS), QueueLimit::Packets(1000));
     let flow = entry(
         "flow",
         [
@@ -78,15 +78,15 @@ fn measure(mut switch: Switch, out: u16, frame: &Packet, seconds: f64) -> f64 {
     for _ in 0..=STANDING {
         send(&mut switch, now);
     }
-    let (begun, mut count) = (Instant::now(), 0u64);
-    while begun.elapsed().as_secs_f64() < seconds {
+    let (begun, mut count) = (cpu_seconds(), 0u64);
+    while cpu_seconds() - begun < seconds {
         for _ in 0..10_000 {
             now += spacing;
             send(&mut switch, now);
         }
         count += 10_000;
     }
-    let elapsed = begun.elapsed().as_secs_f64();
+    let elapsed = cpu_seconds() - begun;
     let statistics = switch.port_statistics(out).expect("a port");
     assert_eq!(statistics.dropped_queue_full, 0, "the queue stands");
     assert!(statistics.waiting_packets + 1 >= STANDING, "{statistics:?}");
@@ -94,18 +94,23 @@ fn measure(mut switch: Switch, out: u16, frame: &Packet, seconds: f64) -> f64 {
 }
 
 /// A name, a switch, and the port that packets leave by.
-type Measured = (&'static str, fn() -> Switch, u16);
+type Measured = (&'static str, fn(Engine) -> Switch, u16);
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let seconds = args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(1.0);
     // Cargo adds `--bench`.
-    let wanted = args.iter().find(|arg| arg.parse::<f64>().is_err() && !arg.starts_with('-'));
+    let word = |arg: &&String| arg.parse::<f64>().is_err() && !arg.starts_with('-');
+    let engine = match args.iter().any(|arg| arg == "interpreter") {
+        true => Engine::Interpreter,
+        false => Engine::Native,
+    };
+    let wanted = args.iter().filter(word).find(|arg| *arg != "interpreter");
     println!("{:<28}{:>12}{:>12}{:>14}", "packets per second", "64 B", "1500 B", "1500 B zeros");
     let programs: [Measured; 4] = [
-        ("telemetry off", || telemetry(None), OUT),
-        ("telemetry 1 in 100", || telemetry(Some("100")), OUT),
-        ("telemetry every packet", || telemetry(Some("1")), OUT),
+        ("telemetry off", |engine| telemetry(engine, None), OUT),
+        ("telemetry 1 in 100", |engine| telemetry(engine, Some("100")), OUT),
+        ("telemetry every packet", |engine| telemetry(engine, Some("1")), OUT),
         ("thirty tables", tables30, 1),
     ];
     for (name, make, out) in programs {
@@ -117,7 +122,7 @@ fn main() {
             Packet::from_bytes(&frame(1500, 1)),
             packet(1500, 1),
         ];
-        let rates = frames.map(|frame| measure(make(), out, &frame, seconds));
+        let rates = frames.map(|frame| measure(make(engine), out, &frame, seconds));
         println!("{name:<28}{:>12.0}{:>12.0}{:>14.0}", rates[0], rates[1], rates[2]);
     }
 }

@@ -8,15 +8,35 @@ use crate::wide;
 use narrows_common::Packet;
 
 /// Jumps and tables in one run, at most: far above any real program, and it stops a loop.
-const FUEL: u32 = 1 << 16;
+pub(crate) const FUEL: u32 = 1 << 16;
 
-/// Runs from `start`. The packet is read and extended by the parser's operations only.
+/// Runs from `start`, natively where the program is compiled. The packet is read and extended by
+/// the parser's operations only.
+#[inline]
+pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start: Pc) {
+    if start == 0 {
+        return;
+    }
+    let native = if m.native { program.native() } else { None };
+    let native = native.and_then(|native| native.run(program, m, packet, start));
+    let (pc, back, fuel) = native.unwrap_or((start, 0, FUEL));
+    if pc != 0 {
+        interpret(program, m, packet, start, (pc, back, fuel));
+    }
+}
+
+/// Interprets from `pc` on, in what began at `start`.
 ///
 /// What is frequent and short is here, so that it stays in registers; the rest is in `rare`.
-pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start: Pc) {
+fn interpret(
+    program: &Program,
+    m: &mut Machine,
+    packet: &mut Packet,
+    start: Pc,
+    (pc, mut back, mut fuel): (Pc, Pc, u32),
+) {
     let ops = program.ops.as_slice();
-    let (mut pc, mut back) = (start as usize, 0 as Pc);
-    let mut fuel = FUEL;
+    let mut pc = pc as usize;
     macro_rules! s {
         ($slot:expr) => {
             m.slots[$slot as usize]
@@ -84,12 +104,6 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
             Op::LessEqU { d, a, b } => s!(d) = u64::from(s!(a) <= s!(b)),
             Op::LessS { d, a, b } => s!(d) = u64::from((s!(a) as i64) < s!(b) as i64),
             Op::LessEqS { d, a, b } => s!(d) = u64::from(s!(a) as i64 <= s!(b) as i64),
-            Op::Extract { header } => {
-                if let Err(code) = m.extract(program, packet, header, 0) {
-                    s!(internal::PARSER_ERROR) = code;
-                    return;
-                }
-            }
             Op::SelectState(i) => jump!(select(program, m, i)),
             Op::Table(i) => {
                 let (code, next) = apply(program, m, i);
@@ -101,15 +115,8 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
                 back = next;
                 jump!(code);
             }
-            Op::RegisterRead { d, register, i, mask } => {
-                let index = s!(i);
-                m.registers[register as usize].read(&mut m.slots, d, index, mask);
-            }
-            Op::RegisterWrite { register, i, a } => {
-                m.registers[register as usize].write(&m.slots, s!(i), a);
-            }
             _ => {
-                if rare(program, m, packet, op) == Flow::Stop {
+                if step(program, m, packet, op) == Flow::Stop {
                     return;
                 }
             }
@@ -119,19 +126,42 @@ pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start
 
 /// Whether a run goes on.
 #[derive(PartialEq, Eq)]
-enum Flow {
+pub(crate) enum Flow {
     On,
     Stop,
 }
 
 /// A run that does not end is stopped: a parser times out, anything else is an abort.
 #[cold]
-fn out_of_fuel(program: &Program, m: &mut Machine, start: Pc) {
+pub(crate) fn out_of_fuel(program: &Program, m: &mut Machine, start: Pc) {
     if start == program.parser {
         m.set(internal::PARSER_ERROR, program.errors.parser_timeout);
     } else {
         m.set(internal::ABORTED, 1);
     }
+}
+
+/// An operation that neither jumps nor computes.
+#[inline]
+pub(crate) fn step(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flow {
+    match *op {
+        Op::Extract { header } => {
+            if let Err(code) = m.extract(program, packet, header, 0) {
+                m.set(internal::PARSER_ERROR, code);
+                return Flow::Stop;
+            }
+        }
+        Op::RegisterRead { d, register, i, mask } => {
+            let index = m.get(i);
+            m.registers[register as usize].read(&mut m.slots, d, index, mask);
+        }
+        Op::RegisterWrite { register, i, a } => {
+            let index = m.get(i);
+            m.registers[register as usize].write(&m.slots, index, a);
+        }
+        _ => return rare(program, m, packet, op),
+    }
+    Flow::On
 }
 
 #[inline(never)]
@@ -293,14 +323,14 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
             }
         }
         Op::Log(i) => log(m, &program.logs[i as usize]),
-        _ => unreachable!("the frequent operations are run()'s"),
+        _ => unreachable!("the frequent operations are interpreted above"),
     }
     Flow::On
 }
 
 /// Looks a table up; the direct meter, if there is one, is run on a hit.
 #[inline]
-fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
+pub(crate) fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     let arrived_bytes = m.get(internal::ARRIVED);
     let table = &mut m.tables[i as usize];
     let (found, code, next) = table.apply(&mut m.slots, program.parameters, arrived_bytes);
@@ -350,7 +380,7 @@ fn choose(
 }
 
 #[inline]
-fn select(program: &Program, m: &mut Machine, i: u32) -> Pc {
+pub(crate) fn select(program: &Program, m: &mut Machine, i: u32) -> Pc {
     let select = &program.selects[i as usize];
     for case in &select.cases {
         match case {

@@ -17,6 +17,7 @@ mod externs;
 mod json;
 mod load;
 mod machine;
+mod native;
 mod op;
 mod program;
 pub mod stf;
@@ -34,7 +35,7 @@ pub use externs::meter::{Colour, MeterConfig};
 pub use load::LoadError;
 pub use program::Program;
 pub use switch::{
-    CloneSession, ConfigError, Digest, Replica, Statistics, Switch, SwitchConfig, TimestampUnit,
-    Transmit,
+    CloneSession, ConfigError, Digest, Engine, Replica, Statistics, Switch, SwitchConfig,
+    TimestampUnit, Transmit,
 };
 pub use tm::{Counts, PortConfig, PortStatistics, QueueLimit};

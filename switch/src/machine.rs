@@ -7,6 +7,7 @@ use crate::externs::meter::Meter;
 use crate::externs::register::Cells;
 use crate::op::{Slot, internal};
 use crate::program::{Header, HeaderRef, Program};
+use crate::switch::Engine;
 use crate::table::Table;
 use crate::table::profile::Profile;
 use crate::table::value_set::Members;
@@ -28,6 +29,8 @@ pub(crate) struct Machine {
     pub buffer: BitBuffer,
     pub rng: Rng,
     pub now: Time,
+    /// Whether native code runs where there is some.
+    pub native: bool,
     /// Log messages, while somebody wants them.
     pub log: Option<Vec<String>>,
     /// Bytes put together by the deparser.
@@ -35,7 +38,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(program: &Program, rng: Rng) -> Self {
+    pub(crate) fn new(program: &Program, engine: Engine, rng: Rng) -> Self {
         let slots = vec![0u64; 65_536].into_boxed_slice();
         let Ok(mut slots) = <Box<[u64; 65_536]>>::try_from(slots) else {
             unreachable!("the length is 65,536");
@@ -65,6 +68,7 @@ impl Machine {
             buffer: BitBuffer::default(),
             rng,
             now: Time::ZERO,
+            native: engine == Engine::Native,
             log: None,
             scratch: vec![],
         }

@@ -1,9 +1,11 @@
 //! A loaded program: everything by index, nothing by name but for the control plane.
 
 use crate::externs::hash::Algorithm;
+use crate::native::Native;
 use crate::op::{Op, Pc, Slot, Wide};
 use crate::v1model::StandardMetadata;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A P4 program, loaded and lowered. Several switches can share one (`Arc<Program>`).
 #[derive(Debug)]
@@ -53,6 +55,20 @@ pub struct Program {
     pub(crate) parameters: Slot,
     /// Every named field: `(header, field)` to its first slot and width in bits.
     pub(crate) fields: BTreeMap<(String, String), (Slot, u32)>,
+    /// Made for the first switch that wants it.
+    pub(crate) native: OnceLock<Result<Native, String>>,
+}
+
+impl Program {
+    /// The program's machine code, where there can be any.
+    pub(crate) fn native(&self) -> Option<&Native> {
+        self.native.get_or_init(|| Native::new(self)).as_ref().ok()
+    }
+
+    /// Why the program can't be machine code on this machine, if that is so.
+    pub fn not_native(&self) -> Option<&str> {
+        self.native.get_or_init(|| Native::new(self)).as_ref().err().map(String::as_str)
+    }
 }
 
 /// A header instance and where its parts are.

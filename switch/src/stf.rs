@@ -12,7 +12,7 @@ mod words;
 
 use crate::control::{DefaultAction, Match, TableEntry};
 use crate::program::{MatchKind, Program};
-use crate::switch::{Replica, Switch, SwitchConfig, TimestampUnit};
+use crate::switch::{Engine, Replica, Switch, SwitchConfig, TimestampUnit};
 use crate::tm::{Counts, PortConfig, QueueLimit};
 use narrows_common::{Duration, Packet, Rng, Time};
 use std::collections::BTreeMap;
@@ -110,6 +110,7 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
     let config = SwitchConfig {
         ports: (0..511).map(port).collect(),
         timestamp_unit: TimestampUnit::Us,
+        engine: Engine::default(),
         flow_field: None,
         record_queue: false,
     };

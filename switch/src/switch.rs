@@ -21,6 +21,17 @@ pub enum TimestampUnit {
     Us,
 }
 
+/// What runs the program; the results are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// Machine code, and the interpreter for what there is none for.
+    #[default]
+    Native,
+    /// The interpreter alone.
+    Interpreter,
+}
+
 /// What a switch is made of besides its program.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +46,9 @@ pub struct SwitchConfig {
     /// Whether queue events are recorded.
     #[serde(default)]
     pub record_queue: bool,
+    /// What runs the program.
+    #[serde(default)]
+    pub engine: Engine,
 }
 
 /// Why a switch can't be made, or changed, as asked.
@@ -205,7 +219,7 @@ impl Switch {
             None => None,
         };
         Ok(Switch {
-            machine: Machine::new(&program, rng),
+            machine: Machine::new(&program, config.engine, rng),
             program,
             tm: TrafficManager::new(&config.ports, config.record_queue),
             sessions: BTreeMap::new(),

@@ -6,20 +6,25 @@ mod common;
 use common::*;
 use narrows_common::{Packet, Rng, Time};
 use narrows_switch::{
-    CloneSession, LoadError, Match, Program, QueueLimit, Replica, Switch, SwitchConfig,
+    CloneSession, Engine, LoadError, Match, Program, QueueLimit, Replica, Switch, SwitchConfig,
 };
 use proptest::prelude::*;
 use serde_json::Value;
 
+/// Machine code for one case in ten: making it takes longer than all the rest.
+fn engine() -> impl Strategy<Value = Engine> {
+    prop_oneof![1 => Just(Engine::Native), 9 => Just(Engine::Interpreter)]
+}
+
 /// Loads, and where that works runs packets; whatever comes out, it must come out.
-fn survive(text: &str, packets: &[Vec<u8>]) -> Result<(), LoadError> {
+fn survive(engine: Engine, text: &str, packets: &[Vec<u8>]) -> Result<(), LoadError> {
     let program = Program::from_json(text)?;
     let ports = vec![
         port(1, None, QueueLimit::Packets(0)),
         port(OUT, Some(1_000_000), QueueLimit::Packets(3)),
         port(COLLECTOR, Some(1_000_000), QueueLimit::Bytes(3000)),
     ];
-    let config = SwitchConfig { flow_field: None, ..config(ports) };
+    let config = SwitchConfig { flow_field: None, engine, ..config(ports) };
     let mut switch = Switch::new(program.into(), config, Rng::from_seed(1)).unwrap();
     switch.set_clone_session(CloneSession {
         id: 5,
@@ -174,6 +179,7 @@ proptest! {
 
     #[test]
     fn mutated_programs_load_or_do_not(
+        engine in engine(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..4),
         noise in prop::collection::vec(any::<u8>(), 0..120),
     ) {
@@ -183,11 +189,12 @@ proptest! {
             mutate(&mut root, &mut at.index(nodes), change);
         }
         let frames = [frame(100, 1), frame(1500, 2), noise, frame(60, 3)];
-        let _ = survive(&root.to_string(), &frames);
+        let _ = survive(engine, &root.to_string(), &frames);
     }
 
     #[test]
     fn corrupt_packets_pass_or_are_dropped(
+        engine in engine(),
         flips in prop::collection::vec((0usize..200, any::<u8>()), 0..12),
         cut in 0usize..200,
         noise in prop::collection::vec(any::<u8>(), 0..300),
@@ -198,7 +205,7 @@ proptest! {
         }
         let whole = bytes.clone();
         bytes.truncate(cut);
-        survive(BOTTLENECK_JSON, &[whole, bytes, noise]).unwrap();
+        survive(engine, BOTTLENECK_JSON, &[whole, bytes, noise]).unwrap();
     }
 }
 
@@ -262,7 +269,8 @@ fn endless_loops_end() {
     let text = program().to_string();
     let looped = text.replace(r#""next_state":"parse_l4""#, r#""next_state":"start""#);
     assert_ne!(looped, text);
-    survive(&looped, &[frame(100, 1)]).unwrap();
+    survive(Engine::Native, &looped, &[frame(100, 1)]).unwrap();
+    survive(Engine::Interpreter, &looped, &[frame(100, 1)]).unwrap();
     let mut root = program().clone();
     for pipeline in root["pipelines"].as_array_mut().unwrap() {
         let first = pipeline["init_table"].clone();
@@ -272,5 +280,6 @@ fn endless_loops_end() {
             }
         }
     }
-    survive(&root.to_string(), &[frame(100, 1)]).unwrap();
+    survive(Engine::Native, &root.to_string(), &[frame(100, 1)]).unwrap();
+    survive(Engine::Interpreter, &root.to_string(), &[frame(100, 1)]).unwrap();
 }

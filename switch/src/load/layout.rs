@@ -22,6 +22,7 @@ use crate::program::{
 };
 use crate::v1model::StandardMetadata;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Slots for packets, at most; the rest is for constants and temporaries.
 const PACKET_SLOTS_MAX: u32 = 40_000;
@@ -112,6 +113,7 @@ pub(crate) fn lay_out<'a>(
         metadata_start: metadata_start as Slot,
         parameters: parameters as Slot,
         fields,
+        native: OnceLock::new(),
     };
     Ok(Loader {
         root,

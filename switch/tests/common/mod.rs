@@ -3,10 +3,12 @@
 
 use narrows_common::{Packet, Rng};
 use narrows_switch::{
-    Counts, Match, PortConfig, Program, QueueLimit, Switch, SwitchConfig, TableEntry, TimestampUnit,
+    Counts, Engine, Match, PortConfig, Program, QueueLimit, Switch, SwitchConfig, TableEntry,
+    TimestampUnit,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// What p4c made of `p4/v1model.p4`.
 pub const BOTTLENECK_JSON: &str = include_str!("../../../p4/build/v1model.json");
@@ -34,6 +36,7 @@ pub fn config(ports: Vec<PortConfig>) -> SwitchConfig {
         timestamp_unit: TimestampUnit::Ns,
         flow_field: Some("meta.flow_id".into()),
         record_queue: true,
+        engine: Engine::default(),
     }
 }
 
@@ -68,15 +71,31 @@ pub fn routes(switch: &mut Switch) {
 
 /// The bottleneck: port 1 without limit, port 2 with the given rate and queue, port 3 for reports.
 pub fn bottleneck(rate_bps: Option<u64>, queue: QueueLimit) -> Switch {
+    bottleneck_on(Engine::default(), rate_bps, queue)
+}
+
+pub fn bottleneck_on(engine: Engine, rate_bps: Option<u64>, queue: QueueLimit) -> Switch {
     let ports = vec![
         port(1, None, QueueLimit::Packets(0)),
         port(OUT, rate_bps, queue),
         port(COLLECTOR, None, QueueLimit::Packets(0)),
     ];
     let rng = Rng::from_seed(1);
-    let mut switch = Switch::new(bottleneck_program(), config(ports), rng).expect("a switch");
+    let config = SwitchConfig { engine, ..config(ports) };
+    let mut switch = Switch::new(bottleneck_program(), config, rng).expect("a switch");
     routes(&mut switch);
     switch
+}
+
+/// Seconds that this thread has spent on a processor, where Linux says it; wall-clock ones
+/// elsewhere.
+pub fn cpu_seconds() -> f64 {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    match text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()) {
+        Some(ns) => ns / 1e9,
+        None => BEGUN.get_or_init(Instant::now).elapsed().as_secs_f64(),
+    }
 }
 
 /// A one's complement sum, word by word (RFC 1071).

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use narrows_common::{Packet, Rate, Rng, Time};
 use narrows_switch::{
-    ConfigError, PortConfig, PortStatistics, Program, Statistics, Switch, SwitchConfig,
+    ConfigError, Engine, PortConfig, PortStatistics, Program, Statistics, Switch, SwitchConfig,
     TimestampUnit, Transmit,
 };
 use serde::Deserialize;
@@ -27,6 +27,8 @@ pub(super) struct Config {
     pub(super) flow_field: Option<String>,
     #[serde(default)]
     pub(super) record_queue: bool,
+    #[serde(default)]
+    pub(super) engine: Engine,
     /// What its random numbers are drawn for, with the seed.
     #[serde(default = "switch_name")]
     pub(super) name: String,
@@ -42,6 +44,7 @@ impl Config {
             timestamp_unit: self.timestamp_unit,
             flow_field: self.flow_field.clone(),
             record_queue: self.record_queue,
+            engine: self.engine,
         };
         let rng = Rng::for_component(seed, &self.name);
         Switch::new(Arc::new(program), config, rng).map_err(|error| refuse(error.to_string()))

@@ -1,0 +1,159 @@
+//! Where native code and Rust meet: the only place that says `unsafe`.
+//!
+//! Native code gets two addresses: the slots, and a [`Host`]. It touches memory in these ways
+//! only:
+//! - slots, by constant indices below 65,536, and there are as many;
+//! - the fields of the [`Host`];
+//! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`);
+//! - through the functions below, which take the `Host` and a number.
+#![allow(unsafe_code)]
+
+use crate::exec;
+use crate::machine::Machine;
+use crate::op::{Pc, internal};
+use crate::program::Program;
+use cranelift_jit::JITModule;
+use narrows_common::Packet;
+use std::mem::offset_of;
+
+/// What native code works on besides the slots.
+#[repr(C)]
+pub(super) struct Host<'a> {
+    /// The packet's real bytes.
+    data: *const u8,
+    length: u64,
+    /// Jumps left.
+    fuel: u64,
+    program: &'a Program,
+    machine: &'a mut Machine,
+    packet: &'a mut Packet,
+}
+
+pub(super) const DATA: i32 = offset_of!(Host<'static>, data) as i32;
+pub(super) const LENGTH: i32 = offset_of!(Host<'static>, length) as i32;
+pub(super) const FUEL: i32 = offset_of!(Host<'static>, fuel) as i32;
+
+impl Host<'_> {
+    /// The packet's bytes may have moved.
+    fn refresh(&mut self) {
+        (self.data, self.length) = (self.packet.data.as_ptr(), self.packet.data.len() as u64);
+    }
+}
+
+/// A function that native code calls, by its place in [`Helper::ALL`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Helper {
+    /// The interpreter's own code for the operation of this number; not 0 to stop.
+    Step,
+    /// Looks in the table of this number: the action's code, and what follows it, packed.
+    Apply,
+    /// Where the select of this number leads.
+    Select,
+    /// Makes the packet's bytes up to here real; not 0 when there are not as many.
+    Need,
+    /// Ends a run that would not end.
+    OutOfFuel,
+}
+
+type Function = extern "C" fn(&mut Host<'_>, u64) -> u64;
+
+impl Helper {
+    pub(super) const COUNT: usize = 5;
+    pub(super) const ALL: [(Helper, &'static str, Function); Self::COUNT] = [
+        (Helper::Step, "step", step),
+        (Helper::Apply, "apply", apply),
+        (Helper::Select, "select", select),
+        (Helper::Need, "need", need),
+        (Helper::OutOfFuel, "out_of_fuel", out_of_fuel),
+    ];
+}
+
+extern "C" fn step(host: &mut Host<'_>, pc: u64) -> u64 {
+    let op = &host.program.ops[pc as usize];
+    let stop = exec::step(host.program, host.machine, host.packet, op);
+    host.refresh();
+    u64::from(stop == exec::Flow::Stop)
+}
+
+extern "C" fn apply(host: &mut Host<'_>, table: u64) -> u64 {
+    let (code, next) = exec::apply(host.program, host.machine, table as u32);
+    u64::from(code) << 32 | u64::from(next)
+}
+
+extern "C" fn select(host: &mut Host<'_>, index: u64) -> u64 {
+    u64::from(exec::select(host.program, host.machine, index as u32))
+}
+
+extern "C" fn need(host: &mut Host<'_>, end: u64) -> u64 {
+    if (host.packet.len() as u64) < end {
+        host.machine.set(internal::PARSER_ERROR, host.program.errors.packet_too_short);
+        return 1;
+    }
+    Machine::materialise(host.packet, end as usize);
+    host.refresh();
+    0
+}
+
+extern "C" fn out_of_fuel(host: &mut Host<'_>, start: u64) -> u64 {
+    exec::out_of_fuel(host.program, host.machine, start as Pc);
+    0
+}
+
+/// A function that Cranelift made. Returns where the interpreter goes on: an operation and what
+/// follows its action, packed; 0 when all is done.
+type Entry = extern "C" fn(slots: *mut u64, host: *mut Host<'_>) -> u64;
+
+/// Native code and its entry points.
+pub(super) struct Code {
+    /// `None` only while it is dropped.
+    module: Option<JITModule>,
+    entries: Vec<(Pc, Entry)>,
+}
+
+// SAFETY: a finished module is only ever read, until it is dropped.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// `entries` are functions of the finished `module`, written by `Translator`.
+    pub(super) fn new(module: JITModule, entries: Vec<(Pc, *const u8)>) -> Self {
+        // SAFETY: they have the signature of `Entry` (`compile`).
+        let function = |address| unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+        let entries = entries.into_iter().map(|(pc, at)| (pc, function(at))).collect();
+        Code { module: Some(module), entries }
+    }
+
+    /// Runs an entry point; `None` when there is no code for it. The result is the operation,
+    /// what follows its action, and the fuel with which the interpreter goes on.
+    pub(super) fn run(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        packet: &mut Packet,
+        start: Pc,
+    ) -> Option<(Pc, Pc, u32)> {
+        let (_, entry) = self.entries.iter().find(|(pc, _)| *pc == start)?;
+        let slots = machine.slots.as_mut_ptr();
+        let (data, length) = (packet.data.as_ptr(), packet.data.len() as u64);
+        let fuel = u64::from(exec::FUEL);
+        let mut host = Host { data, length, fuel, program, machine, packet };
+        let packed = entry(slots, &raw mut host);
+        Some(((packed >> 32) as Pc, packed as Pc, host.fuel as u32))
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: `entries` goes with it, and none of them runs: `self` is borrowed then.
+            unsafe { module.free_memory() }
+        }
+    }
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Code({} entry points)", self.entries.len())
+    }
+}

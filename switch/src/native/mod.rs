@@ -1,0 +1,173 @@
+//! The program as machine code: the same operations as the interpreter's, translated by
+//! Cranelift when the first switch is made of a program.
+//!
+//! `graph` finds the straight runs of operations and what follows what, `translate` and `extract`
+//! write them in Cranelift's intermediate representation, `host` is the border between native
+//! code and Rust. What is rare stays the interpreter's: native code calls its function for that
+//! one operation, or returns to it. The two leave the same state behind (`tests/native.rs`).
+
+mod extract;
+mod graph;
+mod host;
+#[cfg(test)]
+mod tests;
+mod translate;
+
+use crate::machine::Machine;
+use crate::op::{Pc, Slot};
+use crate::program::Program;
+use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use graph::Graph;
+use host::{Code, Helper};
+use narrows_common::Packet;
+use std::collections::BTreeMap;
+use translate::{Stored, Translator};
+
+/// A program's machine code.
+#[derive(Debug)]
+pub(crate) struct Native {
+    code: Code,
+}
+
+impl Native {
+    /// Translates every entry point.
+    ///
+    /// # Errors
+    /// Why this machine or this program can't have it.
+    pub(crate) fn new(program: &Program) -> Result<Native, String> {
+        if cfg!(target_endian = "big") {
+            return Err("the processor is big-endian".into());
+        }
+        let mut compiler = Compiler::new()?;
+        let constants: BTreeMap<Slot, u64> = program.constants.iter().copied().collect();
+        let mut graphs: BTreeMap<Pc, Graph> = BTreeMap::new();
+        let entries =
+            [program.parser, program.verify, program.ingress, program.egress, program.update];
+        for entry in entries.into_iter().filter(|&entry| entry != 0) {
+            let graph = Graph::new(program, entry);
+            graphs.insert(entry, graph.ok_or("the program's control flow is too large")?);
+        }
+        // What one entry point wants in memory, all others have to put there.
+        let mut stored: BTreeMap<Pc, Stored> = BTreeMap::new();
+        loop {
+            let mut wanted = stored.clone();
+            for (&entry, graph) in &graphs {
+                let before = stored.get(&entry).cloned().unwrap_or_default();
+                let after = compiler.translate(program, graph, &constants, &before)?;
+                wanted.insert(entry, after);
+            }
+            Stored::share(&mut wanted);
+            if wanted == stored {
+                break;
+            }
+            stored = wanted;
+        }
+        let mut functions = vec![];
+        for (&entry, graph) in &graphs {
+            compiler.translate(program, graph, &constants, &stored[&entry])?;
+            functions.push((entry, compiler.define(entry)?));
+        }
+        Ok(Native { code: compiler.finish(&functions)? })
+    }
+
+    /// Runs from an entry point. The result is where the interpreter goes on, and with how much
+    /// fuel; operation 0 when there is nothing left to do.
+    #[inline]
+    pub(crate) fn run(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        packet: &mut Packet,
+        start: Pc,
+    ) -> Option<(Pc, Pc, u32)> {
+        self.code.run(program, machine, packet, start)
+    }
+}
+
+struct Compiler {
+    module: JITModule,
+    context: cranelift_codegen::Context,
+    builder: FunctionBuilderContext,
+    helpers: [FuncId; Helper::COUNT],
+    signature: Signature,
+}
+
+impl Compiler {
+    fn new() -> Result<Self, String> {
+        let mut flags = settings::builder();
+        // Code and helpers may lie far apart; what is compiled here runs here.
+        for (name, value) in [
+            ("use_colocated_libcalls", "false"),
+            ("is_pic", "false"),
+            ("opt_level", "speed"),
+            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        ] {
+            flags.set(name, value).map_err(|error| error.to_string())?;
+        }
+        let machine = cranelift_native::builder()?;
+        let isa = machine.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())?;
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        for (_, name, function) in Helper::ALL {
+            builder.symbol(name, function as *const u8);
+        }
+        let mut module = JITModule::new(builder);
+        let signature = |module: &JITModule, second: bool| {
+            let pointer = module.target_config().pointer_type();
+            let mut signature = module.make_signature();
+            let second = if second { types::I64 } else { pointer };
+            signature.params.extend([AbiParam::new(pointer), AbiParam::new(second)]);
+            signature.returns.push(AbiParam::new(types::I64));
+            signature
+        };
+        let helper = signature(&module, true);
+        let mut declared = vec![];
+        for (_, name, _) in Helper::ALL {
+            let id = module.declare_function(name, Linkage::Import, &helper);
+            declared.push(id.map_err(|error| error.to_string())?);
+        }
+        let helpers = std::array::from_fn(|i| declared[i]);
+        Ok(Compiler {
+            context: module.make_context(),
+            builder: FunctionBuilderContext::new(),
+            helpers,
+            signature: signature(&module, false),
+            module,
+        })
+    }
+
+    /// Writes one entry point into the context.
+    fn translate(
+        &mut self,
+        program: &Program,
+        graph: &Graph,
+        constants: &BTreeMap<Slot, u64>,
+        stored: &Stored,
+    ) -> Result<Stored, String> {
+        self.module.clear_context(&mut self.context);
+        let function = &mut self.context.func;
+        function.signature = self.signature.clone();
+        let helpers = self.helpers.map(|id| self.module.declare_func_in_func(id, function));
+        let builder = FunctionBuilder::new(function, &mut self.builder);
+        Ok(Translator::translate(program, graph, constants, stored, builder, helpers))
+    }
+
+    /// Compiles what is in the context.
+    fn define(&mut self, entry: Pc) -> Result<FuncId, String> {
+        let name = format!("entry_{entry}");
+        let id = self.module.declare_function(&name, Linkage::Local, &self.signature);
+        let id = id.map_err(|error| error.to_string())?;
+        self.module.define_function(id, &mut self.context).map_err(|error| error.to_string())?;
+        Ok(id)
+    }
+
+    fn finish(mut self, functions: &[(Pc, FuncId)]) -> Result<Code, String> {
+        self.module.finalize_definitions().map_err(|error| error.to_string())?;
+        let address = |&(pc, id)| (pc, self.module.get_finalized_function(id));
+        let entries = functions.iter().map(address).collect();
+        Ok(Code::new(self.module, entries))
+    }
+}

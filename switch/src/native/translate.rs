@@ -1,0 +1,627 @@
+//! Operations of one entry point to Cranelift's intermediate representation.
+//!
+//! A slot that was read or written is kept as a value until something may have changed it behind
+//! the code's back; where paths meet, what they agree on is kept. Packet slots are written to
+//! memory at once, since tables, externs and the architecture look there. Temporaries are only
+//! where somebody looks for them in memory, which a first attempt at translation finds out.
+
+use super::graph::{Graph, Place, arm_place, arms};
+use super::host::{DATA, FUEL, Helper, LENGTH};
+use crate::op::{Op, Pc, Slot, internal};
+use crate::program::{Calculation, Case, Program};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Constant(u64),
+    Value(Value),
+}
+
+/// Which temporaries have to be in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stored {
+    all: bool,
+    slots: BTreeSet<Slot>,
+}
+
+impl Stored {
+    /// A temporary may be read that was last written at another entry point.
+    pub(super) fn share(all: &mut BTreeMap<Pc, Stored>) {
+        let slots: BTreeSet<Slot> =
+            all.values().flat_map(|one| one.slots.iter().copied()).collect();
+        all.values_mut().for_each(|one| one.slots.clone_from(&slots));
+    }
+}
+
+pub(super) struct Translator<'a, 'f> {
+    pub program: &'a Program,
+    pub builder: FunctionBuilder<'f>,
+    graph: &'a Graph,
+    helpers: [FuncRef; Helper::COUNT],
+    constants: &'a BTreeMap<Slot, u64>,
+    slots: Value,
+    host: Value,
+    known: BTreeMap<Slot, Known>,
+    stored: &'a Stored,
+    wanted: Stored,
+    /// One for each block of the graph.
+    blocks: Vec<Block>,
+    /// Returns without an operation to go on with.
+    pub done: Block,
+    out_of_fuel: Block,
+    /// Jumps that take fuel first, still to be written, and where they go.
+    edges: Vec<(Block, usize)>,
+}
+
+impl<'a, 'f> Translator<'a, 'f> {
+    /// Writes the function. Returns which temporaries have to be in memory: where that is more
+    /// than `stored`, the function is wrong and must be written again.
+    pub(super) fn translate(
+        program: &'a Program,
+        graph: &'a Graph,
+        constants: &'a BTreeMap<Slot, u64>,
+        stored: &'a Stored,
+        mut builder: FunctionBuilder<'f>,
+        helpers: [FuncRef; Helper::COUNT],
+    ) -> Stored {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let (slots, host) = (builder.block_params(entry)[0], builder.block_params(entry)[1]);
+        let blocks: Vec<Block> = graph.blocks.iter().map(|_| builder.create_block()).collect();
+        let (done, out_of_fuel) = (builder.create_block(), builder.create_block());
+        builder.set_cold_block(out_of_fuel);
+        builder.ins().jump(blocks[0], &[]);
+        let mut translator = Translator {
+            program,
+            builder,
+            graph,
+            helpers,
+            constants,
+            slots,
+            host,
+            known: BTreeMap::new(),
+            stored,
+            wanted: stored.clone(),
+            blocks,
+            done,
+            out_of_fuel,
+            edges: vec![],
+        };
+        translator.blocks();
+        translator.ends();
+        translator.builder.seal_all_blocks();
+        translator.builder.finalize();
+        translator.wanted
+    }
+
+    fn blocks(&mut self) {
+        let graph = self.graph;
+        let mut ends: Vec<Option<BTreeMap<Slot, Known>>> = vec![None; graph.blocks.len()];
+        for (i, block) in graph.blocks.iter().enumerate() {
+            self.builder.switch_to_block(self.blocks[i]);
+            let before: Option<Vec<_>> = block.before.iter().map(|&b| ends[b].as_ref()).collect();
+            self.known = before.map_or_else(BTreeMap::new, |before| agreed(&before));
+            if i == 0 && block.before.is_empty() && block.place.pc == self.program.parser {
+                // `Machine::reset` has just been here.
+                for slot in [internal::PAYLOAD, internal::RANK, internal::MOVED] {
+                    self.known.insert(slot, Known::Constant(0));
+                }
+            }
+            for pc in block.place.pc..block.last {
+                self.op(pc);
+            }
+            self.last(block.last, block.place, &block.next);
+            ends[i] = Some(core::mem::take(&mut self.known));
+        }
+    }
+
+    /// The blocks that all others share.
+    fn ends(&mut self) {
+        for (block, to) in core::mem::take(&mut self.edges) {
+            self.builder.switch_to_block(block);
+            let fuel = self.host_word(FUEL);
+            let left = self.builder.ins().iadd_imm(fuel, -1);
+            self.builder.ins().store(MemFlags::trusted(), left, self.host, FUEL);
+            self.builder.ins().brif(left, self.blocks[to], &[], self.out_of_fuel, &[]);
+        }
+        self.builder.switch_to_block(self.out_of_fuel);
+        self.call(Helper::OutOfFuel, u64::from(self.graph.blocks[0].place.pc));
+        self.builder.ins().jump(self.done, &[]);
+        self.builder.switch_to_block(self.done);
+        let nothing = self.constant(0);
+        self.builder.ins().return_(&[nothing]);
+    }
+
+    // Slots.
+
+    pub(super) fn constant(&mut self, value: u64) -> Value {
+        self.builder.ins().iconst(types::I64, value as i64)
+    }
+
+    fn address(slot: Slot) -> i32 {
+        i32::from(slot) * 8
+    }
+
+    pub(super) fn read(&mut self, slot: Slot) -> Value {
+        if let Some(&constant) = self.constants.get(&slot) {
+            return self.constant(constant);
+        }
+        match self.known.get(&slot) {
+            Some(&Known::Constant(constant)) => self.constant(constant),
+            Some(&Known::Value(value)) => value,
+            None => {
+                self.in_memory(slot);
+                let flags = MemFlags::trusted();
+                let at = Self::address(slot);
+                let value = self.builder.ins().load(types::I64, flags, self.slots, at);
+                self.known.insert(slot, Known::Value(value));
+                value
+            }
+        }
+    }
+
+    pub(super) fn known(&self, slot: Slot) -> Option<u64> {
+        match (self.constants.get(&slot), self.known.get(&slot)) {
+            (Some(&constant), _) | (None, Some(&Known::Constant(constant))) => Some(constant),
+            _ => None,
+        }
+    }
+
+    pub(super) fn write(&mut self, slot: Slot, value: Value) {
+        self.known.insert(slot, Known::Value(value));
+        if slot < self.program.packet_end || self.stored.all || self.stored.slots.contains(&slot) {
+            let at = Self::address(slot);
+            self.builder.ins().store(MemFlags::trusted(), value, self.slots, at);
+        }
+    }
+
+    pub(super) fn write_constant(&mut self, slot: Slot, constant: u64) {
+        let value = self.constant(constant);
+        self.write(slot, value);
+        self.known.insert(slot, Known::Constant(constant));
+    }
+
+    /// Somebody looks for the slot in memory.
+    fn in_memory(&mut self, slot: Slot) {
+        if slot >= self.program.packet_end && !self.constants.contains_key(&slot) {
+            self.wanted.slots.insert(slot);
+        }
+    }
+
+    /// The slots from `first` on may have been written.
+    fn forget(&mut self, first: Slot, count: usize) {
+        let first = usize::from(first);
+        self.known.retain(|&slot, _| !(first..first + count).contains(&usize::from(slot)));
+    }
+
+    // Helpers.
+
+    pub(super) fn host_word(&mut self, offset: i32) -> Value {
+        self.builder.ins().load(types::I64, MemFlags::trusted(), self.host, offset)
+    }
+
+    pub(super) fn call(&mut self, helper: Helper, argument: u64) -> Value {
+        let argument = self.constant(argument);
+        self.call_with(helper, argument)
+    }
+
+    pub(super) fn call_with(&mut self, helper: Helper, argument: Value) -> Value {
+        let call = self.builder.ins().call(self.helpers[helper as usize], &[self.host, argument]);
+        self.builder.inst_results(call)[0]
+    }
+
+    /// Goes on unless `stop` is set; `cold` says that it hardly ever is.
+    pub(super) fn stop_if(&mut self, stop: Value) {
+        let on = self.builder.create_block();
+        self.builder.ins().brif(stop, self.done, &[], on, &[]);
+        self.builder.switch_to_block(on);
+    }
+
+    /// Leaves an operation to the interpreter's own code.
+    pub(super) fn step(&mut self, pc: Pc) {
+        match self.program.ops[pc as usize] {
+            Op::Count { i, .. } => {
+                self.in_memory(i);
+                self.call(Helper::Step, u64::from(pc));
+            }
+            Op::RegisterWrite { register, i, a } => {
+                self.in_memory(i);
+                let width = self.program.registers[register as usize].width;
+                (0..crate::program::limbs(width)).for_each(|limb| self.in_memory(a + limb));
+                self.call(Helper::Step, u64::from(pc));
+            }
+            Op::RegisterRead { d, register, i, .. } => {
+                self.in_memory(i);
+                let limbs = crate::program::limbs(self.program.registers[register as usize].width);
+                // Beyond the array they stay as they were.
+                (0..limbs).for_each(|limb| self.in_memory(d + limb));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(d, limbs.into());
+            }
+            Op::Random { d, a, b, .. } => {
+                [d, a, b].into_iter().for_each(|slot| self.in_memory(slot));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(d, 1);
+            }
+            Op::Meter { i, d, .. } => {
+                [d, i].into_iter().for_each(|slot| self.in_memory(slot));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(d, 1);
+            }
+            Op::Hash(call) => {
+                let call = self.program.hashes[call as usize];
+                [call.base, call.size].into_iter().for_each(|slot| self.in_memory(slot));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(call.d, 1);
+            }
+            _ => {
+                self.wanted.all = true;
+                let stop = self.call(Helper::Step, u64::from(pc));
+                self.known.clear();
+                self.stop_if(stop);
+            }
+        }
+    }
+
+    // Jumps.
+
+    /// The block to jump to for a block of the graph; a jump of the program takes fuel in loops.
+    fn target(&mut self, to: usize) -> Block {
+        if !self.graph.loops {
+            return self.blocks[to];
+        }
+        let edge = self.builder.create_block();
+        self.edges.push((edge, to));
+        edge
+    }
+
+    fn jump(&mut self, to: usize) {
+        let block = self.target(to);
+        self.builder.ins().jump(block, &[]);
+    }
+
+    /// The last operation of a block.
+    fn last(&mut self, pc: Pc, place: Place, next: &[usize]) {
+        match self.program.ops[pc as usize] {
+            Op::Halt => {
+                self.builder.ins().jump(self.done, &[]);
+            }
+            Op::Return | Op::Jump(_) => self.jump(next[0]),
+            Op::JumpZero { a, .. } => {
+                let a = self.read(a);
+                let taken = self.target(next[0]);
+                self.builder.ins().brif(a, self.blocks[next[1]], &[], taken, &[]);
+            }
+            Op::JumpEq { a, b, .. } => self.branch(IntCC::Equal, a, b, next),
+            Op::JumpNe { a, b, .. } => self.branch(IntCC::NotEqual, a, b, next),
+            Op::SelectState(i) => self.select(i, next),
+            Op::Table(i) => self.table(i, next),
+            // Left to the interpreter from here on.
+            Op::Choose { .. } => {
+                let packed = self.constant(u64::from(pc) << 32);
+                self.builder.ins().return_(&[packed]);
+            }
+            _ => {
+                self.op(pc);
+                debug_assert!(next.len() == 1, "{place:?} falls through");
+                self.builder.ins().jump(self.blocks[next[0]], &[]);
+            }
+        }
+    }
+
+    fn branch(&mut self, condition: IntCC, a: Slot, b: Slot, next: &[usize]) {
+        let (a, b) = (self.read(a), self.read(b));
+        let holds = self.builder.ins().icmp(condition, a, b);
+        let taken = self.target(next[0]);
+        self.builder.ins().brif(holds, taken, &[], self.blocks[next[1]], &[]);
+    }
+
+    fn select(&mut self, i: u32, next: &[usize]) {
+        let program = self.program;
+        let select = &program.selects[i as usize];
+        if select.cases.iter().any(|case| matches!(case, Case::ValueSet { .. })) {
+            select.key.iter().for_each(|&slot| self.in_memory(slot));
+            let chosen = self.call(Helper::Select, u64::from(i));
+            let targets = select.cases.iter().map(|case| match case {
+                Case::Value { next, .. } | Case::ValueSet { next, .. } => u64::from(*next),
+            });
+            for (pc, &to) in targets.zip(next) {
+                let holds = self.builder.ins().icmp_imm(IntCC::Equal, chosen, pc as i64);
+                self.branch_to(holds, to);
+            }
+        } else {
+            for (case, &to) in select.cases.iter().zip(next) {
+                let Case::Value { parts, .. } = case else { continue };
+                let mut holds = None;
+                for (&slot, &(value, mask)) in select.key.iter().zip(parts) {
+                    let part = self.read(slot);
+                    let part = self.masked(part, mask);
+                    let same = self.builder.ins().icmp_imm(IntCC::Equal, part, value as i64);
+                    holds = Some(match holds {
+                        None => same,
+                        Some(holds) => self.builder.ins().band(holds, same),
+                    });
+                }
+                match holds {
+                    Some(holds) => self.branch_to(holds, to),
+                    // A key without parts.
+                    None => {
+                        let always = self.constant(1);
+                        self.branch_to(always, to);
+                    }
+                }
+            }
+        }
+        if let Some(&default) = next.last() {
+            self.jump(default);
+        }
+    }
+
+    /// Jumps when `holds`, and goes on behind it otherwise.
+    fn branch_to(&mut self, holds: Value, to: usize) {
+        let (taken, on) = (self.target(to), self.builder.create_block());
+        self.builder.ins().brif(holds, taken, &[], on, &[]);
+        self.builder.switch_to_block(on);
+    }
+
+    fn table(&mut self, i: u32, next: &[usize]) {
+        let program = self.program;
+        let declared = &program.tables[i as usize];
+        declared.loads.iter().for_each(|load| self.in_memory(load.slot));
+        let packed = self.call(Helper::Apply, u64::from(i));
+        self.forget(program.parameters, declared.stride.max(1).into());
+        if let Some(meter) = declared.meter {
+            self.forget(program.meters[meter as usize].target, 1);
+        }
+        for (arm, &to) in arms(program, i).into_iter().zip(next) {
+            debug_assert_eq!(arm_place(arm), self.graph.blocks[to].place);
+            let found = u64::from(arm.0) << 32 | u64::from(arm.1);
+            let holds = self.builder.ins().icmp_imm(IntCC::Equal, packed, found as i64);
+            self.branch_to(holds, to);
+        }
+        // An action of a profile's member: the interpreter goes on.
+        self.builder.ins().return_(&[packed]);
+    }
+
+    // Values.
+
+    pub(super) fn masked(&mut self, value: Value, mask: u64) -> Value {
+        match mask {
+            u64::MAX => value,
+            mask => self.builder.ins().band_imm(value, mask as i64),
+        }
+    }
+
+    fn compare(&mut self, condition: IntCC, d: Slot, a: Slot, b: Slot) {
+        let (a, b) = (self.read(a), self.read(b));
+        let holds = self.builder.ins().icmp(condition, a, b);
+        let value = self.builder.ins().uextend(types::I64, holds);
+        self.write(d, value);
+    }
+
+    /// `value` where `count` is below 64, and 0 otherwise.
+    fn unless_shifted_out(&mut self, count: Value, value: Value) -> Value {
+        let zero = self.constant(0);
+        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, count, 64);
+        self.builder.ins().select(inside, value, zero)
+    }
+
+    /// A quotient or remainder; 0 when the divisor is, by which no processor divides.
+    fn divide(&mut self, a: Value, b: Value, remainder: bool) -> Value {
+        let (zero, one) = (self.constant(0), self.constant(1));
+        let none = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
+        let divisor = self.builder.ins().select(none, one, b);
+        let found = match remainder {
+            true => self.builder.ins().urem(a, divisor),
+            false => self.builder.ins().udiv(a, divisor),
+        };
+        self.builder.ins().select(none, zero, found)
+    }
+
+    fn clamp(&mut self, value: Value, above: IntCC, limit: u64) -> Value {
+        let limit = self.constant(limit);
+        let beyond = self.builder.ins().icmp(above, value, limit);
+        self.builder.ins().select(beyond, limit, value)
+    }
+
+    /// An operation that does not jump.
+    fn op(&mut self, pc: Pc) {
+        let op = self.program.ops[pc as usize];
+        match op {
+            Op::Move { d, a, mask } => {
+                let value = self.read(a);
+                let value = self.masked(value, mask);
+                self.write(d, value);
+            }
+            Op::Add { d, a, b, mask }
+            | Op::Sub { d, a, b, mask }
+            | Op::Mul { d, a, b, mask }
+            | Op::And { d, a, b, mask }
+            | Op::Or { d, a, b, mask }
+            | Op::Xor { d, a, b, mask }
+            | Op::Shl { d, a, b, mask }
+            | Op::Shr { d, a, b, mask }
+            | Op::Sar { d, a, b, mask }
+            | Op::Div { d, a, b, mask }
+            | Op::Rem { d, a, b, mask } => {
+                let (a, b) = (self.read(a), self.read(b));
+                let value = self.binary(&op, a, b);
+                let value = self.masked(value, mask);
+                self.write(d, value);
+            }
+            Op::Not { d, a, mask } => {
+                let value = self.read(a);
+                let value = self.builder.ins().bnot(value);
+                let value = self.masked(value, mask);
+                self.write(d, value);
+            }
+            Op::Select { d, c, a, b } => {
+                let (c, a, b) = (self.read(c), self.read(a), self.read(b));
+                let value = self.builder.ins().select(c, a, b);
+                self.write(d, value);
+            }
+            Op::SignExtend { d, a, bits } => {
+                let (value, shift) = (self.read(a), 64 - i64::from(bits));
+                let value = self.builder.ins().ishl_imm(value, shift);
+                let value = self.builder.ins().sshr_imm(value, shift);
+                self.write(d, value);
+            }
+            Op::Eq { d, a, b } => self.compare(IntCC::Equal, d, a, b),
+            Op::Ne { d, a, b } => self.compare(IntCC::NotEqual, d, a, b),
+            Op::LessU { d, a, b } => self.compare(IntCC::UnsignedLessThan, d, a, b),
+            Op::LessEqU { d, a, b } => self.compare(IntCC::UnsignedLessThanOrEqual, d, a, b),
+            Op::LessS { d, a, b } => self.compare(IntCC::SignedLessThan, d, a, b),
+            Op::LessEqS { d, a, b } => self.compare(IntCC::SignedLessThanOrEqual, d, a, b),
+            Op::ClampU { d, a, max } => {
+                let value = self.read(a);
+                let value = self.clamp(value, IntCC::UnsignedGreaterThan, max);
+                self.write(d, value);
+            }
+            Op::ClampPositive { d, a, max } => {
+                let value = self.read(a);
+                let value = self.clamp(value, IntCC::SignedLessThan, 0);
+                let value = self.clamp(value, IntCC::UnsignedGreaterThan, max);
+                self.write(d, value);
+            }
+            Op::ClampS { d, a, bits } => {
+                let (value, max) = (self.read(a), (1u64 << (bits - 1)) - 1);
+                let value = self.clamp(value, IntCC::SignedGreaterThan, max);
+                let value = self.clamp(value, IntCC::SignedLessThan, !max);
+                self.write(d, value);
+            }
+            Op::StackLast { d, stack } => {
+                let next = self.read(self.program.stacks[stack as usize].next);
+                let value = self.builder.ins().iadd_imm(next, -1);
+                self.write(d, value);
+            }
+            Op::StackCount { d, stack } => {
+                let value = self.read(self.program.stacks[stack as usize].next);
+                self.write(d, value);
+            }
+            Op::Extract { header } if self.extracts(header) => self.extract(header),
+            Op::VerifyChecksum(i) => self.verify_checksum(pc, i),
+            Op::UpdateChecksum(i) => self.update_checksum(pc, i),
+            Op::Verify { a, code } => self.verify(a, code),
+            _ => self.step(pc),
+        }
+    }
+
+    fn binary(&mut self, op: &Op, a: Value, b: Value) -> Value {
+        match op {
+            Op::Add { .. } => self.builder.ins().iadd(a, b),
+            Op::Sub { .. } => self.builder.ins().isub(a, b),
+            Op::Mul { .. } => self.builder.ins().imul(a, b),
+            Op::And { .. } => self.builder.ins().band(a, b),
+            Op::Or { .. } => self.builder.ins().bor(a, b),
+            Op::Xor { .. } => self.builder.ins().bxor(a, b),
+            Op::Shl { .. } => {
+                let shifted = self.builder.ins().ishl(a, b);
+                self.unless_shifted_out(b, shifted)
+            }
+            Op::Shr { .. } => {
+                let shifted = self.builder.ins().ushr(a, b);
+                self.unless_shifted_out(b, shifted)
+            }
+            Op::Sar { .. } => {
+                let count = self.clamp(b, IntCC::UnsignedGreaterThan, 63);
+                self.builder.ins().sshr(a, count)
+            }
+            Op::Div { .. } => self.divide(a, b, false),
+            Op::Rem { .. } => self.divide(a, b, true),
+            other => unreachable!("{other:?} has no two operands"),
+        }
+    }
+
+    /// The parser's `verify`: its error when `a` is zero.
+    fn verify(&mut self, a: Slot, code: Slot) {
+        let (a, code) = (self.read(a), self.read(code));
+        let (failed, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(failed);
+        self.builder.ins().brif(a, on, &[], failed, &[]);
+        self.builder.switch_to_block(failed);
+        let at = Self::address(internal::PARSER_ERROR);
+        self.builder.ins().store(MemFlags::trusted(), code, self.slots, at);
+        self.builder.ins().jump(self.done, &[]);
+        self.builder.switch_to_block(on);
+    }
+
+    // Checksums that are sums of one header's fields (`externs::input::calculate`).
+
+    fn sum(&mut self, calculation: &Calculation) -> Option<Value> {
+        let sum = calculation.sum.as_ref()?;
+        let mut total = self.constant(0);
+        for &(slot, shift) in &sum.fields {
+            let part = self.read(slot);
+            let part = self.builder.ins().ishl_imm(part, i64::from(shift));
+            total = self.builder.ins().iadd(total, part);
+        }
+        let valid = self.read(self.program.headers[sum.header as usize].valid());
+        let zero = self.constant(0);
+        let total = self.builder.ins().select(valid, total, zero);
+        // As `externs::hash::fold_sum`.
+        let ins = |builder: &mut FunctionBuilder<'f>, sum: Value, shift: i64| {
+            let low = builder.ins().band_imm(sum, (1 << shift) - 1);
+            let high = builder.ins().ushr_imm(sum, shift);
+            builder.ins().iadd(low, high)
+        };
+        let total = [32, 16, 16, 16]
+            .into_iter()
+            .fold(total, |sum, shift| ins(&mut self.builder, sum, shift));
+        let folded = self.builder.ins().bnot(total);
+        Some(self.masked(folded, 0xffff))
+    }
+
+    fn verify_checksum(&mut self, pc: Pc, i: u32) {
+        let checksum = self.program.checksums[i as usize];
+        let calculation = &self.program.calculations[checksum.calculation as usize];
+        let Some(sum) = self.sum(calculation) else {
+            self.in_memory(checksum.valid);
+            self.call(Helper::Step, u64::from(pc));
+            self.forget(internal::CHECKSUM_ERROR, 1);
+            return;
+        };
+        let (target, valid) = (self.read(checksum.target), self.read(checksum.valid));
+        let (zero, one) = (self.constant(0), self.constant(1));
+        let wrong = self.builder.ins().icmp(IntCC::NotEqual, target, sum);
+        let wrong = self.builder.ins().uextend(types::I64, wrong);
+        let wrong = self.builder.ins().select(valid, wrong, zero);
+        let before = self.read(internal::CHECKSUM_ERROR);
+        let after = self.builder.ins().select(wrong, one, before);
+        self.write(internal::CHECKSUM_ERROR, after);
+    }
+
+    fn update_checksum(&mut self, pc: Pc, i: u32) {
+        let checksum = self.program.checksums[i as usize];
+        let calculation = &self.program.calculations[checksum.calculation as usize];
+        match self.sum(calculation) {
+            Some(sum) => {
+                let sum = self.masked(sum, checksum.mask);
+                self.write(checksum.target, sum);
+            }
+            None => {
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(checksum.target, 1);
+            }
+        }
+    }
+
+    /// The frame's bytes, and how many there are, as they are now.
+    pub(super) fn frame(&mut self) -> (Value, Value) {
+        (self.host_word(DATA), self.host_word(LENGTH))
+    }
+}
+
+/// What all of several paths agree on. A value known at the end of each was computed before they
+/// parted.
+fn agreed(before: &[&BTreeMap<Slot, Known>]) -> BTreeMap<Slot, Known> {
+    let Some((first, others)) = before.split_first() else { return BTreeMap::new() };
+    let same = |(slot, known): &(&Slot, &Known)| {
+        others.iter().all(|other| other.get(slot) == Some(*known))
+    };
+    first.iter().filter(same).map(|(&slot, &known)| (slot, known)).collect()
+}
