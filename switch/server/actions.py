@@ -8,7 +8,7 @@ from finsy.proto import p4r
 
 from switch.server.convert import number
 from switch.server.p4info import Action, Schema
-from switch.server.target import invalid
+from switch.server.target import TargetError, invalid
 
 
 def read_action(
@@ -40,11 +40,13 @@ def read_params(action: Action, given: p4r.Action, place: str) -> dict[str, str]
             what = f"parameter {param.param_id} of action '{action.name}' is not in the P4Info"
             raise invalid(f"{place}: {what}")
         known = action.params[param.param_id]
-        where = f"{place}, action '{action.name}', parameter '{known.name}'"
         if known.name in params:
-            raise invalid(f"{where}: is there twice")
-        params[known.name] = hex(known.decode(param.value, where))
+            raise invalid(f"{place}, {known.place}: is there twice")
+        try:
+            params[known.name] = hex(known.decode(param.value))
+        except TargetError as error:
+            raise TargetError(error.kind, f"{place}, {error.message}") from None
     for known in action.params.values():
         if known.name not in params:
-            raise invalid(f"{place}, action '{action.name}', parameter '{known.name}': is missing")
+            raise invalid(f"{place}, {known.place}: is missing")
     return params

@@ -66,8 +66,8 @@ class Direct:
                 set_count(counter.data, unit, *self.target.default_count(table.name))
                 yield p4r.Entity(direct_counter_entry=counter)
                 continue
-            for entry, key, packets, octets in self.tables.select(table, asked.table_entry):
-                shown = self.tables.shown(table, entry, key)
+            for entry, packets, octets in self.tables.select(table, asked.table_entry):
+                shown = self.tables.shown(table, entry)
                 shown.ClearField("action")
                 counter = p4r.DirectCounterEntry(table_entry=shown)
                 set_count(counter.data, unit, packets, octets)
@@ -76,12 +76,13 @@ class Direct:
     def read_meters(self, asked: p4r.DirectMeterEntry) -> Iterator[p4r.Entity]:
         """Meters of the entries asked for."""
         for table in self._asked(asked.table_entry, "meter"):
-            for entry, key, _, _ in self.tables.select(table, asked.table_entry):
-                shown = self.tables.shown(table, entry, key)
+            for entry, _, _ in self.tables.select(table, asked.table_entry):
+                shown = self.tables.shown(table, entry)
                 shown.ClearField("action")
                 meter = p4r.DirectMeterEntry(table_entry=shown)
-                if key in self.tables.meters:
-                    meter.config.CopyFrom(self.tables.meters[key])
+                config = self.tables.meter(table, entry)
+                if config is not None:
+                    meter.config.CopyFrom(config)
                 yield p4r.Entity(direct_meter_entry=meter)
 
     def _asked(self, asked: p4r.TableEntry, what: str) -> list[Table]:

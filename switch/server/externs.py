@@ -194,7 +194,7 @@ def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[dict[str,
             field = fields[part.field_id]
             if field.id in parts:
                 raise invalid(f"{place}, field '{field.name}': is there twice")
-            parts[field.id] = read_match(part, field, f"{place}, field '{field.name}'")
+            parts[field.id] = read_match(part, field)
         for field in value_set.fields:
             if field.kind == "exact" and field.id not in parts:
                 raise invalid(f"{place}, field '{field.name}': is missing")

@@ -6,45 +6,43 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from switch.server.convert import decode, encode, number, ones
+from switch.server.convert import encode, number, ones
 from switch.server.p4info import Field
 from switch.server.target import invalid
 
 
-def read_match(part: p4r.FieldMatch, field: Field, place: str) -> dict[str, Any]:
+def read_match(part: p4r.FieldMatch, field: Field) -> dict[str, Any]:
     """A match as the target has it; what P4Runtime calls non-canonical is refused."""
-    kind = part.WhichOneof("field_match_type")
+    kind, place = part.WhichOneof("field_match_type"), field.place
     if kind != field.kind:
         raise invalid(f"{place}: a match of kind {kind}: expected {field.kind}")
     match field.kind:
         case "exact":
-            return {"exact": hex(field.decode(part.exact.value, place))}
+            return {"exact": hex(field.decode(part.exact.value))}
         case "optional":
-            return {"optional": hex(field.decode(part.optional.value, place))}
+            return {"optional": hex(field.decode(part.optional.value))}
         case "lpm":
-            value, length = decode(part.lpm.value, field.width, place), part.lpm.prefix_len
+            value, length = field.decode(part.lpm.value), part.lpm.prefix_len
             if not 0 < length <= field.width:
                 expected = f"expected 1 to {field.width}; any value is the field left out"
                 raise invalid(f"{place}: prefix length {length}: {expected}")
             if value & ones(field.width - length):
                 raise invalid(f"{place}: {value:#x} has bits below its prefix of {length}")
-            return {"lpm": [hex(value), length]}
+            return {"lpm": (hex(value), length)}
         case "ternary":
-            value = decode(part.ternary.value, field.width, place)
-            mask = decode(part.ternary.mask, field.width, f"{place}, mask")
+            value, mask = field.decode(part.ternary.value), field.decode(part.ternary.mask)
             if mask == 0:
                 raise invalid(f"{place}: mask 0: any value is the field left out")
             if value & ~mask:
                 raise invalid(f"{place}: {value:#x} has bits outside its mask {mask:#x}")
-            return {"ternary": [hex(value), hex(mask)]}
+            return {"ternary": (hex(value), hex(mask))}
         case "range":
-            low = decode(part.range.low, field.width, f"{place}, low")
-            high = decode(part.range.high, field.width, f"{place}, high")
+            low, high = field.decode(part.range.low), field.decode(part.range.high)
             if low > high:
                 raise invalid(f"{place}: the range {low:#x} to {high:#x} is empty")
             if (low, high) == (0, ones(field.width)):
                 raise invalid(f"{place}: a range of all values: any is the field left out")
-            return {"range": [hex(low), hex(high)]}
+            return {"range": (hex(low), hex(high))}
 
 
 def plain(part: dict[str, Any] | None, field: Field) -> dict[str, Any] | None:
@@ -52,20 +50,11 @@ def plain(part: dict[str, Any] | None, field: Field) -> dict[str, Any] | None:
     if part is None:
         return None
     [(kind, value)] = part.items()
-    match kind:
-        case "lpm":
-            return {"lpm": [hex(number(value[0])), value[1]]}
-        case "ternary" if field.kind == "optional":
-            return {"optional": hex(number(value[0]))}
-        case "ternary":
-            return {"ternary": [hex(number(value[0])), hex(number(value[1]))]}
-        case "range":
-            low, high = number(value[0]), number(value[1])
-            if (low, high) == (0, ones(field.width)):
-                return None
-            return {"range": [hex(low), hex(high)]}
-        case _:
-            return {kind: hex(number(value))}
+    if kind == "ternary" and field.kind == "optional":
+        return {"optional": value[0]}
+    if kind == "range" and (number(value[0]), number(value[1])) == (0, ones(field.width)):
+        return None
+    return part
 
 
 def show_match(shown: p4r.FieldMatch, part: dict[str, Any], field: Field) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
 
 from finsy.proto import p4i, p4t
@@ -24,18 +25,21 @@ MATCH_KINDS: dict[int, MatchKind] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """A field, parameter or metadata; `names` translates what controllers write as strings."""
+    """A field, parameter or metadata; `names` translates what controllers write as strings,
+    `place` is what errors call it.
+    """
 
     id: int
     name: str
     width: int
+    place: str
     names: Names | None = None
 
-    def decode(self, data: bytes, place: str) -> int:
+    def decode(self, data: bytes) -> int:
         """A controller's bytes as a number of at most `width` bits."""
         if self.names is not None:
-            return self.names.number(data, self.width, place)
-        return decode(data, self.width, place)
+            return self.names.number(data, self.width, self.place)
+        return decode(data, self.width, self.place)
 
     def encode(self, value: int) -> bytes:
         """A number as a controller has it."""
@@ -77,7 +81,7 @@ class Table:
     idle: bool = False
     meter_kind: int = p4i.MeterSpec.TWO_RATE_THREE_COLOR
 
-    @property
+    @cached_property
     def by_priority(self) -> bool:
         """Whether entries have a priority."""
         return any(field.kind in ("ternary", "range", "optional") for field in self.fields.values())
@@ -251,7 +255,7 @@ class Schema:
         if names is not None and kind not in ("exact", "optional"):
             raise wrong(f"{place}: {kind}: strings are exact or optional")
         width = self._width(place, field, in_program)
-        return Field(id=field.id, name=field.name, width=width, names=names, kind=kind)
+        return Field(id=field.id, name=field.name, width=width, place=place, names=names, kind=kind)
 
     # Objects
 
@@ -262,7 +266,9 @@ class Schema:
             place = f"action '{name}', parameter '{param.name}'"
             width = self._width(place, param, self._widths.param(name, param.name))
             names = self._names_of(param.type_name.name)
-            params[param.id] = Value(id=param.id, name=param.name, width=width, names=names)
+            params[param.id] = Value(
+                id=param.id, name=param.name, width=width, place=place, names=names
+            )
         return Action(action.preamble.id, name, params)
 
     def _table(self, table: p4i.Table, counters: set[int], meters: Mapping[int, int]) -> Table:
@@ -356,13 +362,20 @@ class Schema:
             if header.preamble.name == name:
                 in_program = self._widths.header([one.name for one in header.metadata])
                 return tuple(
-                    PacketField(
-                        id=one.id,
-                        name=one.name,
-                        width=self._width(f"{name} '{one.name}'", one, in_program.get(one.name)),
-                        names=self._names_of(one.type_name.name),
-                        padding=any("@padding" in text for text in one.annotations),
-                    )
+                    self._packet_field(name, one, in_program.get(one.name))
                     for one in header.metadata
                 )
         return ()
+
+    def _packet_field(
+        self, header: str, field: p4i.ControllerPacketMetadata.Metadata, in_program: int | None
+    ) -> PacketField:
+        place = f"{header.replace('_', '-')}: metadata '{field.name}'"
+        return PacketField(
+            id=field.id,
+            name=field.name,
+            width=self._width(place, field, in_program),
+            place=place,
+            names=self._names_of(field.type_name.name),
+            padding=any("@padding" in text for text in field.annotations),
+        )

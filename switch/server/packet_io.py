@@ -37,8 +37,7 @@ def packet_out(fields: tuple[PacketField, ...], message: p4r.PacketOut) -> bytes
         field = known[one.metadata_id]
         if field.id in values:
             raise invalid(f"packet-out: metadata '{field.name}' is there twice")
-        place = f"packet-out: metadata '{field.name}'"
-        values[field.id] = field.decode(one.value, place)
+        values[field.id] = field.decode(one.value)
     header, bits = 0, 0
     for field in fields:
         if field.id not in values and not field.padding:

@@ -16,7 +16,7 @@ from switch.server.profiles import GROUP, MEMBER, Profiles
 from switch.server.target import Entry, Target, TargetError, invalid
 from switch.server.undo import Undo, put
 
-Key = tuple[int, tuple[tuple[str, str], ...], int]
+Key = tuple[int, frozenset[tuple[str, str, Any]], int]
 """What tells an entry from others: table, matches, priority."""
 
 
@@ -302,7 +302,7 @@ class Tables:
             field = table.fields[part.field_id]
             if field.name in matches:
                 raise invalid(f"{place}: field '{field.name}' is there twice")
-            matches[field.name] = read_match(part, field, f"{place}, field '{field.name}'")
+            matches[field.name] = read_match(part, field)
         for field in table.fields.values():
             if field.kind == "exact" and field.name not in matches:
                 raise invalid(f"{place}: field '{field.name}' is missing")
@@ -310,7 +310,6 @@ class Tables:
             raise invalid(f"{place}: priority {message.priority}: expected one above zero")
         if not table.by_priority and message.priority:
             raise invalid(f"{place}: priority {message.priority}: its entries have none")
-        ordered = tuple(sorted((name, str(part)) for name, part in matches.items()))
         entry = {
             "table": table.name,
             "matches": matches,
@@ -318,14 +317,14 @@ class Tables:
             "action": "",
             "params": {},
         }
-        return entry, (table.id, ordered, message.priority)
+        return entry, (table.id, hashed(matches), message.priority)
 
     def key_of(self, table: Table, entry: Entry) -> Key:
         """What tells a target's entry from others, as `key` has it."""
-        kinds = {field.name: field for field in table.fields.values()}
-        matches = {name: plain(part, kinds[name]) for name, part in entry["matches"].items()}
-        ordered = tuple(sorted((name, str(part)) for name, part in matches.items() if part))
-        return table.id, ordered, entry["priority"] if table.by_priority else 0
+        found = entry["matches"]
+        parts = {f.name: plain(found.get(f.name), f) for f in table.fields.values()}
+        matches = {name: part for name, part in parts.items() if part}
+        return table.id, hashed(matches), entry["priority"] if table.by_priority else 0
 
     # Reading
 
@@ -338,12 +337,14 @@ class Tables:
             if asked.is_default_action:
                 yield from self._read_default(table, asked)
             else:
-                for entry, key, packets, octets in self.select(table, asked):
-                    shown = self.shown(table, entry, key)
+                for entry, packets, octets in self.select(table, asked):
+                    shown = self.shown(table, entry)
                     if asked.HasField("counter_data") and table.has_counter:
                         set_count(shown.counter_data, self.unit(table), packets, octets)
-                    if asked.HasField("meter_config") and key in self.meters:
-                        shown.meter_config.CopyFrom(self.meters[key])
+                    if asked.HasField("meter_config"):
+                        config = self.meter(table, entry)
+                        if config is not None:
+                            shown.meter_config.CopyFrom(config)
                     if table.idle:
                         timeout_ns, elapsed_ns = self.target.idle_ns(entry)
                         shown.idle_timeout_ns = timeout_ns or 0
@@ -356,7 +357,7 @@ class Tables:
         unit: int = self.schema.direct_counter_units.get(table.id, p4i.CounterSpec.BOTH)
         return unit
 
-    def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[Entry, Key, int, int]]:
+    def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[Entry, int, int]]:
         """Entries of a table that fit matches, priority and action of a request."""
         if not table.fields:
             return
@@ -366,12 +367,11 @@ class Tables:
             rows = self.target.entries(table.name)
         wanted_action = asked.action.action.action_id
         for entry, packets, octets in rows:
-            key = self.key_of(table, entry)
-            if asked.priority and key[2] != asked.priority:
+            if asked.priority and table.by_priority and entry["priority"] != asked.priority:
                 continue
             if wanted_action and self.schema.action_ids.get(entry["action"]) != wanted_action:
                 continue
-            yield entry, key, packets, octets
+            yield entry, packets, octets
 
     def _matching(self, table: Table, asked: p4r.TableEntry) -> list[tuple[Entry, int, int]]:
         if not table.by_priority or asked.priority:
@@ -396,15 +396,21 @@ class Tables:
                 set_count(shown.counter_data, self.unit(table), *count)
             yield p4r.Entity(table_entry=shown)
 
-    def shown(self, table: Table, entry: Entry, key: Key) -> p4r.TableEntry:
+    def meter(self, table: Table, entry: Entry) -> p4r.MeterConfig | None:
+        """The configuration of an entry's direct meter."""
+        return self.meters.get(self.key_of(table, entry)) if table.has_meter else None
+
+    def shown(self, table: Table, entry: Entry) -> p4r.TableEntry:
         """A target's entry as P4Runtime has it, canonical."""
-        shown = p4r.TableEntry(table_id=table.id, priority=key[2], is_const=table.is_const)
+        shown = p4r.TableEntry(table_id=table.id, is_const=table.is_const)
+        if table.by_priority:
+            shown.priority = entry["priority"]
         for field in table.fields.values():
             part = plain(entry["matches"].get(field.name), field)
             if part:
                 show_match(shown.match.add(field_id=field.id), part, field)
-        if key in self._metadata:
-            shown.metadata = self._metadata[key]
+        if self._metadata:
+            shown.metadata = self._metadata.get(self.key_of(table, entry), b"")
         action_set = self.profiles.set_of(entry)
         if action_set is not None:
             shown.action.action_profile_action_set.CopyFrom(action_set)
@@ -423,7 +429,14 @@ class Tables:
         for entry in self.target.take_expired():
             if entry["table"] in by_name:
                 table = by_name[entry["table"]]
-                shown = self.shown(table, entry, self.key_of(table, entry))
+                shown = self.shown(table, entry)
                 shown.idle_timeout_ns = self.target.idle_ns(entry)[0] or 0
                 found.append(shown)
         return found
+
+
+def hashed(matches: dict[str, dict[str, Any]]) -> frozenset[tuple[str, str, Any]]:
+    """Matches as a part of a key: field, kind, value."""
+    return frozenset(
+        (name, kind, value) for name, part in matches.items() for kind, value in part.items()
+    )
