@@ -1,4 +1,4 @@
-"""Entries and packets at random, by seed, for the programs of switch/tests/programs.
+"""Entries and packets at random, by seed, for the programs of switch/tests/programs and our own.
 
 None makes a program read a header that is not valid: P4 leaves that open, bmv2 gives what the
 packet before had there, ours zero.
@@ -174,10 +174,117 @@ def replicate(rng: random.Random, count: int) -> Case:
     return case
 
 
+def unions(rng: random.Random, count: int) -> Case:
+    """unions.p4 but for stacks of unions pushed and popped: in bmv2 the elements that come in are
+    those that went out, still valid (P4-16 section 8.18 has them invalid).
+    """
+    case = Case((1,))
+    for _ in range(count):
+        command = rng.choice([3, 4, 5, 6, 7, 8, 9, 11, 12, 99])
+        kinds = rng.choice([0x64, 0x50, 0xF0, 0x7F, 0x90, rng.randrange(256)])
+        payload = rng.randbytes(rng.choice([0, 1, 2, 3, 4, 6, 9]))
+        case.packets.append(bytes([command, kinds, 0]) + payload)
+    return case
+
+
+def branches(rng: random.Random, count: int) -> Case:
+    """branches.p4 but for the assumption, which ends bmv2, and the value sets, to which
+    simple_switch_CLI adds a byte too many.
+    """
+    case = Case((1,))
+    for _ in range(count):
+        a, b = number(rng, 8), number(rng, 16)
+        if rng.random() < 0.4:
+            b = rng.randrange(12)
+        command = rng.choice([0, 1, 2, 3, 5, 6, 7, 9, 255, rng.randrange(256)])
+        if command == 6:
+            b = b or 1
+        elif command == 4:
+            command = 5
+        case.packets.append(
+            joined(rng, (1, command), (1, a), (2, b), (1, rng.choice([0, 1, 16])), (1, 0))
+        )
+    return case
+
+
+def profiles(rng: random.Random, count: int) -> Case:
+    """profiles.p4."""
+    case = Case((0, 1, 2, 3, 4, 5))
+    for profile in ("plain", "chosen"):
+        for _ in range(8):
+            action = rng.choice(["out_by {port}", "tag_and_out {port} {tag}", "discard"])
+            action = action.format(port=rng.randrange(1, 6), tag=rng.getrandbits(16))
+            case.both(f"act_prof_create_member {profile} {action}")
+    for group in range(4):
+        case.both("act_prof_create_group chosen")
+        for member in rng.sample(range(8), rng.randrange(1, 6)):
+            case.both(f"act_prof_add_member_to_group chosen {member} {group}")
+    for a in range(12):
+        case.both(f"table_indirect_add by_member {a} => {rng.randrange(8)}")
+        kind, most = rng.choice([("", 8), ("_with_group", 4)])
+        case.both(f"table_indirect_add{kind} by_group {a} => {rng.randrange(most)}")
+    for b in range(4):
+        case.both(f"table_indirect_add again {b} => {rng.randrange(8)}")
+    for a in range(3):
+        case.commands.append(f"table_add idle out_by {a} => {a + 1}")
+        case.stf.append(f"add idle hdr.h.a:{a} out_by(port:{a + 1})")
+    for _ in range(count):
+        parts = (1, rng.choice([0, 1, 1, 2])), (1, rng.randrange(16)), (2, rng.randrange(6))
+        case.packets.append(joined(rng, *parts, (4, number(rng, 32))))
+    return case
+
+
+def ipv4(rng: random.Random) -> bytes:
+    """An Ethernet frame with an IPv4 packet, now and then a broken one."""
+    options = rng.randbytes(4 * rng.choice([0, 0, 0, 1, 10]))
+    protocol = rng.choice([6, 6, 17, 1])
+    transport = rng.randbytes(rng.choice([0, 3, 8, 19, 20, 40, 60]))
+    fragment = rng.choice([0, 0, 0, 0x4000, 0x2000, 0x0010])
+    header = bytearray([0x45 + len(options) // 4, rng.randrange(256)])
+    header += (20 + len(options) + len(transport)).to_bytes(2, "big") + rng.randbytes(2)
+    header += fragment.to_bytes(2, "big") + bytes([rng.choice([0, 1, 2, 64, 255]), protocol, 0, 0])
+    source = 0x0A000100 | rng.randrange(4)
+    header += source.to_bytes(4, "big") + bytes([10, 0, rng.choice([1, 2, 2, 3]), rng.randrange(4)])
+    header += options
+    total = sum(int.from_bytes(header[i : i + 2], "big") for i in range(0, len(header), 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    header[10:12] = (total ^ 0xFFFF ^ (rng.random() < 0.05)).to_bytes(2, "big")
+    if rng.random() < 0.03:
+        header[0] = rng.randrange(256)
+    kind = 0x0800 if rng.random() < 0.95 else rng.choice([0x0806, 0x86DD, 0x88CC])
+    frame = rng.randbytes(12) + kind.to_bytes(2, "big") + header + transport
+    return frame[: rng.randrange(len(frame))] if rng.random() < 0.05 else frame
+
+
+def bottleneck(rng: random.Random, count: int) -> Case:
+    """p4/v1model.p4 without telemetry, whose reports hold times."""
+    case = Case((1, 2))
+    route = "forward.ipv4_lpm"
+    prefixes = [(0x0A000200, 24, 2), (0x0A000203, 32, 1), (0x0A000100, 24, 1), (0x0A000101, 32, 3)]
+    for prefix, length, port in prefixes:
+        macs = [rng.getrandbits(48) for _ in range(2)]
+        values = " ".join(hex(value) for value in (port, *macs))
+        case.commands.append(
+            f"table_add NarrowsIngress.{route} route {prefix:#x}/{length} => {values}"
+        )
+        named = zip(("port", "src_mac", "dst_mac"), (port, *macs), strict=True)
+        params = ", ".join(f"{name}:{value:#x}" for name, value in named)
+        case.stf.append(f"add {route} hdr.ipv4.dst_addr:{prefix:#x}/{length} route({params})")
+    case.commands.append("table_add NarrowsIngress.random_loss.loss lose_below 3 => 0xffffffff")
+    case.stf.append("add random_loss.loss meta.egress_port:3 lose_below(threshold:0xffffffff)")
+    case.packets = [ipv4(rng) for _ in range(count)]
+    return case
+
+
 CASES: dict[str, Callable[[random.Random, int], Case]] = {
     "tables": tables,
     "externs": externs,
     "expressions": expressions,
     "stacks": stacks,
     "replicate": replicate,
+    "unions": unions,
+    "branches": branches,
+    "profiles": profiles,
+    "bottleneck": bottleneck,
 }

@@ -41,7 +41,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
             2: { hdr.numbers.push_front(2); hdr.numbers[0].broad.setValid(); hdr.numbers[0].broad.a = 0xabcd; }
             3: { hdr.numbers[1] = hdr.numbers[0]; }
             4: { if (hdr.numbers[0] == hdr.numbers[1]) { hdr.h.result = 0x44; } }
-            5: { if (hdr.numbers[2].isValid()) { hdr.h.result = 0x55; } }
+            5: { if (hdr.numbers[2].narrow.isValid() || hdr.numbers[2].broad.isValid()) { hdr.h.result = 0x55; } }
             6: {
                 // The other member goes.
                 hdr.numbers[0].broad.setValid();
