@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * BIC (Xu, Harfoush, Rhee, INFOCOM 2004): binary search for the window of the last loss.
+ *
+ * Below Wmax, the window at the last loss, + dist = (Wmax - W)/4 segments a round trip, at most 16,
+ * and 4/20 once dist <= 1. From Wmax on + 4/20 up to Wmax + 4, + (W - Wmax)/3 up to Wmax + 48, then
+ * 16. Before a loss at least 5 %. A loss leaves 819/1024, and a Wmax of W (1 + beta)/2 when W was
+ * below Wmax. Up to 14 segments it is Reno. A time-out forgets.
+ *
+ * Constants: Linux's tcp_bic. Not implemented: its estimate of the delayed-ACK ratio (the kernel
+ * counts segments, not ACKs).
+ */
+#include "narrows.bpf.h"
+
+#define LOW_WINDOW 14U
+#define MAX_STEP 16U
+#define DIVISOR 4U
+#define SMOOTH_PART 20U
+#define BETA 819U
+#define BETA_SCALE 1024U
+
+struct own {
+	__u32 w_max; /* 0 before a loss */
+};
+
+/* Segments acknowledged for one more. */
+static __always_inline __u32 acked_for_one(__u32 cwnd, __u32 w_max)
+{
+	__u32 smooth = cwnd * SMOOTH_PART / DIVISOR, w;
+
+	if (cwnd <= LOW_WINDOW)
+		return cwnd;
+	if (cwnd < w_max) {
+		__u32 distance = (w_max - cwnd) / DIVISOR;
+
+		w = distance > MAX_STEP ? cwnd / MAX_STEP : distance <= 1 ? smooth : cwnd / distance;
+	} else if (cwnd < w_max + DIVISOR) {
+		w = smooth;
+	} else if (cwnd < w_max + MAX_STEP * (DIVISOR - 1)) {
+		w = cwnd * (DIVISOR - 1) / (cwnd - w_max);
+	} else {
+		w = cwnd / MAX_STEP;
+	}
+	/* 5 % a round trip. */
+	return w_max ? w : min(w, 20U);
+}
+
+void hook(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+
+	grow(tp, acked_for_one(tp->snd_cwnd, own(sk)->w_max), acked);
+}
+
+__u32 hook(ssthresh, struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	struct own *bic = own(sk);
+	__u32 cwnd = tp->snd_cwnd;
+
+	bic->w_max = cwnd < bic->w_max ? cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) : cwnd;
+	return cwnd <= LOW_WINDOW ? share(tp, 1, 2) : share(tp, BETA, BETA_SCALE);
+}
+
+void hook(set_state, struct sock *sk, __u8 state)
+{
+	if (state == TCP_CA_Loss)
+		own(sk)->w_max = 0;
+}
+
+NARROWS_VARIANT(bic, SSTHRESH, CONG_AVOID, SET_STATE);

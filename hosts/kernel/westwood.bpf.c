@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Westwood+ (Grieco, Mascolo, CCR 2004): a loss sets the window to what the path carried.
+ *
+ * Once in max(SRTT, 50 ms) a sample b = delivered / time; e1 = (7 e1 + b)/8, e = (7 e + e1)/8,
+ * both set by the first. A loss or a time-out leaves e RTTmin. Growth is Reno's.
+ *
+ * Constants: Linux's tcp_westwood. Rates are segments a second, in 1/1024. Not implemented:
+ * forgetting the least round trip after a time-out.
+ */
+#include "narrows.bpf.h"
+
+#define LEAST_SPAN_US 50000U
+#define SHIFT 10
+
+struct own {
+	__u64 began_us;
+	__u64 first_rate;
+	__u64 rate;
+	__u32 delivered;
+	__u32 min_us;
+};
+
+void hook(pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	struct own *westwood = own(sk);
+	__u64 now_us = tp->tcp_mstamp, span_us, rate;
+	__s32 rtt_us = sample->rtt_us;
+
+	if (rtt_us > 0 && (!westwood->min_us || rtt_us < westwood->min_us))
+		westwood->min_us = rtt_us;
+	if (!westwood->began_us) {
+		westwood->began_us = now_us;
+		westwood->delivered = tp->delivered;
+	}
+	span_us = now_us - westwood->began_us;
+	if (!westwood->min_us || span_us < max(tp->srtt_us >> 3, LEAST_SPAN_US))
+		return;
+	rate = ((__u64)(tp->delivered - westwood->delivered) << SHIFT) * 1000000 / span_us;
+	if (westwood->rate) {
+		westwood->first_rate = (7 * westwood->first_rate + rate) / 8;
+		westwood->rate = (7 * westwood->rate + westwood->first_rate) / 8;
+	} else {
+		westwood->first_rate = rate;
+		westwood->rate = rate;
+	}
+	westwood->began_us = now_us;
+	westwood->delivered = tp->delivered;
+}
+
+void hook(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
+{
+	grow(tcp_of(sk), tcp_of(sk)->snd_cwnd, acked);
+}
+
+__u32 hook(ssthresh, struct sock *sk)
+{
+	struct own *westwood = own(sk);
+	__u32 holds = westwood->rate * westwood->min_us / 1000000 >> SHIFT;
+
+	return westwood->rate ? max(holds, LEAST_WINDOW) : share(tcp_of(sk), 1, 2);
+}
+
+NARROWS_VARIANT(westwood, SSTHRESH, CONG_AVOID, PKTS_ACKED);
