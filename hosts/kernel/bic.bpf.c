@@ -31,9 +31,12 @@ static __always_inline __u32 acked_for_one(__u32 cwnd, __u32 w_max)
 	if (cwnd <= LOW_WINDOW)
 		return cwnd;
 	if (cwnd < w_max) {
-		__u32 distance = (w_max - cwnd) / DIVISOR;
+		__u32 gap = w_max - cwnd;
 
-		w = distance > MAX_STEP ? cwnd / MAX_STEP : distance <= 1 ? smooth : cwnd / distance;
+		if (gap > MAX_STEP * DIVISOR)
+			w = cwnd / MAX_STEP;
+		else
+			w = gap <= DIVISOR ? smooth : cwnd * DIVISOR / gap;
 	} else if (cwnd < w_max + DIVISOR) {
 		w = smooth;
 	} else if (cwnd < w_max + MAX_STEP * (DIVISOR - 1)) {

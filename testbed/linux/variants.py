@@ -42,7 +42,9 @@ class VariantError(Exception):
 
 def missing() -> list[str]:
     """What this machine lacks for the variants in eBPF; empty when it has everything."""
-    lacking = [f"{tool} is not installed" for tool in ("clang", "bpftool") if not shutil.which(tool)]
+    lacking = [
+        f"{tool} is not installed" for tool in ("clang", "bpftool") if not shutil.which(tool)
+    ]
     if not BTF.exists():
         lacking.append(f"{BTF} is not there (a kernel with CONFIG_DEBUG_INFO_BTF)")
     if not BPF_HELPERS.exists():
@@ -125,7 +127,7 @@ def sweep() -> None:
         try:
             with suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                bpftool("struct_ops", "unregister", "name", name)
+                unregister(name)
         finally:
             os.close(file)
 
@@ -136,9 +138,22 @@ def lock_of(name: str) -> Path:
 
 
 def registered_names() -> list[str]:
-    """Our variants that the kernel has now."""
-    maps = json.loads(bpftool("--json", "struct_ops", "list") or "[]")
-    return [found["name"] for found in maps if found["name"].startswith(PREFIX)]
+    """Our variants that a socket can be given now."""
+    return [name for name in AVAILABLE.read_text().split() if name.startswith(PREFIX)]
+
+
+def unregister(name: str) -> None:
+    """Takes a variant out. Raises `VariantError`."""
+    complaints = []
+    # Of the same name there may be others, taken out before, which sockets still have.
+    for found in json.loads(bpftool("--json", "struct_ops", "list")):
+        if found["name"] == name:
+            try:
+                bpftool("struct_ops", "unregister", "id", str(found["id"]))
+            except VariantError as error:
+                complaints.append(str(error))
+    if name in registered_names():
+        raise VariantError("\n".join(complaints))
 
 
 def build(variant: str) -> Path:

@@ -52,9 +52,9 @@ class Ours:
     def work(self) -> None:
         if self.connection.state in ("SYN-SENT", "SYN-RECEIVED", "LISTEN"):
             return
-        if self.to_write and self.connection.unacked_bytes < 4 * CHUNK_BYTES:
-            self.connection.write(bytes(self.to_write[:CHUNK_BYTES]))
-            del self.to_write[:CHUNK_BYTES]
+        if self.to_write and self.connection.unacked_bytes < 64 * CHUNK_BYTES:
+            self.connection.write(bytes(self.to_write[: 16 * CHUNK_BYTES]))
+            del self.to_write[: 16 * CHUNK_BYTES]
         if self.closes and not self.to_write:
             self.connection.close()
             self.closes = False
