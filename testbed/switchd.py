@@ -1,7 +1,8 @@
-"""`narrows switch`: the software P4 target as a daemon with pcap-file ports and a gRPC server.
+"""`narrows switch`: the software P4 target as a daemon with a gRPC server.
 
-Options are named as in `simple_switch_grpc`. Time is virtual: it is that of the packets that come
-in, and a packet goes out when its last bit has left the port.
+Options are named as in `simple_switch_grpc`. With pcap files as ports time is virtual: it is that
+of the packets that come in, and a packet goes out when its last bit has left the port. With DPDK
+ports it is real (`testbed.live`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from testbed import units
+from testbed import dpdk, live, units
 from testbed.problems import InputError, Problem
 
 LOG = logging.getLogger("narrows.switch")
@@ -41,14 +42,20 @@ def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser(
         "switch", help="the software P4 target as a switch of its own",
-        description="A P4 switch with pcap files as ports, under P4Runtime and gNMI.",
+        description="A P4 switch under P4Runtime and gNMI, with DPDK ports or with pcap files.",
     )  # fmt: skip
     add = command.add_argument
     add("program", type=Path, nargs="?", help="what p4c-bm2-ss made (JSON); see --no-p4")
     add("--no-p4", action="store_true", help="start without a program; a controller brings it")
     add("--p4info", type=Path, metavar="FILE", help="the program's P4Info, as protobuf text")
-    add("-i", "--interface", action="append", default=[], metavar="PORT@FILE", dest="interfaces",
-        help="a port: FILE_in.pcap is read, FILE_out.pcap is written")  # fmt: skip
+    add("--port", action="append", default=[], metavar="PORT=DEVICE", dest="devices",
+        help="a live port by its DPDK device, e.g. 1=net_memif0,role=server")  # fmt: skip
+    add("--delay", action="append", default=[], metavar="PORT=TIME",
+        help="of the cable at a live port, e.g. 2=10ms (none)")  # fmt: skip
+    add("-i", "--interface", action="append", default=[], metavar="PORT@NAME", dest="interfaces",
+        help="a live port by its network interface; with --use-files a port whose "
+        "NAME_in.pcap is read and NAME_out.pcap is written")  # fmt: skip
+    dpdk.add_options(add)
     add("--use-files", type=float, metavar="SECONDS",
         help="interfaces are pcap files; packets begin after this many seconds")  # fmt: skip
     add("--after-controller", action="store_true",
@@ -86,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_options(options)
     names = interfaces(options)
+    live_ports = live.ports(devices(options, names), settings(options.delay, "--delay"))
     tls = None
     if options.grpc_server_ssl:
         authority = options.grpc_server_cacert if options.grpc_server_with_client_auth else None
@@ -96,19 +104,23 @@ def run(options: argparse.Namespace) -> int:
     LOG.addHandler(handler)
     LOG.setLevel(level)
     LOG.propagate = False
-    switch = engine().Switch(json.dumps(config(options, names)), options.seed)
+    numbers = set(names) | {number for number, _, _ in live_ports}
+    switch = engine().Switch(json.dumps(config(options, numbers)), options.seed)
     switch.collect_log(options.log_console)
     try:
         forwarding = load(switch, options)
         service = P4RuntimeService(switch, options.device_id, forwarding)
     except TargetError as error:
         raise InputError(str(options.program), [Problem("", error.message)]) from None
-    ports = Ports(names)
+    ports = Ports({} if live_ports else names)
+    running = live.Live(switch, live_ports, options, LOG) if live_ports else None
     gnmi = GnmiService(switch)
     try:
         server, bound = serve(options.grpc_server_addr, [service.add_to, gnmi.add_to], tls)
     except OSError as error:
         ports.close()
+        if running is not None:
+            running.stop()
         raise InputError("--grpc-server-addr", [Problem("", str(error))]) from None
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -117,12 +129,17 @@ def run(options: argparse.Namespace) -> int:
     LOG.info("device %d: controllers at %s:%d", options.device_id, host, bound)
     daemon = Daemon(switch, service, ports, stop)
     try:
+        if running is not None:
+            running.serve(service, stop)
+            return 0
         if daemon.wait_to_begin(options.use_files or 0.0, options.after_controller):
             daemon.forward()
         if not options.exit_at_end:
             daemon.serve_on()
     finally:
         server.stop(grace=1.0).wait()
+        if running is not None:
+            running.stop()
         daemon.summarise()
         ports.close()
     return 0
@@ -243,8 +260,16 @@ def check_options(options: argparse.Namespace) -> None:
         raise wrong("--no-p4", "a program is given too")
     if options.p4info is not None and options.program is None:
         raise wrong("--p4info", "expected a program (JSON) with it")
-    if options.interfaces and options.use_files is None:
-        raise wrong("--interface", "only pcap files are there yet; expected --use-files SECONDS")
+    is_live = bool(options.devices) or (options.interfaces and options.use_files is None)
+    if options.devices and options.use_files is not None:
+        raise wrong("--use-files", "expected no --port with it")
+    for given, option in (
+        (options.log_console, "--log-console"),
+        (options.after_controller, "--after-controller"),
+        (options.exit_at_end, "--exit-at-end"),
+    ):
+        if given and is_live:
+            raise wrong(option, "is for pcap files; expected --use-files SECONDS")
     if options.grpc_server_ssl and not (options.grpc_server_cert and options.grpc_server_key):
         raise wrong("--grpc-server-ssl", "expected --grpc-server-cert and --grpc-server-key")
     if options.grpc_server_with_client_auth and not options.grpc_server_cacert:
@@ -266,7 +291,7 @@ def interfaces(options: argparse.Namespace) -> dict[int, str]:
     for text in options.interfaces:
         number, found, name = text.partition("@")
         if not found or not name:
-            raise wrong("--interface", "expected PORT@FILE", text)
+            raise wrong("--interface", "expected PORT@NAME", text)
         port = port_number(number, "--interface")
         if port in names:
             raise wrong("--interface", f"port {port} is there twice", text)
@@ -274,19 +299,32 @@ def interfaces(options: argparse.Namespace) -> dict[int, str]:
     return names
 
 
+def devices(options: argparse.Namespace, names: dict[int, str]) -> dict[int, str]:
+    """Live ports and their DPDK devices; none with pcap files."""
+    if options.use_files is not None:
+        return {}
+    found = settings(options.devices, "--port")
+    for port in set(found) & set(names):
+        raise wrong("--port", f"port {port} is an --interface too")
+    return found | {port: live.af_packet(port, name) for port, name in names.items()}
+
+
 def settings(texts: list[str], option: str) -> dict[int, str]:
     """`PORT=VALUE` options by port."""
-    found = {}
+    found = dict[int, str]()
     for text in texts:
         number, given, value = text.partition("=")
         if not given:
             raise wrong(option, "expected PORT=VALUE", text)
-        found[port_number(number, option)] = value
+        port = port_number(number, option)
+        if port in found:
+            raise wrong(option, f"port {port} is there twice", text)
+        found[port] = value
     return found
 
 
-def config(options: argparse.Namespace, names: dict[int, str]) -> dict[str, Any]:
-    """What the engine's switch is made of."""
+def config(options: argparse.Namespace, ports: set[int]) -> dict[str, Any]:
+    """What the engine's switch with these ports is made of."""
     rates: dict[int, int] = {}
     queues: dict[int, dict[str, int]] = {}
     for port, text in settings(options.rate, "--rate").items():
@@ -302,14 +340,14 @@ def config(options: argparse.Namespace, names: dict[int, str]) -> dict[str, Any]
         if limit.unit == "bdp":
             raise wrong("--queue", "expected packets, bytes or a time", text)
         queues[port] = {"time_ps" if limit.unit == "ps" else limit.unit: int(limit.amount)}
-    numbers = set(names)
+    numbers = set(ports)
     if options.cpu_port is not None:
         cpu_port = port_number(str(options.cpu_port), "--cpu-port")
         if cpu_port in numbers:
             raise wrong("--cpu-port", "is an interface too", str(cpu_port))
         numbers.add(cpu_port)
-    for option, ports in (("--rate", rates), ("--queue", queues)):
-        for port in set(ports) - numbers:
+    for option, given in (("--rate", rates), ("--queue", queues)):
+        for port in set(given) - numbers:
             raise wrong(option, "there is no such interface", str(port))
     return {
         "ports": [

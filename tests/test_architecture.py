@@ -155,9 +155,8 @@ def test_the_rules_can_fail(tmp_path: Path) -> None:
 
 
 def test_no_source_file_is_longer_than_700_lines() -> None:
-    rooms = ("common", "traffic", "switch", "hosts", "dpdk", "testbed", "controller", "analysis", "tests",
-             "bench", "p4")  # fmt: skip
-    for room in rooms:
+    rooms = {*RUST_MAY, *PYTHON_MAY, "tests", "p4"}
+    for room in sorted(rooms):
         for suffix in ("rs", "py", "p4", "c"):
             for path in (ROOT / room).rglob(f"*.{suffix}"):
                 lines = len(path.read_text().splitlines())

@@ -84,6 +84,14 @@ int nrw_first_cpu(void)
 	return 0;
 }
 
+/* Before all ordinary threads, where that is allowed: a data path that waits is late. */
+void nrw_thread_first(void)
+{
+	const struct sched_param lowest = { .sched_priority = 1 };
+
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &lowest);
+}
+
 int nrw_thread_register(void)
 {
 	return rte_lcore_id() != LCORE_ID_ANY || rte_thread_register() == 0 ? 0 : failure(-1);

@@ -94,12 +94,6 @@ impl Eal {
     }
 }
 
-/// Gives this thread DPDK's per-thread caches; not needed on the thread that started EAL.
-pub fn register_thread(_: Eal) {
-    // SAFETY: may be called from any thread. A failure costs the cache only.
-    unsafe { sys::nrw_thread_register() };
-}
-
 fn arguments(config: &EalConfig) -> Vec<CString> {
     // SAFETY: no arguments, reads this thread's affinity.
     let cpu = unsafe { sys::nrw_first_cpu() };

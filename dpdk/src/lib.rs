@@ -17,9 +17,9 @@ mod port;
 mod sys;
 
 pub use clock::Clock;
-pub use eal::{Eal, EalConfig, register_thread};
+pub use eal::{Eal, EalConfig};
 pub use error::Error;
-pub use idle::Idle;
+pub use idle::{Idle, IdleKind};
 pub use mbuf::{Mbuf, Mempool};
 pub use port::{Port, PortCounts};
 

@@ -9,6 +9,7 @@
 mod bottleneck;
 mod build;
 mod collector;
+pub mod controlled;
 mod io;
 mod pipe;
 pub mod plan;
@@ -17,9 +18,12 @@ mod python;
 #[cfg(feature = "python")]
 mod python_connection;
 #[cfg(feature = "python")]
+mod python_live;
+#[cfg(feature = "python")]
 mod python_stf;
 #[cfg(feature = "python")]
 mod python_switch;
+pub mod realtime;
 mod record;
 mod schedule;
 mod summary;

@@ -39,7 +39,8 @@ fn run<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut ready = BTreeMap::new();
     for (name, switch) in switches.unwrap_or_default() {
-        let Some(made) = switch.get().take() else {
+        let taken = switch.get().place().with(|switch| Ok(switch.switch.take()));
+        let Some(made) = taken? else {
             return Err(PlanError::new_err(format!("switch '{name}': it has no program")));
         };
         ready.insert(name, made);
@@ -140,8 +141,11 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::python_stf::stf_sent, module)?)?;
     module.add_class::<crate::python_switch::PySwitch>()?;
     module.add_class::<crate::python_connection::PyConnection>()?;
+    module.add_class::<crate::python_live::PyLive>()?;
+    module.add_function(wrap_pyfunction!(crate::python_live::dpdk_version, module)?)?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;
+    module.add("DeviceError", py.get_type::<crate::python_live::DeviceError>())?;
     module.add("RunError", py.get_type::<RunError>())?;
     module.add("Cancelled", py.get_type::<Cancelled>())
 }

@@ -1,18 +1,17 @@
 //! `testbed._engine.Switch`: one switch as the servers' `Target` (switch/server/target.py) and
 //! as the driver of its ports see it.
 //!
-//! A lock guards it, held for one packet or one operation at a time, never while Python runs.
+//! An operation is done where the switch is (see [`Place`]), never while Python runs.
 
 mod convert;
-mod inner;
+mod place;
 mod profiles;
 mod refusal;
 mod state;
 
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use narrows_common::{Rate, Time};
+use narrows_common::{Packet, Rate, Time};
 use narrows_switch::{
     CloneSession, Count, DefaultAction, Match, Program, QueueLimit, Replica, Switch, TableEntry,
 };
@@ -20,9 +19,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::controlled::{Config, Controlled, Refusal};
 use convert::{meter, read, shown};
-use inner::{Config, Inner};
-use refusal::Refusal;
+pub(crate) use place::{Command, Place};
 
 /// Entries that are read while packets wait.
 const ENTRIES_AT_ONCE: usize = 1024;
@@ -33,39 +32,22 @@ type Sent<'py> = (u16, u64, u64, Bound<'py, PyBytes>);
 /// A switch with ports, without a program until `load`.
 #[pyclass(name = "Switch", frozen)]
 pub(crate) struct PySwitch {
-    inner: Mutex<Inner>,
-    resumed: Condvar,
+    place: Place,
 }
 
 impl PySwitch {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        // What panicked said so; the switch goes on.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The packets' way in: waits while the switch is paused.
-    fn lock_unpaused(&self) -> MutexGuard<'_, Inner> {
-        let mut inner = self.lock();
-        while inner.paused > 0 {
-            inner = self.resumed.wait(inner).unwrap_or_else(PoisonError::into_inner);
-        }
-        inner
-    }
-
-    /// Does `operation` under the lock and without the interpreter.
-    fn with<T: Send>(
+    /// Does `operation` where the switch is, and without the interpreter.
+    fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        operation: impl FnOnce(&mut Inner) -> Result<T, Refusal> + Send,
+        operation: impl FnOnce(&mut Controlled) -> Result<T, Refusal> + Send + 'static,
     ) -> PyResult<T> {
-        Ok(py.detach(|| operation(&mut self.lock()))?)
+        Ok(py.detach(|| self.place.with(operation))?)
     }
-}
 
-impl PySwitch {
-    /// The switch as it has been set up, for a run; what is left has no program.
-    pub(crate) fn take(&self) -> Option<Switch> {
-        self.lock().switch.take()
+    /// Where the switch is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 }
 
@@ -78,67 +60,75 @@ impl PySwitch {
     fn new(config_json: &str, seed: u64) -> PyResult<Self> {
         let config: Config = serde_json::from_str(config_json)
             .map_err(|error| PyValueError::new_err(format!("switch: {error}")))?;
-        let inner = Inner::new(config, seed);
-        Ok(PySwitch { inner: Mutex::new(inner), resumed: Condvar::new() })
+        Ok(PySwitch { place: Place::new(Controlled::new(config, seed)) })
     }
 
     /// A packet arrives at a port.
-    fn handle_packet(&self, py: Python<'_>, port: u16, packet: &[u8], now_ps: u64) {
+    fn handle_packet(&self, py: Python<'_>, port: u16, packet: &[u8], now_ps: u64) -> PyResult<()> {
         py.detach(|| {
-            self.lock_unpaused().handle_packet(port, packet, Time::from_ps(now_ps));
-        });
+            let packet = Packet::from_bytes(packet);
+            self.place.with_unpaused(move |inner| {
+                inner.handle_packet(Time::from_ps(now_ps), port, packet);
+                Ok(())
+            })
+        })?;
+        Ok(())
     }
 
     /// Goes on to `now_ps`. Returns the transmissions that began, the CPU port's aside.
-    fn run_until<'py>(&self, py: Python<'py>, now_ps: u64) -> Vec<Sent<'py>> {
+    fn run_until<'py>(&self, py: Python<'py>, now_ps: u64) -> PyResult<Vec<Sent<'py>>> {
         let sent = py.detach(|| {
-            let mut inner = self.lock_unpaused();
-            inner.now = inner.now.max(Time::from_ps(now_ps));
-            let now = inner.now;
-            if let Some(switch) = &mut inner.switch {
-                switch.handle_timeout(now);
-            }
-            inner.collect();
-            core::mem::take(&mut inner.sent)
-        });
+            self.place.with_unpaused(move |inner| {
+                inner.handle_timeout(Time::from_ps(now_ps));
+                Ok(core::mem::take(&mut inner.sent))
+            })
+        })?;
         let shown = sent.into_iter().map(|transmit| {
             let bytes = PyBytes::new(py, &transmit.packet.to_bytes());
             (transmit.port, transmit.start.as_ps(), transmit.end.as_ps(), bytes)
         });
-        shown.collect()
+        Ok(shown.collect())
     }
 
     /// When it wants `run_until` next, if packets wait.
-    fn poll_timeout_ps(&self) -> Option<u64> {
-        self.lock().switch.as_ref().and_then(Switch::poll_timeout).map(Time::as_ps)
+    fn poll_timeout_ps(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.with(py, |inner| Ok(inner.poll_timeout().map(Time::as_ps)))
     }
 
-    fn now_ps(&self) -> u64 {
-        self.lock().now.as_ps()
+    fn now_ps(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |inner| Ok(inner.now.as_ps()))
     }
 
     /// Begins or ends the collection of the program's log messages.
-    fn collect_log(&self, collect: bool) {
-        let mut inner = self.lock();
-        inner.collect_log = collect;
-        if let Some(switch) = &mut inner.switch {
-            switch.collect_log(collect);
-        }
+    fn collect_log(&self, py: Python<'_>, collect: bool) -> PyResult<()> {
+        self.with(py, move |inner| {
+            inner.collect_log = collect;
+            if let Some(switch) = &mut inner.switch {
+                switch.collect_log(collect);
+            }
+            Ok(())
+        })
     }
 
     /// The messages collected since the last call.
-    fn take_log(&self) -> Vec<String> {
-        self.lock().switch.as_mut().map(Switch::take_log).unwrap_or_default()
+    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |inner| Ok(inner.switch.as_mut().map(Switch::take_log).unwrap_or_default()))
     }
 
-    fn pause(&self) {
-        self.lock().paused += 1;
+    fn pause(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |inner| {
+            inner.paused += 1;
+            Ok(())
+        })
     }
 
-    fn resume(&self) {
-        let mut inner = self.lock();
-        inner.paused = inner.paused.saturating_sub(1);
-        self.resumed.notify_all();
+    fn resume(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |inner| {
+            inner.paused = inner.paused.saturating_sub(1);
+            Ok(())
+        })?;
+        self.place.wake();
+        Ok(())
     }
 
     fn check(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
@@ -151,22 +141,21 @@ impl PySwitch {
 
     fn load(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
         // Packets go on under the old program meanwhile.
-        let (config, seed) = {
-            let inner = self.lock();
-            (inner.config.clone(), inner.seed)
-        };
+        let (config, seed) = self.with(py, |inner| Ok((inner.config.clone(), inner.seed)))?;
         let switch = py.detach(|| config.build(program_json, seed))?;
-        self.with(py, |inner| inner.install(switch))
+        self.with(py, move |inner| inner.install(switch))
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.statistics_of(py)
     }
 
-    fn ports(&self) -> Vec<u16> {
-        let mut ports: Vec<u16> = self.lock().config.ports.iter().map(|port| port.port).collect();
-        ports.sort_unstable();
-        ports
+    fn ports(&self, py: Python<'_>) -> PyResult<Vec<u16>> {
+        self.with(py, |inner| {
+            let mut ports: Vec<u16> = inner.config.ports.iter().map(|port| port.port).collect();
+            ports.sort_unstable();
+            Ok(ports)
+        })
     }
 
     fn port_state<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
@@ -174,7 +163,7 @@ impl PySwitch {
     }
 
     fn set_rate(&self, py: Python<'_>, port: u16, rate_bps: u64) -> PyResult<()> {
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             let config = inner.port(port)?;
             if rate_bps == 0 {
                 let message = format!("port {port}: rate 0: expected a rate above zero");
@@ -192,7 +181,7 @@ impl PySwitch {
 
     fn set_queue_limit(&self, py: Python<'_>, port: u16, limit: &Bound<'_, PyAny>) -> PyResult<()> {
         let limit: QueueLimit = read(limit)?;
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             inner.port(port)?.queue = limit;
             let now = inner.now;
             if let Some(switch) = &mut inner.switch {
@@ -205,32 +194,33 @@ impl PySwitch {
 
     fn insert_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, |inner| Ok(inner.switch()?.insert_entry(&entry)?))
+        self.with(py, move |inner| Ok(inner.switch()?.insert_entry(&entry)?))
     }
 
     fn modify_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, |inner| Ok(inner.switch()?.modify_entry(&entry)?))
+        self.with(py, move |inner| Ok(inner.switch()?.modify_entry(&entry)?))
     }
 
     fn delete_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, |inner| Ok(inner.switch()?.delete_entry(&entry)?))
+        self.with(py, move |inner| Ok(inner.switch()?.delete_entry(&entry)?))
     }
 
     fn entry<'py>(&self, py: Python<'py>, entry: &Bound<'py, PyAny>) -> PyResult<Option<Row<'py>>> {
         let entry: TableEntry = read(entry)?;
-        let found = self.with(py, |inner| Ok(inner.switch()?.find_entry(&entry)?))?;
+        let found = self.with(py, move |inner| Ok(inner.switch()?.find_entry(&entry)?))?;
         let row = found.map(|(entry, count)| Ok((shown(py, &entry)?, count.packets, count.bytes)));
         row.transpose()
     }
 
-    fn entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Vec<Row<'py>>> {
+    fn entries<'py>(&self, py: Python<'py>, table: String) -> PyResult<Vec<Row<'py>>> {
         let (mut rows, mut place) = (vec![], Some(0));
         while let Some(from) = place {
             // Packets go on in between.
-            let (found, next) = self.with(py, |inner| {
-                Ok(inner.switch()?.entries_from(table, from, ENTRIES_AT_ONCE)?)
+            let table = table.clone();
+            let (found, next) = self.with(py, move |inner| {
+                Ok(inner.switch()?.entries_from(&table, from, ENTRIES_AT_ONCE)?)
             })?;
             for (entry, count) in &found {
                 rows.push((shown(py, entry)?, count.packets, count.bytes));
@@ -249,15 +239,15 @@ impl PySwitch {
     ) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
         let count = Count { packets, bytes: octets };
-        self.with(py, |inner| Ok(inner.switch()?.set_entry_count(&entry, count)?))
+        self.with(py, move |inner| Ok(inner.switch()?.set_entry_count(&entry, count)?))
     }
 
     fn default_action<'py>(
         &self,
         py: Python<'py>,
-        table: &str,
+        table: String,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let found = self.with(py, |inner| Ok(inner.switch()?.default_action(table)?))?;
+        let found = self.with(py, move |inner| Ok(inner.switch()?.default_action(&table)?))?;
         let Some(DefaultAction { action, params, .. }) = found else { return Ok(None) };
         let dict = PyDict::new(py);
         dict.set_item("action", action)?;
@@ -267,63 +257,63 @@ impl PySwitch {
 
     fn set_default_action(&self, py: Python<'_>, default: &Bound<'_, PyAny>) -> PyResult<()> {
         let default: DefaultAction = read(default)?;
-        self.with(py, |inner| Ok(inner.switch()?.set_default_action(&default)?))
+        self.with(py, move |inner| Ok(inner.switch()?.set_default_action(&default)?))
     }
 
-    fn reset_default_action(&self, py: Python<'_>, table: &str) -> PyResult<()> {
-        self.with(py, |inner| Ok(inner.switch()?.reset_default_action(table)?))
+    fn reset_default_action(&self, py: Python<'_>, table: String) -> PyResult<()> {
+        self.with(py, move |inner| Ok(inner.switch()?.reset_default_action(&table)?))
     }
 
-    fn default_count(&self, py: Python<'_>, table: &str) -> PyResult<(u64, u64)> {
-        let count = self.with(py, |inner| Ok(inner.switch()?.default_count(table)?))?;
+    fn default_count(&self, py: Python<'_>, table: String) -> PyResult<(u64, u64)> {
+        let count = self.with(py, move |inner| Ok(inner.switch()?.default_count(&table)?))?;
         Ok((count.packets, count.bytes))
     }
 
     fn set_default_count(
         &self,
         py: Python<'_>,
-        table: &str,
+        table: String,
         packets: u64,
         octets: u64,
     ) -> PyResult<()> {
         let count = Count { packets, bytes: octets };
-        self.with(py, |inner| Ok(inner.switch()?.set_default_count(table, count)?))
+        self.with(py, move |inner| Ok(inner.switch()?.set_default_count(&table, count)?))
     }
 
     fn read_counters(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: String,
         first: u64,
         count: u64,
     ) -> PyResult<Vec<(u64, u64)>> {
         let cells =
-            self.with(py, |inner| Ok(inner.switch()?.read_counters(name, first, count)?))?;
+            self.with(py, move |inner| Ok(inner.switch()?.read_counters(&name, first, count)?))?;
         Ok(cells.into_iter().map(|cell| (cell.packets, cell.bytes)).collect())
     }
 
     fn write_counter(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: String,
         index: u64,
         packets: u64,
         octets: u64,
     ) -> PyResult<()> {
         let count = Count { packets, bytes: octets };
-        self.with(py, |inner| Ok(inner.switch()?.write_counter(name, index, count)?))
+        self.with(py, move |inner| Ok(inner.switch()?.write_counter(&name, index, count)?))
     }
 
     fn configure_meter(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: String,
         index: u64,
         config: Option<BTreeMap<String, u64>>,
     ) -> PyResult<()> {
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             let (now, config) = (inner.now, meter(config)?);
-            Ok(inner.switch()?.configure_meter(now, name, index, config)?)
+            Ok(inner.switch()?.configure_meter(now, &name, index, config)?)
         })
     }
 
@@ -334,7 +324,7 @@ impl PySwitch {
         config: Option<BTreeMap<String, u64>>,
     ) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             let (now, config) = (inner.now, meter(config)?);
             Ok(inner.switch()?.configure_entry_meter(now, &entry, config)?)
         })
@@ -343,20 +333,26 @@ impl PySwitch {
     fn read_registers(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: String,
         first: u64,
         count: u64,
     ) -> PyResult<Vec<String>> {
-        self.with(py, |inner| Ok(inner.switch()?.read_registers(name, first, count)?))
+        self.with(py, move |inner| Ok(inner.switch()?.read_registers(&name, first, count)?))
     }
 
-    fn write_register(&self, py: Python<'_>, name: &str, index: u64, value: &str) -> PyResult<()> {
-        self.with(py, |inner| Ok(inner.switch()?.write_register(name, index, value)?))
+    fn write_register(
+        &self,
+        py: Python<'_>,
+        name: String,
+        index: u64,
+        value: String,
+    ) -> PyResult<()> {
+        self.with(py, move |inner| Ok(inner.switch()?.write_register(&name, index, &value)?))
     }
 
     fn set_clone_session(&self, py: Python<'_>, session: &Bound<'_, PyAny>) -> PyResult<()> {
         let session: CloneSession = read(session)?;
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             inner.switch()?.set_clone_session(session);
             Ok(())
         })
@@ -369,7 +365,7 @@ impl PySwitch {
         replicas: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let replicas: Vec<Replica> = read(replicas)?;
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             inner.switch()?.set_multicast_group(group, &replicas);
             Ok(())
         })
@@ -378,17 +374,17 @@ impl PySwitch {
     fn set_value_set(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: String,
         members: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let members: Vec<Vec<Option<Match>>> = read(members)?;
-        self.with(py, |inner| Ok(inner.switch()?.set_value_set(name, &members)?))
+        self.with(py, move |inner| Ok(inner.switch()?.set_value_set(&name, &members)?))
     }
 
     fn write_profile(
         &self,
         py: Python<'_>,
-        operation: &str,
+        operation: String,
         kind: &str,
         given: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
@@ -412,28 +408,31 @@ impl PySwitch {
         self.expired(py)
     }
 
-    fn take_digests(&self) -> Vec<(String, Vec<String>)> {
-        let mut inner = self.lock();
-        let Some(switch) = &mut inner.switch else { return vec![] };
-        let digests = std::iter::from_fn(|| switch.poll_digest());
-        digests.map(|digest| (digest.list, digest.values)).collect()
+    fn take_digests(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<String>)>> {
+        self.with(py, |inner| {
+            let Some(switch) = &mut inner.switch else { return Ok(vec![]) };
+            let digests = std::iter::from_fn(|| switch.poll_digest());
+            Ok(digests.map(|digest| (digest.list, digest.values)).collect())
+        })
     }
 
-    fn take_packet_ins<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        let packets = core::mem::take(&mut self.lock().packet_ins);
-        packets.iter().map(|packet| PyBytes::new(py, packet)).collect()
+    fn take_packet_ins<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let packets = self.with(py, |inner| Ok(core::mem::take(&mut inner.packet_ins)))?;
+        Ok(packets.iter().map(|packet| PyBytes::new(py, packet)).collect())
     }
 
     fn packet_out(&self, py: Python<'_>, packet: &[u8]) -> PyResult<()> {
-        let sent = py.detach(|| {
-            let mut inner = self.lock_unpaused();
-            let none = "the switch has no CPU port (--cpu-port)";
-            let port = inner.config.cpu_port;
-            let port = port.ok_or_else(|| Refusal::new("failed-precondition", none))?;
-            let now = inner.now;
-            inner.handle_packet(port, packet, now);
-            Ok::<(), Refusal>(())
-        });
-        Ok(sent?)
+        py.detach(|| {
+            let packet = Packet::from_bytes(packet);
+            self.place.with_unpaused(move |inner| {
+                let none = "the switch has no CPU port (--cpu-port)";
+                let port = inner.config.cpu_port;
+                let port = port.ok_or_else(|| Refusal::new("failed-precondition", none))?;
+                let now = inner.now;
+                inner.handle_packet(now, port, packet);
+                Ok(())
+            })
+        })?;
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::PySwitch;
 use super::convert::{read, shown};
-use super::refusal::Refusal;
+use crate::controlled::Refusal;
 
 /// A member or group by its number alone.
 #[derive(Deserialize)]
@@ -26,25 +26,26 @@ impl PySwitch {
     pub(super) fn write_profile_of(
         &self,
         py: Python<'_>,
-        operation: &str,
+        operation: String,
         kind: &str,
         given: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         if operation == "delete" {
             let Name { profile, id } = read(given)?;
-            return self.with(py, |inner| {
+            let is_member = kind == "member";
+            return self.with(py, move |inner| {
                 let switch = inner.switch()?;
-                match kind {
-                    "member" => Ok(switch.delete_member(&profile, id)?),
-                    _ => Ok(switch.delete_group(&profile, id)?),
+                match is_member {
+                    true => Ok(switch.delete_member(&profile, id)?),
+                    false => Ok(switch.delete_group(&profile, id)?),
                 }
             });
         }
         if kind == "member" {
             let member: ProfileMember = read(given)?;
-            return self.with(py, |inner| {
+            return self.with(py, move |inner| {
                 let switch = inner.switch()?;
-                match operation {
+                match operation.as_str() {
                     "insert" => Ok(switch.insert_member(&member)?),
                     "modify" => Ok(switch.modify_member(&member)?),
                     other => Err(unknown(other)),
@@ -52,9 +53,9 @@ impl PySwitch {
             });
         }
         let group: ProfileGroup = read(given)?;
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             let switch = inner.switch()?;
-            match operation {
+            match operation.as_str() {
                 "insert" => Ok(switch.insert_group(&group)?),
                 "modify" => Ok(switch.modify_group(&group)?),
                 other => Err(unknown(other)),
@@ -75,7 +76,7 @@ impl PySwitch {
             Some(ns) => Some(ns.checked_mul(1000).ok_or_else(too_long)?),
             None => None,
         };
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             let now = inner.now;
             let timeout = timeout.map(Duration::from_ps);
             Ok(inner.switch()?.set_idle_timeout(now, &entry, timeout)?)
@@ -89,7 +90,7 @@ impl PySwitch {
         entry: &Bound<'_, PyAny>,
     ) -> PyResult<(Option<u64>, u64)> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, |inner| {
+        self.with(py, move |inner| {
             let now = inner.now;
             let switch = inner.switch()?;
             let timeout = switch.idle_timeout(&entry)?.map(|timeout| timeout.as_ps() / 1000);
@@ -99,11 +100,10 @@ impl PySwitch {
 
     /// Entries that were idle for longer than they may, each told once.
     pub(super) fn expired<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let entries = py.detach(|| {
-            let mut inner = self.lock();
+        let entries = self.with(py, |inner| {
             let now = inner.now;
-            inner.switch.as_mut().map(|switch| switch.take_expired(now)).unwrap_or_default()
-        });
+            Ok(inner.switch.as_mut().map(|switch| switch.take_expired(now)).unwrap_or_default())
+        })?;
         entries.iter().map(|entry| shown(py, entry)).collect()
     }
 }

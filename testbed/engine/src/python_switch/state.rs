@@ -8,10 +8,8 @@ use super::PySwitch;
 
 impl PySwitch {
     pub(super) fn statistics_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (done, no_program) = py.detach(|| {
-            let inner = self.lock();
-            (inner.statistics(), inner.no_program)
-        });
+        let (done, no_program) =
+            self.with(py, |inner| Ok((inner.statistics(), inner.no_program)))?;
         let dict = PyDict::new(py);
         dict.set_item("received", done.received + no_program)?;
         dict.set_item("parser_errors", done.parser_errors)?;
@@ -31,7 +29,7 @@ impl PySwitch {
         py: Python<'py>,
         port: u16,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (config, done, received, mean) = self.with(py, |inner| {
+        let (config, done, received, mean) = self.with(py, move |inner| {
             let config = inner.port(port)?.clone();
             let received = inner.received.get(&port).copied().unwrap_or_default();
             Ok((config, inner.port_statistics(port)?, received, inner.mean_depth(port)))

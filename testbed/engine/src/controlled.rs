@@ -1,42 +1,47 @@
-//! The switch under its programs, one after another: what it did under those before stays
-//! counted.
+//! A switch under control: its ports' settings and counts, which outlive programs, the clock that
+//! its driver gives it, and what waits for driver or controllers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use narrows_common::{Packet, Rate, Rng, Time};
 use narrows_switch::{
-    ConfigError, Engine, PortConfig, PortStatistics, Program, Statistics, Switch, SwitchConfig,
-    TimestampUnit, Transmit,
+    ConfigError, ControlError, Engine, PortConfig, PortStatistics, Program, Statistics, Switch,
+    SwitchConfig, TimestampUnit, Transmit,
 };
 use serde::Deserialize;
-
-use super::refusal::Refusal;
 
 /// What a switch is made of besides its program.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Config {
-    pub(super) ports: Vec<PortConfig>,
-    pub(super) timestamp_unit: TimestampUnit,
+pub struct Config {
+    /// Its ports; rates and limits are those in force.
+    pub ports: Vec<PortConfig>,
+    /// The unit of the program's timestamps.
+    pub timestamp_unit: TimestampUnit,
     /// The port whose packets are the controllers'.
     #[serde(default)]
-    pub(super) cpu_port: Option<u16>,
-    /// As `SwitchConfig` has them, for a switch that a run takes.
+    pub cpu_port: Option<u16>,
+    /// As `SwitchConfig` has it, for a switch that a run takes.
     #[serde(default)]
-    pub(super) flow_field: Option<String>,
+    pub flow_field: Option<String>,
+    /// As `SwitchConfig` has it.
     #[serde(default)]
-    pub(super) record_queue: bool,
+    pub record_queue: bool,
+    /// How programs are executed.
     #[serde(default)]
-    pub(super) engine: Engine,
+    pub engine: Engine,
     /// What its random numbers are drawn for, with the seed.
     #[serde(default = "switch_name")]
-    pub(super) name: String,
+    pub name: String,
 }
 
 impl Config {
     /// A switch that runs this program.
-    pub(super) fn build(&self, program_json: &str, seed: u64) -> Result<Switch, Refusal> {
+    ///
+    /// # Errors
+    /// When it is no program, or does not fit the configuration.
+    pub fn build(&self, program_json: &str, seed: u64) -> Result<Switch, Refusal> {
         let refuse = |message: String| Refusal::new("invalid-argument", message);
         let program = Program::from_json(program_json).map_err(|e| refuse(e.to_string()))?;
         let config = SwitchConfig {
@@ -55,26 +60,72 @@ fn switch_name() -> String {
     "switch".to_owned()
 }
 
-pub(super) struct Inner {
-    pub(super) config: Config,
-    pub(super) seed: u64,
-    pub(super) now: Time,
-    pub(super) switch: Option<Switch>,
-    pub(super) paused: usize,
-    pub(super) received: BTreeMap<u16, (u64, u64)>,
-    pub(super) no_program: u64,
-    /// What ports and switch did under programs before.
-    pub(super) ports_before: BTreeMap<u16, PortStatistics>,
-    pub(super) waited_before: BTreeMap<u16, (u128, u128)>,
-    pub(super) before: Statistics,
-    pub(super) sent: VecDeque<Transmit>,
-    pub(super) packet_ins: Vec<Vec<u8>>,
-    pub(super) collect_log: bool,
+/// Why the switch refused.
+#[derive(Debug)]
+pub struct Refusal {
+    /// A kind of `switch/server/target.py`.
+    pub kind: &'static str,
+    /// What was wrong, with the object's name.
+    pub message: String,
 }
 
-impl Inner {
-    pub(super) fn new(config: Config, seed: u64) -> Self {
-        Inner {
+impl Refusal {
+    /// A refusal.
+    pub fn new(kind: &'static str, message: impl Into<String>) -> Self {
+        Refusal { kind, message: message.into() }
+    }
+
+    pub(crate) fn no_such_port(port: u16) -> Self {
+        Refusal::new("not-found", format!("port {port}: there is no such port"))
+    }
+}
+
+impl From<ControlError> for Refusal {
+    fn from(error: ControlError) -> Self {
+        let kind = match &error {
+            ControlError::Unknown { .. } | ControlError::NotFound(_) => "not-found",
+            ControlError::Exists(_) | ControlError::Present { .. } => "already-exists",
+            ControlError::Full { .. } | ControlError::NoRoom { .. } => "resource-exhausted",
+            ControlError::InUse { .. } => "failed-precondition",
+            ControlError::Constant { .. } => "permission-denied",
+            ControlError::Index { .. } => "out-of-range",
+            ControlError::Ambiguous { .. }
+            | ControlError::Value { .. }
+            | ControlError::Missing { .. } => "invalid-argument",
+        };
+        Refusal::new(kind, error.to_string())
+    }
+}
+
+/// A switch, without a program until [`Controlled::install`].
+pub struct Controlled {
+    pub(crate) config: Config,
+    /// What its random numbers follow from.
+    pub seed: u64,
+    /// When it last did something.
+    pub(crate) now: Time,
+    pub(crate) switch: Option<Switch>,
+    /// Calls of `pause` without their `resume`: packets are held back.
+    pub(crate) paused: usize,
+    /// Packets and bytes that came in, by port.
+    pub(crate) received: BTreeMap<u16, (u64, u64)>,
+    /// Packets that came while there was no program.
+    pub(crate) no_program: u64,
+    /// What ports and switch did under programs before.
+    ports_before: BTreeMap<u16, PortStatistics>,
+    waited_before: BTreeMap<u16, (u128, u128)>,
+    before: Statistics,
+    /// Transmissions that began, the CPU port's aside.
+    pub(crate) sent: VecDeque<Transmit>,
+    /// Packets that left by the CPU port.
+    pub(crate) packet_ins: Vec<Vec<u8>>,
+    pub(crate) collect_log: bool,
+}
+
+impl Controlled {
+    /// A switch without a program.
+    pub fn new(config: Config, seed: u64) -> Self {
+        Controlled {
             config,
             seed,
             now: Time::ZERO,
@@ -91,18 +142,30 @@ impl Inner {
         }
     }
 
-    pub(super) fn switch(&mut self) -> Result<&mut Switch, Refusal> {
+    /// The switch under its program.
+    ///
+    /// # Errors
+    /// When there is no program.
+    pub fn switch(&mut self) -> Result<&mut Switch, Refusal> {
         let none = || Refusal::new("failed-precondition", "the switch has no program yet");
         self.switch.as_mut().ok_or_else(none)
     }
 
-    pub(super) fn port(&mut self, port: u16) -> Result<&mut PortConfig, Refusal> {
+    /// A port's settings.
+    ///
+    /// # Errors
+    /// When there is no such port.
+    pub fn port(&mut self, port: u16) -> Result<&mut PortConfig, Refusal> {
         let found = self.config.ports.iter_mut().find(|known| known.port == port);
         found.ok_or_else(|| Refusal::no_such_port(port))
     }
 
-    /// Goes on under another program, with the settings of now.
-    pub(super) fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
+    /// Goes on under another program, with the settings of now. Packets that wait are lost, and
+    /// counted as dropped at egress.
+    ///
+    /// # Errors
+    /// When the switch does not have the ports of this one.
+    pub fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
         for port in &self.config.ports {
             let refuse = |e: ConfigError| Refusal::new("invalid-argument", e.to_string());
             switch.set_queue_limit(self.now, port.port, port.queue).map_err(refuse)?;
@@ -127,7 +190,8 @@ impl Inner {
         Ok(())
     }
 
-    pub(super) fn statistics(&self) -> Statistics {
+    /// What it has done under all programs, ports aside.
+    pub fn statistics(&self) -> Statistics {
         let now = self.switch.as_ref().map(Switch::statistics).unwrap_or_default();
         let before = self.before;
         Statistics {
@@ -143,7 +207,11 @@ impl Inner {
         }
     }
 
-    pub(super) fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
+    /// What a port has done under all programs.
+    ///
+    /// # Errors
+    /// When there is no such port.
+    pub fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
         let now = match &self.switch {
             Some(switch) => {
                 switch.port_statistics(port).map_err(|_| Refusal::no_such_port(port))?
@@ -165,7 +233,7 @@ impl Inner {
     }
 
     /// Packet- and byte-picoseconds waited at a port since the switch began.
-    pub(super) fn waited(&self, port: u16) -> (u128, u128) {
+    fn waited(&self, port: u16) -> (u128, u128) {
         let now = self.switch.as_ref().and_then(|switch| switch.port_waited(self.now, port).ok());
         let (now, before) = (now.unwrap_or_default(), self.waited_before.get(&port));
         let before = before.copied().unwrap_or_default();
@@ -173,25 +241,40 @@ impl Inner {
     }
 
     /// Mean packets and bytes that waited at a port since the switch's clock was zero.
-    pub(super) fn mean_depth(&self, port: u16) -> (f64, f64) {
+    pub fn mean_depth(&self, port: u16) -> (f64, f64) {
         let (packet_ps, byte_ps) = self.waited(port);
         let time_ps = self.now.as_ps().max(1) as f64;
         (packet_ps as f64 / time_ps, byte_ps as f64 / time_ps)
     }
 
-    pub(super) fn handle_packet(&mut self, port: u16, bytes: &[u8], now: Time) {
+    /// A packet arrives at a port.
+    pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
         self.now = self.now.max(now);
         let received = self.received.entry(port).or_default();
         received.0 += 1;
-        received.1 += bytes.len() as u64;
+        received.1 += packet.len() as u64;
         match &mut self.switch {
-            Some(switch) => switch.handle_packet(self.now, port, Packet::from_bytes(bytes)),
+            Some(switch) => switch.handle_packet(self.now, port, packet),
             None => self.no_program += 1,
         }
         self.collect();
     }
 
-    pub(super) fn collect(&mut self) {
+    /// Goes on to `now`.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.now = self.now.max(now);
+        if let Some(switch) = &mut self.switch {
+            switch.handle_timeout(self.now);
+        }
+        self.collect();
+    }
+
+    /// When [`Controlled::handle_timeout`] is needed next, if packets wait.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.switch.as_ref().and_then(Switch::poll_timeout)
+    }
+
+    fn collect(&mut self) {
         let Some(switch) = &mut self.switch else { return };
         while let Some(transmit) = switch.poll_transmit() {
             if Some(transmit.port) == self.config.cpu_port {

@@ -1,0 +1,78 @@
+"""How DPDK is set up here: memory, hugepages, and whether its loop keeps a core to itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testbed.problems import InputError, Problem
+
+MBUF_BYTES = 2048 + 128 + 128 + 64
+"""Room for a frame, DPDK's headroom, the mbuf itself, the pool's own per-object header."""
+OVERHEAD_MIB = 64
+"""For everything that is no mbuf: rings, the environment itself."""
+DEFAULT_MBUFS = 16_384
+HUGEPAGES = Path("/sys/kernel/mm/hugepages")
+PCI_ADDRESS = re.compile(r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the engine is told (`Setup` in testbed/engine/src/python_live.rs)."""
+
+    mbufs: int
+    hugepages: bool
+    pci: bool
+    idle: str | None
+
+    @property
+    def memory_mib(self) -> int:
+        """Memory for the mbufs and everything else."""
+        return OVERHEAD_MIB + self.mbufs * MBUF_BYTES // 2**20
+
+    def as_text(self) -> str:
+        """As the engine reads it."""
+        fields: dict[str, Any] = {"hugepages": self.hugepages, "memory_mib": self.memory_mib}
+        return json.dumps(fields | {"pci": self.pci, "mbufs": self.mbufs, "idle": self.idle})
+
+
+def add_options(add: Any) -> None:
+    """The options of every command that opens DPDK ports."""
+    add("--mbufs", type=int, default=DEFAULT_MBUFS, metavar="N",
+        help=f"packets that memory is set aside for ({DEFAULT_MBUFS})")  # fmt: skip
+    add("--no-huge", action="store_true", help="no hugepages, even where enough are free")
+    add("--poll", action="store_const", const="poll", dest="idle",
+        help="the data path keeps its core busy (where three or more are there)")  # fmt: skip
+    add("--yield", action="store_const", const="yield", dest="idle",
+        help="it lets others run while nothing is due (where there are fewer)")  # fmt: skip
+
+
+def setup(options: argparse.Namespace, devices: list[str]) -> Setup:
+    """The set-up for these devices. Raises `InputError`."""
+    if not 512 <= options.mbufs < 2**24:
+        raise InputError("--mbufs", [Problem(str(options.mbufs), "expected 512 to 16777215")])
+    pci = any(PCI_ADDRESS.match(device) for device in devices)
+    without = Setup(options.mbufs, False, pci, options.idle)
+    enough = free_hugepages_mib() >= without.memory_mib
+    return Setup(options.mbufs, enough and not options.no_huge, pci, options.idle)
+
+
+def free_hugepages_mib() -> int:
+    """Memory in hugepages that nobody has taken."""
+    kib = 0
+    for size in HUGEPAGES.glob("hugepages-*kB"):
+        try:
+            free = int((size / "free_hugepages").read_text())
+        except (OSError, ValueError):
+            continue
+        kib += free * int(size.name.removeprefix("hugepages-").removesuffix("kB"))
+    return kib // 1024
+
+
+def more_hugepages(memory_mib: int) -> str:
+    """The command that sets enough hugepages of 2 MiB aside."""
+    return f"sysctl -w vm.nr_hugepages={-(-memory_mib // 2)}"

@@ -1,0 +1,141 @@
+//! A DPDK port with the packets that wait for their instant to leave by it: the cable's delay.
+
+use std::collections::VecDeque;
+
+use narrows_common::{Duration, Packet, Time};
+use narrows_dpdk::{BURST, Clock, Mbuf, Mempool, Port};
+
+use super::instrument::{Lateness, RateMeter, WireSummary};
+use super::{Departure, Node};
+
+/// A device that has not taken a packet for so long loses it, as a cable that was unplugged.
+const GIVE_UP: Duration = Duration::from_ms(10);
+
+/// A port and what is under way to it.
+#[derive(Debug)]
+pub struct Wire {
+    name: String,
+    port: Port,
+    pool: Mempool,
+    /// In the order of their instants.
+    waiting: VecDeque<Departure>,
+    /// Written out and due; `due` has an element for each.
+    packets: Vec<Mbuf>,
+    due: VecDeque<Due>,
+    lateness: Lateness,
+    rate: RateMeter,
+    sent: u64,
+    received: u64,
+    not_sent: u64,
+    without_memory: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    start: Time,
+    end: Time,
+    at: Time,
+}
+
+impl Wire {
+    /// A wire that gets memory for what it sends from `pool`.
+    pub fn new(name: String, port: Port, pool: Mempool) -> Self {
+        Wire {
+            name,
+            port,
+            pool,
+            waiting: VecDeque::new(),
+            packets: Vec::with_capacity(BURST),
+            due: VecDeque::with_capacity(BURST),
+            lateness: Lateness::new(),
+            rate: RateMeter::default(),
+            sent: 0,
+            received: 0,
+            not_sent: 0,
+            without_memory: 0,
+        }
+    }
+
+    /// A packet is to leave at its instant.
+    pub(crate) fn send(&mut self, departure: Departure) {
+        debug_assert!(
+            self.waiting.back().is_none_or(|last| last.at <= departure.at),
+            "a wire keeps the order"
+        );
+        self.waiting.push_back(departure);
+    }
+
+    /// When the next packet is to leave.
+    pub(crate) fn poll_timeout(&self) -> Option<Time> {
+        if !self.due.is_empty() {
+            return Some(Time::ZERO);
+        }
+        self.waiting.front().map(|departure| departure.at)
+    }
+
+    /// Adds what has come in to `received`, which is empty. Returns how many packets that is.
+    pub(crate) fn receive(&mut self, received: &mut Vec<Mbuf>) -> usize {
+        let count = self.port.receive(received);
+        self.received += count as u64;
+        count
+    }
+
+    /// Hands the device what is due, a burst at most. Returns how many packets left.
+    pub(crate) fn transmit_due(&mut self, clock: &mut Clock, node: &mut impl Node) -> usize {
+        let now = clock.now();
+        while self.due.len() < BURST
+            && self.waiting.front().is_some_and(|departure| departure.at <= now)
+        {
+            let Departure { start, end, at, packet, .. } =
+                self.waiting.pop_front().expect("looked at above");
+            match self.written(&packet) {
+                Some(mbuf) => {
+                    self.packets.push(mbuf);
+                    self.due.push_back(Due { start, end, at });
+                }
+                None => self.without_memory += 1,
+            }
+            node.recycle(packet);
+        }
+        if self.due.is_empty() {
+            return 0;
+        }
+        let sent = self.port.transmit(&mut self.packets);
+        let after = clock.now();
+        self.sent += sent as u64;
+        for Due { start, end, at } in self.due.drain(..sent) {
+            self.lateness.add(at, after);
+            self.rate.add(start, end, after);
+        }
+        let lost = self.due.iter().take_while(|due| due.at + GIVE_UP < after).count();
+        self.due.drain(..lost);
+        self.packets.drain(..lost);
+        self.not_sent += lost as u64;
+        sent
+    }
+
+    /// A packet in the device's memory, its zeros written out.
+    fn written(&self, packet: &Packet) -> Option<Mbuf> {
+        let mut mbuf = self.pool.alloc()?;
+        let bytes = mbuf.resize(packet.len())?;
+        let (data, zeros) = bytes.split_at_mut(packet.data.len());
+        data.copy_from_slice(&packet.data);
+        zeros.fill(0);
+        Some(mbuf)
+    }
+
+    pub(crate) fn summary(&self) -> WireSummary {
+        let counts = self.port.counts();
+        WireSummary {
+            name: self.name.clone(),
+            device: self.port.device().to_owned(),
+            sent: self.sent,
+            received: self.received,
+            not_sent: self.not_sent,
+            without_memory: self.without_memory + counts.without_memory,
+            missed: counts.missed + counts.errors,
+            departure_error_us: self.lateness.summary(),
+            rate_error: self.rate.summary(),
+        }
+    }
+}

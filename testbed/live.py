@@ -1,0 +1,88 @@
+"""`narrows switch` on DPDK ports: real packets, in real time, with controllers beside the path."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import threading
+import time
+from typing import Any
+
+from testbed import dpdk, units
+from testbed.catalogue import engine
+from testbed.problems import InputError, Problem
+
+POLL_S = 0.02
+"""How often controllers are looked after; packets do not wait for it."""
+
+Port = tuple[int, str, int]
+"""Number, device string, and the cable's delay in picoseconds."""
+
+
+def ports(devices: dict[int, str], delays: dict[int, str]) -> list[Port]:
+    """Every live port. Raises `InputError`."""
+    for port in set(delays) - set(devices):
+        raise InputError("--delay", [Problem(str(port), "there is no such --port")])
+    found = []
+    for number, device in sorted(devices.items()):
+        try:
+            delay_ps = units.parse_duration(delays.get(number, "0s"))
+        except ValueError as error:
+            raise InputError("--delay", [Problem(delays[number], str(error))]) from None
+        found.append((number, device, delay_ps))
+    return found
+
+
+def af_packet(number: int, interface: str) -> str:
+    """The device string of a network interface of this machine."""
+    return f"net_af_packet{number},iface={interface}"
+
+
+class Live:
+    """A switch on its ports, from its making to `stop`. Raises `InputError`."""
+
+    def __init__(
+        self, switch: Any, live_ports: list[Port], options: argparse.Namespace, log: logging.Logger
+    ) -> None:
+        self._log = log
+        setup = dpdk.setup(options, [device for _, device, _ in live_ports])
+        try:
+            self._live = engine().Live(switch, live_ports, setup.as_text())
+        except engine().DeviceError as error:
+            raise InputError("--port", [Problem("", str(error))]) from None
+        if not setup.hugepages and not options.no_huge:
+            log.info("no hugepages; they make it faster: %s", dpdk.more_hugepages(setup.memory_mib))
+        for number, device, _ in live_ports:
+            log.info("port %d: %s", number, device)
+
+    def serve(self, service: Any, stop: threading.Event) -> None:
+        """Until `stop` is set. Raises `RuntimeError` when the data path ends by itself."""
+        while not stop.wait(POLL_S):
+            if not self._live.is_running():
+                raise RuntimeError("the data path has ended")
+            service.poll(time.monotonic_ns())
+
+    def stop(self) -> None:
+        """Closes the ports and says how far the instrument was off."""
+        instrument = self._live.stop()
+        if instrument is None:
+            return
+        for wire in instrument["wires"]:
+            late, rate = wire["departure_error_us"], wire["rate_error"]
+            self._log.info(
+                "%s: received %d, sent %d, late by %.1f us (median), %.1f (99 %%), %.1f us (max)",
+                wire["name"], wire["received"], wire["sent"], late["p50"], late["p99"], late["max"],
+            )  # fmt: skip
+            if rate is not None:
+                self._log.info(
+                    "%s: rate off by %+.4f %% at most over %d busy seconds",
+                    wire["name"], 100 * rate["worst"], rate["windows"],
+                )  # fmt: skip
+            for key in ("not_sent", "without_memory", "missed"):
+                if wire[key]:
+                    self._log.info("%s: %s %d", wire["name"], key.replace("_", " "), wire[key])
+        polls = instrument["polls"]
+        self._log.info(
+            "polled %d times, longest gap %.1f us; clock off by %.2f parts in a million",
+            polls["count"], polls["gap_max_us"], instrument["clock_error_ppm"],
+        )  # fmt: skip

@@ -1,0 +1,47 @@
+"""ICMP echoes to an address, one at a time: `ping.py ADDRESS COUNT` prints round trips in ms."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+import time
+
+
+def checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071)."""
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total = (total >> 16) + (total & 0xFFFF)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def echo(identifier: int, number: int) -> bytes:
+    """An echo request of 64 bytes (RFC 792)."""
+    head = struct.pack("!BBHHH", 8, 0, 0, identifier, number)
+    body = bytes(56)
+    return struct.pack("!BBHHH", 8, 0, checksum(head + body), identifier, number) + body
+
+
+def main(address: str, count: int) -> None:
+    """Prints a line for each echo that came back within two seconds."""
+    identifier = os.getpid() & 0xFFFF
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
+        raw.settimeout(2.0)
+        for number in range(count):
+            sent = time.perf_counter()
+            raw.sendto(echo(identifier, number), (address, 0))
+            while True:
+                try:
+                    packet = raw.recv(2048)
+                except TimeoutError:
+                    break
+                kind, _, _, whose, which = struct.unpack("!BBHHH", packet[20:28])
+                if (kind, whose, which) == (0, identifier, number):
+                    print(f"{(time.perf_counter() - sent) * 1e3:.3f}")
+                    break
+            time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
