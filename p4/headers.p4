@@ -35,9 +35,11 @@ header ipv4_t {
 }
 
 // At most 40 bytes: ihl is 15 words of which the fixed part takes 5.
+#ifdef HAS_VARBIT
 header ipv4_options_t {
     varbit<320> options;
 }
+#endif
 
 // The fixed part; TCP options stay in the payload, which the switch never reads.
 header tcp_t {
@@ -133,7 +135,9 @@ struct headers_t {
     report_flow_t report_flow;
     ethernet_t ethernet;
     ipv4_t ipv4;
+#ifdef HAS_VARBIT
     ipv4_options_t ipv4_options;
+#endif
     tcp_t tcp;
     udp_t udp;
 }

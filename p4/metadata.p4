@@ -22,9 +22,6 @@ const drop_t DROP_TTL = 4;
 const drop_t DROP_RANDOM_LOSS = 5;
 const bit<32> DROP_REASONS = 6;
 
-// Hashed flow ids have the top bit set, so they never meet a configured one.
-const bit<32> HASHED_FLOW = 0x80000000;
-
 // The fields that a clone takes along to become a report.
 const bit<8> REPORT_FIELDS = 1;
 
@@ -38,7 +35,7 @@ struct metadata_t {
     bool is_clone;
     bit<16> report_session;  // 0: no report of this packet
     // Both, and taken along by a report's clone
-    @field_list(REPORT_FIELDS) bit<32> flow_id;
+    @field_list(REPORT_FIELDS) bit<32> flow_id;  // hashed ones have the top bit set, configured ones don't
     @field_list(REPORT_FIELDS) port_t ingress_port;
     @field_list(REPORT_FIELDS) port_t egress_port;
     @field_list(REPORT_FIELDS) bit<8> queue_id;

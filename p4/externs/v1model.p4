@@ -1,28 +1,46 @@
 // What the stages need of an architecture, in v1model's words. externs/tna.p4 says the same in
 // TNA's; a stage is written once. Declarations end themselves, statements take a semicolon.
+//
+// TNA fixes what is done to a register where it is declared, v1model where it is used, so both
+// places name it: a stage says REGISTER_SUM(32, SIZE, total, amount) and REGISTER_ADD(total, 32, index, amount).
+
+#define HAS_VARBIT
 
 #define PACKET_COUNTER(size, name) counter(size, CounterType.packets) name;
 #define COUNT(name, index) name.count((bit<32>) (index))
 
 #define TABLE_COUNTER(name) direct_counter(CounterType.packets_and_bytes) name;
 #define COUNTED_BY(name) counters = name
+#define COUNT_ENTRY(name)
 
-#define REGISTER(width, size, name) register<bit<width>>(size) name;
+// How often: the register counts packets.
+#define REGISTER_COUNT(width, size, name) register<bit<width>>(size) name;
+#define REGISTER_COUNT_ONE(name, width, index) REGISTER_ADD(name, width, index, 1)
+
+#define REGISTER_SUM(width, size, name, amount) register<bit<width>>(size) name;
 #define REGISTER_ADD(name, width, index, amount) \
     { bit<width> old; name.read(old, index); name.write(index, old + (bit<width>) (amount)); }
+
+#define REGISTER_MAXIMUM(width, size, name, value) register<bit<width>>(size) name;
 #define REGISTER_MAX(name, width, index, value) \
     { bit<width> old; name.read(old, index); if ((value) > old) { name.write(index, value); } }
-// Adds one, begins again at zero when `period` is reached, and says whether it was.
-#define REGISTER_EVERY(name, width, index, period, reached) \
-    { bit<width> count; name.read(count, index); count = count + 1; reached = count >= (period); \
-      if (reached) { count = 0; } name.write(index, count); }
+
+// Counts from zero to `last`, and says when it begins again.
+#define REGISTER_CYCLE(width, size, name, last) register<bit<width>>(size) name;
+#define REGISTER_STEP(name, width, index, last, begins_again) \
+    { bit<width> count; name.read(count, index); begins_again = 0; if (count >= (last)) { begins_again = 1; } \
+      if (begins_again == 1) { count = 0; } else { count = count + 1; } name.write(index, count); }
+
 // Reads into `value` and leaves the successor behind.
+#define REGISTER_SEQUENCE(width, size, name) register<bit<width>>(size) name;
 #define REGISTER_NEXT(name, width, index, value) \
     { name.read(value, index); name.write(index, value + 1); }
 
 #define RANDOM_SOURCE(name)
 #define RANDOM32(name, value) random<bit<32>>(value, 0, 0xFFFFFFFF)
 
+// CRC-32 of the fields, the top bit set.
 #define HASH_SOURCE(name)
-#define HASH32(name, value, ...) \
-    hash(value, HashAlgorithm.crc32, 32w0, { __VA_ARGS__ }, 33w0x100000000)
+#define HASH_WITH_TOP_BIT(name, value, ...) \
+    hash(value, HashAlgorithm.crc32, 32w0, { __VA_ARGS__ }, 33w0x100000000); \
+    value = value | 0x80000000

@@ -3,10 +3,10 @@
 // Bucket 0 counts delays of 0, bucket b counts 2^(b-1) .. 2^b - 1.
 
 control MeasureDelay(inout metadata_t meta) {
-    REGISTER(64, PORTS, delay_count)
-    REGISTER(64, PORTS, delay_sum)
-    REGISTER(32, PORTS, delay_max)
-    REGISTER(64, PORTS * DELAY_BUCKETS, delay_histogram)
+    REGISTER_COUNT(64, PORTS, delay_count)
+    REGISTER_SUM(64, PORTS, delay_sum, meta.queue_delay)
+    REGISTER_MAXIMUM(32, PORTS, delay_max, meta.queue_delay)
+    REGISTER_COUNT(64, PORTS * DELAY_BUCKETS, delay_histogram)
 
     bit<8> bucket = 0;
 
@@ -57,11 +57,11 @@ control MeasureDelay(inout metadata_t meta) {
 
     apply {
         bit<32> port = (bit<32>) meta.egress_port;
-        REGISTER_ADD(delay_count, 64, port, 1);
+        REGISTER_COUNT_ONE(delay_count, 64, port);
         REGISTER_ADD(delay_sum, 64, port, meta.queue_delay);
         REGISTER_MAX(delay_max, 32, port, meta.queue_delay);
         delay_log2.apply();
-        bit<32> cell = port * DELAY_BUCKETS + (bit<32>) bucket;
-        REGISTER_ADD(delay_histogram, 64, cell, 1);
+        bit<32> cell = (bit<32>) (meta.egress_port ++ bucket[5:0]);
+        REGISTER_COUNT_ONE(delay_histogram, 64, cell);
     }
 }

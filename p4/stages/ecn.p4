@@ -5,11 +5,10 @@
 control MarkEcn(inout headers_t hdr, inout metadata_t meta) {
     PACKET_COUNTER(PORTS, ecn_marks)
 
+    depth_t threshold = 0;
+
     action mark_above(depth_t packets) {
-        if (meta.queue_depth > packets && hdr.ipv4.ecn != ECN_NOT_CAPABLE) {
-            hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED;
-            COUNT(ecn_marks, meta.egress_port);
-        }
+        threshold = packets;
     }
 
     table ecn {
@@ -20,8 +19,14 @@ control MarkEcn(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        if (hdr.ipv4.isValid()) {
-            ecn.apply();
+        if (hdr.ipv4.isValid() && hdr.ipv4.ecn != ECN_NOT_CAPABLE) {
+            if (ecn.apply().hit) {
+                depth_t excess = meta.queue_depth |-| threshold;
+                if (excess != 0) {
+                    hdr.ipv4.ecn = ECN_CONGESTION_EXPERIENCED;
+                    COUNT(ecn_marks, meta.egress_port);
+                }
+            }
         }
     }
 }

@@ -5,13 +5,14 @@ control IdentifyFlow(inout headers_t hdr, inout metadata_t meta) {
     HASH_SOURCE(flow_hash)
 
     action set_flow(bit<32> flow_id) {
+        COUNT_ENTRY(flow_counter);
         meta.flow_id = flow_id;
     }
 
     action hash_flow() {
-        HASH32(flow_hash, meta.flow_id,
-               hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.src_port, meta.dst_port);
-        meta.flow_id = meta.flow_id | HASHED_FLOW;
+        COUNT_ENTRY(flow_counter);
+        HASH_WITH_TOP_BIT(flow_hash, meta.flow_id,
+            hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.src_port, meta.dst_port);
     }
 
     table flow {

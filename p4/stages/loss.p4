@@ -4,12 +4,10 @@
 control RandomLoss(inout headers_t hdr, inout metadata_t meta) {
     RANDOM_SOURCE(loss_random)
 
+    bit<32> below = 0;
+
     action lose_below(bit<32> threshold) {
-        bit<32> draw;
-        RANDOM32(loss_random, draw);
-        if (draw < threshold) {
-            meta.drop = DROP_RANDOM_LOSS;
-        }
+        below = threshold;
     }
 
     table loss {
@@ -20,6 +18,13 @@ control RandomLoss(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        loss.apply();
+        if (loss.apply().hit) {
+            bit<32> draw;
+            RANDOM32(loss_random, draw);
+            bit<32> margin = below |-| draw;
+            if (margin != 0) {
+                meta.drop = DROP_RANDOM_LOSS;
+            }
+        }
     }
 }

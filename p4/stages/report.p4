@@ -2,7 +2,7 @@
 // first REPORT_INNER_BYTES from the IPv4 header on.
 
 control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collector_port) {
-    REGISTER(32, PORTS, report_sequence)
+    REGISTER_SEQUENCE(32, PORTS, report_sequence)
 
     action send_to(bit<32> node_id, mac_t src_mac, mac_t dst_mac, ipv4_address_t src_addr,
                    ipv4_address_t dst_addr, bit<16> udp_port) {
@@ -71,7 +71,7 @@ control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collect
             hdr.report_hop.setValid();
             hdr.report_hop.ingress_port = (bit<16>) meta.ingress_port;
             hdr.report_hop.egress_port = (bit<16>) meta.egress_port;
-            hdr.report_hop.hop_latency = (bit<32>) (meta.egress_timestamp - meta.ingress_timestamp);
+            hdr.report_hop.hop_latency = (bit<32>) meta.egress_timestamp - (bit<32>) meta.ingress_timestamp;
             hdr.report_hop.queue_id = meta.queue_id;
             hdr.report_hop.queue_depth = meta.queue_depth;
             hdr.report_hop.ingress_timestamp = (bit<64>) meta.ingress_timestamp;

@@ -1,14 +1,14 @@
 // Decides whether this packet is reported: every packet of an output port, or 1 in `every`.
 
 control SelectReport(inout metadata_t meta) {
-    REGISTER(32, PORTS, report_countdown)
+    bit<32> last = 0;
+    bit<16> report_session = 0;
+
+    REGISTER_CYCLE(32, PORTS, report_countdown, last)
 
     action report_every(bit<32> every, bit<16> session) {
-        bool due;
-        REGISTER_EVERY(report_countdown, 32, (bit<32>) meta.egress_port, every, due);
-        if (due) {
-            meta.report_session = session;
-        }
+        last = every - 1;
+        report_session = session;
     }
 
     table telemetry {
@@ -19,6 +19,12 @@ control SelectReport(inout metadata_t meta) {
     }
 
     apply {
-        telemetry.apply();
+        if (telemetry.apply().hit) {
+            bit<1> due;
+            REGISTER_STEP(report_countdown, 32, (bit<32>) meta.egress_port, last, due);
+            if (due == 1) {
+                meta.report_session = report_session;
+            }
+        }
     }
 }

@@ -252,7 +252,7 @@ fn errors_name_the_thing() {
         }
     };
     refuse(r#""op":"mark_to_drop""#, r#""op":"drop_gently""#, &["action", "drop_gently"]);
-    refuse(r#""op":"modify_field_rng_uniform""#, r#""op":"rng""#, &["lose_below", "'rng'"]);
+    refuse(r#""op":"modify_field_rng_uniform""#, r#""op":"rng""#, &["loss", "'rng'"]);
     refuse(r#""algo":"crc32""#, r#""algo":"md5""#, &["calculation 'calc", "'md5'"]);
     refuse(r#""match_type":"lpm""#, r#""match_type":"longest""#, &["table", "'longest'"]);
     refuse(r#"["tcp","src_port"]"#, r#"["tcp","sport"]"#, &["tcp_t.sport"]);
