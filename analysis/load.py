@@ -33,6 +33,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "ingress_ns", "egress_ns", "queue_delay_ns", "hop_latency_ns", "source", "destination",
     ),
     "messages": ("flow", "message", "length_bytes", "written_ps", "read_ps"),
+    "capture": ("time_ps", "host", "direction", "length_bytes", "bytes"),
 }  # fmt: skip
 """The tables of a run directory and the columns each must have."""
 

@@ -24,6 +24,8 @@ TARGETS = {
     "bmv2": "simple_switch_grpc (not there yet)",
     "tofino": "a Tofino switch (not there yet)",
 }
+EXPORTS = ("csv", "pcapng", "iperf3", "flent")
+EXPORT_HELP = "csv; pcapng for Wireshark (a run with --set record.capture=true); iperf3; flent"
 LISTS = (
     "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications", "figures",
     "targets",
@@ -80,6 +82,12 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("results", type=Path, nargs="+", metavar="DIR", help="results/<scenario>")
     report.add_argument("--out", type=Path, metavar="FILE.html", help="(<first DIR>/report.html)")
     report.set_defaults(command=write_report)
+
+    export = commands.add_parser("export", help="runs in the formats of other tools")
+    export.add_argument("results", type=Path, nargs="+", metavar="DIR", help="results/<scenario>")
+    export.add_argument("--format", required=True, choices=EXPORTS, help=EXPORT_HELP)
+    export.add_argument("--out", type=Path, metavar="DIR", help="(<DIR>/export)")
+    export.set_defaults(command=export_runs)
 
     stf = commands.add_parser("stf", help="run STF tests on the software switch, in virtual time")
     stf.add_argument("tests", type=Path, nargs="+", metavar="TEST.stf", help="the tests")
@@ -195,6 +203,22 @@ def write_report(options: argparse.Namespace) -> int:
     except LoadError as error:
         raise InputError("report", [Problem("", str(error))]) from None
     print(out)
+    return DONE
+
+
+def export_runs(options: argparse.Namespace) -> int:
+    """`narrows export`."""
+    from analysis.export import ExportError, export
+    from analysis.load import LoadError
+
+    try:
+        for path in export(options.results, options.format, options.out):
+            print(path)
+    except (LoadError, ExportError) as error:
+        raise InputError("export", [Problem("", str(error))]) from None
+    except OSError as error:
+        print(f"narrows: export: {error}", file=sys.stderr)
+        return FAILED
     return DONE
 
 

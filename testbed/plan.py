@@ -56,6 +56,7 @@ def make_plan(scenario: Scenario, source: str) -> Json:
                 "packets": scenario.record.packets,
                 "flows": scenario.record.flows != "off",
                 "messages": scenario.record.messages,
+                "capture": scenario.record.capture,
             },
         }
     except LayoutError as error:

@@ -424,6 +424,8 @@ class Record(Model):
     """A row per ACK, none, or one per interval."""
     messages: bool = True
     """Applications' messages."""
+    capture: bool = False
+    """Every packet that a host sends or receives, for `narrows export --format pcapng`."""
 
 
 class Sweep(Model):

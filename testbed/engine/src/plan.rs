@@ -187,4 +187,6 @@ pub struct RecordPlan {
     pub flows: bool,
     /// `messages.parquet`.
     pub messages: bool,
+    /// `capture.parquet`.
+    pub capture: bool,
 }

@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::Path;
 
 use narrows_common::record::{FlowRecord, MessageRecord, QueueRecord};
+use narrows_common::{Packet, Time};
 use parquet::data_type::ByteArray;
 
 use crate::EngineError;
 use crate::collector::Report;
-use crate::io::rows::QueueRow;
+use crate::io::rows::{CaptureRow, QueueRow};
 use crate::io::table::{Row, Table};
 use crate::plan::RecordPlan;
 
@@ -45,12 +46,13 @@ impl<R: Row + Send + 'static> Sink<R> {
     }
 }
 
-/// The four tables of a run.
+/// The tables of a run.
 pub struct Recorder {
     queue: Sink<QueueRow>,
     flows: Sink<FlowRecord>,
     packets: Sink<Report>,
     messages: Sink<MessageRecord>,
+    capture: Sink<CaptureRow>,
 }
 
 impl Recorder {
@@ -69,6 +71,7 @@ impl Recorder {
             flows: Sink::create(directory, "flows.parquet", wanted.flows, ())?,
             packets: Sink::create(directory, "packets.parquet", wanted.packets, ())?,
             messages: Sink::create(directory, "messages.parquet", wanted.messages, ())?,
+            capture: Sink::create(directory, "capture.parquet", wanted.capture, ())?,
         })
     }
 
@@ -92,12 +95,21 @@ impl Recorder {
         self.packets.extend([report]);
     }
 
+    /// Takes a packet that a host sends or receives, where captures are wanted.
+    pub fn handle_packet(&mut self, at: Time, host: usize, sent: bool, packet: &Packet) {
+        if self.capture.0.is_some() {
+            let (length_bytes, bytes) = (packet.len() as u32, packet.data.clone());
+            self.capture.extend([CaptureRow { at, host: host as u32, sent, length_bytes, bytes }]);
+        }
+    }
+
     /// True when a table can't be written any more; [`Recorder::close`] says why.
     pub fn has_failed(&self) -> bool {
         self.queue.has_failed()
             || self.flows.has_failed()
             || self.packets.has_failed()
             || self.messages.has_failed()
+            || self.capture.has_failed()
     }
 
     /// Writes the rest and closes the files.
@@ -108,7 +120,8 @@ impl Recorder {
         self.queue.close()?;
         self.flows.close()?;
         self.packets.close()?;
-        self.messages.close()
+        self.messages.close()?;
+        self.capture.close()
     }
 }
 

@@ -240,6 +240,7 @@ impl World {
                 self.drain_switch(switch);
             }
             Receiver::Host(host) => {
+                self.recorder.handle_packet(now, host, false, &packet);
                 self.hosts[host].host.handle_packet(now, &packet);
                 self.pool.give(packet);
                 self.drain_host(now, host);
@@ -252,6 +253,7 @@ impl World {
         let node = &mut self.hosts[index];
         let mut packet = self.pool.take();
         while node.host.poll_transmit(now, &mut packet) {
+            self.recorder.handle_packet(now, index, true, &packet);
             if let Some(at) = node.access.handle_up(now, packet.len()) {
                 let sent = std::mem::replace(&mut packet, self.pool.take());
                 let pipe = &mut self.pipes[node.uplink].pipe;

@@ -1,8 +1,8 @@
 //! The tables' rows: which column holds what. Units are last in the names.
 
 use bytes::Bytes;
-use narrows_common::Duration;
 use narrows_common::record::{FlowRecord, MessageRecord, QueueEvent, QueueRecord};
+use narrows_common::{Duration, Time};
 use parquet::data_type::ByteArray;
 
 use super::table::{Column, Row};
@@ -38,10 +38,10 @@ impl Row for QueueRow {
         let record = || rows.iter().map(|row| &row.record);
         vec![
             Column::I64(record().map(|r| r.at.as_ps() as i64).collect()),
-            Column::Text(rows.iter().map(|row| names[usize::from(row.switch)].clone()).collect()),
+            Column::Bytes(rows.iter().map(|row| names[usize::from(row.switch)].clone()).collect()),
             Column::I32(record().map(|r| r.port.into()).collect()),
             Column::I32(record().map(|r| r.queue.into()).collect()),
-            Column::Text(
+            Column::Bytes(
                 record()
                     .map(|r| match r.event {
                         QueueEvent::Enqueue => text("enqueue"),
@@ -50,7 +50,7 @@ impl Row for QueueRow {
                     })
                     .collect(),
             ),
-            Column::Text(
+            Column::Bytes(
                 record()
                     .map(|r| match r.event {
                         QueueEvent::Drop(reason) => text(reason.name()),
@@ -98,7 +98,7 @@ impl Row for FlowRecord {
             Column::I64(rows.iter().map(|r| r.retransmits as i64).collect()),
             Column::I64(rows.iter().map(|r| r.timeouts as i64).collect()),
             Column::I64(rows.iter().map(|r| r.round as i64).collect()),
-            Column::Text(rows.iter().map(|r| text(r.phase.name())).collect()),
+            Column::Bytes(rows.iter().map(|r| text(r.phase.name())).collect()),
         ]
     }
 }
@@ -145,8 +145,43 @@ impl Row for Report {
             Column::I64(rows.iter().map(|r| r.egress_ns as i64).collect()),
             Column::I64(rows.iter().map(|r| r.queue_delay_ns.into()).collect()),
             Column::I64(rows.iter().map(|r| r.hop_latency_ns.into()).collect()),
-            Column::Text(rows.iter().map(|r| end(r.source)).collect()),
-            Column::Text(rows.iter().map(|r| end(r.destination)).collect()),
+            Column::Bytes(rows.iter().map(|r| end(r.source)).collect()),
+            Column::Bytes(rows.iter().map(|r| end(r.destination)).collect()),
+        ]
+    }
+}
+
+/// A packet at a host: what a capture there would hold, the zeros at its end left out.
+#[derive(Clone, Debug)]
+pub struct CaptureRow {
+    /// When it was sent, or received.
+    pub at: Time,
+    /// The host's index.
+    pub host: u32,
+    /// True when the host sent it.
+    pub sent: bool,
+    /// Its length, from the Ethernet header on.
+    pub length_bytes: u32,
+    /// Its first bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Row for CaptureRow {
+    const SCHEMA: &'static str = "message capture {
+        required int64 time_ps; required int32 host; required binary direction (UTF8);
+        required int32 length_bytes; required binary bytes; }";
+    const REPEATING: &'static [&'static str] = &["host", "direction", "length_bytes"];
+
+    type Shared = ();
+
+    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
+        let direction = |sent| text(if sent { "sent" } else { "received" });
+        vec![
+            Column::I64(rows.iter().map(|r| r.at.as_ps() as i64).collect()),
+            Column::I32(rows.iter().map(|r| r.host as i32).collect()),
+            Column::Bytes(rows.iter().map(|r| direction(r.sent)).collect()),
+            Column::I32(rows.iter().map(|r| r.length_bytes as i32).collect()),
+            Column::Bytes(rows.iter().map(|r| ByteArray::from(r.bytes.clone())).collect()),
         ]
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -33,14 +33,14 @@ pub enum Column {
     I64(Vec<i64>),
     /// 64-bit integers, some missing.
     OptionalI64(Vec<Option<i64>>),
-    /// Text of few distinct values.
-    Text(Vec<ByteArray>),
+    /// Text, or bytes.
+    Bytes(Vec<ByteArray>),
 }
 
 /// A row of a table.
 pub trait Row: Sized {
-    /// The table's schema as a Parquet message type. Integer columns are stored as differences;
-    /// name in `REPEATING` those of few distinct values, which are stored as a dictionary.
+    /// The table's schema as a Parquet message type. Columns are stored as differences from the row
+    /// before; name in `REPEATING` those of few distinct values, which are stored as a dictionary.
     const SCHEMA: &'static str;
     /// Columns of few distinct values.
     const REPEATING: &'static [&'static str];
@@ -124,6 +124,8 @@ impl GroupWriter {
             let column = ColumnPath::from(field.name());
             properties = if R::REPEATING.contains(&field.name()) {
                 properties.set_column_dictionary_enabled(column, true)
+            } else if field.get_physical_type() == Type::BYTE_ARRAY {
+                properties.set_column_encoding(column, Encoding::DELTA_BYTE_ARRAY)
             } else {
                 properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
             };
@@ -150,7 +152,7 @@ impl GroupWriter {
                     let present: Vec<i64> = values.iter().copied().flatten().collect();
                     writer.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?;
                 }
-                Column::Text(values) => {
+                Column::Bytes(values) => {
                     writer.typed::<ByteArrayType>().write_batch(values, None, None)?;
                 }
             }

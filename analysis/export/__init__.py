@@ -1,0 +1,42 @@
+"""Run directories in the formats of other tools: one file each, listed here.
+
+A new format is a file that ends in one `FORMAT` record, and its line in `FORMATS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from analysis.export import csv, flent, iperf3, pcapng
+from analysis.export.base import ExportError, Format
+from analysis.load import load
+
+__all__ = ["FORMATS", "ExportError", "Format", "export"]
+
+FORMATS: Final[tuple[Format, ...]] = (csv.FORMAT, pcapng.FORMAT, iperf3.FORMAT, flent.FORMAT)
+"""Every format, in the order of the help."""
+
+
+def export(dirs: Sequence[Path], name: str, out: Path | None = None) -> list[Path]:
+    """Writes each run of these directories (a scenario's results, or single runs) in one format.
+
+    To `<out>/<run><suffix>`; `out` None is `export/` beside the runs. Returns what was written.
+    Raises `LoadError` for what is no run, `ExportError` for a run that lacks what the format
+    needs, before anything is written, and `OSError`.
+    """
+    wanted = next(known for known in FORMATS if known.name == name)
+    runs = [run for directory in dirs for run in load(directory)]
+    for run in runs:
+        missing = [table for table in wanted.needs if not run.has(table)]
+        if missing:
+            raise ExportError(run, wanted, missing[0])
+    paths = []
+    for run in runs:
+        directory = out or run.path.parent / "export"
+        directory.mkdir(parents=True, exist_ok=True)
+        path = directory / f"{run.name}{wanted.suffix}"
+        wanted.write(run, path)
+        paths.append(path)
+    return paths

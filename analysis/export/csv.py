@@ -1,0 +1,47 @@
+"""Every table of a run as CSV, in a directory of the run's name; the summary's flows as well.
+
+Columns are those of the tables, units in their names. Bytes are hexadecimal.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+
+from analysis.export.base import Format
+from analysis.load import COLUMNS, Run
+
+
+def write(run: Run, path: Path) -> None:
+    """Writes `<path>/<table>.csv` of each table, row by row from the disk, and `summary.csv`."""
+    path.mkdir(exist_ok=True)
+    for name in COLUMNS:
+        if run.has(name):
+            rows = run.table(name).with_columns(cs.binary().bin.encode("hex"))
+            rows.sink_csv(path / f"{name}.csv")
+    flows = [flatten(flow) for flow in run.flows]
+    pl.DataFrame(flows, infer_schema_length=None).write_csv(path / "summary.csv")
+
+
+def flatten(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested numbers under joined names: `{"rtt_ms": {"p95": 1}}` is `{"rtt_ms_p95": 1}`."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= (
+            flatten(value, f"{prefix}{key}_")
+            if isinstance(value, dict)
+            else {f"{prefix}{key}": value}
+        )
+    return flat
+
+
+FORMAT = Format(
+    name="csv",
+    title="every table, and the flows of the summary, as CSV in a directory",
+    suffix="",
+    needs=(),
+    write=write,
+)

@@ -1,0 +1,59 @@
+"""What the senders recorded at even times: what a tool that polls sockets would have seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis import metrics
+from analysis.load import Run
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One flow's figures, one for each bin between `edges_ps`."""
+
+    flow: int
+    acked_bytes: npt.NDArray[np.int64]
+    """Acknowledged in the bin."""
+    retransmits: npt.NDArray[np.int64]
+    """Segments sent again in the bin."""
+    cwnd_bytes: npt.NDArray[np.int64]
+    """At the bin's end; 0 before the flow's first row."""
+    srtt_ps: npt.NDArray[np.int64]
+    """Smoothed round trip at the bin's end; 0 before the first."""
+
+
+def samples(run: Run, edges_ps: npt.NDArray[np.int64]) -> list[Samples]:
+    """Every flow of the summary, in the order of their ids. Raises `LoadError`."""
+    columns = ["flow", "time_ps", "acked_bytes", "retransmits", "cwnd_bytes", "srtt_ps"]
+    of_flow = dict(metrics.by_flow(run.table("flows").select(columns).collect()))
+    found = []
+    for number in (int(flow["id"]) for flow in run.flows):
+        rows = of_flow.get(number)
+        values = {
+            name: np.zeros(len(edges_ps), dtype=np.int64)
+            if rows is None
+            else _at(edges_ps, rows["time_ps"].to_numpy(), rows[name].fill_null(0).to_numpy())
+            for name in columns[2:]
+        }
+        found.append(
+            Samples(
+                number,
+                np.diff(values["acked_bytes"]),
+                np.diff(values["retransmits"]),
+                values["cwnd_bytes"][1:],
+                values["srtt_ps"][1:],
+            )
+        )
+    return found
+
+
+def _at(
+    edges_ps: npt.NDArray[np.int64], times_ps: npt.NDArray[np.int64], values: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The value that holds at each edge, 0 before the first."""
+    place = np.searchsorted(times_ps, edges_ps, side="right") - 1
+    return np.where(place < 0, 0, values[np.maximum(place, 0)])
