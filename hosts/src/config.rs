@@ -243,9 +243,12 @@ impl Settings {
                 value: "false",
             });
         }
-        let of_agent = agent.map_or(&[][..], |agent| agent.parameters);
+        let of_profile = profile.parameters.iter().filter(|row| row.0 == variant.name);
+        let of_profile = of_profile.map(|&(_, name, value)| (name, value));
+        let of_agent = agent.map_or(&[][..], |agent| agent.parameters).iter().copied();
+        let defaults = of_profile.chain(of_agent);
         let mut parameters: BTreeMap<String, f64> =
-            of_agent.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+            defaults.map(|(name, value)| (name.to_owned(), value)).collect();
         parameters.extend(flow.params.clone());
         Ok(Settings {
             flow: id,
@@ -255,7 +258,7 @@ impl Settings {
             recovery,
             segment_bytes,
             window_bytes,
-            ecn: flow.ecn.unwrap_or(false),
+            ecn: flow.ecn.unwrap_or_else(|| variant.needs.contains(&Need::Ecn)),
             keeps_content: flow.app.has_messages(),
         })
     }

@@ -57,6 +57,9 @@ pub struct Profile {
     pub timestamps: bool,
     /// Nagle's algorithm.
     pub nagle: bool,
+    /// Parameters of variants that are not the variants' own defaults here: the variant, its
+    /// parameter, the value.
+    pub parameters: &'static [(&'static str, &'static str, f64)],
 }
 
 /// Payload of a full segment.
@@ -174,6 +177,7 @@ pub const RFC: Profile = Profile {
     duplicate_sack: true,
     timestamps: true,
     nagle: true,
+    parameters: &[],
 };
 
 /// Linux 6.1 as it is installed.
@@ -191,7 +195,28 @@ pub const LINUX: Profile = Profile {
     delayed_ack: Some(Duration::from_ms(40)),
     growth: Growth::Bytes,
     cut: Cut::Cwnd,
+    parameters: &[("cubic", "hystart", 1.0)],
     ..RFC
+};
+
+/// Linux 2.6.18 of 2006, the kernel of the AppTCP paper: three segments to begin with (RFC 3390),
+/// a first time-out of 3 s, growth by ACKs, and BIC's and CUBIC's first thresholds of 100 segments.
+/// Recovery is the flow's choice: `fack-half` is nearest.
+pub const LINUX_2_6_18: Profile = Profile {
+    name: "linux-2.6.18",
+    title: "Linux 2.6.18 defaults (2006)",
+    initial_window: InitialWindow::Segments(3),
+    // net.ipv4.tcp_rmem's maximum.
+    window_bytes: 174_760,
+    initial_rto: Duration::from_secs(3),
+    growth: Growth::Segment,
+    parameters: &[
+        ("bic", "initial_ssthresh", 100.0),
+        ("cubic", "initial_ssthresh", 100.0),
+        ("cubic", "beta", 819.0 / 1024.0),
+        ("cubic", "hystart", 0.0),
+    ],
+    ..LINUX
 };
 
 /// ns-2.35's one-way agents with TCPSink.
@@ -213,6 +238,7 @@ pub const NS2: Profile = Profile {
     idle_restart: IdleRestart::OneSegment,
     grows_only_when_limited: false,
     ns2_newreno: true,
+    parameters: &[("cubic", "hystart", 0.0)],
     // generateDSacks_.
     duplicate_sack: false,
     timestamps: false,
@@ -232,4 +258,4 @@ pub const NS2_2004: Profile = Profile {
 };
 
 /// Every profile.
-pub const PROFILES: &[Profile] = &[RFC, LINUX, NS2, NS2_2004];
+pub const PROFILES: &[Profile] = &[RFC, LINUX, NS2, NS2_2004, LINUX_2_6_18];

@@ -216,7 +216,7 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
         ),
         (
             serde_json::json!({"profile": "ns3"}),
-            "flow 1: profile = \"ns3\" is unknown; expected one of rfc, linux, ns2, ns2-2004",
+            "flow 1: profile = \"ns3\" is unknown; expected one of rfc, linux, ns2, ns2-2004, linux-2.6.18",
         ),
         (
             serde_json::json!({"params": {"alpha": 1.0}}),

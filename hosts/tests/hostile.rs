@@ -217,7 +217,7 @@ proptest! {
                     min_rtt = rtt.map_or(min_rtt, |rtt| min_rtt.min(rtt));
                     round += amount % 2;
                     let delivered_bytes = earned_bytes;
-                    let ack = Ack { now, acked_bytes, credit_bytes: acked_bytes, mss, flight_bytes: cwnd, rtt, srtt, min_rtt, delivered_bytes, round };
+                    let ack = Ack { now, acked_bytes, credit_bytes: acked_bytes, mss, flight_bytes: cwnd, rtt, srtt, min_rtt, delivered_bytes, round, echoes_mark: amount % 5 == 0, one_way: None };
                     cc.on_acked(&ack);
                     let cwnd = cc.cwnd_bytes();
                     cc.on_ack(&ack);

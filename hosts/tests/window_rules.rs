@@ -46,6 +46,8 @@ fn grow_at(flow: &mut dyn CongestionControl, now: Time, share: f64) {
         min_rtt: Duration::MAX,
         delivered_bytes: 0,
         round: 0,
+        echoes_mark: false,
+        one_way: None,
     });
 }
 
@@ -242,7 +244,7 @@ fn parameters_are_checked_by_name_and_range() {
     };
     assert_eq!(
         resolve("gamma", 1.0),
-        "variant cubic: no parameter \"gamma\"; expected one of c, beta, fast_convergence"
+        "variant cubic: no parameter \"gamma\"; expected one of c, beta, fast_convergence, hystart, initial_ssthresh"
     );
     assert_eq!(
         resolve("beta", 2.0),

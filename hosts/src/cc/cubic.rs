@@ -5,12 +5,18 @@
 //! within [cwnd, 1.5 cwnd] (section 4.2); never below the Reno-friendly estimate W_est (section
 //! 4.3). Fast convergence (4.7), time-outs (4.8), leaving slow start without a loss (4.10).
 //!
+//! Slow start may end before a loss: [`super::hystart_plus`], or [`super::hystart`] as in Linux.
+//!
 //! Constants: C 0.4 (section 5.1), beta 0.7 (4.6), alpha 3 (1 - beta) / (1 + beta) (4.3).
 //! Fractions: the curve is computed in f64 segments, whose operations are exact to the last bit
 //! on every machine; the window is whole bytes, and `fraction_bytes` carries what is below one.
 
+use super::hystart::HyStart;
+use super::hystart_plus::HyStartPlus;
 use super::reno::slow_start;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{
+    Ack, Class, Congestion, CongestionControl, INITIAL_SSTHRESH, Parameter, Setup, Variant,
+};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.
@@ -42,11 +48,16 @@ pub const VARIANT: Variant = Variant {
             max: 1.0,
             origin: "1: give up more when W_max falls; RFC 9438 section 4.7",
         },
+        Parameter {
+            name: "hystart",
+            default: 2.0,
+            min: 0.0,
+            max: 2.0,
+            origin: "2: HyStart++ (section 4.10, RFC 9406); 1: Linux's HyStart; 0: none",
+        },
+        INITIAL_SSTHRESH,
     ],
-    not_implemented: &[
-        "undoing spurious reductions (section 4.9)",
-        "HyStart++ (section 4.10, RFC 9406)",
-    ],
+    not_implemented: &["undoing spurious reductions (section 4.9) but with recovery `linux`"],
     build: |setup| Box::new(Cubic::new(setup)),
 };
 
@@ -61,11 +72,57 @@ pub struct Cubic {
     /// 3 (1 - beta) / (1 + beta).
     alpha: f64,
     fast_convergence: bool,
+    slow_start: SlowStart,
     /// In segments; 0 before the first loss and after a time-out.
     w_max: f64,
     /// cwnd before the latest cut, in segments.
     cwnd_prior: f64,
     epoch: Option<Epoch>,
+}
+
+/// How slow start looks for its end.
+#[derive(Clone, Debug)]
+enum SlowStart {
+    UntilLoss,
+    HyStart(HyStart),
+    HyStartPlus(HyStartPlus),
+}
+
+impl SlowStart {
+    fn new(setup: &Setup) -> Self {
+        match setup.parameters.get("hystart") as u32 {
+            0 => SlowStart::UntilLoss,
+            1 => SlowStart::HyStart(HyStart::default()),
+            _ => SlowStart::HyStartPlus(HyStartPlus::default()),
+        }
+    }
+
+    /// The window after an ACK in slow start, and whether that is where it ends.
+    fn grow(&mut self, ack: &Ack, cwnd_bytes: u64) -> (u64, bool) {
+        match self {
+            SlowStart::UntilLoss => (slow_start(cwnd_bytes, ack.credit_bytes), false),
+            SlowStart::HyStart(rule) => {
+                (slow_start(cwnd_bytes, ack.credit_bytes), rule.on_ack(ack, cwnd_bytes))
+            }
+            SlowStart::HyStartPlus(rule) => rule.on_ack(ack, cwnd_bytes),
+        }
+    }
+
+    /// A loss has ended it.
+    fn on_loss(&mut self) {
+        if let SlowStart::HyStartPlus(rule) = self {
+            rule.end();
+        }
+    }
+
+    /// A time-out begins it again.
+    fn on_timeout(&mut self) {
+        match self {
+            SlowStart::HyStart(rule) => *rule = HyStart::default(),
+            SlowStart::HyStartPlus(rule) => rule.end(),
+            SlowStart::UntilLoss => {}
+        }
+    }
 }
 
 /// A stage of congestion avoidance.
@@ -85,6 +142,7 @@ fn secs(span: Duration) -> f64 {
 impl Cubic {
     fn new(setup: &Setup) -> Self {
         let beta = setup.parameters.get("beta");
+        let setup = &setup.with_own_ssthresh();
         Cubic {
             cwnd_bytes: setup.initial_window_bytes,
             fraction_bytes: 0.0,
@@ -93,6 +151,7 @@ impl Cubic {
             beta,
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: setup.parameters.get("fast_convergence") >= 0.5,
+            slow_start: SlowStart::new(setup),
             w_max: 0.0,
             cwnd_prior: 0.0,
             epoch: None,
@@ -151,13 +210,18 @@ impl CongestionControl for Cubic {
 
     fn on_ack(&mut self, ack: &Ack) {
         if self.cwnd_bytes < self.ssthresh_bytes {
-            self.cwnd_bytes = slow_start(self.cwnd_bytes, ack.credit_bytes);
+            let (cwnd_bytes, is_over) = self.slow_start.grow(ack, self.cwnd_bytes);
+            self.cwnd_bytes = cwnd_bytes;
+            if is_over {
+                self.ssthresh_bytes = cwnd_bytes;
+            }
         } else {
             self.avoid_congestion(ack);
         }
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
+        self.slow_start.on_loss();
         let cwnd = self.cwnd_bytes as f64 / f64::from(congestion.mss);
         self.cwnd_prior = cwnd;
         self.w_max = if self.fast_convergence && cwnd < self.w_max {
@@ -173,6 +237,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_rto(&mut self, congestion: &Congestion) {
+        self.slow_start.on_timeout();
         if !congestion.is_repeated {
             self.cwnd_prior = self.cwnd_bytes as f64 / f64::from(congestion.mss);
             self.ssthresh_bytes = congestion.threshold(self.reduced(congestion));

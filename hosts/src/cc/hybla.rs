@@ -18,19 +18,27 @@ pub const VARIANT: Variant = Variant {
     reference: "Caini, Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks, IJSCN 2004; Linux tcp_hybla",
     class: Class::LossBased,
     needs: &[],
-    parameters: &[Parameter {
-        name: "rtt0_ms",
-        default: 25.0,
-        min: 1.0,
-        max: 10_000.0,
-        origin: "the reference round trip in ms; 25: the paper",
-    }],
-    not_implemented: &[
-        "the initial window and threshold times rho (the paper)",
-        "packet spacing (the paper)",
+    parameters: &[
+        Parameter {
+            name: "rtt0_ms",
+            default: 25.0,
+            min: 1.0,
+            max: 10_000.0,
+            origin: "the reference round trip in ms; 25: the paper",
+        },
+        Parameter {
+            name: "pacing",
+            default: 0.0,
+            min: 0.0,
+            max: 1.0,
+            origin: "1: a window spread over the smoothed round trip (the paper); 0: Linux",
+        },
     ],
+    not_implemented: &["the initial window and threshold times rho (the paper)"],
     build: |setup| {
         Box::new(Hybla {
+            paces: setup.parameters.get("pacing") >= 0.5,
+            srtt: Duration::ZERO,
             window: Window::new(setup),
             rtt0_ps: setup.parameters.get("rtt0_ms") * 1e9,
             rtt: Duration::MAX,
@@ -44,6 +52,9 @@ pub const VARIANT: Variant = Variant {
 pub struct Hybla {
     window: Window,
     rtt0_ps: f64,
+    paces: bool,
+    /// The latest smoothed round trip.
+    srtt: Duration,
     /// The least smoothed round trip.
     rtt: Duration,
     rho: f64,
@@ -56,7 +67,13 @@ impl CongestionControl for Hybla {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
+    fn pacing_bytes_per_sec(&self) -> Option<u64> {
+        let window = u128::from(self.window.cwnd_bytes) * 1_000_000_000_000;
+        let rate = window.checked_div(self.srtt.as_ps().into()).filter(|_| self.paces)?;
+        Some(u64::try_from(rate).unwrap_or(u64::MAX))
+    }
     fn on_acked(&mut self, ack: &Ack) {
+        self.srtt = ack.srtt;
         if ack.srtt != Duration::ZERO && ack.srtt < self.rtt {
             self.rtt = ack.srtt;
             self.rho = (ack.srtt.as_ps() as f64 / self.rtt0_ps).max(1.0);

@@ -1,4 +1,4 @@
-//! LEDBAT (RFC 6817), by round trips: a background flow that keeps the queue at a target.
+//! LEDBAT (RFC 6817): a background flow that keeps the queue at a target.
 //!
 //! off_target = (TARGET - queueing delay) / TARGET; cwnd += GAIN x off_target x MSS x bytes acked
 //! / cwnd, at most to what is outstanding + ALLOWED_INCREASE segments, and two segments at least
@@ -6,11 +6,13 @@
 //! of BASE_HISTORY minutes. A loss leaves half. Constants: TARGET 100 ms, GAIN 1, ALLOWED_INCREASE
 //! 1, BASE_HISTORY 10, CURRENT_FILTER 4, MIN_CWND 2 (section 2.5).
 //!
-//! The RFC measures one way; here it is the round trip, so a queue on the way back counts too.
+//! The delay is that of one way, by the timestamps that the peer sends and echoes, in whole
+//! milliseconds; without timestamps the round trip stands for it, and a queue on the way back
+//! counts too.
 //! Fractions: f64 within an ACK, `fraction_bytes` carries what is below a byte.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Need, Parameter, Setup, Variant};
 use narrows_common::Duration;
 
 const ALLOWED_INCREASE: u64 = 1;
@@ -24,7 +26,7 @@ pub const VARIANT: Variant = Variant {
     title: "a background flow that keeps the queueing delay at a target",
     reference: "RFC 6817",
     class: Class::DelayBased,
-    needs: &[],
+    needs: &[Need::Timestamps],
     parameters: &[
         Parameter {
             name: "target_ms",
@@ -41,7 +43,7 @@ pub const VARIANT: Variant = Variant {
             origin: "segments a round trip at an empty queue; RFC 6817 section 2.5: at most 1",
         },
     ],
-    not_implemented: &["one-way delays: the round trip stands for them", "slow start"],
+    not_implemented: &["slow start", "clock skew between the ends (section 3.4.1)"],
     build: |setup| Box::new(Ledbat::new(setup)),
 };
 
@@ -74,8 +76,8 @@ impl Ledbat {
         }
     }
 
-    fn on_sample(&mut self, ack: &Ack, rtt: Duration) {
-        self.current[self.samples % CURRENT_FILTER] = rtt;
+    fn on_sample(&mut self, ack: &Ack, delay: Duration) {
+        self.current[self.samples % CURRENT_FILTER] = delay;
         self.samples += 1;
         let minute = ack.now.as_ps() / MINUTE.as_ps();
         let passed = (minute - self.minute).min(BASE_HISTORY as u64);
@@ -84,7 +86,7 @@ impl Ledbat {
         }
         self.minute = minute;
         let least = &mut self.base[(minute % BASE_HISTORY as u64) as usize];
-        *least = rtt.min(*least);
+        *least = delay.min(*least);
     }
 
     fn queueing_ps(&self) -> Option<f64> {
@@ -101,8 +103,8 @@ impl CongestionControl for Ledbat {
         self.window.ssthresh_bytes
     }
     fn on_acked(&mut self, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
-            self.on_sample(ack, rtt);
+        if let Some(delay) = ack.one_way.or(ack.rtt) {
+            self.on_sample(ack, delay);
         }
     }
     fn on_ack(&mut self, ack: &Ack) {

@@ -14,9 +14,12 @@ pub mod bic;
 pub mod circuit;
 pub mod compound;
 pub mod cubic;
+pub mod dctcp;
 pub mod hstcp;
 pub mod htcp;
 pub mod hybla;
+pub mod hystart;
+pub mod hystart_plus;
 pub mod illinois;
 pub mod jersey;
 pub mod ledbat;
@@ -62,6 +65,7 @@ pub const VARIANTS: &[Variant] = &[
     jersey::VARIANT,
     bbr::VARIANT,
     bbr3::VARIANT,
+    dctcp::VARIANT,
 ];
 
 /// An ACK that moved the window's left edge.
@@ -87,6 +91,11 @@ pub struct Ack {
     pub delivered_bytes: u64,
     /// Round trips since the connection opened.
     pub round: u64,
+    /// The ACK echoes a congestion mark.
+    pub echoes_mark: bool,
+    /// The peer's clock when it answered less ours when the segment left, by timestamps: the delay
+    /// one way, but for a constant, in whole milliseconds.
+    pub one_way: Option<Duration>,
 }
 
 /// What an ACK's deliveries say of the path, once recovery has taken it.
@@ -258,6 +267,26 @@ pub struct Setup {
     pub parameters: Parameters,
 }
 
+impl Setup {
+    /// The same with the first threshold of the parameter `initial_ssthresh`, where it names one.
+    fn with_own_ssthresh(&self) -> Setup {
+        let segments = self.parameters.get("initial_ssthresh");
+        let bytes = (segments * f64::from(self.mss)) as u64;
+        let initial_ssthresh_bytes =
+            if segments > 0.0 { bytes } else { self.initial_ssthresh_bytes };
+        Setup { initial_ssthresh_bytes, ..self.clone() }
+    }
+}
+
+/// The first threshold, for the variants that Linux once gave one of their own.
+const INITIAL_SSTHRESH: Parameter = Parameter {
+    name: "initial_ssthresh",
+    default: 0.0,
+    min: 0.0,
+    max: 1e6,
+    origin: "first slow-start threshold in segments, 0: the profile's; 100 in Linux before 2.6.22",
+};
+
 /// What there is to know about a variant, for help, docs, checks and tests.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Variant {
@@ -306,6 +335,11 @@ pub enum Need {
     SegmentTimes,
     /// Segments spread over the round trip; the sender does it where asked for.
     Pacing,
+    /// Congestion marks, each echoed as it came (RFC 8257 section 3.2); on unless a scenario
+    /// turns it off.
+    Ecn,
+    /// Timestamps, for one-way delays; without them round trips stand in.
+    Timestamps,
 }
 
 /// A parameter of a variant.

@@ -1,7 +1,8 @@
 //! The samples of each round trip, for the variants that decide once a round.
 //!
 //! Linux's delay-based modules ask for more than two samples, so that a lone delayed ACK does not
-//! pass for a queue. A profile that times one segment at a time has one a round, which is enough.
+//! pass for a queue. The handshake's round trip is none of them: its packets are small, and
+//! Linux's modules begin after it. A profile that times one segment at a time has one a round, which is enough.
 
 use super::{Ack, Setup};
 use narrows_common::Duration;
@@ -39,6 +40,8 @@ pub struct RoundTrips {
     samples: u64,
     sum_ps: u64,
     min: Duration,
+    /// Of segments only: the handshake's packets are small and take less time on every line.
+    base: Duration,
     max: Duration,
 }
 
@@ -51,6 +54,7 @@ impl RoundTrips {
             samples: 0,
             sum_ps: 0,
             min: Duration::MAX,
+            base: Duration::MAX,
             max: Duration::ZERO,
         }
     }
@@ -61,6 +65,7 @@ impl RoundTrips {
             self.samples += 1;
             self.sum_ps = self.sum_ps.saturating_add(rtt.as_ps());
             self.min = self.min.min(rtt);
+            self.base = self.base.min(rtt);
             self.max = self.max.max(rtt);
         }
         if ack.round == self.round {
@@ -70,7 +75,7 @@ impl RoundTrips {
         let round = (self.samples >= self.least_samples).then(|| Round {
             min: self.min,
             mean: Duration::from_ps(self.sum_ps / self.samples),
-            base: ack.min_rtt.min(self.min),
+            base: self.base,
             max: self.max,
         });
         (self.samples, self.sum_ps, self.min) = (0, 0, Duration::MAX);

@@ -77,7 +77,7 @@ impl CongestionControl for Veno {
     fn on_acked(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.latest = Some(rtt);
-            self.base = self.base.min(rtt).min(ack.min_rtt);
+            self.base = self.base.min(rtt);
             self.samples += 1;
         }
     }

@@ -1,8 +1,13 @@
 //! Westwood+ (Grieco & Mascolo 2004): a loss sets the window to what the path carried.
 //!
 //! Once in max(RTT, 50 ms) a bandwidth sample b = bytes delivered / time; two cascaded filters,
-//! e1 = (7 e1 + b) / 8, e = (7 e + e1) / 8, which the first sample sets. A loss leaves
-//! min(cwnd, e RTTmin); a time-out makes e RTTmin the threshold. Growth is Reno's.
+//! e1 = (7 e1 + b) / 8, e = (7 e + e1) / 8, which the first sample sets. A loss leaves half until
+//! it is repaired, then e RTTmin; a time-out makes e RTTmin the threshold and forgets RTTmin.
+//! Growth is Reno's.
+//!
+//! The estimate lags: while slow start doubles the rate each round trip, e1 comes to
+//! (1/8) / (1 - 7/16) = 2/9 of it and e to 4/81, a twentieth. The first loss therefore leaves a
+//! window far below what the path carries, in Linux as here.
 //!
 //! Constants: Linux's tcp_westwood (the paper's single filter has gains 0.9 and 0.1). Fractions:
 //! bytes a second and their product with RTTmin are f64, the window whole bytes.
@@ -21,10 +26,7 @@ pub const VARIANT: Variant = Variant {
     class: Class::LossBased,
     needs: &[],
     parameters: &[],
-    not_implemented: &[
-        "Linux takes the cut at the end of recovery; here, as in the paper, it is taken at the loss",
-        "forgetting the least round trip after a time-out (Linux)",
-    ],
+    not_implemented: &[],
     build: |setup| Box::new(Westwood::new(setup)),
 };
 
@@ -37,19 +39,25 @@ pub struct Westwood {
     /// Both filters, in bytes a second.
     filters: Option<(f64, f64)>,
     min_rtt: Duration,
+    /// Two segments.
+    least_bytes: u64,
 }
 
 impl Westwood {
     fn new(setup: &Setup) -> Self {
-        Westwood { window: Window::new(setup), sample: None, filters: None, min_rtt: Duration::MAX }
+        Westwood {
+            window: Window::new(setup),
+            sample: None,
+            filters: None,
+            min_rtt: Duration::MAX,
+            least_bytes: 2 * u64::from(setup.mss),
+        }
     }
 
-    /// What the path holds, in bytes; half the window before an estimate.
-    fn eligible(&self, congestion: &Congestion) -> u64 {
-        match self.filters {
-            Some((_, rate)) => (rate * (self.min_rtt.as_ps() as f64 * 1e-12)) as u64,
-            None => congestion.window_bytes / 2,
-        }
+    /// What the path holds, in bytes.
+    fn eligible(&self) -> Option<u64> {
+        let (_, rate) = self.filters.filter(|_| self.min_rtt != Duration::MAX)?;
+        Some((rate * (self.min_rtt.as_ps() as f64 * 1e-12)) as u64)
     }
 }
 
@@ -61,10 +69,10 @@ impl CongestionControl for Westwood {
         self.window.ssthresh_bytes
     }
     fn on_acked(&mut self, ack: &Ack) {
-        self.min_rtt = ack.min_rtt;
+        self.min_rtt = ack.rtt.map_or(self.min_rtt, |rtt| rtt.min(self.min_rtt));
         let (began_at, delivered) = *self.sample.get_or_insert((ack.now, ack.delivered_bytes));
         let span = ack.now.since(began_at);
-        if ack.min_rtt == Duration::MAX || span < ack.srtt.max(LEAST_SPAN) {
+        if self.min_rtt == Duration::MAX || span < ack.srtt.max(LEAST_SPAN) {
             return;
         }
         let bytes = ack.delivered_bytes.saturating_sub(delivered) as f64;
@@ -79,14 +87,22 @@ impl CongestionControl for Westwood {
         self.window.grow(ack, 1.0);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let eligible = self.eligible(congestion);
-        let left = eligible.min(self.window.cwnd_bytes);
-        self.window.cut(congestion, left);
-        self.window.ssthresh_bytes = congestion.threshold(eligible);
+        self.least_bytes = 2 * u64::from(congestion.mss);
+        self.window.cut(congestion, congestion.window_bytes / 2);
+    }
+    fn on_recovery_exit(&mut self, _now: Time) {
+        if let Some(eligible) = self.eligible() {
+            let left = eligible.max(self.least_bytes);
+            (self.window.cwnd_bytes, self.window.ssthresh_bytes) = (left, left);
+        }
+    }
+    fn on_ecn(&mut self, congestion: &Congestion) {
+        self.window.cut(congestion, self.eligible().unwrap_or(congestion.window_bytes / 2));
     }
     fn on_rto(&mut self, congestion: &Congestion) {
-        let eligible = self.eligible(congestion);
-        self.window.collapse(congestion, eligible);
+        let left = self.eligible().unwrap_or(congestion.window_bytes / 2);
+        self.window.collapse(congestion, left);
+        self.min_rtt = Duration::MAX;
     }
     fn on_idle(&mut self, restart_window_bytes: u64) {
         self.window.restart(restart_window_bytes);

@@ -54,6 +54,9 @@ pub struct Receiver {
     unacked_bytes: u64,
     /// The largest payload received: what counts as a full segment.
     full_segment_bytes: u32,
+    /// An ACK of what came before the marks changed, and whether that was marked (RFC 8257
+    /// section 3.2).
+    pub(super) early_ack: Option<(u64, bool)>,
     /// A congestion mark is echoed until the sender says CWR (RFC 3168 section 6.1.3).
     pub(super) echoes_ce: bool,
     pub(super) last_delivered_at: Option<Time>,
@@ -79,6 +82,7 @@ impl Receiver {
             ts_recent: None,
             unacked_bytes: 0,
             full_segment_bytes: 1,
+            early_ack: None,
             echoes_ce: false,
             last_delivered_at: None,
             duplicate: None,
@@ -96,13 +100,13 @@ impl Receiver {
         self.offered_edge
     }
 
-    /// The window field of the next segment; `shift` is 0 in a SYN.
-    pub fn window(&mut self, mss: u32, shift: u8) -> u16 {
+    /// The window field of a segment that acknowledges up to `ack`; `shift` is 0 in a SYN.
+    pub fn window(&mut self, mss: u32, shift: u8, ack: u64) -> u16 {
         let edge = self.buffer.right_edge();
         if self.is_update_due(mss) {
             self.offered_edge = edge;
         }
-        let window = self.offered_edge.saturating_sub(self.buffer.nxt()) >> shift;
+        let window = self.offered_edge.saturating_sub(ack) >> shift;
         window.min(0xffff) as u16
     }
 
@@ -110,6 +114,19 @@ impl Receiver {
     pub fn is_update_due(&self, mss: u32) -> bool {
         let opened = self.buffer.right_edge() - self.offered_edge;
         opened >= (self.buffer.capacity_bytes() / 2).min(mss.into()).max(1)
+    }
+
+    /// A segment arrived, marked or not, and its marks are to be echoed exactly (RFC 8257 section
+    /// 3.2): when they change, what waits to be acknowledged is, as it was marked, and then the
+    /// segment itself.
+    pub fn on_exact_mark(&mut self, is_marked: bool) {
+        if is_marked != self.echoes_ce {
+            if self.unacked_bytes > 0 {
+                self.early_ack = Some((self.buffer.nxt(), self.echoes_ce));
+            }
+            self.echoes_ce = is_marked;
+            self.due = AckDue::Now;
+        }
     }
 
     /// A payload `[start, end)` arrived of which nothing is new.

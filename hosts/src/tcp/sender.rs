@@ -67,6 +67,8 @@ pub struct Sender {
     pub(super) duplicate: Option<(u64, u64)>,
     /// When the segment left whose timestamp the present ACK echoes, in whole milliseconds.
     pub(super) echoed_at: Option<Time>,
+    /// The delay one way by timestamps, but for a constant.
+    pub(super) one_way: Option<Duration>,
     /// With one segment timed at a time: its end, and when it left.
     timed: Option<(u64, Time)>,
     /// Recovery reads the peer's SACKs.
@@ -113,6 +115,7 @@ impl Sender {
             newly_sacked_bytes: 0,
             duplicate: None,
             echoed_at: None,
+            one_way: None,
             timed: None,
             uses_sack: false,
             mss: settings.segment_bytes,
@@ -185,6 +188,7 @@ impl Sender {
             let departure = self.departure(now, end - start, flight_bytes);
             self.board.sent.on_sent(end, now, departure);
         }
+        self.pace(now, end - start);
         self.board.on_sent(end);
         self.last_sent_at = now;
         if !self.profile.times_every_segment {
@@ -207,7 +211,6 @@ impl Sender {
             is_app_limited: self.rate.is_app_limited(),
             delivered_bytes: self.rate.delivered_bytes(),
         });
-        self.pace(now, bytes);
         self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes)
     }
 
@@ -284,6 +287,7 @@ impl Sender {
             self.board.sent.on_sent_again(start, end, now, departure, is_lost);
             self.tell_losses(now);
         }
+        self.pace(now, end - start);
         if !self.profile.times_every_segment {
             self.timed = None;
         }
@@ -341,7 +345,7 @@ impl Sender {
         let outcome = self.recovery.on_ack(&mut self.board, acked_bytes);
         self.take_back(now, outcome);
         let credit_bytes = self.credit_bytes(acked_bytes, delivered_bytes);
-        let event = self.ack(now, acked_bytes, credit_bytes, rtt);
+        let event = Ack { echoes_mark, ..self.ack(now, acked_bytes, credit_bytes, rtt) };
         self.cc.on_acked(&event);
         if self.recovery.stage() == Stage::Recovery && !outcome.may_grow {
             self.cc.on_recovery_ack(&event);
@@ -442,6 +446,8 @@ impl Sender {
             min_rtt: self.rtt.min_rtt(),
             delivered_bytes: self.board.una() + self.board.sacked_bytes(),
             round: self.round,
+            echoes_mark: false,
+            one_way: self.one_way,
         }
     }
 

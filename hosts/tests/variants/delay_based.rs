@@ -190,3 +190,57 @@ fn ledbat_forgets_a_base_after_ten_minutes() {
         assert_close(flow.cwnd() - before, step, 1e-3, &format!("minute {minute}"));
     }
 }
+
+#[test]
+fn ledbat_goes_by_one_way_where_timestamps_tell() {
+    let mut flow = Flow::new("ledbat", 100.0);
+    // A clock 12,345 ms ahead: only differences count. The round trip says 300 ms of queue, all of
+    // it on the way back.
+    flow.one_way = Some(Duration::from_ms(12_345));
+    flow.ack(0.0, 100.0);
+    flow.one_way = Some(Duration::from_ms(12_395));
+    for _ in 0..4 {
+        flow.ack(0.0, 400.0);
+    }
+    let before = flow.cwnd();
+    flow.ack(100.0, 400.0);
+    assert_close(flow.cwnd() - before, 0.5, 1e-3, "50 ms of queue there");
+}
+
+#[test]
+fn the_base_is_of_segments_not_of_the_handshake() {
+    // The connection's least round trip, the handshake's, is 10 ms below that of full segments:
+    // with cwnd 1000 Vegas would find 100 in a queue and shrink.
+    let mut flow = Flow::new("vegas", 1000.0);
+    flow.min_rtt = Duration::from_ms(90);
+    samples(&mut flow, 100.0);
+    samples(&mut flow, 100.0);
+    assert!(flow.cwnd() > 1000.0, "{}", flow.cwnd());
+}
+
+#[test]
+fn dctcp_cuts_by_half_the_share_of_marks() {
+    // g 1/16, alpha 1 at first: after a window with a quarter of its bytes marked alpha is
+    // 15/16 + 1/64 = 0.953125.
+    let mut flow = Flow::new("dctcp", 100.0);
+    for n in 0..4 {
+        flow.echoes_mark = n == 0;
+        flow.round += u64::from(n == 3);
+        flow.ack(25.0, 100.0);
+    }
+    let before = flow.cwnd();
+    let congestion = flow.congestion();
+    flow.cc.on_ecn(&congestion);
+    assert_close(flow.cwnd() / before, 1.0 - 0.953_125 / 2.0, 1e-4, "the cut");
+    // 100 windows without a mark: alpha is 0.953 x (15/16)^100 = 0.0015.
+    flow.echoes_mark = false;
+    for _ in 0..100 {
+        flow.round += 1;
+        flow.ack(10.0, 100.0);
+    }
+    let before = flow.cwnd();
+    let congestion = flow.congestion();
+    flow.cc.on_ecn(&congestion);
+    assert_close(flow.cwnd() / before, 1.0 - 0.001_499 / 2.0, 1e-5, "a light cut");
+    assert_close(flow.lose() / flow.cwnd(), 1.0, 1e-9, "the window is what the loss left");
+}

@@ -72,7 +72,10 @@ fn westwood_sets_the_window_to_what_the_path_carried() {
     }
     assert_close(flow.cwnd(), 180.0, 1.0, "Reno's growth, one a round trip");
     // The rate is 1000/s at each sample, so the filters stay there.
-    assert_close(flow.lose(), 100.0, 1.0, "after a loss");
+    // While it is repaired Reno's half holds, then the estimate.
+    assert_close(flow.lose(), 90.0, 1.0, "at a loss");
+    flow.cc.on_recovery_exit(flow.now);
+    assert_close(flow.cwnd(), 100.0, 1.0, "after it");
     assert_close(flow.time_out(), 100.0, 1.0, "threshold after a time-out");
     assert_close(flow.cwnd(), 1.0, 0.0, "window after a time-out");
 }
@@ -90,12 +93,26 @@ fn westwood_filters_twice() {
     deliver(100.0);
     deliver(100.0);
     deliver(200.0);
-    assert_close(flow.lose(), 101.5625, 1e-3, "e x RTTmin");
+    assert_close(flow.lose_and_repair(), 101.5625, 1e-3, "e x RTTmin");
 }
 
 #[test]
 fn westwood_without_an_estimate_halves() {
-    assert_close(Flow::new("westwood", 40.0).lose(), 20.0, 1e-3, "half");
+    assert_close(Flow::new("westwood", 40.0).lose_and_repair(), 20.0, 1e-3, "half");
+}
+
+#[test]
+fn westwood_knows_a_twentieth_of_a_rate_that_doubles() {
+    // After many doublings e1 = b (1/8) / (1 - 7/16) = 2/9 b, and e = 2/9 of that: 4/81 b.
+    let mut flow = Flow::new("westwood", 400.0);
+    flow.ack(0.0, 100.0);
+    let mut delivered = 1.0;
+    for _ in 0..30 {
+        delivered *= 2.0;
+        flow.now += narrows_common::Duration::from_ms(100);
+        flow.ack(delivered, 100.0);
+    }
+    assert_close(flow.lose_and_repair() / delivered, 4.0 / 81.0, 1e-4, "the share known");
 }
 
 #[test]

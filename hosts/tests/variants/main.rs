@@ -4,6 +4,7 @@ mod delay_based;
 mod high_speed;
 mod loss_based;
 mod rates;
+mod slow_start;
 
 use narrows_common::{Duration, Time};
 use narrows_hosts::cc::{Ack, Congestion, CongestionControl, Parameters, Setup, VARIANTS};
@@ -18,6 +19,8 @@ struct Flow {
     round: u64,
     delivered_bytes: u64,
     min_rtt: Duration,
+    echoes_mark: bool,
+    one_way: Option<Duration>,
 }
 
 impl Flow {
@@ -25,20 +28,44 @@ impl Flow {
         Flow::with(name, &[], cwnd, 10_000)
     }
 
+    /// A sender in its first slow start.
+    fn starting(name: &str, parameters: &[(&str, f64)], cwnd: f64) -> Flow {
+        Flow::from(name, parameters, cwnd, 10_000, u64::MAX)
+    }
+
     fn with(name: &str, parameters: &[(&str, f64)], cwnd: f64, mss: u32) -> Flow {
+        Flow::from(name, parameters, cwnd, mss, 0)
+    }
+
+    fn from(
+        name: &str,
+        parameters: &[(&str, f64)],
+        cwnd: f64,
+        mss: u32,
+        initial_ssthresh_bytes: u64,
+    ) -> Flow {
         let variant = VARIANTS.iter().find(|variant| variant.name == name).unwrap();
         let set: BTreeMap<String, f64> =
             parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         let cc = (variant.build)(&Setup {
             mss,
             initial_window_bytes: (cwnd * f64::from(mss)).round() as u64,
-            initial_ssthresh_bytes: 0,
+            initial_ssthresh_bytes,
             times_every_segment: true,
             handshake_rtt: None,
             seed: 1,
             parameters: Parameters::resolve(variant, &set).unwrap(),
         });
-        Flow { cc, mss, now: Time::ZERO, round: 0, delivered_bytes: 0, min_rtt: Duration::MAX }
+        Flow {
+            cc,
+            mss,
+            now: Time::ZERO,
+            round: 0,
+            delivered_bytes: 0,
+            min_rtt: Duration::MAX,
+            echoes_mark: false,
+            one_way: None,
+        }
     }
 
     fn cwnd(&self) -> f64 {
@@ -62,6 +89,8 @@ impl Flow {
             min_rtt: self.min_rtt,
             delivered_bytes: self.delivered_bytes,
             round: self.round,
+            echoes_mark: self.echoes_mark,
+            one_way: self.one_way,
         };
         self.cc.on_acked(&ack);
         self.cc.on_ack(&ack);
@@ -92,6 +121,13 @@ impl Flow {
     fn lose(&mut self) -> f64 {
         let congestion = self.congestion();
         self.cc.on_congestion(&congestion);
+        self.cwnd()
+    }
+
+    /// A loss and its repair; returns the window after it.
+    fn lose_and_repair(&mut self) -> f64 {
+        self.lose();
+        self.cc.on_recovery_exit(self.now);
         self.cwnd()
     }
 

@@ -1,6 +1,7 @@
 //! Segment input, step by step as in RFC 9293 section 3.10.7.
 
 use super::{Connection, State};
+use crate::cc::Need;
 use crate::stamp;
 use crate::tcp::options::Options;
 use crate::tcp::receiver::AckDue;
@@ -222,6 +223,7 @@ impl Connection {
             self.sender.on_ecn_echo(now);
         }
         self.sender.echoed_at = self.echoed_at(now, segment);
+        self.sender.one_way = self.one_way(segment);
         let newly_sacked = self.take_sack_blocks(now, segment, ack);
         if ack > self.sender.board.una() {
             self.take_new_ack(now, segment, ack);
@@ -265,6 +267,12 @@ impl Connection {
         let (_, echo) = segment.options.timestamps.filter(|_| self.has_timestamps)?;
         let elapsed = super::output::timestamp(now).wrapping_sub(echo);
         (elapsed < 1 << 31).then(|| Duration::from_ms(u64::from(elapsed.max(1))))
+    }
+
+    /// The peer's clock when it answered less ours when the segment left.
+    fn one_way(&self, segment: &Segment<'_>) -> Option<Duration> {
+        let (value, echo) = segment.options.timestamps.filter(|_| self.has_timestamps)?;
+        Some(Duration::from_ms(value.wrapping_sub(echo).into()))
     }
 
     /// When the segment left whose timestamp is echoed, in whole milliseconds.
@@ -374,13 +382,16 @@ impl Connection {
         if !self.has_ecn {
             return;
         }
+        let is_marked = segment.ecn == Ecn::Ce;
+        self.receiver.counters.ce_marks += u64::from(is_marked);
+        if self.settings.needs(Need::Ecn) {
+            self.receiver.on_exact_mark(is_marked);
+            return;
+        }
         if segment.flags.has(Flags::CWR) {
             self.receiver.echoes_ce = false;
         }
-        if segment.ecn == Ecn::Ce {
-            self.receiver.echoes_ce = true;
-            self.receiver.counters.ce_marks += 1;
-        }
+        self.receiver.echoes_ce |= is_marked;
     }
 
     /// Eighth: the FIN, once everything before it is there.

@@ -21,6 +21,7 @@ impl Connection {
         let steps = [
             Self::send_reset,
             Self::send_syn,
+            Self::send_early_ack,
             Self::send_again_or_new,
             Self::send_probe,
             Self::send_ack,
@@ -223,6 +224,20 @@ impl Connection {
         true
     }
 
+    /// What waited for its ACK when the marks changed.
+    fn send_early_ack(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let Some((ack, echoes)) = self.receiver.early_ack.take() else { return false };
+        if !self.is_synchronized() {
+            return false;
+        }
+        let due = self.receiver.due;
+        let position = self.sender.board.nxt();
+        self.emit_answering(now, position, 0, Flags::ACK, (ack, echoes), packet);
+        self.receiver.counters.acks_sent += 1;
+        self.receiver.due = due;
+        true
+    }
+
     fn send_ack(&mut self, now: Time, packet: &mut Packet) -> bool {
         if self.receiver.due != AckDue::Now || !self.is_synchronized() {
             return false;
@@ -242,15 +257,29 @@ impl Connection {
         flags: Flags,
         packet: &mut Packet,
     ) {
+        let answer = (self.receiver.buffer.nxt(), self.receiver.echoes_ce);
+        self.emit_answering(now, start, payload_bytes, flags, answer, packet);
+    }
+
+    /// The same with what it acknowledges, and whether that was marked.
+    fn emit_answering(
+        &mut self,
+        now: Time,
+        start: u64,
+        payload_bytes: u32,
+        flags: Flags,
+        (ack, echoes_ce): (u64, bool),
+        packet: &mut Packet,
+    ) {
         let shift = self.peer_shift.map_or(0, |_| self.receiver.shift);
         let is_new = start + u64::from(payload_bytes) == self.sender.board.nxt();
         let carries_ect = self.has_ecn && payload_bytes > 0 && is_new;
-        let echoes = self.has_ecn && self.receiver.echoes_ce;
+        let echoes = self.has_ecn && echoes_ce;
         let header = Header {
             seq: seq::to_wire(self.isn, start),
-            ack: seq::to_wire(self.peer_isn, self.receiver.buffer.nxt()),
+            ack: seq::to_wire(self.peer_isn, ack),
             flags: if echoes { flags.with(Flags::ECE) } else { flags },
-            window: self.receiver.window(self.sender.mss, shift),
+            window: self.receiver.window(self.sender.mss, shift, ack),
             // RFC 3168 section 6.1.5: retransmissions are not marked as capable.
             ecn: if carries_ect { Ecn::Ect0 } else { Ecn::NotEct },
             options: Options {

@@ -1,0 +1,97 @@
+//! DCTCP (RFC 8257): a window's marks cut it by as much as they are.
+//!
+//! alpha = (1 - g) alpha + g F once a window, F the share of the bytes acknowledged whose ACKs
+//! echo a mark; the first mark of a window leaves 1 - alpha/2 of it (section 3.3). A lost segment
+//! leaves half, growth is Reno's. Without congestion marks negotiated it is Reno.
+//!
+//! Constants: g 1/16 (section 4.1); alpha begins at 1 (section 4.2). Fractions: alpha is f64, of
+//! sums and products only.
+
+use super::window::Window;
+use super::{Ack, Class, Congestion, CongestionControl, Need, Parameter, Setup, Variant};
+
+/// The variant's entry in the list.
+pub const VARIANT: Variant = Variant {
+    name: "dctcp",
+    title: "cuts by the share of marked packets (data center TCP)",
+    reference: "RFC 8257; Alizadeh et al., Data center TCP (DCTCP), SIGCOMM 2010; Linux tcp_dctcp",
+    class: Class::Hybrid,
+    needs: &[Need::Ecn],
+    parameters: &[
+        Parameter {
+            name: "g",
+            default: 1.0 / 16.0,
+            min: 0.001,
+            max: 1.0,
+            origin: "weight of a window's share of marks; 1/16: RFC 8257 section 4.1",
+        },
+        Parameter {
+            name: "initial_alpha",
+            default: 1.0,
+            min: 0.0,
+            max: 1.0,
+            origin: "alpha before the first window; 1: RFC 8257 section 4.2",
+        },
+    ],
+    not_implemented: &["marks on SYNs and control packets (section 5.1)"],
+    build: |setup| Box::new(Dctcp::new(setup)),
+};
+
+/// The window of a DCTCP sender.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    window: Window,
+    g: f64,
+    alpha: f64,
+    round: u64,
+    acked_bytes: u64,
+    marked_bytes: u64,
+}
+
+impl Dctcp {
+    fn new(setup: &Setup) -> Self {
+        Dctcp {
+            window: Window::new(setup),
+            g: setup.parameters.get("g"),
+            alpha: setup.parameters.get("initial_alpha"),
+            round: 0,
+            acked_bytes: 0,
+            marked_bytes: 0,
+        }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn cwnd_bytes(&self) -> u64 {
+        self.window.cwnd_bytes
+    }
+    fn ssthresh_bytes(&self) -> u64 {
+        self.window.ssthresh_bytes
+    }
+    fn on_acked(&mut self, ack: &Ack) {
+        self.acked_bytes += ack.acked_bytes;
+        self.marked_bytes += if ack.echoes_mark { ack.acked_bytes } else { 0 };
+        if ack.round != self.round && self.acked_bytes > 0 {
+            let share = self.marked_bytes as f64 / self.acked_bytes as f64;
+            self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
+            self.round = ack.round;
+            (self.acked_bytes, self.marked_bytes) = (0, 0);
+        }
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.window.grow(ack, 1.0);
+    }
+    fn on_ecn(&mut self, congestion: &Congestion) {
+        let left = (self.window.cwnd_bytes as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        self.window.cut(congestion, left);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.window.cut(congestion, congestion.window_bytes / 2);
+    }
+    fn on_rto(&mut self, congestion: &Congestion) {
+        self.window.collapse(congestion, congestion.window_bytes / 2);
+    }
+    fn on_idle(&mut self, restart_window_bytes: u64) {
+        self.window.restart(restart_window_bytes);
+    }
+}
