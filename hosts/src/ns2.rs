@@ -80,6 +80,10 @@ pub const AGENTS: &[Agent] = &[
         ..agent("Agent/TCP/Fack", &["TCP/Fack", "Fack"], "forward acknowledgment", "fack")
     },
     Agent {
+        variant: "vegas-ns2",
+        ..agent("Agent/TCP/Vegas", &["TCP/Vegas", "Vegas"], "Vegas", "vegas")
+    },
+    Agent {
         segment_bytes: Some(536),
         ..agent("Agent/TCP/FullTcp", &["TCP/FullTcp", "FullTcp"], "Reno, both ways", "reno")
     },

@@ -211,8 +211,8 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
             "flow 1: 10.0.0.1:10001 to 10.0.0.2:5001 is taken by flow 1; expected a port of its own",
         ),
         (
-            serde_json::json!({"recovery": "vegas"}),
-            "flow 1: recovery = \"vegas\" is unknown; expected one of newreno, newreno-slow, reno, tahoe, sack, sack1, fack, fack-half, linux, rack",
+            serde_json::json!({"recovery": "tahoo"}),
+            "flow 1: recovery = \"tahoo\" is unknown; expected one of newreno, newreno-slow, reno, tahoe, sack, sack1, fack, fack-half, vegas, linux, rack",
         ),
         (
             serde_json::json!({"profile": "ns3"}),

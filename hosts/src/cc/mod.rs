@@ -28,6 +28,7 @@ pub mod reno;
 pub mod round_trips;
 pub mod scalable;
 pub mod vegas;
+pub mod vegas_ns2;
 pub mod veno;
 pub mod westwood;
 pub mod window;
@@ -58,6 +59,7 @@ pub const VARIANTS: &[Variant] = &[
     illinois::VARIANT,
     yeah::VARIANT,
     vegas::VARIANT,
+    vegas_ns2::VARIANT,
     app_tcp::VARIANT,
     circuit::VARIANT,
     compound::VARIANT,
@@ -158,7 +160,8 @@ pub struct Congestion {
     pub mss: u32,
     /// ssthresh counts whole segments (ns-2).
     pub whole_segments: bool,
-    /// The same segment timed out before: ssthresh stays (RFC 5681 section 3.1).
+    /// The same segment timed out before: ssthresh stays (RFC 5681 section 3.1). Of a loss without
+    /// a time-out: the segment had been sent again before.
     pub is_repeated: bool,
 }
 

@@ -69,6 +69,8 @@ pub struct Sender {
     pub(super) echoed_at: Option<Time>,
     /// The delay one way by timestamps, but for a constant.
     pub(super) one_way: Option<Duration>,
+    /// Congestion control has each segment's round trip, though one at a time makes the time-out.
+    samples_segments: bool,
     /// With one segment timed at a time: its end, and when it left.
     timed: Option<(u64, Time)>,
     /// Recovery reads the peer's SACKs.
@@ -112,6 +114,7 @@ impl Sender {
             next_send_at: Time::ZERO,
             is_model_based: settings.variant.class == Class::ModelBased,
             seed: boot_phase.as_ps(),
+            samples_segments: settings.variant.needs.contains(&cc::Need::SegmentTimes),
             newly_sacked_bytes: 0,
             duplicate: None,
             echoed_at: None,
@@ -452,10 +455,13 @@ impl Sender {
     }
 
     fn act_on(&mut self, now: Time, outcome: Outcome) {
+        if outcome.backs_off {
+            self.rtt.on_timeout();
+        }
         if outcome.is_loss_found {
             self.counters.fast_recoveries += 1;
             self.timed = None;
-            let congestion = self.congestion(now, false);
+            let congestion = self.congestion(now, outcome.was_sent_again);
             if outcome.restarts_window {
                 self.cc.on_rto(&congestion);
             } else {
@@ -562,17 +568,21 @@ impl Sender {
         echoed: Option<Duration>,
     ) -> Option<Duration> {
         let Sender { board, recovery, rate, .. } = self;
-        let Acked { oldest_at, newest_at, is_ambiguous } =
+        let Acked { oldest_at, newest_at, is_ambiguous, newest_is_ambiguous } =
             board.sent.on_acked(ack, |start, sent| {
                 recovery.on_segment_delivered(now, start, sent);
                 rate.on_delivered(now, sent, sent.end - start);
             });
         if !self.profile.times_every_segment {
-            let (_, sent_at) = self.timed.filter(|&(end, _)| ack >= end)?;
+            let newest_at = newest_at.filter(|_| self.samples_segments && !newest_is_ambiguous);
+            let newest = newest_at.map(|sent_at| now.since(sent_at));
+            let Some((_, sent_at)) = self.timed.filter(|&(end, _)| ack >= end) else {
+                return newest;
+            };
             self.timed = None;
             let rtt = now.since(sent_at);
             self.take_sample(now, rtt);
-            return Some(rtt);
+            return Some(newest.unwrap_or(rtt));
         }
         let oldest = oldest_at.filter(|_| !is_ambiguous).map(|sent_at| now.since(sent_at));
         if let Some(rtt) = oldest.or(echoed) {

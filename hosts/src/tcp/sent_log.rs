@@ -66,6 +66,8 @@ pub struct Acked {
     pub newest_at: Option<Time>,
     /// One of them was sent twice: no sample (Karn).
     pub is_ambiguous: bool,
+    /// The last of them was.
+    pub newest_is_ambiguous: bool,
 }
 
 impl SentLog {
@@ -148,6 +150,7 @@ impl SentLog {
             acked.oldest_at.get_or_insert(sent.at);
             acked.newest_at = Some(sent.at);
             acked.is_ambiguous |= sent.was_sent_again;
+            acked.newest_is_ambiguous = sent.was_sent_again;
             if sent.fate != Fate::Sacked {
                 newly(self.start, &sent);
             }

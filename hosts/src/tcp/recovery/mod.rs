@@ -12,6 +12,7 @@ pub mod reno;
 pub mod sack;
 pub mod sack1;
 pub mod tahoe;
+pub mod vegas;
 
 use super::scoreboard::Scoreboard;
 use super::sent_log::Sent;
@@ -31,6 +32,7 @@ pub const RECOVERIES: &[Rule] = &[
     sack1::RULE,
     fack::RULE,
     fack::HALF_RULE,
+    vegas::RULE,
     rack::LINUX_RULE,
     rack::RULE,
 ];
@@ -84,6 +86,8 @@ impl Setup {
 pub struct Outcome {
     /// A loss was found: the window is to be cut.
     pub is_loss_found: bool,
+    /// With a loss: what was lost had been sent again before.
+    pub was_sent_again: bool,
     /// With a loss: the window restarts at one segment, as after a time-out.
     pub restarts_window: bool,
     /// A loss has been repaired without a time-out.
@@ -94,6 +98,8 @@ pub struct Outcome {
     pub restarts_timer: bool,
     /// The time-out no longer backs off.
     pub clears_backoff: bool,
+    /// The time-out backs off, though none expired.
+    pub backs_off: bool,
     /// The latest loss was none: the window is to be what it was before.
     pub is_spurious: bool,
 }
@@ -104,11 +110,13 @@ impl Outcome {
     /// A duplicate ACK that says nothing yet.
     const NOTHING: Outcome = Outcome {
         is_loss_found: false,
+        was_sent_again: false,
         restarts_window: false,
         is_repaired: false,
         may_grow: false,
         restarts_timer: false,
         clears_backoff: false,
+        backs_off: false,
         is_spurious: false,
     };
     /// A loss that cuts the window.
