@@ -233,7 +233,9 @@ proptest! {
                 }
                 4 => {
                     cc.on_rto(&congestion);
-                    prop_assert!(variant.name == "circuit" || cc.cwnd_bytes() == u64::from(mss));
+                    // ns-2's v_slowstart_ is two segments.
+                    let left = if variant.name == "vegas-ns2" { 2 } else { 1 };
+                    prop_assert!(variant.name == "circuit" || cc.cwnd_bytes() == left * u64::from(mss));
                 }
                 _ => cc.on_idle(4 * u64::from(mss)),
             }
