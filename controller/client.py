@@ -11,28 +11,32 @@ pipeline unless it runs already; without them it takes the P4Info that the switc
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
-from finsy.p4schema import P4MatchType
 
-from controller.state import (
-    CloneSession,
-    Exact,
-    Lpm,
-    Match,
-    Range,
-    RegisterCell,
-    SwitchState,
-    TableEntry,
-    Ternary,
+from controller.entities import (
+    INSERTED,
+    MODIFIED,
+    cell_entity,
+    entry_entity,
+    entry_read,
+    group_read,
+    member_read,
+    meter_read,
+    multicast_read,
+    session_read,
+    value_set_read,
 )
+from controller.objects import MeterCell, ProfileGroup, ProfileMember, RegisterCell, ValueSet
+from controller.state import SwitchState, TableEntry
 
+T = TypeVar("T")
 BATCH = 500
 """Updates in a request: finsy waits 10 s for its answer."""
 
@@ -111,47 +115,51 @@ class SwitchClient:
 
     async def write(self, state: SwitchState) -> None:
         """Inserts all of a state into a switch that has none of it."""
-        await self._send(
-            [
-                *(+self._entry(entry) for entry in state.entries),
-                *(+session_entity(session) for session in state.clone_sessions),
-                *(~cell_entity(cell) for cell in state.registers),
-            ]
-        )
+        updates = list[Any]()
+        for part, entity in INSERTED.items():
+            updates += [+entity(one) for one in getattr(state, part)]
+        for part, entity in MODIFIED.items():
+            updates += [~entity(one) for one in getattr(state, part)]
+        await self._send(updates)
 
     async def make(self, state: SwitchState) -> int:
-        """Makes the switch have these entries and sessions and no others, and these values in
-        these registers. Returns the number of writes: 0 when it had them.
+        """Makes the switch have what the state has, and no other entries, sessions, groups and
+        members; value sets, meters and registers that the state does not name stay. Returns the
+        number of writes: 0 when it had all.
         """
         have = await self.read_state(registers=())
-        updates = list[Any]()
-        want = {entry.key: entry for entry in state.entries}
-        here = {entry.key: entry for entry in have.entries}
-        updates += [-self._entry(entry) for key, entry in here.items() if key not in want]
-        for key, entry in want.items():
-            if key not in here:
-                updates.append(+self._entry(entry))
-            elif str(here[key]) != str(entry):
-                updates.append(~self._entry(entry))
-        wanted = {session.id: session for session in state.clone_sessions}
-        sessions = {session.id: session for session in have.clone_sessions}
-        updates += [
-            -session_entity(one) for number, one in sessions.items() if number not in wanted
-        ]
-        for number, session in wanted.items():
-            if number not in sessions:
-                updates.append(+session_entity(session))
-            elif sessions[number] != session:
-                updates.append(~session_entity(session))
-        for cell in state.registers:
-            if await self.read_register(cell.register, cell.index) != cell.value:
-                updates.append(~cell_entity(cell))
+        gone, new, unnamed = list[Any](), list[Any](), list[Any]()
+        for part, entity in INSERTED.items():
+            want = {one.key: one for one in getattr(state, part)}
+            here = {one.key: one for one in getattr(have, part)}
+            left = [-entity(one) for key, one in here.items() if key not in want]
+            if part in ("profile_members", "profile_groups"):
+                # Entries or groups may name them until those have changed.
+                unnamed = [*left, *unnamed]
+            else:
+                gone += left
+            for key, one in want.items():
+                if key not in here:
+                    new.append(+entity(one))
+                elif str(here[key]) != str(one):
+                    new.append(~entity(one))
+        for part, entity in MODIFIED.items():
+            lines = {one.key: str(one) for one in getattr(have, part)}
+            if part == "registers":
+                lines = {cell.key: await self._register_line(cell) for cell in state.registers}
+            changed = (one for one in getattr(state, part) if lines.get(one.key) != str(one))
+            new += [~entity(one) for one in changed]
+        updates = gone + new + unnamed
         await self._send(updates)
         return len(updates)
 
+    async def _register_line(self, cell: RegisterCell) -> str:
+        value = await self.read_register(cell.register, cell.index)
+        return str(RegisterCell(cell.register, cell.index, value))
+
     async def write_entry(self, entry: TableEntry, operation: Operation = "insert") -> None:
         """Writes one table entry."""
-        entity = self._entry(entry)
+        entity = entry_entity(entry)
         match operation:
             case "insert":
                 await self._send([+entity])
@@ -174,34 +182,20 @@ class SwitchClient:
             with explained(self.address):
                 await self.switch.write(updates[first : first + BATCH])
 
-    def _entry(self, entry: TableEntry) -> fy.P4TableEntry:
-        return fy.P4TableEntry(
-            entry.table,
-            match=fy.Match({name: plain(match) for name, match in entry.matches.items()}),
-            action=fy.Action(entry.action, **entry.params),
-            priority=entry.priority,
-        )
-
     # Reading.
 
     async def read_state(self, registers: Iterable[str] | None = None) -> SwitchState:
         """What a controller has put on the switch: entries of tables that are not constant,
-        clone sessions, and the cells that are not zero of the named registers (None: of all).
+        sessions, groups, members, meters with rates, value sets with members, and the cells that
+        are not zero of the named registers (None: of all). Entries' own action sets and direct
+        meters are left out.
         """
         schema = self.switch.p4info
         entries = list[TableEntry]()
         if any(not table.is_const for table in schema.tables):
             async for entry in self._read(fy.P4TableEntry()):
                 if not schema.tables[entry.table_id].is_const and not entry.is_const:
-                    entries.append(self._entry_read(entry))
-        sessions = [
-            CloneSession(
-                one.session_id,
-                tuple(getattr(port, "port", port) for port in one.replicas),
-                one.packet_length_bytes or None,
-            )
-            async for one in self._read(fy.P4CloneSessionEntry())
-        ]
+                    entries.append(entry_read(schema, entry))
         names = [one.name for one in schema.registers] if registers is None else registers
         cells = [
             RegisterCell(name, index, value)
@@ -209,22 +203,33 @@ class SwitchClient:
             for index, value in (await self.read_registers(name)).items()
             if value
         ]
-        return SwitchState(tuple(entries), tuple(sessions), tuple(cells))
+        members, groups = list[ProfileMember](), list[ProfileGroup]()
+        if list(schema.action_profiles):
+            members = await self._all(fy.P4ActionProfileMember(), member_read)
+            groups = await self._all(fy.P4ActionProfileGroup(), group_read)
+        value_sets = list[ValueSet]()
+        for value_set in schema.value_sets:
+            asked = fy.P4ValueSetEntry(value_set.name, members=[])
+            value_sets += await self._all(asked, value_set_read)
+        meters = list[MeterCell]()
+        if list(schema.meters):
+            meters = await self._all(fy.P4MeterEntry(), meter_read)
+        return SwitchState(
+            entries=tuple(entries),
+            clone_sessions=tuple(await self._all(fy.P4CloneSessionEntry(), session_read)),
+            registers=tuple(cells),
+            multicast_groups=tuple(await self._all(fy.P4MulticastGroupEntry(), multicast_read)),
+            profile_members=tuple(members),
+            profile_groups=tuple(groups),
+            meters=tuple(meters),
+            value_sets=tuple(value_sets),
+        )
 
-    def _entry_read(self, entry: fy.P4TableEntry) -> TableEntry:
-        table = self.switch.p4info.tables[entry.table_id]
-        matches = dict[str, Match]()
-        given: dict[str, Any] = entry.match or {}
-        for field in table.match_fields:
-            match = field_match(field, given.get(field.alias))
-            if match is not None:
-                matches[field.name] = match
-        action = entry.action
-        if not isinstance(action, fy.P4TableAction):
-            return TableEntry(table.name, matches, str(action), {}, entry.priority)
-        params = {name: int(value) for name, value in action.args.items()}
-        full = self.switch.p4info.actions[action.name].name
-        return TableEntry(table.name, matches, full, params, entry.priority)
+    async def _all(self, entity: Any, read: Callable[[fy.P4Schema, Any], T | None]) -> list[T]:
+        """What is found of a kind."""
+        schema = self.switch.p4info
+        found = [read(schema, one) async for one in self._read(entity)]
+        return [one for one in found if one is not None]
 
     async def read_register(self, name: str, index: int) -> int:
         """A register's cell."""
@@ -248,8 +253,8 @@ class SwitchClient:
         found = dict[str, Count]()
         async for one in self._read(fy.P4TableEntry(table, counter_data=fy.P4CounterData())):
             if one.counter_data is not None:
-                data = one.counter_data
-                found[str(self._entry_read(one))] = Count(data.packet_count, data.byte_count)
+                line = str(entry_read(self.switch.p4info, one))
+                found[line] = Count(one.counter_data.packet_count, one.counter_data.byte_count)
         return found
 
     async def _read(self, entity: Any) -> AsyncIterator[Any]:
@@ -285,58 +290,6 @@ def words(error: fy.P4ClientError | GNMIClientError) -> str:
         return f"{error.code.name}: {error.message}"
     said = (f"update {n}: {one.canonical_code.name}: {one.message}" for n, one in details.items())
     return "\n".join(said)
-
-
-def plain(match: Match) -> Any:
-    """A match as finsy takes it."""
-    match match:
-        case Exact():
-            return match.value
-        case Lpm():
-            return (match.value, match.prefix_bits)
-        case Ternary():
-            return (match.value, match.mask)
-        case Range():
-            return (match.low, match.high)
-
-
-def field_match(field: Any, value: Any) -> Match | None:
-    """A match as it was read. P4Runtime leaves one out that matches anything, other than
-    a field of kind optional it is here nonetheless.
-    """
-    match field.match_type:
-        case P4MatchType.LPM:
-            prefix: tuple[Any, int] = (0, 0) if value is None else pair(value)
-            return Lpm(int(prefix[0]), int(prefix[1]))
-        case P4MatchType.TERNARY:
-            masked = (0, 0) if value is None else pair(value)
-            return Ternary(int(masked[0]), int(masked[1]))
-        case P4MatchType.RANGE:
-            limits = (0, 2**field.bitwidth - 1) if value is None else pair(value)
-            return Range(int(limits[0]), int(limits[1]))
-    return None if value is None else Exact(int(value))
-
-
-def pair(value: Any) -> tuple[Any, Any]:
-    """The two parts of a match; a P4Info may ask for addresses in place of numbers."""
-    if hasattr(value, "network_address"):
-        return int(value.network_address), value.prefixlen
-    first, second = value
-    return first, second
-
-
-def session_entity(session: CloneSession) -> fy.P4CloneSessionEntry:
-    """A session as finsy has it."""
-    return fy.P4CloneSessionEntry(
-        session.id,
-        replicas=session.ports,
-        packet_length_bytes=session.truncate_bytes or 0,
-    )
-
-
-def cell_entity(cell: RegisterCell) -> fy.P4RegisterEntry:
-    """A register's cell as finsy has it."""
-    return fy.P4RegisterEntry(cell.register, index=cell.index, data=cell.value)
 
 
 def lines(state: SwitchState) -> Iterator[str]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from controller.matches import Exact, Lpm, Ternary
+from controller.objects import CloneSession, Replica
 from controller.routes import Routes
-from controller.state import CloneSession, Exact, Lpm, SwitchState, TableEntry, Ternary
+from controller.state import SwitchState, TableEntry
 from controller.topology import Collector, Flow, Port, Switch, Topology
 
 FLOW_ENTRIES = 4096
@@ -42,7 +44,7 @@ def switch_state(topology: Topology, found: Routes, switch: Switch) -> SwitchSta
     for collector in topology.collectors:
         if collector.at.switch == switch.name:
             entries.append(report(switch, collector))
-            sessions.append(CloneSession(REPORT_SESSION, (collector.at.port,)))
+            sessions.append(CloneSession(REPORT_SESSION, (Replica(collector.at.port),)))
     return SwitchState(tuple(entries), tuple(sessions))
 
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from controller import topology as net
+from controller.matches import Lpm, Match, Range
+from controller.objects import RegisterCell
 from controller.routes import base_rtt_ps, path, routes
-from controller.state import Lpm, Match, Range, RegisterCell, SwitchState, TableEntry
+from controller.state import SwitchState, TableEntry
 from controller.switch import FLOW_ENTRIES, flow_ids, loss, switch_state
 from tests.world import ROOT
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,20 +15,23 @@ from finsy.p4entity import decode_entity, encode_entities
 from finsy.proto import p4r
 
 from controller.__main__ import limit, main, rate
-from controller.client import SwitchClient, cell_entity, session_entity
+from controller.client import SwitchClient
 from controller.drivers import DriverError
 from controller.drivers.gnmi import GnmiDriver
+from controller.entities import cell_entity, entry_entity, entry_read, session_entity
 from controller.events import Controlled, carry_out
-from controller.state import (
+from controller.matches import Exact, Lpm, Range, Ternary
+from controller.objects import (
     CloneSession,
-    Exact,
-    Lpm,
-    Range,
+    MeterCell,
+    MulticastGroup,
+    ProfileGroup,
+    ProfileMember,
     RegisterCell,
-    SwitchState,
-    TableEntry,
-    Ternary,
+    Replica,
+    ValueSet,
 )
+from controller.state import SwitchState, TableEntry
 from tests.fake_traffic import FakeTraffic, served
 from tests.test_controller import everything_on
 from tests.world import ROOT
@@ -48,9 +53,9 @@ def there_and_back(one: SwitchClient, entity: Any) -> tuple[p4r.Entity, Any]:
 def test_every_entry_comes_back_as_it_was_written() -> None:
     one = client()
     for entry in everything_on().entries:
-        message, read = there_and_back(one, one._entry(entry))
+        message, read = there_and_back(one, entry_entity(entry))
         assert message.table_entry.priority == entry.priority
-        assert str(one._entry_read(read)) == str(entry)
+        assert str(entry_read(one.switch.p4info, read)) == str(entry)
 
 
 def test_an_entry_in_p4runtime_s_bytes() -> None:
@@ -61,7 +66,7 @@ def test_an_entry_in_p4runtime_s_bytes() -> None:
         "NarrowsIngress.forward.route",
         {"port": 2, "src_mac": 1, "dst_mac": 0x020000000001},
     )
-    message, _ = there_and_back(one, one._entry(route))
+    message, _ = there_and_back(one, entry_entity(route))
     # Ids from p4/build/v1model.p4info.txtpb; values in the fewest bytes (P4Runtime 8.4).
     assert message.table_entry.table_id == 44912566
     (match,) = message.table_entry.match
@@ -88,17 +93,18 @@ def test_a_match_of_anything_is_left_out_and_comes_back() -> None:
         {"flow_id": 7},
         priority=3,
     )
-    message, read = there_and_back(one, one._entry(anything))
+    message, read = there_and_back(one, entry_entity(anything))
     assert len(message.table_entry.match) == 2
-    assert str(one._entry_read(read)) == str(anything)
+    assert str(entry_read(one.switch.p4info, read)) == str(anything)
 
 
 def test_sessions_and_cells_in_p4runtime_s_words() -> None:
     one = client()
-    message, _ = there_and_back(one, session_entity(CloneSession(5, (3, 4), 128)))
+    replicas = (Replica(3), Replica(4, 9))
+    message, _ = there_and_back(one, session_entity(CloneSession(5, replicas, 128)))
     session = message.packet_replication_engine_entry.clone_session_entry
     assert (session.session_id, session.packet_length_bytes) == (5, 128)
-    assert len(session.replicas) == 2
+    assert [replica.instance for replica in session.replicas] == [0, 9]
     register = next(iter(one.switch.p4info.registers)).name
     message, read = there_and_back(one, cell_entity(RegisterCell(register, 2, 0x1234)))
     assert message.register_entry.data.bitstring == b"\x12\x34"
@@ -108,11 +114,28 @@ def test_sessions_and_cells_in_p4runtime_s_words() -> None:
 def test_a_state_as_json_comes_back() -> None:
     entry = TableEntry("t", {"e": Exact(1), "r": Range(2, 9), "m": Ternary(4, 6)}, "a", {"p": 3}, 1)
     state = SwitchState(
-        (*everything_on().entries, entry), (CloneSession(1, (3,), 96),), (RegisterCell("r", 0, 5),)
+        (*everything_on().entries, entry),
+        (CloneSession(1, (Replica(3), Replica(3, 2)), 96),),
+        (RegisterCell("r", 0, 5),),
+        (MulticastGroup(7, (Replica(1), Replica(2, 1))),),
+        (ProfileMember("p", 1, "a", {"x": 16}),),
+        (ProfileGroup("p", 2, ((1, 3), (4, 1))), ProfileGroup("p", 3, ())),
+        (MeterCell("m", 0, 1, 2, 3, 4),),
+        (ValueSet("v", ({"a": Exact(1), "b": Ternary(2, 3)}, {"": Lpm(0, 0)})),),
     )
-    again = SwitchState.from_json(state.as_json())
+    again = SwitchState.from_json(json.loads(json.dumps(state.as_json())))
     assert again == state
-    assert "t e=0x1 r=0x2..0x9 m=0x4&&&0x6 priority=1 -> a(p=0x3)" in again.lines()
+    assert again.lines() - everything_on().lines() == {
+        "t e=0x1 r=0x2..0x9 m=0x4&&&0x6 priority=1 -> a(p=0x3)",
+        "clone session 1 -> 3,3/2 truncate=96",
+        "r[0] = 0x5",
+        "multicast group 7 -> 1,2/1",
+        "p member 1 -> a(x=0x10)",
+        "p group 2 -> 1 weight=3, 4 weight=1",
+        "p group 3 -> nothing",
+        "m[0] = cir=1 cburst=2 pir=3 pburst=4",
+        "value set v = {0x0/0, a=0x1 b=0x2&&&0x3}",
+    }
 
 
 @pytest.mark.parametrize(
@@ -256,3 +279,12 @@ def test_files_that_are_not_there(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert "no.txtpb" in capsys.readouterr().err
     assert main(["--address", "127.0.0.1:1", "--p4info", str(P4INFO), "push"]) == 2
     assert "--json" in capsys.readouterr().err
+
+
+def test_the_document_s_parts_of_a_state() -> None:
+    text = (ROOT / "docs/controller.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `(\{.*\})`", text, re.M)
+    state = SwitchState.from_json({part: [json.loads(one)] for part, one in rows})
+    assert len(rows) == 6
+    assert state.as_json().keys() - {part for part, _ in rows} == {"entries", "clone_sessions"}
+    assert len(state.lines()) == 6

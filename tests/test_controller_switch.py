@@ -20,7 +20,9 @@ from controller.__main__ import main
 from controller.client import ControllerError, SwitchClient
 from controller.drivers.gnmi import GnmiDriver
 from controller.events import Controlled, WallClock, carry_out
-from controller.state import CloneSession, Exact, Lpm, RegisterCell, SwitchState, TableEntry
+from controller.matches import Exact, Lpm
+from controller.objects import CloneSession, RegisterCell, Replica
+from controller.state import SwitchState, TableEntry
 from switch.server.gnmi import GnmiService
 from switch.server.p4runtime import P4RuntimeService
 from switch.server.serve import serve
@@ -93,7 +95,7 @@ def test_a_state_is_read_back_as_it_was_made(switch: tuple[Any, str]) -> None:
             changed[routes[0]] = TableEntry(
                 one.table, one.matches, one.action, {**one.params, "port": 3}
             )
-            sessions = (*state.clone_sessions, CloneSession(9, (1, 2), 64))
+            sessions = (*state.clone_sessions, CloneSession(9, (Replica(1), Replica(2, 7)), 64))
             after = SwitchState(tuple(changed), sessions, (cell,))
             assert await client.make(after) == 3
             assert (await client.read_state()).lines() == after.lines()

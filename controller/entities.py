@@ -1,0 +1,227 @@
+"""A switch's state as finsy has it, and back. Names are those of the P4Info, in full; finsy gives
+aliases back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import finsy as fy
+from finsy.p4entity import P4ValueSetMember
+from finsy.p4schema import P4MatchType
+
+from controller.matches import Exact, Lpm, Match, Range, Ternary
+from controller.objects import (
+    CloneSession,
+    MeterCell,
+    MulticastGroup,
+    ProfileGroup,
+    ProfileMember,
+    RegisterCell,
+    Replica,
+    ValueSet,
+)
+from controller.state import GROUP, MEMBER, TableEntry
+
+# To the switch.
+
+
+def entry_entity(entry: TableEntry) -> fy.P4TableEntry:
+    """A table entry."""
+    action: Any
+    match entry.action:
+        case "$member":
+            action = fy.P4IndirectAction(member_id=entry.params["id"])
+        case "$group":
+            action = fy.P4IndirectAction(group_id=entry.params["id"])
+        case name:
+            action = fy.Action(name, **entry.params)
+    return fy.P4TableEntry(
+        entry.table,
+        match=fy.Match({name: plain(match) for name, match in entry.matches.items()}),
+        action=action,
+        priority=entry.priority,
+    )
+
+
+def session_entity(session: CloneSession) -> fy.P4CloneSessionEntry:
+    """A clone session."""
+    return fy.P4CloneSessionEntry(
+        session.id,
+        replicas=[(one.port, one.instance) for one in session.replicas],
+        packet_length_bytes=session.truncate_bytes or 0,
+    )
+
+
+def multicast_entity(group: MulticastGroup) -> fy.P4MulticastGroupEntry:
+    """A multicast group."""
+    replicas = [(one.port, one.instance) for one in group.replicas]
+    return fy.P4MulticastGroupEntry(group.id, replicas=replicas)
+
+
+def member_entity(member: ProfileMember) -> fy.P4ActionProfileMember:
+    """A member of an action profile."""
+    action = fy.P4TableAction(member.action, **member.params)
+    return fy.P4ActionProfileMember(member.profile, member_id=member.id, action=action)
+
+
+def group_entity(group: ProfileGroup) -> fy.P4ActionProfileGroup:
+    """A group of an action selector."""
+    members = [fy.P4Member(member, weight=weight) for member, weight in group.members]
+    return fy.P4ActionProfileGroup(group.profile, group_id=group.id, members=members)
+
+
+def cell_entity(cell: RegisterCell) -> fy.P4RegisterEntry:
+    """A register's cell."""
+    return fy.P4RegisterEntry(cell.register, index=cell.index, data=cell.value)
+
+
+def meter_entity(cell: MeterCell) -> fy.P4MeterEntry:
+    """A meter's cell."""
+    config = fy.P4MeterConfig(cir=cell.cir, cburst=cell.cburst, pir=cell.pir, pburst=cell.pburst)
+    return fy.P4MeterEntry(cell.meter, index=cell.index, config=config)
+
+
+def value_set_entity(value_set: ValueSet) -> fy.P4ValueSetEntry:
+    """A value set."""
+    members = [
+        P4ValueSetMember({part: plain(one) for part, one in member.items()})
+        for member in value_set.members
+    ]
+    return fy.P4ValueSetEntry(value_set.name, members=members)
+
+
+def plain(match: Match) -> Any:
+    """A match as finsy takes it."""
+    match match:
+        case Exact():
+            return match.value
+        case Lpm():
+            return (match.value, match.prefix_bits)
+        case Ternary():
+            return (match.value, match.mask)
+        case Range():
+            return (match.low, match.high)
+
+
+# From the switch.
+
+
+def entry_read(schema: fy.P4Schema, entry: fy.P4TableEntry) -> TableEntry:
+    """A table entry."""
+    table = schema.tables[entry.table_id]
+    given: dict[str, Any] = entry.match or {}
+    matches = matches_read(table.match_fields, given)
+    action = entry.action
+    if isinstance(action, fy.P4TableAction):
+        name, params = action_read(schema, action)
+        return TableEntry(table.name, matches, name, params, entry.priority)
+    if isinstance(action, fy.P4IndirectAction) and action.member_id is not None:
+        return TableEntry(table.name, matches, MEMBER, {"id": action.member_id}, entry.priority)
+    if isinstance(action, fy.P4IndirectAction) and action.group_id is not None:
+        return TableEntry(table.name, matches, GROUP, {"id": action.group_id}, entry.priority)
+    return TableEntry(table.name, matches, str(action), {}, entry.priority)
+
+
+def action_read(schema: fy.P4Schema, action: fy.P4TableAction) -> tuple[str, dict[str, int]]:
+    """An action's name in full, and its parameters."""
+    params = {name: int(value) for name, value in action.args.items()}
+    return schema.actions[action.name].name, params
+
+
+def session_read(schema: fy.P4Schema, one: fy.P4CloneSessionEntry) -> CloneSession:
+    """A clone session."""
+    replicas = tuple(map(replica_read, one.replicas))
+    return CloneSession(one.session_id, replicas, one.packet_length_bytes or None)
+
+
+def multicast_read(schema: fy.P4Schema, one: fy.P4MulticastGroupEntry) -> MulticastGroup:
+    """A multicast group."""
+    return MulticastGroup(one.multicast_group_id, tuple(map(replica_read, one.replicas)))
+
+
+def replica_read(replica: Any) -> Replica:
+    """A replica: finsy gives the port alone where the instance is 0."""
+    return Replica(replica) if isinstance(replica, int) else Replica(replica.port, replica.instance)
+
+
+def member_read(schema: fy.P4Schema, one: fy.P4ActionProfileMember) -> ProfileMember:
+    """A member of an action profile."""
+    assert one.action is not None, "a member has an action"
+    name, params = action_read(schema, one.action)
+    profile = schema.action_profiles[one.action_profile_id].name
+    return ProfileMember(profile, one.member_id, name, params)
+
+
+def group_read(schema: fy.P4Schema, one: fy.P4ActionProfileGroup) -> ProfileGroup:
+    """A group of an action selector; watch ports are left out."""
+    profile = schema.action_profiles[one.action_profile_id].name
+    weights = ((member.member_id, member.weight) for member in one.members or ())
+    members = (
+        (number, weight[0] if isinstance(weight, tuple) else weight) for number, weight in weights
+    )
+    return ProfileGroup(profile, one.group_id, tuple(members))
+
+
+def meter_read(schema: fy.P4Schema, one: fy.P4MeterEntry) -> MeterCell | None:
+    """A meter's cell, if it has rates."""
+    if one.config is None or one.index is None:
+        return None
+    rates = one.config
+    name = schema.meters[one.meter_id].name
+    return MeterCell(name, one.index, rates.cir, rates.cburst, rates.pir, rates.pburst)
+
+
+def value_set_read(schema: fy.P4Schema, one: fy.P4ValueSetEntry) -> ValueSet | None:
+    """A value set, if it has members."""
+    value_set = schema.value_sets[one.value_set_id]
+    members = tuple(matches_read(value_set.match, member) for member in one.members)
+    return ValueSet(value_set.name, members) if members else None
+
+
+def matches_read(fields: Any, given: Mapping[str, Any]) -> dict[str, Match]:
+    """Matches by the fields' names."""
+    found = {field.name: field_match(field, given.get(field.alias)) for field in fields}
+    return {name: match for name, match in found.items() if match is not None}
+
+
+def field_match(field: Any, value: Any) -> Match | None:
+    """A match as it was read. P4Runtime leaves one out that matches anything; prefixes and masks
+    of no bits are here nonetheless.
+    """
+    match field.match_type:
+        case P4MatchType.LPM:
+            prefix: tuple[Any, int] = (0, 0) if value is None else pair(value)
+            return Lpm(int(prefix[0]), int(prefix[1]))
+        case P4MatchType.TERNARY:
+            masked = (0, 0) if value is None else pair(value)
+            return Ternary(int(masked[0]), int(masked[1]))
+        case P4MatchType.RANGE if value is not None:
+            limits = pair(value)
+            return Range(int(limits[0]), int(limits[1]))
+    return None if value is None else Exact(int(value))
+
+
+def pair(value: Any) -> tuple[Any, Any]:
+    """The two parts of a match; a P4Info may ask for addresses in place of numbers."""
+    if hasattr(value, "network_address"):
+        return int(value.network_address), value.prefixlen
+    first, second = value
+    return first, second
+
+
+INSERTED: dict[str, Callable[[Any], Any]] = {
+    "profile_members": member_entity,
+    "profile_groups": group_entity,
+    "multicast_groups": multicast_entity,
+    "clone_sessions": session_entity,
+    "entries": entry_entity,
+}
+"""What is inserted and deleted, by the parts of a state: what others name goes before them."""
+MODIFIED: dict[str, Callable[[Any], Any]] = {
+    "value_sets": value_set_entity,
+    "meters": meter_entity,
+    "registers": cell_entity,
+}
+"""What is there from the start."""

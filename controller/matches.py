@@ -1,0 +1,88 @@
+"""Matches of table entries and value sets as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The field has this value."""
+
+    value: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The match as the plan has it."""
+        return {"exact": hex(self.value)}
+
+    def __str__(self) -> str:
+        return hex(self.value)
+
+
+@dataclass(frozen=True)
+class Lpm:
+    """The field's first `prefix_bits` bits are those of `value`."""
+
+    value: int
+    prefix_bits: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The match as the plan has it."""
+        return {"lpm": [hex(self.value), self.prefix_bits]}
+
+    def __str__(self) -> str:
+        return f"{self.value:#x}/{self.prefix_bits}"
+
+
+@dataclass(frozen=True)
+class Ternary:
+    """The field has `value`'s bits where `mask` has ones."""
+
+    value: int
+    mask: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The match as the plan has it."""
+        return {"ternary": [hex(self.value), hex(self.mask)]}
+
+    def __str__(self) -> str:
+        return f"{self.value:#x}&&&{self.mask:#x}"
+
+
+@dataclass(frozen=True)
+class Range:
+    """The field is from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The match as the plan has it."""
+        return {"range": [hex(self.low), hex(self.high)]}
+
+    def __str__(self) -> str:
+        return f"{self.low:#x}..{self.high:#x}"
+
+
+Match = Exact | Lpm | Ternary | Range
+
+
+def match_from_json(content: Mapping[str, Any]) -> Match:
+    """The inverse of a match's `as_json`. Raises `ValueError`."""
+    match dict(content):
+        case {"exact": value}:
+            return Exact(number(value))
+        case {"lpm": [value, int(prefix_bits)]}:
+            return Lpm(number(value), prefix_bits)
+        case {"ternary": [value, mask]}:
+            return Ternary(number(value), number(mask))
+        case {"range": [low, high]}:
+            return Range(number(low), number(high))
+    raise ValueError(f"match {content}: expected exact, lpm, ternary or range")
+
+
+def number(text: str | int) -> int:
+    """A value as the plan has it: text, hexadecimal after 0x."""
+    return text if isinstance(text, int) else int(text, 0)

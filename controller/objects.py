@@ -1,0 +1,238 @@
+"""What a switch holds besides table entries: groups, sessions, profiles, meters, value sets.
+
+Plain data as in `controller.state`: each reads as one line, and comes back from its JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from controller.matches import Match, match_from_json, number
+
+
+@dataclass(frozen=True, order=True)
+class Replica:
+    """A copy: its port, and the instance (replication id) that tells copies apart."""
+
+    port: int
+    instance: int = 0
+
+    def as_json(self) -> dict[str, int]:
+        """The replica as the plan has it."""
+        return {"port": self.port, "rid": self.instance}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Replica:
+        """The inverse of `as_json`. Raises `KeyError`."""
+        return cls(content["port"], content.get("rid", 0))
+
+    def __str__(self) -> str:
+        return f"{self.port}/{self.instance}" if self.instance else str(self.port)
+
+
+@dataclass(frozen=True)
+class CloneSession:
+    """Where the clones of a session go, and to how many bytes they are cut (None: not)."""
+
+    id: int
+    replicas: tuple[Replica, ...]
+    truncate_bytes: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The session as the plan has it."""
+        replicas = [replica.as_json() for replica in self.replicas]
+        return {"id": self.id, "replicas": replicas, "truncate_bytes": self.truncate_bytes}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> CloneSession:
+        """The inverse of `as_json`. Raises `KeyError`."""
+        replicas = tuple(map(Replica.from_json, content["replicas"]))
+        return cls(content["id"], replicas, content.get("truncate_bytes"))
+
+    @property
+    def key(self) -> int:
+        """What makes it this session."""
+        return self.id
+
+    def __str__(self) -> str:
+        cut = f" truncate={self.truncate_bytes}" if self.truncate_bytes is not None else ""
+        return f"clone session {self.id} -> {','.join(map(str, self.replicas))}{cut}"
+
+
+@dataclass(frozen=True)
+class MulticastGroup:
+    """Where the copies of a multicast packet go."""
+
+    id: int
+    replicas: tuple[Replica, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The group as JSON."""
+        return {"id": self.id, "replicas": [replica.as_json() for replica in self.replicas]}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> MulticastGroup:
+        """The inverse of `as_json`. Raises `KeyError`."""
+        return cls(content["id"], tuple(map(Replica.from_json, content["replicas"])))
+
+    @property
+    def key(self) -> int:
+        """What makes it this group."""
+        return self.id
+
+    def __str__(self) -> str:
+        return f"multicast group {self.id} -> {','.join(map(str, self.replicas))}"
+
+
+@dataclass(frozen=True)
+class ProfileMember:
+    """An action of an action profile, which entries and groups name by its number."""
+
+    profile: str
+    id: int
+    action: str
+    params: Mapping[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        """The member as JSON."""
+        params = {name: hex(value) for name, value in self.params.items()}
+        return {"profile": self.profile, "id": self.id, "action": self.action, "params": params}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ProfileMember:
+        """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
+        params = {name: number(value) for name, value in content["params"].items()}
+        return cls(content["profile"], content["id"], content["action"], params)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes it this member."""
+        return self.profile, self.id
+
+    def __str__(self) -> str:
+        params = ", ".join(f"{name}={value:#x}" for name, value in self.params.items())
+        return f"{self.profile} member {self.id} -> {self.action}({params})"
+
+
+@dataclass(frozen=True)
+class ProfileGroup:
+    """Members of an action selector, with their weights, to choose from."""
+
+    profile: str
+    id: int
+    members: tuple[tuple[int, int], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The group as JSON."""
+        members = [list(pair) for pair in self.members]
+        return {"profile": self.profile, "id": self.id, "members": members}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ProfileGroup:
+        """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
+        members = tuple((member, weight) for member, weight in content["members"])
+        return cls(content["profile"], content["id"], members)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes it this group."""
+        return self.profile, self.id
+
+    def __str__(self) -> str:
+        members = ", ".join(f"{member} weight={weight}" for member, weight in self.members)
+        return f"{self.profile} group {self.id} -> {members or 'nothing'}"
+
+
+@dataclass(frozen=True)
+class MeterCell:
+    """A meter's cell that is not green for ever: rates per second and bursts, in bytes or
+    packets as the program has it.
+    """
+
+    meter: str
+    index: int
+    cir: int
+    cburst: int
+    pir: int
+    pburst: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The cell as JSON."""
+        return vars(self).copy()
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> MeterCell:
+        """The inverse of `as_json`. Raises `TypeError` where a part is missing."""
+        return cls(**content)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes it this cell."""
+        return self.meter, self.index
+
+    def __str__(self) -> str:
+        rates = f"cir={self.cir} cburst={self.cburst} pir={self.pir} pburst={self.pburst}"
+        return f"{self.meter}[{self.index}] = {rates}"
+
+
+@dataclass(frozen=True)
+class ValueSet:
+    """The members of a parser value set: matches by the names of the key's parts, which is empty
+    where there is one without a name.
+    """
+
+    name: str
+    members: tuple[Mapping[str, Match], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The set as JSON."""
+        members = [{part: one.as_json() for part, one in m.items()} for m in self.members]
+        return {"name": self.name, "members": members}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ValueSet:
+        """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
+        members = (
+            {part: match_from_json(match) for part, match in member.items()}
+            for member in content["members"]
+        )
+        return cls(content["name"], tuple(members))
+
+    @property
+    def key(self) -> str:
+        """What makes it this set."""
+        return self.name
+
+    def __str__(self) -> str:
+        def shown(member: Mapping[str, Match]) -> str:
+            return " ".join(f"{part}={one}" if part else str(one) for part, one in member.items())
+
+        return f"value set {self.name} = {{{', '.join(sorted(map(shown, self.members)))}}}"
+
+
+@dataclass(frozen=True)
+class RegisterCell:
+    """A register's cell that does not begin at zero."""
+
+    register: str
+    index: int
+    value: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The cell as the plan has it."""
+        return {"register": self.register, "index": self.index, "value": hex(self.value)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> RegisterCell:
+        """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
+        return cls(content["register"], content["index"], number(content["value"]))
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes it this cell."""
+        return self.register, self.index
+
+    def __str__(self) -> str:
+        return f"{self.register}[{self.index}] = {self.value:#x}"
