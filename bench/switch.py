@@ -1,30 +1,38 @@
 """The switch by itself: packets per second of the engine, large tables, and bmv2 beside it.
 
 Our figures come from `cargo bench -p narrows-switch` (`switch/benches/`). bmv2's `simple_switch`,
-where `NARROWS_BMV2` names it or it is on the path, runs the program of thirty tables in its
-file mode (`--use-files`, no pacing: every packet of the capture bears the same time stamp), with
-its log off, in a network namespace of its own since its Thrift server listens on every address.
-What counts is how fast its output file grows, so packets that its queue drops do not.
+where it is installed (bench/bmv2.py), runs the program of thirty tables, and the bottleneck with
+one route and no telemetry, in its file mode (`--use-files`, no pacing: every packet of the capture
+bears the same time stamp), with its log off. What counts is how fast its output file grows, so
+packets that its queue drops do not.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
 import struct
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import bmv2
+
 ROOT = Path(__file__).resolve().parents[1]
 TABLES30 = ROOT / "switch" / "tests" / "programs" / "tables30.json"
+BOTTLENECK = ROOT / "p4" / "build" / "v1model.json"
+ROUTE = (
+    "table_add NarrowsIngress.forward.ipv4_lpm route 10.0.2.0/24 => 1 0x020000000001 0x020000000002"
+)
+#: Until the first packet, for the entries to be written.
+BEFORE_S = 4
 #: Packets in the capture that bmv2 reads.
 PACKETS = 20_000
 PCAP_FILE_BYTES, PCAP_RECORD_BYTES = 24, 16
-NOT_INSTALLED = "simple_switch: not installed (NARROWS_BMV2 names it, or it is on the path)"
+NOT_INSTALLED = "simple_switch: not installed (NARROWS_BMV2 is its command, or it is on the path)"
+NO_CLI = "simple_switch_CLI: not installed (NARROWS_BMV2_CLI is its command), so no bottleneck"
 
 
 def cargo_bench(name: str) -> dict[str, dict[str, float]]:
@@ -45,23 +53,19 @@ def split(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("  ") if cell.strip()]
 
 
-def simple_switch() -> str | None:
-    """Where bmv2's switch is."""
-    named = os.environ.get("NARROWS_BMV2")
-    return named if named and Path(named).exists() else shutil.which("simple_switch")
-
-
 def frame(length: int) -> bytes:
     """An IPv4 packet for 10.0.2.1 in a frame of `length` bytes."""
     ethernet = bytes.fromhex("0200000000090200000000080800")
     total = length - len(ethernet)
-    addresses = bytes((10, 0, 1, 1, 10, 0, 2, 1))
-    ip = struct.pack(">BBHHHBBH", 0x45, 0, total, 0, 0, 64, 6, 0) + addresses
+    words = (0x4500, total, 0, 0, 0x4006, 0x0A00, 0x0101, 0x0A00, 0x0201)
+    checksum = 0xFFFF - sum(words) % 0xFFFF
+    ip = struct.pack(">10H", *words[:5], checksum, *words[5:])
     return (ethernet + ip).ljust(length, b"\0")
 
 
-def bmv2_rate(program: str, length: int) -> float | None:
+def bmv2_rate(program: Path, length: int, commands: Sequence[str]) -> float | None:
     """Packets per second that leave bmv2, `None` when none did."""
+    assert bmv2.SWITCH
     packet = frame(length)
     record = struct.pack("<IIII", 1, 0, length, length) + packet
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
@@ -69,12 +73,16 @@ def bmv2_rate(program: str, length: int) -> float | None:
         for port in (0, 1):
             inward = head + (record * PACKETS if port == 0 else b"")
             Path(folder, f"{port}_in.pcap").write_bytes(inward)
-        command = [program, "--use-files", "1", "-i", "0@0", "-i", "1@1", str(TABLES30)]
-        if shutil.which("unshare"):
-            command = ["unshare", "--net", "--map-root-user", *command]
+        files = ["--use-files", str(BEFORE_S if commands else 1), "-i", "0@0", "-i", "1@1"]
+        thrift = ["--thrift-port", str(bmv2.PORT)]
         quiet = subprocess.DEVNULL
-        process = subprocess.Popen(command, cwd=folder, stdout=quiet, stderr=quiet)
+        process = subprocess.Popen(
+            [*bmv2.SWITCH, *files, *thrift, str(program)], cwd=folder, stdout=quiet, stderr=quiet
+        )
         try:
+            if commands:
+                time.sleep(1)
+                bmv2.configure(commands)
             seen = growth(Path(folder, "1_out.pcap"))
         finally:
             process.send_signal(signal.SIGTERM)
@@ -107,14 +115,21 @@ def measure() -> dict[str, Any]:
         cells = f"{rates['64 B']:12,.0f} {rates['1500 B']:12,.0f} {rates['1500 B zeros']:14,.0f}"
         print(f"{name:28} {cells}")
     found: dict[str, Any] = {"packets_per_s": engine, "tables": tables, "simple_switch": None}
-    program = simple_switch()
-    if program is None:
+    if bmv2.SWITCH is None:
         print(NOT_INSTALLED)
     else:
-        bmv2 = {f"{length} B": bmv2_rate(program, length) for length in (64, 1500)}
-        cells = " ".join(f"{'-' if rate is None else f'{rate:,.0f}':>12}" for rate in bmv2.values())
-        print(f"{'bmv2 file mode, 30 tables':28} {cells}")
-        found["simple_switch"] = {"thirty tables": bmv2, "mode": "--use-files, no pacing"}
+        found["simple_switch"] = {"mode": "--use-files, no pacing"}
+        rows: list[tuple[str, Path, list[str]]] = [("thirty tables", TABLES30, [])]
+        if bmv2.CLI is None:
+            print(NO_CLI)
+        else:
+            rows.append(("bottleneck", BOTTLENECK, [ROUTE]))
+        for name, program, commands in rows:
+            by_length = {f"{one} B": bmv2_rate(program, one, commands) for one in (64, 1500)}
+            found["simple_switch"][name] = by_length
+            rates_s = ("-" if rate is None else f"{rate:,.0f}" for rate in by_length.values())
+            cells = " ".join(f"{rate:>12}" for rate in rates_s)
+            print(f"{'bmv2 file mode, ' + name:28} {cells}")
     columns = list(next(iter(tables.values())))
     print(f"\n{'table state':28} " + " ".join(f"{column:>12}" for column in columns))
     for name, values in tables.items():

@@ -1,20 +1,18 @@
-"""bmv2's `simple_switch` on capture files: packets in, packets out.
-
-NARROWS_BMV2 and NARROWS_BMV2_CLI are the commands (`ip netns exec NAME simple_switch`); without
-them `simple_switch` and `simple_switch_CLI` from PATH. Its Thrift server listens on every
-address, so a network namespace of its own is advised.
+"""bmv2's `simple_switch` on capture files: packets in, packets out (bench/bmv2.py says how it is
+found).
 """
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
 import struct
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+from bench.bmv2 import CLI, PORT, SWITCH, configure
+
+__all__ = ["CLI", "SWITCH", "run"]
 
 #: Between packets; long enough for bmv2 to be done with one before the next.
 SPACING_S = 0.001
@@ -22,26 +20,13 @@ SPACING_S = 0.001
 BEFORE_S = 4
 #: A thread of bmv2 may be this late with its last packet.
 AFTER_S = 2.0
-PORT = 9393
-
-
-def command(variable: str, name: str) -> list[str] | None:
-    """How to start one of bmv2's programs, None where it is missing."""
-    if variable in os.environ:
-        return shlex.split(os.environ[variable])
-    found = shutil.which(name)
-    return [found] if found else None
-
-
-SWITCH = command("NARROWS_BMV2", "simple_switch")
-CLI = command("NARROWS_BMV2_CLI", "simple_switch_CLI")
 
 
 def run(
     program: Path, commands: Sequence[str], packets: Sequence[bytes], ports: Iterable[int], at: Path
 ) -> Mapping[int, list[bytes]]:
     """What leaves by each port when the packets arrive on port 0 one after another."""
-    assert SWITCH and CLI
+    assert SWITCH
     ports = sorted({0, *ports})
     for port in ports:
         write_capture(at / f"p{port}_in.pcap", packets if port == 0 else [])
@@ -54,13 +39,7 @@ def run(
         try:
             time.sleep(1)
             # A stalled thread must not make its queue run over.
-            commands = ["set_queue_depth 100000", *commands]
-            answer = subprocess.run(
-                [*CLI, "--thrift-port", str(PORT)], input="\n".join(commands) + "\n",
-                text=True, capture_output=True, check=True, timeout=30,
-            ).stdout  # fmt: skip
-            wrong = [line for line in answer.splitlines() if "Invalid" in line or "Error" in line]
-            assert not wrong, answer
+            configure(["set_queue_depth 100000", *commands])
             assert time.monotonic() - started < BEFORE_S, "the entries came too late"
             time.sleep(BEFORE_S + len(packets) * SPACING_S + AFTER_S)
             assert switch.poll() is None, "simple_switch has ended"
