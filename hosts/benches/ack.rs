@@ -1,21 +1,27 @@
-//! Nanoseconds per ACK with the segment that it lets out, at windows of 10, 1,000 and 30,000
-//! packets, without losses and with SACKed holes. Flat over the window is the requirement.
+//! What a connection costs: nanoseconds per ACK taken and per data segment let out, at windows of
+//! 10, 1,000 and 30,000 packets, for each variant; the same per ACK for each recovery with packets
+//! lost; bytes per idle and per busy connection. Flat over the window is the requirement.
 //!
-//! `cargo bench -p narrows-hosts`. Sender and receiver are driven directly, no network between:
-//! the receiver's share is measured apart and taken off.
+//! `cargo bench -p narrows-hosts --bench ack`, with `-- --json` for one JSON document. Sender and
+//! receiver are driven directly, no network between; only the sender is timed, and the clock's own
+//! cost is taken off. Memory is what the process grows by (Linux's /proc/self/statm).
 
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::{FlowConfig, Recording, Settings};
 use narrows_hosts::tcp::Connection;
 use narrows_hosts::tcp::wire::{self, Emitter};
-use narrows_hosts::{Endpoint, Mac, PROFILES, VARIANTS};
+use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS};
 use narrows_traffic::{AppConfig, Content, bulk};
+use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::time::Instant;
 
 const MSS: u64 = 1000;
+const WINDOWS: [u64; 3] = [10, 1_000, 30_000];
+const ACKS: u64 = 200_000;
+const PAGE_BYTES: u64 = 4096;
 
-fn settings(variant: &str, window_packets: u64) -> Settings {
+fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
     let end = |n, port| Endpoint { ip: [10, 0, 0, n].into(), port };
     let config = FlowConfig {
         id: 1,
@@ -23,14 +29,14 @@ fn settings(variant: &str, window_packets: u64) -> Settings {
         destination: end(2, 5001),
         start: Time::ZERO,
         variant: variant.to_owned(),
-        recovery: "sack".to_owned(),
-        profile: PROFILES[2].name.to_owned(),
+        recovery: recovery.to_owned(),
+        profile: "linux".to_owned(),
         segment_bytes: Some(MSS as u32),
         window_bytes: Some(window_packets * MSS),
         initial_window: Some(window_packets as u32),
         sink: None,
-        delayed_ack: None,
-        sack: None,
+        delayed_ack: Some(false),
+        sack: Some(true),
         timestamps: None,
         ecn: None,
         min_rto: None,
@@ -48,43 +54,63 @@ struct Bench {
     now: Time,
     in_flight: VecDeque<Packet>,
     free: Vec<Packet>,
-    sender_ns: u128,
+    ack_ns: u128,
     acks: u64,
+    segment_ns: u128,
+    segments: u64,
+}
+
+/// Nanoseconds per ACK and per segment.
+#[derive(Clone, Copy)]
+struct Cost {
+    ack_ns: f64,
+    segment_ns: f64,
 }
 
 impl Bench {
-    fn new(variant: &str, window_packets: u64) -> Self {
+    fn new(variant: &str, recovery: &str, window_packets: u64) -> Self {
         let (mut rng, macs) =
             (Rng::from_seed(1), [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])]);
         let ips = [[10, 0, 0, 1].into(), [10, 0, 0, 2].into()];
         let there = Emitter::new((macs[0], macs[1]), (ips[0], ips[1]), (10_001, 5001));
         let back = Emitter::new((macs[1], macs[0]), (ips[1], ips[0]), (5001, 10_001));
-        let settings = settings(variant, window_packets);
+        let settings = settings(variant, recovery, window_packets);
         let mut bench = Bench {
             sender: Connection::connect(settings.clone(), there, &mut rng),
             receiver: Connection::listen(settings, back, &mut rng),
             now: Time::ZERO,
             in_flight: VecDeque::new(),
             free: Vec::new(),
-            sender_ns: 0,
+            ack_ns: 0,
             acks: 0,
+            segment_ns: 0,
+            segments: 0,
         };
+        bench.pull();
+        // SYN, its answer.
+        bench.deliver();
+        bench
+    }
+
+    /// The same with a window in flight.
+    fn busy(variant: &str, recovery: &str, window_packets: u64) -> Self {
+        let mut bench = Bench::new(variant, recovery, window_packets);
         bench.sender.write(Content::Zeros(1 << 50));
         bench.pull();
-        // SYN, its answer, and the first window.
-        for _ in 0..2 {
-            bench.deliver();
-        }
         bench
     }
 
     fn pull(&mut self) {
         loop {
             let mut packet = self.free.pop().unwrap_or_default();
-            if !self.sender.poll_transmit(self.now, &mut packet) {
+            let started = Instant::now();
+            let sends = self.sender.poll_transmit(self.now, &mut packet);
+            if !sends {
                 self.free.push(packet);
                 return;
             }
+            self.segment_ns += started.elapsed().as_nanos();
+            self.segments += 1;
             self.in_flight.push_back(packet);
         }
     }
@@ -101,25 +127,25 @@ impl Bench {
             let started = Instant::now();
             let segment = wire::parse(&ack).expect("our own ACK");
             self.sender.handle_segment(self.now, &segment);
-            self.pull();
-            self.sender_ns += started.elapsed().as_nanos();
+            self.ack_ns += started.elapsed().as_nanos();
             self.acks += 1;
+            self.pull();
         }
         self.free.push(ack);
     }
 
-    /// Nanoseconds per ACK over `rounds` packets, one in `lose_every` lost.
-    fn run(&mut self, rounds: u64, lose_every: Option<u64>) -> f64 {
+    /// `packets` arrive, or one in `lose_every` does not.
+    fn run(&mut self, packets: u64, lose_every: Option<u64>) {
         let mut rng = Rng::from_seed(2);
-        (self.sender_ns, self.acks) = (0, 0);
-        for _ in 0..rounds {
+        (self.ack_ns, self.acks, self.segment_ns, self.segments) = (0, 0, 0, 0);
+        for _ in 0..packets {
             if lose_every.is_some_and(|every| rng.range(1, every) == 1) && self.in_flight.len() > 1
             {
                 let lost = self.in_flight.pop_front().expect("a packet in flight");
                 self.free.push(lost);
             }
             if self.in_flight.is_empty() {
-                // Everything was lost: the time-out.
+                // Everything was lost, or pacing waits.
                 self.now = self.sender.poll_timeout().expect("a timer with data outstanding");
                 self.sender.handle_timeout(self.now);
                 self.pull();
@@ -127,49 +153,127 @@ impl Bench {
             }
             self.deliver();
         }
-        self.sender_ns as f64 / self.acks as f64
     }
-}
 
-fn main() {
-    // What reading the clock twice costs, to be taken off.
-    let clock_ns = {
-        let started = Instant::now();
-        for _ in 0..100_000 {
-            std::hint::black_box(Instant::now().elapsed());
-        }
-        started.elapsed().as_nanos() as f64 / 100_000.0
-    };
-    println!("ns per ACK and what it lets out (clock of {clock_ns:.0} ns taken off)");
-    println!("first window of a flow with so many of its packets lost; \"none\": 400,000 ACKs");
-    println!(
-        "{:<14} {:>8} {:>8} {:>8} {:>8} {:>8}",
-        "variant", "window", "none", "first", "1%", "half"
-    );
-    for variant in VARIANTS {
-        for window in [10, 1_000, 30_000] {
-            let clean = Bench::new(variant.name, window).run(400_000, None) - clock_ns;
-            let first = first_window(variant.name, window, None) - clock_ns;
-            let one_percent = first_window(variant.name, window, Some(100)) - clock_ns;
-            let half = first_window(variant.name, window, Some(2)) - clock_ns;
-            println!(
-                "{:<14} {window:>8} {clean:>8.0} {first:>8.0} {one_percent:>8.0} {half:>8.0}",
-                variant.name
-            );
+    fn cost(&self, clock_ns: f64) -> Cost {
+        let per = |ns: u128, count: u64| (ns as f64 / count.max(1) as f64 - clock_ns).max(0.0);
+        Cost {
+            ack_ns: per(self.ack_ns, self.acks),
+            segment_ns: per(self.segment_ns, self.segments),
         }
     }
 }
 
 /// The mean over the ACKs of the first window, of which the first packet is lost and a share of
 /// the others; small windows are repeated.
-fn first_window(variant: &str, window: u64, lose_every: Option<u64>) -> f64 {
-    let (mut sender_ns, mut acks) = (0, 0);
+fn first_window(recovery: &str, window: u64, lose_every: Option<u64>, clock_ns: f64) -> f64 {
+    let (mut ack_ns, mut acks) = (0, 0);
     for _ in 0..(30_000 / window) {
-        let mut bench = Bench::new(variant, window);
+        let mut bench = Bench::busy("reno", recovery, window);
         bench.in_flight.pop_front();
         bench.run(window - 1, lose_every);
-        sender_ns += bench.sender_ns;
+        // What it makes the sender send again belongs to it.
+        ack_ns += bench.ack_ns + bench.segment_ns;
         acks += bench.acks;
     }
-    sender_ns as f64 / acks as f64
+    ack_ns as f64 / acks as f64 - clock_ns
+}
+
+/// What reading the clock twice costs.
+fn clock_ns() -> f64 {
+    let started = Instant::now();
+    for _ in 0..100_000 {
+        std::hint::black_box(Instant::now().elapsed());
+    }
+    started.elapsed().as_nanos() as f64 / 100_000.0
+}
+
+/// The bytes that the process occupies; `None` where there is no /proc.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    statm.split(' ').nth(1)?.parse::<u64>().ok().map(|pages| pages * PAGE_BYTES)
+}
+
+/// What each of `count` pairs of connections adds, both ends.
+fn pair_bytes(count: u64, make: impl Fn() -> Bench) -> Option<u64> {
+    drop(make());
+    let before = resident_bytes()?;
+    let kept: Vec<Bench> = (0..count)
+        .map(|_| {
+            let mut bench = make();
+            // The packets are the network's.
+            (bench.in_flight, bench.free) = Default::default();
+            bench
+        })
+        .collect();
+    let after = resident_bytes()?;
+    drop(kept);
+    Some(after.saturating_sub(before) / count)
+}
+
+fn variants(clock_ns: f64) -> Map<String, Value> {
+    let one = |name: &str| {
+        let costs = WINDOWS.iter().map(|&window| {
+            let mut bench = Bench::busy(name, "linux", window);
+            bench.run(ACKS, None);
+            let Cost { ack_ns, segment_ns } = bench.cost(clock_ns);
+            (
+                window.to_string(),
+                json!({"ack_ns": ack_ns.round(), "segment_ns": segment_ns.round()}),
+            )
+        });
+        Value::Object(costs.collect())
+    };
+    VARIANTS.iter().map(|variant| (variant.name.to_owned(), one(variant.name))).collect()
+}
+
+fn recoveries(clock_ns: f64) -> Map<String, Value> {
+    let one = |name: &str| {
+        let costs = WINDOWS.iter().map(|&window| {
+            let lost = |share| first_window(name, window, share, clock_ns).round();
+            let row = json!({
+                "first_ns": lost(None), "one_percent_ns": lost(Some(100)), "half_ns": lost(Some(2)),
+            });
+            (window.to_string(), row)
+        });
+        Value::Object(costs.collect())
+    };
+    RECOVERIES.iter().map(|rule| (rule.name.to_owned(), one(rule.name))).collect()
+}
+
+fn print_table(title: &str, rows: &Map<String, Value>) {
+    println!("{title}");
+    for (name, windows) in rows {
+        for (window, costs) in windows.as_object().into_iter().flatten() {
+            let costs = costs.as_object().into_iter().flatten();
+            let shown: Vec<_> = costs.map(|(what, ns)| format!("{what} {ns}")).collect();
+            println!("  {name:<14} {window:>6}  {}", shown.join("  "));
+        }
+    }
+}
+
+fn main() {
+    let clock_ns = clock_ns();
+    // The idle last and many: what was freed is used again, and the process does not grow by it.
+    let busy = pair_bytes(300, || {
+        let mut bench = Bench::busy("reno", "linux", 1_000);
+        // A SYN's window is 64 kB at most; the first ACKs open it.
+        bench.run(2_000, None);
+        bench
+    });
+    let idle = pair_bytes(20_000, || Bench::new("reno", "linux", 10));
+    let memory = json!({"idle_pair_bytes": idle, "busy_1000_pair_bytes": busy});
+    let (variants, recoveries) = (variants(clock_ns), recoveries(clock_ns));
+    if std::env::args().any(|argument| argument == "--json") {
+        let document = json!({
+            "schema": 1, "clock_ns": clock_ns.round(), "variants": variants,
+            "recoveries": recoveries, "memory": memory,
+        });
+        println!("{document}");
+        return;
+    }
+    println!("nanoseconds (clock of {clock_ns:.0} ns taken off), by window in packets");
+    print_table("variants, recovery linux: per ACK, and per segment let out", &variants);
+    print_table("recoveries, reno: per ACK with what it lets out, first window lossy", &recoveries);
+    println!("memory of both ends, bytes: {memory}");
 }

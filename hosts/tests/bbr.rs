@@ -62,40 +62,54 @@ fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3
 }
 
-#[test]
-fn startup_doubles_and_ends_with_at_most_two_bandwidth_delay_products_of_queue() {
-    for (variant, gain) in [("bbr", 2.885), ("bbr3", 2.0)] {
-        let mut run = Run::new(variant, 10_000, None);
-        run.until(3.0);
-        // The window of startup is its gain times the product, besides ACKs that come together
-        // and three bursts; so is the round trip of the queue that it leaves.
-        let most_ms = run.between(0.0, 1.0).map(|r| ms(r.rtt)).fold(0.0, f64::max);
-        let bound = LEAST_RTT_MS * gain + 3.0 * 2.4 + 10.0;
-        assert!(most_ms > 1.5 * LEAST_RTT_MS && most_ms < bound, "{variant}: {most_ms} ms");
-        // IW 10 of 34.5: the pipe is full within log2(3.45) rounds and the three that show it,
-        // and the drain is over soon after.
-        let settled = run.between(1.0, 3.0).map(|r| ms(r.srtt)).fold(0.0, f64::max);
-        // Version 1 probes with 5/4 for a round, and three bursts of 2.4 ms; version 3 until three
-        // rounds brought nothing, within its window of 2.25 products.
-        let bound = if variant == "bbr" { 1.5 } else { 2.25 };
-        assert!(settled < bound * LEAST_RTT_MS, "{variant}: {settled} ms after the drain");
-        assert_eq!(run.retransmits(), 0, "{variant}");
-    }
+fn doubles_in_startup_and_drains_it(variant: &str, gain: f64) {
+    let mut run = Run::new(variant, 10_000, None);
+    run.until(3.0);
+    // The window of startup is its gain times the product, besides ACKs that come together
+    // and three bursts; so is the round trip of the queue that it leaves.
+    let most_ms = run.between(0.0, 1.0).map(|r| ms(r.rtt)).fold(0.0, f64::max);
+    let bound = LEAST_RTT_MS * gain + 3.0 * 2.4 + 10.0;
+    assert!(most_ms > 1.5 * LEAST_RTT_MS && most_ms < bound, "{variant}: {most_ms} ms");
+    // IW 10 of 34.5: the pipe is full within log2(3.45) rounds and the three that show it,
+    // and the drain is over soon after.
+    let settled = run.between(1.0, 3.0).map(|r| ms(r.srtt)).fold(0.0, f64::max);
+    // Version 1 probes with 5/4 for a round, and three bursts of 2.4 ms; version 3 until three
+    // rounds brought nothing, within its window of 2.25 products.
+    let bound = if variant == "bbr" { 1.5 } else { 2.25 };
+    assert!(settled < bound * LEAST_RTT_MS, "{variant}: {settled} ms after the drain");
+    assert_eq!(run.retransmits(), 0, "{variant}");
 }
 
 #[test]
-fn the_pipe_is_full_and_the_queue_short() {
-    for variant in ["bbr", "bbr3"] {
-        let mut run = Run::new(variant, 10_000, None);
-        run.until(30.0);
-        // 98 % by the time in ProbeRTT (v1: 200 ms and a drain in 10 s), 99 % by the margin.
-        let share = run.goodput(2.0, 30.0) / PAYLOAD_BPS;
-        assert!((0.93..=1.001).contains(&share), "{variant}: {share} of the bottleneck");
-        let mean = |records: Vec<f64>| records.iter().sum::<f64>() / records.len() as f64;
-        let rtt = mean(run.between(2.0, 30.0).map(|r| ms(r.rtt)).collect());
-        assert!(rtt < 1.3 * LEAST_RTT_MS, "{variant}: {rtt} ms");
-        // A queue that loss-based control would fill: 10,000 packets are 12 s.
-    }
+fn bbr_doubles_in_startup_and_drains_it() {
+    doubles_in_startup_and_drains_it("bbr", 2.885);
+}
+
+#[test]
+fn bbr3_doubles_in_startup_and_drains_it() {
+    doubles_in_startup_and_drains_it("bbr3", 2.0);
+}
+
+fn fills_the_pipe_and_keeps_the_queue_short(variant: &str) {
+    let mut run = Run::new(variant, 10_000, None);
+    run.until(30.0);
+    // 98 % by the time in ProbeRTT (v1: 200 ms and a drain in 10 s), 99 % by the margin.
+    let share = run.goodput(2.0, 30.0) / PAYLOAD_BPS;
+    assert!((0.93..=1.001).contains(&share), "{variant}: {share} of the bottleneck");
+    let mean = |records: Vec<f64>| records.iter().sum::<f64>() / records.len() as f64;
+    let rtt = mean(run.between(2.0, 30.0).map(|r| ms(r.rtt)).collect());
+    assert!(rtt < 1.3 * LEAST_RTT_MS, "{variant}: {rtt} ms");
+    // A queue that loss-based control would fill: 10,000 packets are 12 s.
+}
+
+#[test]
+fn bbr_fills_the_pipe_and_keeps_the_queue_short() {
+    fills_the_pipe_and_keeps_the_queue_short("bbr");
+}
+
+#[test]
+fn bbr3_fills_the_pipe_and_keeps_the_queue_short() {
+    fills_the_pipe_and_keeps_the_queue_short("bbr3");
 }
 
 /// The stretches in which the window was at most `segments`, as (began, lasted) in ms.
@@ -116,7 +130,7 @@ fn narrow(run: &Run, from: f64, segments: f64) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn version_1_probes_the_round_trip_every_ten_seconds_with_four_segments() {
+fn bbr_probes_the_round_trip_every_ten_seconds_with_four_segments() {
     let mut run = Run::new("bbr", 10_000, None);
     run.until(45.0);
     let probes = narrow(&run, 2.0, 4.0);
@@ -133,7 +147,7 @@ fn version_1_probes_the_round_trip_every_ten_seconds_with_four_segments() {
 }
 
 #[test]
-fn version_3_probes_the_round_trip_every_five_seconds_with_half_the_product() {
+fn bbr3_probes_the_round_trip_every_five_seconds_with_half_the_product() {
     let mut run = Run::new("bbr3", 10_000, None);
     run.until(28.0);
     // Half of 34.5 segments, and what is added while the window comes down.
@@ -148,7 +162,7 @@ fn version_3_probes_the_round_trip_every_five_seconds_with_half_the_product() {
 }
 
 #[test]
-fn version_1_cycles_its_gain() {
+fn bbr_cycles_its_gain() {
     let mut run = Run::new("bbr", 10_000, None);
     run.until(9.0);
     // With one flow the phase of 5/4 puts a quarter of a product into the queue, that of 3/4
@@ -166,7 +180,7 @@ fn version_1_cycles_its_gain() {
 }
 
 #[test]
-fn random_loss_costs_version_1_nothing_and_version_3_little_below_two_percent() {
+fn bbr_and_bbr3_pay_little_for_random_loss() {
     for (variant, loss, least) in [("bbr", 0.05, 0.80), ("bbr3", 0.01, 0.70), ("cubic", 0.01, 0.0)]
     {
         let path = Path { loss, queue_packets: 100, ..Path::clean(RATE_BPS, ONE_WAY) };
@@ -180,7 +194,7 @@ fn random_loss_costs_version_1_nothing_and_version_3_little_below_two_percent() 
 }
 
 #[test]
-fn a_shallow_queue_is_not_lost_into_for_ever_by_version_3() {
+fn bbr3_does_not_lose_into_a_shallow_queue_for_ever() {
     // Half a product of queue: version 1 with 2 products of window keeps it full, version 3 learns
     // the volume that is safe.
     let lost = |variant: &str| {
@@ -193,46 +207,60 @@ fn a_shallow_queue_is_not_lost_into_for_ever_by_version_3() {
     assert!(v3.0 < 28 * 833 * 2 / 100, "2 % of what was sent: {v1:?} {v3:?}");
 }
 
-#[test]
-fn a_path_ten_times_wider_is_found_and_one_ten_times_narrower_is_kept_to() {
+fn finds_ten_times_more_and_keeps_to_ten_times_less(variant: &str) {
     // The draft's appendix: found within a number of probes that grows with the logarithm; the
     // greatest bandwidth forgotten after two cycles, or ten rounds.
-    for variant in ["bbr", "bbr3"] {
-        let mut run = Run::new(variant, 400, None);
-        run.until(5.0);
-        run.net.set_rate(10 * RATE_BPS);
-        run.until(25.0);
-        let wide = run.goodput(20.0, 25.0) / PAYLOAD_BPS;
-        assert!(wide > 8.5, "{variant}: {wide} of 10");
-        run.net.set_rate(RATE_BPS);
-        run.until(45.0);
-        let narrow = run.goodput(35.0, 45.0) / PAYLOAD_BPS;
-        assert!((0.85..1.001).contains(&narrow), "{variant}: {narrow} of 1");
-        let rtt = run.between(35.0, 45.0).map(|r| ms(r.rtt)).fold(0.0, f64::max);
-        // Version 3 comes into ProbeRTT with the old bandwidth, half of whose product keeps this
-        // queue from draining: only version 1 goes down to four segments.
-        assert!(variant == "bbr3" || rtt < 3.0 * LEAST_RTT_MS, "{variant}: {rtt} ms");
+    let mut run = Run::new(variant, 400, None);
+    run.until(5.0);
+    run.net.set_rate(10 * RATE_BPS);
+    run.until(25.0);
+    let wide = run.goodput(20.0, 25.0) / PAYLOAD_BPS;
+    assert!(wide > 8.5, "{variant}: {wide} of 10");
+    run.net.set_rate(RATE_BPS);
+    run.until(45.0);
+    let narrow = run.goodput(35.0, 45.0) / PAYLOAD_BPS;
+    assert!((0.85..1.001).contains(&narrow), "{variant}: {narrow} of 1");
+    let rtt = run.between(35.0, 45.0).map(|r| ms(r.rtt)).fold(0.0, f64::max);
+    // Version 3 comes into ProbeRTT with the old bandwidth, half of whose product keeps this
+    // queue from draining: only version 1 goes down to four segments.
+    assert!(variant == "bbr3" || rtt < 3.0 * LEAST_RTT_MS, "{variant}: {rtt} ms");
+}
+
+#[test]
+fn bbr_finds_ten_times_more_and_keeps_to_ten_times_less() {
+    finds_ten_times_more_and_keeps_to_ten_times_less("bbr");
+}
+
+#[test]
+fn bbr3_finds_ten_times_more_and_keeps_to_ten_times_less() {
+    finds_ten_times_more_and_keeps_to_ten_times_less("bbr3");
+}
+
+fn paces_its_first_window(variant: &str, gap_ms: f64) {
+    // The first window of ten would leave at once without pacing. By pacing at 2.885 x 10 / RTT
+    // they are 40.08 ms / 28.85 = 1.39 ms apart; by version 3's 2.77, 1.45 ms.
+    let mut run = Run::new(variant, 10_000, None);
+    let mut at = Vec::new();
+    let before = run.net.sent_packets[0];
+    run.net.run_while(secs(0.08), |net| {
+        while at.len() < (net.sent_packets[0] - before) as usize {
+            at.push(net.now.as_secs_f64() * 1e3);
+        }
+        true
+    });
+    // The SYN, then the segments.
+    let gaps: Vec<f64> = at[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    for gap in &gaps[..8] {
+        assert!((gap - gap_ms).abs() < 0.02 * gap_ms, "{variant}: {gaps:?}");
     }
 }
 
 #[test]
-fn paced_segments_leave_one_by_one() {
-    // The first window of ten would leave at once without pacing. By pacing at 2.885 x 10 / RTT
-    // they are 40.08 ms / 28.85 = 1.39 ms apart; by version 3's 2.77, 1.45 ms.
-    for (variant, gap_ms) in [("bbr", 1.389), ("bbr3", 1.447)] {
-        let mut run = Run::new(variant, 10_000, None);
-        let mut at = Vec::new();
-        let before = run.net.sent_packets[0];
-        run.net.run_while(secs(0.08), |net| {
-            while at.len() < (net.sent_packets[0] - before) as usize {
-                at.push(net.now.as_secs_f64() * 1e3);
-            }
-            true
-        });
-        // The SYN, then the segments.
-        let gaps: Vec<f64> = at[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
-        for gap in &gaps[..8] {
-            assert!((gap - gap_ms).abs() < 0.02 * gap_ms, "{variant}: {gaps:?}");
-        }
-    }
+fn bbr_paces_its_first_window() {
+    paces_its_first_window("bbr", 1.389);
+}
+
+#[test]
+fn bbr3_paces_its_first_window() {
+    paces_its_first_window("bbr3", 1.447);
 }

@@ -38,7 +38,7 @@ fn answers(script: &mut Script, n: u32, ecn: Ecn) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn a_change_of_marks_is_answered_twice_and_at_once() {
+fn dctcp_answers_a_change_of_marks_twice_and_at_once() {
     let mut script = established();
     let ack = |to: u32, marked| (to.to_string(), marked);
     // Unmarked: every second segment.

@@ -64,7 +64,7 @@ fn cwnd(script: &Script) -> u64 {
 }
 
 #[test]
-fn the_third_sack_leaves_no_time_for_reordering() {
+fn linux_leaves_no_time_for_reordering_after_the_third_sack() {
     for recovery in ["linux", "rack"] {
         let mut script = flight(recovery);
         // Limited transmit: what is SACKed is not in flight.
@@ -81,7 +81,7 @@ fn the_third_sack_leaves_no_time_for_reordering() {
 }
 
 #[test]
-fn one_sack_and_a_quarter_of_a_round_trip() {
+fn rack_waits_a_quarter_of_a_round_trip() {
     let mut script = flight("rack");
     script.send(200, sack(0, &[(1, 2)]));
     assert_sends(&mut script, 200, &[10]);
@@ -90,7 +90,7 @@ fn one_sack_and_a_quarter_of_a_round_trip() {
 }
 
 #[test]
-fn prr_lets_out_every_second_segment_then_ends_at_the_threshold() {
+fn linux_lets_out_every_second_segment_then_ends_at_the_threshold() {
     let mut script = flight("linux");
     // 0 is lost; 10 and 11 leave by limited transmit.
     script.send(200, sack(0, &[(1, 2)]));
@@ -125,7 +125,7 @@ fn prr_lets_out_every_second_segment_then_ends_at_the_threshold() {
 }
 
 #[test]
-fn a_retransmission_that_is_lost_is_sent_again_by_what_left_after_it() {
+fn linux_finds_a_lost_retransmission_by_what_left_after_it() {
     let mut script = flight("linux");
     for to in 2..=4 {
         script.send(200, sack(0, &[(1, to)]));
@@ -146,7 +146,7 @@ fn a_retransmission_that_is_lost_is_sent_again_by_what_left_after_it() {
 }
 
 #[test]
-fn the_tail_is_probed_after_two_round_trips() {
+fn rack_probes_the_tail_after_two_round_trips() {
     let mut script = flight_of(&config("rack"), 3);
     // 2 x SRTT = 200 ms behind the departure at 100; the time-out would be at 100 + 300.
     script.timer(300, &[&segment(2)]);
@@ -158,7 +158,7 @@ fn the_tail_is_probed_after_two_round_trips() {
 }
 
 #[test]
-fn a_lone_segment_waits_for_a_delayed_ack_before_its_probe() {
+fn rack_probes_in_place_of_a_time_out() {
     let mut script = flight_of(&config("rack"), 1);
     // 2 x 100 + 200 = 400 ms, but the time-out of 100 + max(200, 4 x 50) = 300 comes first: the
     // probe takes its place (RFC 8985 section 7.2).
@@ -171,7 +171,7 @@ fn a_lone_segment_waits_for_a_delayed_ack_before_its_probe() {
 }
 
 #[test]
-fn a_probe_that_repaired_a_loss_cuts_the_window_and_one_that_was_needless_does_not() {
+fn linux_cuts_for_a_probe_that_repaired_a_loss_only() {
     let duplicate = || {
         let mut acked = sack(3, &[]);
         acked.options.sack.push(OUR_ISN.wrapping_add(at(2)), OUR_ISN.wrapping_add(at(3)));
@@ -187,7 +187,7 @@ fn a_probe_that_repaired_a_loss_cuts_the_window_and_one_that_was_needless_does_n
 }
 
 #[test]
-fn frto_takes_back_a_time_out_whose_originals_arrive() {
+fn linux_takes_back_a_time_out_whose_originals_arrive() {
     // The peer is silent for 400 ms, longer than the probe and the time-out.
     let mut script = flight("linux");
     script.timer(300, &[&segment(10)]);
@@ -206,7 +206,7 @@ fn frto_takes_back_a_time_out_whose_originals_arrive() {
 }
 
 #[test]
-fn frto_goes_on_with_a_time_out_that_was_one() {
+fn linux_goes_on_with_a_time_out_that_was_one() {
     let mut script = flight("linux");
     script.timer(300, &[&segment(10)]);
     script.timer(600, &[&segment(0)]);
@@ -220,7 +220,7 @@ fn frto_goes_on_with_a_time_out_that_was_one() {
 }
 
 #[test]
-fn d_sacks_of_all_retransmissions_take_the_cut_back() {
+fn linux_takes_a_cut_back_by_d_sacks() {
     let mut script = flight("linux");
     for to in 2..=4 {
         script.send(200, sack(0, &[(1, to)]));
@@ -238,7 +238,7 @@ fn d_sacks_of_all_retransmissions_take_the_cut_back() {
 }
 
 #[test]
-fn an_echo_from_before_the_retransmission_takes_the_cut_back() {
+fn linux_takes_a_cut_back_by_an_old_echo() {
     let mut config = config("linux");
     config.timestamps = Some(true);
     let stamp = |peer: Peer, echo| {

@@ -29,8 +29,8 @@ Counts are segments acknowledged / window cuts without a time-out / time-outs / 
     Section(
         "Congestion control",
         """\
-*Arithmetic*: the tests that hold a variant's window to numbers of its RFC or paper. *10 Mb/s, 50
-Mb/s*: against the Linux 2.6.22 module in ns-2's Agent/TCP/Linux, one flow for 100 s, 50 ms, queues
+*Arithmetic*: the tests that hold a variant's window to numbers of its RFC or paper; *behaviour*: to
+what is published of it on a path. *10 Mb/s, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's Agent/TCP/Linux, one flow for 100 s, 50 ms, queues
 of 50 and 250; counts as above.""",
         "variant",
         VARIANTS,
@@ -38,6 +38,10 @@ of 50 and 250; counts as above.""",
             Column(
                 "arithmetic",
                 by_name(VARIANTS, "hosts/tests/variants/*.rs", "hosts/tests/window_rules.rs"),
+            ),
+            Column(
+                "behaviour on a path",
+                by_name(VARIANTS, "hosts/tests/bbr.rs", "hosts/tests/exact_marks.rs"),
             ),
             *MODULES.columns(),
             Column("Linux kernel", by_name(VARIANTS, "hosts/kernel/tests/*", "tests/linux/*.py")),
@@ -52,7 +56,12 @@ of 50 and 250; counts as above.""",
         [
             Column(
                 "tests",
-                by_name(RECOVERIES, "hosts/src/tcp/recovery/*.rs", "hosts/tests/ns2.rs"),
+                by_name(
+                    RECOVERIES,
+                    "hosts/src/tcp/recovery/*.rs",
+                    "hosts/tests/ns2.rs",
+                    "hosts/tests/rack.rs",
+                ),
             ),
             Column("packetdrill", by_name(RECOVERIES, "hosts/tests/packetdrill/**/*.pkt")),
         ],

@@ -208,7 +208,7 @@ fn ledbat_goes_by_one_way_where_timestamps_tell() {
 }
 
 #[test]
-fn the_base_is_of_segments_not_of_the_handshake() {
+fn vegas_takes_its_base_from_segments_not_the_handshake() {
     // The connection's least round trip, the handshake's, is 10 ms below that of full segments:
     // with cwnd 1000 Vegas would find 100 in a queue and shrink.
     let mut flow = Flow::new("vegas", 1000.0);

@@ -20,7 +20,7 @@ fn round(flow: &mut Flow, acks: u32, rtt_ms: f64) -> f64 {
 }
 
 #[test]
-fn hystart_plus_grows_by_a_quarter_once_the_round_trip_has_risen() {
+fn cubic_hystart_plus_grows_by_a_quarter_once_the_round_trip_has_risen() {
     // 100 ms: an eighth is 12.5 ms.
     let mut flow = cubic(2.0, 10.0);
     assert_close(round(&mut flow, 10, 100.0), 10.0, 1e-3, "slow start");
@@ -37,7 +37,7 @@ fn hystart_plus_grows_by_a_quarter_once_the_round_trip_has_risen() {
 }
 
 #[test]
-fn hystart_plus_takes_it_back_when_the_round_trip_falls() {
+fn cubic_hystart_plus_takes_it_back_when_the_round_trip_falls() {
     let mut flow = cubic(2.0, 10.0);
     round(&mut flow, 10, 100.0);
     round(&mut flow, 20, 120.0);
@@ -47,7 +47,7 @@ fn hystart_plus_takes_it_back_when_the_round_trip_falls() {
 }
 
 #[test]
-fn hystart_plus_asks_for_four_milliseconds_at_least_and_sixteen_at_most() {
+fn cubic_hystart_plus_asks_for_four_milliseconds_at_least_and_sixteen_at_most() {
     for (base_ms, rise_ms, turns) in
         [(8.0, 3.9, false), (8.0, 4.0, true), (400.0, 15.9, false), (400.0, 16.0, true)]
     {
@@ -60,7 +60,7 @@ fn hystart_plus_asks_for_four_milliseconds_at_least_and_sixteen_at_most() {
 }
 
 #[test]
-fn linux_hystart_ends_at_a_risen_round_trip() {
+fn cubic_hystart_as_in_linux_ends_at_a_risen_round_trip() {
     // From 16 segments on; the first eight samples of a round are taken, the ninth judged: above
     // 100 + 12.5 ms.
     let mut flow = cubic(1.0, 20.0);
@@ -77,7 +77,7 @@ fn linux_hystart_ends_at_a_risen_round_trip() {
 }
 
 #[test]
-fn linux_hystart_ends_with_a_long_train_of_acks() {
+fn cubic_hystart_as_in_linux_ends_with_a_long_train_of_acks() {
     // ACKs a millisecond apart: half of 100 ms and of at most 1 ms for a burst: past 50.5 ms.
     let mut flow = cubic(1.0, 20.0);
     flow.round = 1;
@@ -101,7 +101,7 @@ fn linux_hystart_ends_with_a_long_train_of_acks() {
 }
 
 #[test]
-fn a_kernel_of_2006_leaves_slow_start_at_100_segments() {
+fn bic_and_cubic_of_2006_leave_slow_start_at_100_segments() {
     use narrows_hosts::Settings;
     let mut config = crate::slow_start::config("cubic");
     let settings = Settings::resolve(&config).unwrap();
