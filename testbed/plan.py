@@ -205,6 +205,7 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
             "segment_bytes": settings.segment,
             "window_bytes": window_bytes(settings, profile),
             "initial_window": settings.initial_window,
+            "initial_ssthresh": settings.initial_ssthresh,
             "sink": settings.sink,
             "delayed_ack": settings.delayed_ack,
             "sack": settings.sack,

@@ -142,7 +142,8 @@ class Choices:
     """The `[choice]` table: settings under a name, which a sweep goes over as one value.
 
     `[choice.tcp]` with `tahoe = { "flow.recovery" = "tahoe" }` gives a sweep the key `choice.tcp`
-    and its value `"tahoe"`.
+    and its value `"tahoe"`. A key is a dotted path in quotes, its value takes the place of what
+    is there.
     """
 
     families: dict[str, dict[str, Any]]
@@ -162,7 +163,7 @@ class Choices:
         if value not in named:
             what = catalogue.unknown(f"value of {key}", str(value), named)
             raise InputError(source, [Problem(f"sweep.{key}", what, value)])
-        return list(flatten(named[value]))
+        return list(named[value].items())
 
 
 def read_choices(source: str, table: object) -> Choices:

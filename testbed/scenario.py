@@ -340,6 +340,8 @@ class Flow(Model):
     """What the receiver offers at most."""
     initial_window: Annotated[int, Field(ge=1)] | None = None
     """Segments."""
+    initial_ssthresh: Annotated[int, Field(ge=2)] | None = None
+    """Segments; the profile's is unlimited, in ns-2 the offered window."""
     delayed_ack: bool | None = None
     sack: bool | None = None
     timestamps: bool | None = None

@@ -35,6 +35,7 @@ fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
         window_bytes: Some(window_packets * MSS),
         initial_window: Some(window_packets as u32),
         sink: None,
+        initial_ssthresh: None,
         delayed_ack: Some(false),
         sack: Some(true),
         timestamps: None,

@@ -77,6 +77,9 @@ pub struct FlowConfig {
     /// First congestion window in segments.
     #[serde(default)]
     pub initial_window: Option<u32>,
+    /// First slow-start threshold in segments.
+    #[serde(default)]
+    pub initial_ssthresh: Option<u32>,
     /// An ns-2 sink by name, for what is absent of `sack` and `delayed_ack`.
     #[serde(default)]
     pub sink: Option<String>,
@@ -225,6 +228,9 @@ impl Settings {
         if let Some(segments) = flow.initial_window {
             in_range(id, "initial_window", segments.into(), 1, 1 << 20)?;
         }
+        if let Some(segments) = flow.initial_ssthresh {
+            in_range(id, "initial_ssthresh", segments.into(), 2, 1 << 20)?;
+        }
         for port in [flow.source.port, flow.destination.port] {
             in_range(id, "port", port.into(), 1, u16::MAX.into())?;
         }
@@ -282,10 +288,13 @@ fn override_profile(
     agent: Option<&ns2::Agent>,
     sink: Option<&ns2::Sink>,
 ) {
-    use crate::profile::InitialWindow;
+    use crate::profile::{InitialSsthresh, InitialWindow};
     profile.growth = agent.and_then(|agent| agent.growth).unwrap_or(profile.growth);
     if let Some(segments) = flow.initial_window {
         profile.initial_window = InitialWindow::Segments(segments);
+    }
+    if let Some(segments) = flow.initial_ssthresh {
+        profile.initial_ssthresh = InitialSsthresh::Segments(segments);
     }
     if let Some(is_delayed) = flow.delayed_ack.or(sink.map(|sink| sink.delayed_ack)) {
         let delay = profile.delayed_ack.unwrap_or(NS2_DELAYED_ACK);

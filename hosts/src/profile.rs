@@ -90,6 +90,8 @@ pub enum InitialSsthresh {
     Unlimited,
     /// The window that the receiver offers (ns-2).
     OfferedWindow,
+    /// So many segments (a flow's own: Linux's BIC and CUBIC began with 100 once).
+    Segments(u32),
 }
 
 /// The estimator of round-trip time.

@@ -386,6 +386,21 @@ fn old_timestamps_are_refused() {
 }
 
 #[test]
+fn slow_start_ends_at_the_initial_ssthresh() {
+    let config = FlowConfig { initial_window: Some(4), initial_ssthresh: Some(6), ..plain() };
+    let mut script = Script::established(&config, 60_000);
+    script.write(60_000);
+    // 4 segments and an ACK each: 5, 6, then a sixth of a segment for each of two more.
+    for acked in 1..=4 {
+        let now = script.now.as_us() / 1000;
+        script.drain(now);
+        script.send(now + 10, ack(1, 1 + 1000 * acked, 60_000));
+    }
+    let cwnd_bytes = script.connection.record(script.now).cwnd_bytes;
+    assert!((6_300..=6_340).contains(&cwnd_bytes), "{cwnd_bytes}");
+}
+
+#[test]
 fn idleness_restarts_from_the_initial_window() {
     let config = FlowConfig { initial_window: Some(4), ..plain() };
     let mut script = Script::established(&config, 60_000);

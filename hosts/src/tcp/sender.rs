@@ -631,6 +631,7 @@ fn build_cc(
     let initial_ssthresh_bytes = match settings.profile.initial_ssthresh {
         InitialSsthresh::Unlimited => u64::MAX,
         InitialSsthresh::OfferedWindow => settings.window_bytes,
+        InitialSsthresh::Segments(segments) => u64::from(segments) * u64::from(mss),
     };
     (settings.variant.build)(&cc::Setup {
         mss,

@@ -142,6 +142,7 @@ pub fn flow(
         window_bytes: None,
         initial_window: None,
         sink: None,
+        initial_ssthresh: None,
         delayed_ack: None,
         sack: None,
         timestamps: None,
