@@ -28,7 +28,7 @@ EXPORTS = ("csv", "pcapng", "iperf3", "flent")
 EXPORT_HELP = "csv; pcapng for Wireshark (a run with --set record.capture=true); iperf3; flent"
 LISTS = (
     "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications", "figures",
-    "targets",
+    "papers", "targets",
 )  # fmt: skip
 
 
@@ -88,6 +88,18 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--format", required=True, choices=EXPORTS, help=EXPORT_HELP)
     export.add_argument("--out", type=Path, metavar="DIR", help="(<DIR>/export)")
     export.set_defaults(command=export_runs)
+
+    paper = commands.add_parser("reproduce", help="a paper's numbers and claims beside ours")
+    paper.add_argument("paper", help="its name (narrows list papers)")
+    paper.add_argument("--quick", action="store_true", help="fewer points, seeds and seconds")
+    paper.add_argument("--fresh", action="store_true", help="run again what is there already")
+    paper.add_argument(
+        "--out", type=Path, default=Path("results/reproduce"), help="(results/reproduce)"
+    )
+    paper.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time (one per core)"
+    )
+    paper.set_defaults(command=reproduce_paper)
 
     stf = commands.add_parser("stf", help="run STF tests on the software switch, in virtual time")
     stf.add_argument("tests", type=Path, nargs="+", metavar="TEST.stf", help="the tests")
@@ -222,6 +234,33 @@ def export_runs(options: argparse.Namespace) -> int:
     return DONE
 
 
+def reproduce_paper(options: argparse.Namespace) -> int:
+    """`narrows reproduce`."""
+    from testbed import catalogue, reproduce, show
+    from testbed.reproduce import execute
+
+    papers = {paper.name: paper for paper in reproduce.PAPERS}
+    if options.paper not in papers:
+        what = catalogue.unknown("paper", options.paper, papers)
+        raise InputError("reproduce", [Problem("PAPER", what, options.paper)])
+    if options.jobs < 1:
+        raise InputError("--jobs", [Problem(str(options.jobs), "expected at least 1")])
+    paper = papers[options.paper]
+    if options.fresh:
+        execute.forget(options.out, paper)
+    try:
+        done = execute.reproduce(paper, options.out, options.jobs, quick=options.quick)
+    except catalogue.EngineMissingError as error:
+        print(f"narrows: {error}", file=sys.stderr)
+        return FAILED
+    show.console().print(show.claims_table(paper.title, done.content["claims"]))
+    print(f"report: {done.report}")
+    for outcome in done.failed:
+        where = f"{outcome.job.final.parent.name}: {outcome.job.name}"
+        print(f"narrows: {where}: {outcome.message}", file=sys.stderr)
+    return FAILED if done.failed else DONE
+
+
 def run_stf(options: argparse.Namespace) -> int:
     """`narrows stf`."""
     from testbed import stf
@@ -255,6 +294,10 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
             return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
         case "targets":
             return ["target", "what it is"], [[name, text] for name, text in TARGETS.items()]
+        case "papers":
+            from testbed.reproduce import PAPERS
+
+            return ["paper", "reference"], [[paper.name, paper.reference] for paper in PAPERS]
         case "figures":
             from analysis.figures import FIGURES
 

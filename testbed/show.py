@@ -129,6 +129,17 @@ def results_table(title: str, outcomes: Sequence[Outcome]) -> Table:
     return table
 
 
+def claims_table(title: str, claims: Sequence[dict[str, Any]]) -> Table:
+    """One row a claim of a paper: the verdict and what it rests on."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("claim", "verdict", "judged by"):
+        table.add_column(name, overflow="fold")
+    for claim in claims:
+        verdict = "\n".join([claim["verdict"], *claim["depends_on"]])
+        table.add_row(claim["claim"], verdict, claim["evidence"])
+    return table
+
+
 def goodput_bps(summary: dict[str, Any]) -> float:
     """What all flows delivered together, over the whole run."""
     delivered_bytes = sum(flow["delivered_bytes"] for flow in summary["flows"])

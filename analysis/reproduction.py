@@ -1,0 +1,305 @@
+"""A paper's reproduction as a page and as figures in print: `reproduce.json`, read and shown.
+
+Verdicts and differences are there already (`testbed/reproduce/judge.py`); nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from analysis import figures
+from analysis.chart import paper
+from analysis.chart.model import Area, Axis, Chart, Look, Panel, Trace, from_zero, time_axis
+from analysis.figures.base import Results, number
+from analysis.load import Run
+from analysis.page import (
+    Alert,
+    Badge,
+    Block,
+    Code,
+    Column,
+    Details,
+    Lines,
+    Page,
+    Plot,
+    Section,
+    Table,
+    Text,
+    Value,
+    Verdict,
+)
+
+Json = dict[str, Any]
+
+BADGES: Final = {
+    "holds": Badge(Verdict.HOLDS),
+    "does not hold": Badge(Verdict.FAILS),
+    "depends on the assumptions": Badge(Verdict.DEPENDS, "depends on the assumptions"),
+}
+"""How a verdict stands out; other words have the sign of an open question."""
+BAR: Final = 0.8
+"""Width of a group of bars, as a share of the distance between groups."""
+
+
+def write(content: Json, runs: Mapping[str, Sequence[Run]], directory: Path) -> Path:
+    """Writes `report.html` and `figures/*.pdf` into the directory; returns the page's path.
+
+    `content` is `reproduce.json`, `runs` are those of each experiment with the assumptions as
+    taken. Raises `OSError`.
+    """
+    plots = [*table_plots(content), *curve_plots(content), *run_plots(content, runs)]
+    folder = directory / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    for plot in plots:
+        (folder / f"{plot.name}.pdf").write_bytes(paper.files(plot.chart, ("pdf",))["pdf"])
+    report = directory / "report.html"
+    page(content, plots).write(report)
+    return report
+
+
+def page(content: Json, plots: Sequence[Plot]) -> Page:
+    """The page of a reproduction."""
+    total = sum(each["runs"] for each in content["experiments"])
+    lead = f"{content['reference']}. {len(content['experiments'])} experiments, {total} runs."
+    sections = [
+        Section("Claims", list(claims(content))),
+        Section("Published and ours", [numbers(content)]),
+        Section("Where it differs, and why", list(findings(content))),
+        Section("What the paper leaves open", list(assumptions(content))),
+        Section("Figures", plots),
+        Section("What was run", list(experiments(content))),
+    ]
+    return Page(content["title"], lead, sections)
+
+
+def claims(content: Json) -> Iterator[Block]:
+    """A row per claim: verdict, figures, what it depends on."""
+    if content["quick"]:
+        yield Alert("Quick.", "Fewer points, seeds and seconds than the full reproduction has.")
+    rows: list[list[Value]] = [
+        [
+            claim["claim"],
+            claim["source"],
+            BADGES.get(claim["verdict"], Badge(Verdict.DEPENDS, claim["verdict"])),
+            "; ".join(claim["depends_on"]) or None,
+            claim["evidence"],
+        ]
+        for claim in content["claims"]
+    ]
+    columns = ("Claim", "Where", "Verdict", "Another answer with", "Judged by")
+    yield Table([Column(title) for title in columns], rows)
+    yield Text(
+        "A claim is judged with the assumptions as taken and again under each alternative that "
+        "changes its experiments. Values of several runs are means with the half-width of their "
+        "95 % interval; where intervals overlap, the order is open.",
+        "small",
+    )
+
+
+def numbers(content: Json) -> Block:
+    """Published value, our value, difference."""
+    rows: list[list[Value]] = []
+    for row in content["numbers"]:
+        digits = row["digits"]
+        rounded = (
+            round(row[key], digits) if row[key] is not None else None
+            for key in ("published", "ours", "difference")
+        )
+        rows.append(
+            [
+                row["source"],
+                row["what"],
+                row["unit"],
+                *rounded,
+                row["difference_percent"],
+                round(row["half_width"], digits) if row.get("half_width") else None,
+                row.get("runs"),
+            ]
+        )
+    columns = [
+        Column("Source"),
+        Column("What"),
+        Column("Unit"),
+        Column("Published"),
+        Column("Ours"),
+        Column("Difference", sign=True),
+        Column("Difference", "%", 1, sign=True),
+        Column("±", "95 %"),
+        Column("Runs"),
+    ]
+    return Table(columns, rows)
+
+
+def findings(content: Json) -> Iterator[Block]:
+    """A section per finding."""
+    for each in content["findings"]:
+        yield Section(each["title"], [Text(each["text"]), Text(each["evidence"], "small")])
+
+
+def assumptions(content: Json) -> Iterator[Block]:
+    """What was taken, why, and what the alternatives change."""
+    rows: list[list[Value]] = []
+    for each in content["assumptions"]:
+        names = [alternative["name"] for alternative in each["alternatives"]]
+        rows.append([each["name"], each["taken"], each["why"], "; ".join(names) or None])
+    titles = ("Open", "Taken", "Why", "Also run with")
+    yield Table([Column(title) for title in titles], rows)
+    for each in content["assumptions"]:
+        for alternative in each["alternatives"]:
+            if alternative["effects"]:
+                title = f"{each['name']}: {alternative['name']}"
+                yield Details(title, [effects(alternative["effects"])])
+
+
+def effects(found: Sequence[Json]) -> Block:
+    """Each value under an alternative beside the value as taken."""
+    rows: list[list[Value]] = []
+    for each in found:
+        change = each["value"] / each["as_taken"] - 1 if each["as_taken"] else None
+        taken, value = (round(each[key], each["digits"]) for key in ("as_taken", "value"))
+        percent = None if change is None else 100 * change
+        rows.append([each["table"], each["what"], each["unit"], taken, value, percent])
+    columns = [
+        Column("Table"),
+        Column("Point"),
+        Column("Unit"),
+        Column("As taken"),
+        Column("Here"),
+        Column("Difference", "%", 1, sign=True),
+    ]
+    return Table(columns, rows)
+
+
+def experiments(content: Json) -> Iterator[Block]:
+    """Each experiment with its scenario and its runs."""
+    rows: list[list[Value]] = [
+        [
+            each["title"],
+            Code(f"narrows run {each['scenario']}"),
+            each["runs"],
+            Badge(Verdict.HOLDS, "all valid")
+            if each["valid"] == each["runs"]
+            else Badge(Verdict.FAILS, f"{each['valid']} valid"),
+        ]
+        for each in content["experiments"]
+    ]
+    titles = ("Experiment", "Run by", "Runs", "Instrument")
+    yield Table([Column(title) for title in titles], rows)
+    missing = [
+        f"{each['name']}: {gone['value']}: {gone['why']}"
+        for each in content["experiments"]
+        for gone in each["missing"]
+    ]
+    if missing:
+        yield Section("Not in this build", [Lines(missing)])
+
+
+# Charts
+
+
+def table_plots(content: Json) -> Iterator[Plot]:
+    """A chart for each table of our values."""
+    for table in content["tables"]:
+        if table["plot"] != "none" and table["cells"]:
+            unit = f" ({table['unit']})" if table["unit"] else ""
+            label = f"{table['quantity']}{unit}"
+            chart = (bars if table["plot"] == "bars" else lines)(table, label)
+            yield Plot(table["name"], table["title"], caption(table), chart)
+
+
+def caption(table: Json) -> str:
+    """How to read a table's chart."""
+    several = any(cell["runs"] > 1 for cell in table["cells"])
+    spread = ", with 95 % intervals of the mean of repeated runs" if several else ""
+    return f"{table['source']}. {table['quantity']} of the runs of `{table['experiment']}`{spread}."
+
+
+def lines(table: Json, label: str) -> Chart:
+    """A line per row against the columns, or one line against the rows."""
+    cells = table["cells"]
+    if table["columns"] is None:
+        places = axis_of([cell["row"] for cell in cells], table["rows"])
+        return Chart([Panel([line(cells, places[0], "row", 0, "")])], places[1], from_zero(label))
+    names = list(dict.fromkeys(cell["row"] for cell in cells))
+    at, axis = axis_of([cell["column"] for cell in cells], table["columns"])
+    marks = [
+        line([cell for cell in cells if cell["row"] == name], at, "column", index, str(name))
+        for index, name in enumerate(names)
+    ]
+    return Chart([Panel(marks)], axis, from_zero(label), height_in=2.6)
+
+
+def line(
+    cells: Sequence[Json], places: Mapping[Any, float], key: str, index: int, name: str
+) -> Trace:
+    """One line with its intervals."""
+    x = np.array([places[cell[key]] for cell in cells])
+    y = np.array([cell["value"] for cell in cells], dtype=np.float64)
+    half = np.array([cell["half_width"] for cell in cells], dtype=np.float64)
+    ranges = (y - half, y + half) if half.any() else (None, None)
+    return Trace(x, y, Look(index, marker="filled"), name, low=ranges[0], high=ranges[1])
+
+
+def axis_of(values: Sequence[Any], label: str) -> tuple[dict[Any, float], Axis]:
+    """Where swept values stand: evenly, in their order, so that 1 ms and 256 ms both show."""
+    distinct = list(dict.fromkeys(values))
+    sizes = [number(value) for value in distinct]
+    if None not in sizes:
+        distinct = [value for _, value in sorted(zip(sizes, distinct, strict=True))]
+    ticks = [(float(place), str(value)) for place, value in enumerate(distinct)]
+    places = {value: place for (place, _), value in zip(ticks, distinct, strict=True)}
+    return places, Axis(label, ticks=ticks, pad=(0.04, 0.04))
+
+
+def bars(table: Json, label: str) -> Chart:
+    """A group of bars per row, a bar per column."""
+    cells = table["cells"]
+    rows = list(dict.fromkeys(cell["row"] for cell in cells))
+    columns = list(dict.fromkeys(cell["column"] for cell in cells))
+    width = BAR / len(columns)
+    marks: list[Any] = []
+    for cell in cells:
+        place, index = rows.index(cell["row"]), columns.index(cell["column"])
+        left = place - BAR / 2 + index * width
+        x = np.array([left, left, left + width, left + width])
+        y = np.array([0.0, cell["value"], cell["value"], 0.0])
+        name = "" if cell["column"] is None else f"{table['columns']} {cell['column']}"
+        marks.append(Area(x, y, Look(index), name, hatched=index > 0))
+        if cell["half_width"]:
+            middle, value = np.array([left + width / 2]), np.array([cell["value"]])
+            half = np.array([cell["half_width"]])
+            ink = Look("ink", line=False)
+            marks.append(Trace(middle, value, ink, low=value - half, high=value + half))
+    ticks = [(float(place), str(row)) for place, row in enumerate(rows)]
+    axis = Axis("", ticks=ticks, low=-0.5, high=len(rows) - 0.5, pad=(0.0, 0.0))
+    return Chart([Panel(marks)], axis, from_zero(label), columns=2, height_in=2.2)
+
+
+def curve_plots(content: Json) -> Iterator[Plot]:
+    """Small multiples of curves over time: one panel a series."""
+    for each in content["curves"]:
+        panels = [
+            Panel(
+                [Trace(np.array(series["x"]), np.array(series["y"], dtype=np.float64), Look(0))],
+                series["name"],
+            )
+            for series in each["series"]
+        ]
+        text = f"{each['source']}. One run of each, the first seed's."
+        chart = Chart(panels, time_axis(each["x"], shared="all"), from_zero(each["y"]))
+        yield Plot(each["name"], each["title"], text, chart)
+
+
+def run_plots(content: Json, runs: Mapping[str, Sequence[Run]]) -> Iterator[Plot]:
+    """The figures that an experiment names, of its runs."""
+    for each in content["experiments"]:
+        results = Results(tuple(runs.get(each["name"], ())))
+        for figure in figures.select(each["figures"]) if results.runs else []:
+            chart = figures.chart(figure, results)
+            if chart is not None:
+                name = f"{each['name']}-{figure.name}"
+                yield Plot(name, f"{each['title']}: {figure.title}", figure.caption, chart)
