@@ -289,6 +289,7 @@ def test_a_set_is_whole_or_not_at_all(stub: Any, target: FakeTraffic) -> None:
             "INVALID_ARGUMENT",
             ["its key 'name'"],
         ),
+        ("/", {"json_ietf_val": b'{"*": [null]}'}, "INVALID_ARGUMENT", ["an entry of a list"]),
     ],
 )
 def test_a_wrong_set_names_path_and_expectation(

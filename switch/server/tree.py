@@ -229,9 +229,11 @@ def list_keys(path: Wanted, name: str, content: Any) -> dict[str, str]:
     known = {
         key for leaf, depth in leaves_of([*path, (name, {})]) for key, _ in leaf.path[depth - 1][1]
     }
+    at = show_wanted([*path, (name, {})])
     for key in sorted(known):
         if not isinstance(content, dict) or key not in content:
-            at = show_wanted([*path, (name, {})])
             raise PathError(f"{at}: expected an entry with its key '{key}'", is_syntax=True)
         keys[key] = str(content[key])
+    if not isinstance(content, dict):
+        raise PathError(f"{at}: '{content}': expected an entry of a list", is_syntax=True)
     return keys
