@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench validate p4 p4-check lint doctor clean setup test-rust test-python python
+.PHONY: help run test bench agree validate p4 p4-check lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -38,6 +38,9 @@ test-python: setup ## the scenarios', plans', figures' and whole runs' tests
 
 bench: setup ## packets per second of whole runs and of the switch; writes bench/results.json
 	@$(VENV_PYTHON) -m bench.run
+
+agree: setup ## how far sim and dpdk differ; writes docs/agreement.md
+	@$(VENV_PYTHON) -m bench.agree
 
 validate: setup ## the senders against ns-2, papers and kernels; writes docs/validation.md
 	@$(VENV_PYTHON) -m tests.validation

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +52,25 @@ def add_options(add: Any) -> None:
         help="it lets others run while nothing is due (where there are fewer)")  # fmt: skip
 
 
-def setup(options: argparse.Namespace, devices: list[str]) -> Setup:
-    """The set-up for these devices. Raises `InputError`."""
+def setup_by(options: argparse.Namespace, devices: list[str]) -> Setup:
+    """The set-up that these options ask for. Raises `InputError`."""
     if not 512 <= options.mbufs < 2**24:
         raise InputError("--mbufs", [Problem(str(options.mbufs), "expected 512 to 16777215")])
+    return setup(devices, options.mbufs, may_be_huge=not options.no_huge, idle=options.idle)
+
+
+def setup(
+    devices: Iterable[str] = (),
+    mbufs: int = DEFAULT_MBUFS,
+    *,
+    may_be_huge: bool = True,
+    idle: str | None = None,
+) -> Setup:
+    """The set-up for these devices: in hugepages where enough are free."""
     pci = any(PCI_ADDRESS.match(device) for device in devices)
-    without = Setup(options.mbufs, False, pci, options.idle)
-    enough = free_hugepages_mib() >= without.memory_mib
-    return Setup(options.mbufs, enough and not options.no_huge, pci, options.idle)
+    without = Setup(mbufs, hugepages=False, pci=pci, idle=idle)
+    enough = may_be_huge and free_hugepages_mib() >= without.memory_mib
+    return replace(without, hugepages=enough)
 
 
 def free_hugepages_mib() -> int:

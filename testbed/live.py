@@ -45,7 +45,7 @@ class Live:
         self, switch: Any, live_ports: list[Port], options: argparse.Namespace, log: logging.Logger
     ) -> None:
         self._log = log
-        setup = dpdk.setup(options, [device for _, device, _ in live_ports])
+        setup = dpdk.setup_by(options, [device for _, device, _ in live_ports])
         try:
             self._live = engine().Live(switch, live_ports, setup.as_text())
         except engine().DeviceError as error:

@@ -58,6 +58,12 @@ def make_plan(scenario: Scenario, source: str) -> Json:
                 "messages": scenario.record.messages,
                 "capture": scenario.record.capture,
             },
+            "instrument": {
+                "departure_error_ps": scenario.instrument.departure_error,
+                "rate_error": scenario.instrument.rate_error,
+                "poll_gap_ps": scenario.instrument.poll_gap,
+                "lost_packets": scenario.instrument.lost_packets,
+            },
         }
     except LayoutError as error:
         raise InputError(source, error.problems) from None

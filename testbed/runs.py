@@ -99,8 +99,6 @@ def jobs(source: Path, points: Sequence[Point], out: Path, target: str) -> list[
             "target": target,
             "program": {"sha256": digest},
             "versions": {"narrows": catalogue.engine().version()},
-            # In virtual time an event is never late.
-            "instrument": {"clock": "virtual", "error_ps": 0},
         }
         final = out / source.stem / point.name
         expected = expected_ps(point.scenario, plan)

@@ -430,6 +430,19 @@ class Record(Model):
     """Every packet that a host sends or receives, for `narrows export --format pcapng`."""
 
 
+class Instrument(Model):
+    """How far the instrument may be off in real time; a run beyond it is invalid."""
+
+    departure_error: Duration = 200 * units.PS_PER_S // 10**6
+    """How late packets may leave, at the 99th percentile of each wire."""
+    rate_error: Annotated[float, Field(ge=0, lt=1)] = 0.01
+    """How far a shaper may be off over a busy second, as a share of its rate."""
+    poll_gap: Duration = 10 * units.PS_PER_S // 10**3
+    """How long the data path may look away."""
+    lost_packets: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    """How many packets each wire may lose, by full rings, for want of memory or otherwise."""
+
+
 class Sweep(Model):
     """Every combination of its values is a point. A key is a dotted path into the file
     (`"flow.count"`: in every `[[flow]]`; `"flow.0.count"`: in the first), its value a list.
@@ -469,6 +482,7 @@ class Scenario(Model):
     report: Report = Report()
     telemetry: Telemetry = Telemetry()
     record: Record = Record()
+    instrument: Instrument = Instrument()
 
     @model_validator(mode="after")
     def _has_a_topology(self) -> Self:

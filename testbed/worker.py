@@ -21,7 +21,7 @@ from typing import Any
 
 from controller.client import ControllerError
 from controller.drivers import DriverError
-from testbed import catalogue
+from testbed import catalogue, dpdk
 from testbed.control import set_up
 
 Json = dict[str, Any]
@@ -37,7 +37,13 @@ def main() -> int:
     try:
         # The state is there before the run's clock begins.
         switches = set_up(engine, json.loads(job["plan"]))
-        summary = engine.run(job["plan"], str(partial), report_progress, switches)
+        if job["record"]["target"] == "dpdk":
+            setup = dpdk.setup().as_text()
+            summary = engine.run_real_time(
+                job["plan"], str(partial), setup, report_progress, switches
+            )
+        else:
+            summary = engine.run(job["plan"], str(partial), report_progress, switches)
         write_json(partial / "run.json", run_record(job["record"], summary))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         publish(partial, final)
@@ -45,7 +51,7 @@ def main() -> int:
         return 1
     except (engine.PlanError, ControllerError, DriverError) as error:
         return say({"refused": str(error)})
-    except engine.RunError as error:
+    except (engine.RunError, engine.DeviceError) as error:
         return say({"failed": str(error)})
     except OSError as error:
         return say({"failed": f"cannot write the results: {error}"})
@@ -70,8 +76,11 @@ def say(message: Json) -> int:
 
 
 def run_record(record: Json, summary: Json) -> Json:
-    """`run.json`: what was run, and whether it counts."""
-    return record | {"valid": summary["valid"], "invalid_reason": summary["invalid_reason"]}
+    """`run.json`: what was run, how far the instrument was off, and whether it counts."""
+    # In virtual time an event is never late.
+    instrument = summary.get("instrument", {"clock": "virtual", "error_ps": 0})
+    valid = {"valid": summary["valid"], "invalid_reason": summary["invalid_reason"]}
+    return record | {"instrument": instrument} | valid
 
 
 def write_json(path: Path, content: Json) -> None:

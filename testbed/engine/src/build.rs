@@ -255,6 +255,8 @@ impl Builder {
             schedule: Schedule::new(0),
             pool: PacketPool::default(),
             recorder,
+            outbound: None,
+            limits: plan.instrument,
             progress: Progress::default(),
             misdelivered: 0,
             bad_reports: 0,

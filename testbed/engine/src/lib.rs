@@ -39,6 +39,7 @@ use thiserror::Error;
 pub use bottleneck::{BottleneckFigures, Quantiles};
 pub use collector::{Report, ReportError};
 pub use plan::Plan;
+use realtime::Instrument;
 pub use summary::Summary;
 pub use world::{Progress, World};
 
@@ -48,6 +49,9 @@ pub enum EngineError {
     /// The plan, or something it names, is wrong.
     #[error("{0}")]
     Plan(String),
+    /// DPDK or one of its devices refused.
+    #[error(transparent)]
+    Dpdk(#[from] narrows_dpdk::Error),
     /// A controller's event failed.
     #[error("{0}")]
     Event(String),
@@ -91,14 +95,26 @@ pub fn run_with(
     ready: BTreeMap<String, Switch>,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, EngineError> {
-    let plan: Plan = serde_json::from_str(plan_json)
-        .map_err(|error| EngineError::Plan(format!("plan: {error}")))?;
-    let (end, until_complete) = match plan.duration_ps {
-        Some(duration) => (Time::ZERO + duration, false),
-        None => (Time::ZERO + plan.limit_ps, true),
-    };
+    let plan = read_plan(plan_json)?;
+    let (end, until_complete) = plan.end();
     let mut world = World::build(plan, ready, directory)?;
-    let stopped = match world.run(end, until_complete, progress) {
+    let stopped = world.run(end, until_complete, progress);
+    finish(world, stopped, until_complete, None, directory)
+}
+
+fn read_plan(json: &str) -> Result<Plan, EngineError> {
+    serde_json::from_str(json).map_err(|error| EngineError::Plan(format!("plan: {error}")))
+}
+
+/// Closes the tables of a world that has stopped, and writes its summary.
+fn finish(
+    world: World,
+    stopped: Result<Time, EngineError>,
+    until_complete: bool,
+    instrument: Option<Instrument>,
+    directory: &Path,
+) -> Result<Summary, EngineError> {
+    let stopped = match stopped {
         Ok(stopped) => stopped,
         Err(error) => {
             // Nothing may write to the directory any more when the caller has the error.
@@ -106,7 +122,7 @@ pub fn run_with(
             return Err(if matches!(error, EngineError::WriterStopped) { closed } else { error });
         }
     };
-    let summary = summary::Summary::of(world, stopped, until_complete)?;
+    let summary = Summary::of(world, stopped, until_complete, instrument)?;
     let path = directory.join("summary.json");
     let text = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
     std::fs::write(&path, text + "\n")

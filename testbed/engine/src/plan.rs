@@ -39,6 +39,32 @@ pub struct Plan {
     pub bottleneck: PortName,
     /// Which tables are written.
     pub record: RecordPlan,
+    /// How far the instrument may be off before the run is void; not asked in virtual time.
+    pub instrument: Limits,
+}
+
+impl Plan {
+    /// When the run ends at the latest, and whether it ends when every flow has finished.
+    pub(crate) fn end(&self) -> (Time, bool) {
+        match self.duration_ps {
+            Some(duration) => (Time::ZERO + duration, false),
+            None => (Time::ZERO + self.limit_ps, true),
+        }
+    }
+}
+
+/// How far the instrument of a run in real time may be off.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// How late packets may leave, at the 99th percentile of each wire.
+    pub departure_error_ps: Duration,
+    /// How far a shaper may be off over a busy second, as a share of its rate.
+    pub rate_error: f64,
+    /// How long the loop may look away.
+    pub poll_gap_ps: Duration,
+    /// How many packets the instrument may lose, by full rings, for want of memory or otherwise.
+    pub lost_packets: u64,
 }
 
 /// A switch and what the controller puts on it before the run.

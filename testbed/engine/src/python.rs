@@ -4,20 +4,25 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use narrows_switch::Switch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{create_exception, wrap_pyfunction};
 
+use crate::python_live::DeviceError;
 use crate::python_switch::PySwitch;
-use crate::{EngineError, Progress};
+use crate::{EngineError, Progress, Summary};
 
 create_exception!(_engine, PlanError, PyValueError, "The plan, or something it names, is wrong.");
 create_exception!(_engine, RunError, PyRuntimeError, "A run failed.");
 create_exception!(_engine, Cancelled, PyRuntimeError, "The caller stopped the run.");
 
+/// Switches that are set up, by their names.
+pub(crate) type Switches = BTreeMap<String, Py<PySwitch>>;
+
 /// How often the progress callback is called, in wall-clock time.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+pub(crate) const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Runs a plan (JSON text) and writes its tables and summary.json into `out_dir`.
 ///
@@ -35,16 +40,9 @@ fn run<'py>(
     plan_json: String,
     out_dir: PathBuf,
     progress: Option<Py<PyAny>>,
-    switches: Option<BTreeMap<String, Py<PySwitch>>>,
+    switches: Option<Switches>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut ready = BTreeMap::new();
-    for (name, switch) in switches.unwrap_or_default() {
-        let taken = switch.get().place().with(|switch| Ok(switch.switch.take()));
-        let Some(made) = taken? else {
-            return Err(PlanError::new_err(format!("switch '{name}': it has no program")));
-        };
-        ready.insert(name, made);
-    }
+    let ready = take(switches)?;
     let mut raised: Option<PyErr> = None;
     let outcome = py.detach(|| {
         let mut next = Instant::now() + PROGRESS_INTERVAL;
@@ -63,18 +61,45 @@ fn run<'py>(
         };
         crate::run_with(&plan_json, &out_dir, ready, &mut report)
     });
+    concluded(py, outcome, raised)
+}
+
+/// The switches as they have been set up.
+pub(crate) fn take(switches: Option<Switches>) -> PyResult<BTreeMap<String, Switch>> {
+    let mut ready = BTreeMap::new();
+    for (name, switch) in switches.unwrap_or_default() {
+        let taken = switch.get().place().with(|switch| Ok(switch.switch.take()));
+        let Some(made) = taken? else {
+            return Err(PlanError::new_err(format!("switch '{name}': it has no program")));
+        };
+        ready.insert(name, made);
+    }
+    Ok(ready)
+}
+
+/// How a run ended, `raised` being what its progress raised.
+pub(crate) fn concluded<'py>(
+    py: Python<'py>,
+    outcome: Result<Summary, EngineError>,
+    raised: Option<PyErr>,
+) -> PyResult<Bound<'py, PyAny>> {
     match (outcome, raised) {
         (_, Some(error)) => Err(error),
         (Ok(summary), None) => Ok(pythonize::pythonize(py, &summary)?),
         (Err(error), None) => Err(match error {
             EngineError::Plan(_) => PlanError::new_err(error.to_string()),
             EngineError::Cancelled => Cancelled::new_err(error.to_string()),
+            EngineError::Dpdk(_) => DeviceError::new_err(error.to_string()),
             _ => RunError::new_err(error.to_string()),
         }),
     }
 }
 
-fn call(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Progress) -> PyResult<bool> {
+pub(crate) fn call(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    state: &Progress,
+) -> PyResult<bool> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(true) };
     let dict = PyDict::new(py);
@@ -143,9 +168,10 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<crate::python_connection::PyConnection>()?;
     module.add_class::<crate::python_live::PyLive>()?;
     module.add_function(wrap_pyfunction!(crate::python_live::dpdk_version, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python_live::run_real_time, module)?)?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;
-    module.add("DeviceError", py.get_type::<crate::python_live::DeviceError>())?;
+    module.add("DeviceError", py.get_type::<DeviceError>())?;
     module.add("RunError", py.get_type::<RunError>())?;
     module.add("Cancelled", py.get_type::<Cancelled>())
 }

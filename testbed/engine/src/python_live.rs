@@ -1,10 +1,12 @@
 //! `testbed._engine.Live`: a switch on DPDK ports, its data path on a thread of its own.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration as Wait, Instant};
 
 use narrows_common::Duration;
 use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port};
@@ -13,14 +15,18 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
+use crate::Progress;
 use crate::controlled::Controlled;
+use crate::python::{PROGRESS_INTERVAL, Switches, call, concluded, take};
 use crate::python_switch::{Command, PySwitch};
-use crate::realtime::{Instrument, Path, SwitchNode, Wire};
+use crate::realtime::{self, Instrument, Path, SwitchNode, Wire};
 
 create_exception!(_engine, DeviceError, PyRuntimeError, "DPDK or one of its devices refused.");
 
 /// Commands that may wait for the data path.
 const COMMANDS: usize = 64;
+/// How often the end of a run is looked for.
+const WATCH_INTERVAL: Wait = Wait::from_millis(20);
 /// Room of an mbuf for a frame.
 const FRAME_BYTES: u32 = 2048;
 
@@ -69,6 +75,58 @@ impl Setup {
 #[pyfunction]
 pub(crate) fn dpdk_version() -> Option<String> {
     Eal::version()
+}
+
+/// Runs a plan in real time on DPDK ports; otherwise as `run`, and raises DeviceError too.
+///
+/// The data path has a thread of its own; Python and its lock never hold it up.
+#[pyfunction]
+#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None))]
+pub(crate) fn run_real_time<'py>(
+    py: Python<'py>,
+    plan_json: String,
+    out_dir: PathBuf,
+    setup_json: &str,
+    progress: Option<Py<PyAny>>,
+    switches: Option<Switches>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (setup, ready) = (Setup::read(setup_json)?, take(switches)?);
+    let (state, stop) = (Mutex::new(Progress::default()), AtomicBool::new(false));
+    let mut raised = None;
+    let outcome = py.detach(|| {
+        thread::scope(|scope| {
+            let path = scope.spawn(|| {
+                let (eal, pool) = setup.start()?;
+                let mut report = |now: &Progress| {
+                    // Who reads it is not waited for.
+                    if let Ok(mut state) = state.try_lock() {
+                        *state = *now;
+                    }
+                    !stop.load(Ordering::Relaxed)
+                };
+                realtime::run(&plan_json, &out_dir, ready, (eal, pool, setup.idle()), &mut report)
+            });
+            let mut next = Instant::now();
+            while !path.is_finished() {
+                thread::sleep(WATCH_INTERVAL);
+                if Instant::now() < next || raised.is_some() {
+                    continue;
+                }
+                next = Instant::now() + PROGRESS_INTERVAL;
+                let now = *state.lock().unwrap_or_else(PoisonError::into_inner);
+                match Python::attach(|py| call(py, progress.as_ref(), &now)) {
+                    Ok(true) => {}
+                    Ok(false) => stop.store(true, Ordering::Relaxed),
+                    Err(error) => {
+                        raised = Some(error);
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+            path.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    });
+    concluded(py, outcome, raised)
 }
 
 type Ended = (Box<Controlled>, Instrument);

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::EngineError;
 use crate::bottleneck::{BottleneckFigures, Quantiles};
+use crate::realtime::Instrument;
 use crate::world::{FlowNode, World};
 
 /// A run's figures.
@@ -30,6 +31,9 @@ pub struct Summary {
     bad_reports: u64,
     misdelivered: u64,
     engine: EngineSummary,
+    /// The instrument's own error; absent in virtual time, where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instrument: Option<Instrument>,
 }
 
 #[derive(Debug, Serialize)]
@@ -108,17 +112,21 @@ impl Summary {
         world: World,
         end: Time,
         until_complete: bool,
+        instrument: Option<Instrument>,
     ) -> Result<Summary, EngineError> {
         let flows: Vec<FlowSummary> =
             world.flows.iter().map(|flow| FlowSummary::of(&world, flow, end)).collect();
         let unfinished =
             world.finite_flows - world.progress.completed_flows.min(world.finite_flows);
-        let invalid_reason = (until_complete && unfinished > 0).then(|| {
+        let unfinished = (until_complete && unfinished > 0).then(|| {
             format!(
                 "{unfinished} of {} transfers had not finished at the limit of {end}",
                 world.finite_flows
             )
         });
+        let errors = instrument.iter().flat_map(|measured| measured.excesses(&world.limits));
+        let reasons: Vec<String> = unfinished.into_iter().chain(errors).collect();
+        let invalid_reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
         let sum: f64 = goodputs().sum();
         let squares: f64 = goodputs().map(|goodput| goodput * goodput).sum();
@@ -186,6 +194,7 @@ impl Summary {
             bad_reports,
             misdelivered,
             engine,
+            instrument,
         })
     }
 }

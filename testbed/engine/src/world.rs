@@ -15,7 +15,8 @@ use crate::EngineError;
 use crate::bottleneck::Bottleneck;
 use crate::collector::Report;
 use crate::pipe::Pipe;
-use crate::plan::EventPlan;
+use crate::plan::{EventPlan, Limits};
+use crate::realtime::Outbound;
 use crate::record::Recorder;
 use crate::schedule::Schedule;
 
@@ -147,6 +148,10 @@ pub struct World {
     pub(crate) schedule: Schedule,
     pub(crate) pool: PacketPool,
     pub(crate) recorder: Recorder,
+    /// In real time what leaves a node by a cable; `None` in virtual time, where it goes straight on.
+    pub(crate) outbound: Option<Outbound>,
+    /// How far the instrument may be off.
+    pub(crate) limits: Limits,
     pub(crate) progress: Progress,
     /// Frames on a group's cable for no host of the group.
     pub(crate) misdelivered: u64,
@@ -190,19 +195,7 @@ impl World {
             }
             debug_assert!(now >= last, "time went backwards");
             last = now;
-            match self.sources.resolve(source) {
-                Source::Event => self.handle_events(now)?,
-                Source::Switch(index) => {
-                    self.switches[index].switch.handle_timeout(now);
-                    self.drain_switch(index);
-                }
-                Source::Host(index) => {
-                    self.hosts[index].host.handle_timeout(now);
-                    self.drain_host(now, index);
-                }
-                Source::Pipe(index) => self.handle_arrival(now, index),
-            }
-            self.progress.events += 1;
+            self.act(now, source)?;
             if self.progress.events % STRIDE == 0 {
                 self.drain_records()?;
                 self.progress.now = now;
@@ -221,6 +214,34 @@ impl World {
         Ok(stopped)
     }
 
+    /// Does all that was due by `now`, each source at the time that it is.
+    pub(crate) fn handle_timeout(&mut self, now: Time) -> Result<(), EngineError> {
+        loop {
+            let (due, source) = self.schedule.next();
+            if due > now {
+                return Ok(());
+            }
+            self.act(now, source)?;
+        }
+    }
+
+    fn act(&mut self, now: Time, source: usize) -> Result<(), EngineError> {
+        self.progress.events += 1;
+        match self.sources.resolve(source) {
+            Source::Event => self.handle_events(now)?,
+            Source::Switch(index) => {
+                self.switches[index].switch.handle_timeout(now);
+                self.drain_switch(index);
+            }
+            Source::Host(index) => {
+                self.hosts[index].host.handle_timeout(now);
+                self.drain_host(now, index);
+            }
+            Source::Pipe(index) => self.handle_arrival(now, index),
+        }
+        Ok(())
+    }
+
     /// Waits for the tables' writers, and says why one of them stopped early.
     pub(crate) fn close_tables(self) -> EngineError {
         self.recorder.close().err().unwrap_or(EngineError::WriterStopped)
@@ -228,23 +249,52 @@ impl World {
 
     fn handle_arrival(&mut self, now: Time, index: usize) {
         let node = &mut self.pipes[index];
+        let due = node.pipe.poll_timeout();
         let Some(packet) = node.pipe.poll_receive(now) else {
             unreachable!("{index} was due at {now} and had nothing");
         };
         let (to, next) = (node.to, node.pipe.poll_timeout());
         self.schedule.set(self.sources.pipe(index), next);
         match to {
-            Receiver::Switch { switch, port } => {
-                self.progress.packets += 1;
-                self.switches[switch].switch.handle_packet(now, port, packet);
-                self.drain_switch(switch);
-            }
+            Receiver::Switch { switch, port } => match &mut self.outbound {
+                Some(outbound) => outbound.leave_hosts(due, switch, port, packet),
+                None => self.arrive_at_switch(now, switch, port, packet),
+            },
             Receiver::Host(host) => {
                 self.recorder.handle_packet(now, host, false, &packet);
                 self.hosts[host].host.handle_packet(now, &packet);
                 self.pool.give(packet);
                 self.drain_host(now, host);
             }
+        }
+    }
+
+    pub(crate) fn arrive_at_switch(&mut self, now: Time, index: usize, port: u16, packet: Packet) {
+        self.progress.packets += 1;
+        self.switches[index].switch.handle_packet(now, port, packet);
+        self.drain_switch(index);
+    }
+
+    /// A packet comes to a group of hosts by the cable of a switch; returns it when it is for none
+    /// of them, or finds an access link's queue full.
+    pub(crate) fn arrive_at_group(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+        let host = packet.data.first_chunk::<6>().and_then(|mac| self.by_mac.get(mac));
+        let Some(&host) = host else {
+            self.misdelivered += 1;
+            return Some(packet);
+        };
+        let node = &mut self.hosts[host];
+        let Some(at) = node.access.handle_down(now, packet.len()) else { return Some(packet) };
+        let downlink = node.downlink;
+        self.send(downlink, at, packet);
+        None
+    }
+
+    /// A packet comes to the collector.
+    pub(crate) fn arrive_at_collector(&mut self, packet: &Packet) {
+        match Report::parse(&packet.data) {
+            Ok(report) => self.recorder.handle_report(report),
+            Err(_) => self.bad_reports += 1,
         }
     }
 
@@ -280,33 +330,23 @@ impl World {
 
     /// Carries a packet from a switch's port to whatever is plugged in there.
     fn carry(&mut self, index: usize, transmit: Transmit) {
-        let Transmit { port, end, packet, .. } = transmit;
-        let Some(cable) = self.switches[index].cables[usize::from(port)] else {
-            return self.switches[index].switch.recycle(packet);
+        let Some(cable) = self.switches[index].cables[usize::from(transmit.port)] else {
+            return self.switches[index].switch.recycle(transmit.packet);
         };
+        if let Some(outbound) = &mut self.outbound {
+            return outbound.leave_switch(index, transmit, cable.delay);
+        }
+        let Transmit { end, packet, .. } = transmit;
         let arrival = end + cable.delay;
         match cable.to {
             End::Pipe(pipe) => self.send(pipe, arrival, packet),
             End::Group => {
-                let host = packet.data.first_chunk::<6>().and_then(|mac| self.by_mac.get(mac));
-                let Some(&host) = host else {
-                    self.misdelivered += 1;
-                    return self.switches[index].switch.recycle(packet);
-                };
-                let node = &mut self.hosts[host];
-                match node.access.handle_down(arrival, packet.len()) {
-                    Some(at) => {
-                        let downlink = node.downlink;
-                        self.send(downlink, at, packet);
-                    }
-                    None => self.switches[index].switch.recycle(packet),
+                if let Some(packet) = self.arrive_at_group(arrival, packet) {
+                    self.switches[index].switch.recycle(packet);
                 }
             }
             End::Collector => {
-                match Report::parse(&packet.data) {
-                    Ok(report) => self.recorder.handle_report(report),
-                    Err(_) => self.bad_reports += 1,
-                }
+                self.arrive_at_collector(&packet);
                 self.switches[index].switch.recycle(packet);
             }
         }
@@ -319,7 +359,7 @@ impl World {
     }
 
     /// Hands the engines' records on to the bottleneck's figures and to disk.
-    fn drain_records(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn drain_records(&mut self) -> Result<(), EngineError> {
         for (index, node) in self.switches.iter_mut().enumerate() {
             let records = node.switch.queue_records();
             if index == self.bottleneck.0 {

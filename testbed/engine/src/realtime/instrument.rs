@@ -3,6 +3,8 @@
 use narrows_common::{Duration, Histogram, Time};
 use serde::Serialize;
 
+use crate::plan::Limits;
+
 /// Percentiles of errors within 2^-7, 0.8 %.
 const PRECISION_BITS: u32 = 6;
 /// How long a shaper must be busy without a break for its rate to be measured.
@@ -113,7 +115,7 @@ pub struct RateSummary {
 }
 
 /// What one wire did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WireSummary {
     /// Its name in the run.
     pub name: String,
@@ -174,8 +176,11 @@ pub struct PollSummary {
     pub gap_max_us: f64,
 }
 
+/// How far the clock may be off: what two quartzes may differ by.
+const CLOCK_ERROR_PPM: f64 = 100.0;
+
 /// The error of a whole path.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Instrument {
     /// Always `tsc`.
     pub clock: &'static str,
@@ -187,6 +192,51 @@ pub struct Instrument {
     pub polls: PollSummary,
     /// Its wires.
     pub wires: Vec<WireSummary>,
+}
+
+impl Instrument {
+    /// What it was off by more than a run's limits allow, in words.
+    pub fn excesses(&self, limits: &Limits) -> Vec<String> {
+        let us = |span: Duration| span.as_ps() as f64 / 1e6;
+        let mut found = vec![];
+        let mut check = |is_over: bool, what: String| {
+            if is_over {
+                found.push(what);
+            }
+        };
+        let (gap, most) = (self.polls.gap_max_us, us(limits.poll_gap_ps));
+        check(gap > most, format!("the loop looked away for {gap:.1} us, at most {most} us"));
+        let (error, steps) = (self.clock_error_ppm, self.clock_steps_back);
+        check(
+            error.abs() > CLOCK_ERROR_PPM,
+            format!("the clock was off by {error:.1} parts in a million"),
+        );
+        check(steps > 0, format!("the clock went back {steps} times"));
+        for wire in &self.wires {
+            let (late, most) = (wire.departure_error_us.p99, us(limits.departure_error_ps));
+            check(
+                late > most,
+                format!(
+                    "{}: 1 % of packets left over {late:.1} us late, at most {most} us",
+                    wire.name
+                ),
+            );
+            let (lost, most) =
+                (wire.not_sent + wire.without_memory + wire.missed, limits.lost_packets);
+            check(
+                lost > most,
+                format!("{}: the instrument lost {lost} packets, at most {most}", wire.name),
+            );
+            if let Some(RateSummary { worst, .. }) = wire.rate_error {
+                let most = limits.rate_error;
+                check(
+                    worst.abs() > most,
+                    format!("{}: its rate was off by {worst:+.5}, at most {most}", wire.name),
+                );
+            }
+        }
+        found
+    }
 }
 
 #[cfg(test)]
@@ -229,6 +279,49 @@ mod tests {
         let found = lateness.summary();
         assert_eq!((found.max, found.mean), (900.0, 10.98));
         assert!((found.p50 - 2.0).abs() < 0.02, "{found:?}");
+    }
+
+    #[test]
+    fn every_excess_is_named_and_the_limit_itself_is_none() {
+        let limits = Limits {
+            departure_error_ps: Duration::from_us(200),
+            rate_error: 0.01,
+            poll_gap_ps: Duration::from_ms(10),
+            lost_packets: 3,
+        };
+        let late = |p99| LatenessSummary { p99, ..LatenessSummary::default() };
+        let wire = |p99, missed, worst| WireSummary {
+            name: "port 2".to_owned(),
+            device: String::new(),
+            sent: 0,
+            received: 0,
+            not_sent: 1,
+            without_memory: 1,
+            missed,
+            departure_error_us: late(p99),
+            rate_error: Some(RateSummary { windows: 1, mean: 0.0, worst }),
+        };
+        let measured = |gap_max_us, clock_error_ppm, clock_steps_back, wire| Instrument {
+            clock: "tsc",
+            clock_error_ppm,
+            clock_steps_back,
+            polls: PollSummary { gap_max_us, ..PollSummary::default() },
+            wires: vec![wire],
+        };
+        let good = measured(10_000.0, -100.0, 0, wire(200.0, 1, -0.01));
+        assert_eq!(good.excesses(&limits), Vec::<String>::new());
+        let bad = measured(10_001.0, -101.0, 2, wire(201.0, 2, -0.02));
+        assert_eq!(
+            bad.excesses(&limits),
+            [
+                "the loop looked away for 10001.0 us, at most 10000 us",
+                "the clock was off by -101.0 parts in a million",
+                "the clock went back 2 times",
+                "port 2: 1 % of packets left over 201.0 us late, at most 200 us",
+                "port 2: the instrument lost 4 packets, at most 3",
+                "port 2: its rate was off by -0.02000, at most 0.01",
+            ]
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod instrument;
 mod path;
 mod switch;
 mod wire;
+mod world;
 
 use narrows_common::{Packet, Time};
 
@@ -22,6 +23,8 @@ pub use instrument::{Instrument, PollSummary, WireSummary};
 pub use path::Path;
 pub use switch::SwitchNode;
 pub use wire::Wire;
+pub(crate) use world::Outbound;
+pub use world::run;
 
 /// A packet that is to leave by a wire.
 #[derive(Debug)]
