@@ -35,7 +35,10 @@ def served() -> Iterator[Served]:
     made.close()
 
 
-@pytest.mark.skipif("NARROWS_CLIENTS" not in os.environ, reason="p4runtime-shell: NARROWS_CLIENTS")
+@pytest.mark.skipif(
+    "NARROWS_CLIENTS" not in os.environ,
+    reason="p4runtime-shell is missing: NARROWS_CLIENTS is not set",
+)
 def test_p4runtime_shell(served: Served) -> None:
     arguments = [served.address, str(DEVICE), *map(str, CONTROL)]
     done = subprocess.run(
@@ -49,7 +52,7 @@ def test_p4runtime_shell(served: Served) -> None:
 
 @pytest.mark.skipif(
     "NARROWS_CLIENTS" not in os.environ or "NARROWS_PTF_BASE" not in os.environ,
-    reason="PTF's P4Runtime base: NARROWS_CLIENTS, NARROWS_PTF_BASE",
+    reason="PTF is missing: NARROWS_CLIENTS and NARROWS_PTF_BASE are not set",
 )
 def test_ptf_s_p4runtime_base(served: Served, tmp_path: Path) -> None:
     p4info, program = PROFILES
