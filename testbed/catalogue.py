@@ -9,9 +9,11 @@ import difflib
 import functools
 import importlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 KINDS = ("variants", "recoveries", "profiles", "applications", "agents", "sinks")
+VALIDATION = Path(__file__).resolve().parents[1] / "docs/validation.md"
 
 
 class EngineMissingError(Exception):
@@ -80,6 +82,26 @@ def sink(name: str) -> dict[str, Any]:
 def _by_ns2(name: str, kind: str) -> dict[str, Any] | None:
     found = (r for r in records(kind) if name == r["name"] or name in r["aliases"])
     return next(found, None)
+
+
+@functools.cache
+def checks(kind: str) -> dict[str, list[str]]:
+    """How each record of a kind (`variant`, `recovery`, `source`) was checked, by its name.
+
+    These are the columns of `docs/validation.md` in which its row says something.
+    """
+    found: dict[str, list[str]] = {}
+    columns: list[str] | None = None
+    for line in VALIDATION.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line[:1] == "|" else []
+        if not cells:
+            columns = None
+        elif cells[0] == kind:
+            columns = cells[1:]
+        elif columns and cells[0].startswith("`"):
+            row = zip(columns, cells[1:], strict=True)
+            found[cells[0].strip("`")] = [column for column, cell in row if cell]
+    return found
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

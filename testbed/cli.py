@@ -306,14 +306,17 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
 
             return ["figure", "title"], [[figure.name, figure.title] for figure in FIGURES]
         case "variants":
-            columns = ["variant", "class", "title", "parameters", "reference"]
+            columns = ["variant", "class", "title", "needs", "parameters", "reference", "checked"]
+            checked = catalogue.checks("variant")
             return columns, [
                 [
                     record["name"],
                     record["class"],
                     record["title"],
-                    ", ".join(f"{p['name']}={p['default']}" for p in record["parameters"]),
+                    ", ".join(record["needs"]),
+                    ", ".join(f"{p['name']}={p['default']:.5g}" for p in record["parameters"]),
                     record["reference"],
+                    ", ".join(checked.get(record["name"], [])),
                 ]
                 for record in catalogue.records(what)
             ]

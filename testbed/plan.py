@@ -219,6 +219,7 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
             "ecn": settings.ecn,
             "min_rto_ps": settings.min_rto,
             "nagle": settings.nagle,
+            "data_on_syn": settings.data_on_syn,
             "params": settings.params,
             "app": application(settings.app, directory),
             "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},

@@ -347,6 +347,8 @@ class Flow(Model):
     timestamps: bool | None = None
     ecn: bool | None = None
     nagle: bool | None = None
+    data_on_syn: bool | None = None
+    """The first segment of data leaves with the SYN, as in T/TCP."""
     min_rto: Duration | None = None
     sink: Annotated[str, _known(lambda name: catalogue.sink(name))] | None = None
     """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`."""

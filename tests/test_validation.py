@@ -34,6 +34,13 @@ def test_the_document_has_a_row_for_every_record() -> None:
     assert [name for name in names if f"| `{name}` |" not in text] == []
 
 
+def test_the_list_of_variants_shows_how_each_was_checked() -> None:
+    checked = catalogue.checks("variant")
+    assert checked["bbr3"] == ["behaviour on a path"]
+    assert "arithmetic" in checked["dctcp"]
+    assert set(catalogue.checks("recovery")) == {r["name"] for r in records("recoveries")}
+
+
 def records(kind: str) -> tuple[dict[str, str], ...]:
     return catalogue.records(kind)
 

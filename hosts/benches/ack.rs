@@ -42,6 +42,7 @@ fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
         ecn: None,
         min_rto: None,
         nagle: None,
+        data_on_syn: None,
         params: Default::default(),
         app: AppConfig::Bulk(bulk::Config { bytes: None }),
         record: Recording::Off,

@@ -101,6 +101,9 @@ pub struct FlowConfig {
     /// Nagle's algorithm.
     #[serde(default)]
     pub nagle: Option<bool>,
+    /// The first segment of the sender's data leaves with its SYN (T/TCP); off by default.
+    #[serde(default)]
+    pub data_on_syn: Option<bool>,
     /// The variant's own parameters.
     #[serde(default)]
     pub params: BTreeMap<String, f64>,
@@ -179,6 +182,8 @@ pub struct Settings {
     pub window_bytes: u64,
     /// Whether ECN is negotiated.
     pub ecn: bool,
+    /// Whether data leaves with the SYN, and is taken from it.
+    pub data_on_syn: bool,
     /// Whether the receiver keeps the bytes themselves, not only their number.
     pub keeps_content: bool,
 }
@@ -265,6 +270,7 @@ impl Settings {
             segment_bytes,
             window_bytes,
             ecn: flow.ecn.unwrap_or_else(|| variant.needs.contains(&Need::Ecn)),
+            data_on_syn: flow.data_on_syn.unwrap_or(false),
             keeps_content: flow.app.has_messages(),
         })
     }

@@ -418,3 +418,44 @@ fn idleness_restarts_from_the_initial_window() {
     script.write(20_000);
     assert_eq!(script.drain(5_000).len(), 4);
 }
+
+#[test]
+fn data_on_the_syn_is_acknowledged_with_it_and_sent_again_if_it_is_not() {
+    // RFC 1644's short transaction: a segment less a SYN's 12 bytes of options.
+    let config = FlowConfig { data_on_syn: Some(true), ..plain() };
+    let mut script = Script::new(&config, true);
+    script.write(1500);
+    script.recv(0, &["S 0:988(988) win 8000 <mss 1000,wscale 0>"]);
+    let options = Options { mss: Some(1000), ..Options::default() };
+    script.send(100, Peer { options, ..peer(SYN_ACK, 0, 0, 989, 5000) });
+    assert_eq!(script.connection.acked_bytes(), 988);
+    script.recv(100, &["P. 989:1501(512) ack 1 win 8000"]);
+    // A peer that knows nothing of it acknowledges the SYN only.
+    let mut script = Script::new(&config, true);
+    script.write(1500);
+    script.drain(0);
+    script.send(100, Peer { options, ..peer(SYN_ACK, 0, 0, 1, 5000) });
+    script.recv(100, &[". 1:1001(1000) ack 1 win 8000"]);
+}
+
+#[test]
+fn data_on_a_syn_can_be_read_before_the_handshake_is_done() {
+    let config = FlowConfig { data_on_syn: Some(true), ..plain() };
+    let mut script = Script::new(&config, false);
+    let options = Options { mss: Some(1000), ..Options::default() };
+    let syn = || Peer { options, ..peer(Flags::SYN, 0, 700, 0, 9000) };
+    script.send(10, syn());
+    script.recv(10, &["S. 0:0(0) ack 701 win 8000 <mss 1000>"]);
+    assert_eq!(script.connection.readable_bytes(), 700);
+    // The answer was lost: the same SYN again gives nothing twice.
+    script.send(500, syn());
+    script.recv(500, &["S. 0:0(0) ack 701 win 8000 <mss 1000>"]);
+    assert_eq!(script.connection.readable_bytes(), 700);
+    script.send(600, ack(701, 1, 9000));
+    assert_eq!(script.connection.state(), State::Established);
+    // Without the option it is not taken; the peer sends it again.
+    let mut script = Script::new(&plain(), false);
+    script.send(10, syn());
+    script.recv(10, &["S. 0:0(0) ack 1 win 8000 <mss 1000>"]);
+    assert_eq!(script.connection.readable_bytes(), 0);
+}

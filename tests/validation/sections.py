@@ -30,8 +30,8 @@ Counts are segments acknowledged / window cuts without a time-out / time-outs / 
         "Congestion control",
         """\
 *Arithmetic*: the tests that hold a variant's window to numbers of its RFC or paper; *behaviour*: to
-what is published of it on a path. *10 Mb/s, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's Agent/TCP/Linux, one flow for 100 s, 50 ms, queues
-of 50 and 250; counts as above.""",
+what is published of it on a path. *10 Mb/s, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's
+Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as above.""",
         "variant",
         VARIANTS,
         [

@@ -149,6 +149,7 @@ pub fn flow(
         ecn: None,
         min_rto: None,
         nagle: None,
+        data_on_syn: None,
         params: Default::default(),
         app: AppConfig::Bulk(bulk::Config { bytes }),
         record: Recording::Off,

@@ -36,6 +36,10 @@ impl Connection {
             return;
         }
         self.take_syn(segment);
+        if self.settings.data_on_syn && !segment.payload.is_empty() {
+            // T/TCP and TCP Fast Open hand it over before the handshake is done.
+            self.receiver.on_payload(now, 1, &segment.payload, false);
+        }
         self.has_ecn &= segment.flags.has(Flags::ECE.with(Flags::CWR));
         self.state = State::SynReceived;
         self.must_send_syn = true;
@@ -45,7 +49,8 @@ impl Connection {
     /// Section 3.10.7.3.
     fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment<'_>) {
         let acks_syn = segment.flags.has(Flags::ACK);
-        if acks_syn && segment.ack != seq::to_wire(self.isn, 1) {
+        let acks_data = self.probed_to > 1 && segment.ack == seq::to_wire(self.isn, self.probed_to);
+        if acks_syn && !acks_data && segment.ack != seq::to_wire(self.isn, 1) {
             return;
         }
         if segment.flags.has(Flags::RST) {
@@ -61,6 +66,11 @@ impl Connection {
         if acks_syn {
             self.has_ecn &= segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
             self.establish(now, segment);
+            if acks_data {
+                self.sender.board.on_sent(self.probed_to);
+                self.sender.window_edge += self.probed_to - 1;
+                self.take_new_ack(now, segment, self.probed_to);
+            }
             self.receiver.due = AckDue::Now;
         } else {
             // A simultaneous open.

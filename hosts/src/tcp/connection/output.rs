@@ -9,6 +9,9 @@ use crate::tcp::timers::Timer;
 use crate::tcp::wire::{Ecn, Flags, Header};
 use narrows_common::{Packet, Time};
 
+/// MSS, window scale and SACK permitted, padded.
+const SYN_OPTION_BYTES: u32 = 12;
+
 /// The timestamp clock: milliseconds (RFC 7323 section 5.4 allows 1 ms to 1 s).
 pub(super) fn timestamp(now: Time) -> u32 {
     (now.as_us() / 1000) as u32
@@ -59,15 +62,32 @@ impl Connection {
             timestamps: self.timestamps(now),
             sack: SackBlocks::default(),
         };
-        let ack = if is_active { 0 } else { seq::to_wire(self.peer_isn, 1) };
+        // What came with the peer's SYN is acknowledged with it.
+        let ack =
+            if is_active { 0 } else { seq::to_wire(self.peer_isn, self.receiver.buffer.nxt()) };
         let window = self.settings.window_bytes.min(0xffff) as u16;
         let header = Header { seq: self.isn, ack, flags, window, ecn: Ecn::NotEct, options };
         self.emitter.begin(&header, packet);
+        let data_bytes = self.syn_data_bytes();
+        if is_active && data_bytes > 0 {
+            self.sender.buffer.emit(1, data_bytes, self.settings.flow, now, packet);
+            // Not in flight until it is acknowledged: the peer may well leave it.
+            self.probed_to = 1 + u64::from(data_bytes);
+        }
         self.emitter.finish(packet);
         self.syn_sent_at = now;
         self.receiver.due = AckDue::No;
         self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
         true
+    }
+
+    /// What leaves with our SYN: a segment less the options that only a SYN has.
+    fn syn_data_bytes(&self) -> u32 {
+        if !self.settings.data_on_syn {
+            return 0;
+        }
+        let limit = self.settings.segment_bytes.saturating_sub(SYN_OPTION_BYTES);
+        (self.sender.buffer.end() - 1).min(limit.into()) as u32
     }
 
     fn send_again_or_new(&mut self, now: Time, packet: &mut Packet) -> bool {
