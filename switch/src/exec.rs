@@ -4,6 +4,7 @@ use crate::externs::input::{calculate, varbit};
 use crate::machine::Machine;
 use crate::op::{Op, Pc, internal};
 use crate::program::{Case, LogCall, Program, limbs};
+use crate::table::NARROW_WORDS;
 use crate::wide;
 use narrows_common::Packet;
 
@@ -153,11 +154,11 @@ pub(crate) fn step(program: &Program, m: &mut Machine, packet: &mut Packet, op: 
         }
         Op::RegisterRead { d, register, i, mask } => {
             let index = m.get(i);
-            m.registers[register as usize].read(&mut m.slots, d, index, mask);
+            m.registers.read(register, &mut m.slots, d, index, mask);
         }
         Op::RegisterWrite { register, i, a } => {
             let index = m.get(i);
-            m.registers[register as usize].write(&m.slots, index, a);
+            m.registers.write(register, &m.slots, index, a);
         }
         _ => return rare(program, m, packet, op),
     }
@@ -333,7 +334,32 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
 pub(crate) fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     let arrived_bytes = m.get(internal::ARRIVED);
     let table = &mut m.tables[i as usize];
-    let (found, code, next) = table.apply(&mut m.slots, program.parameters, arrived_bytes);
+    let found = table.apply(&mut m.slots, program.parameters, arrived_bytes);
+    after_table(program, m, i, found)
+}
+
+/// The same with a key that machine code has put together.
+#[inline]
+pub(crate) fn apply_key(
+    program: &Program,
+    m: &mut Machine,
+    i: u32,
+    key: [u64; NARROW_WORDS],
+) -> (Pc, Pc) {
+    let arrived_bytes = m.get(internal::ARRIVED);
+    let table = &mut m.tables[i as usize];
+    let found = table.apply_key(key, &mut m.slots, program.parameters, arrived_bytes);
+    after_table(program, m, i, found)
+}
+
+#[inline]
+fn after_table(
+    program: &Program,
+    m: &mut Machine,
+    i: u32,
+    (found, code, next): (Option<u32>, Pc, Pc),
+) -> (Pc, Pc) {
+    let arrived_bytes = m.get(internal::ARRIVED);
     let declared = &program.tables[i as usize];
     if let (Some(entry), Some(meter)) = (found, declared.meter) {
         let declared = &program.meters[meter as usize];

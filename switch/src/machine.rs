@@ -4,7 +4,7 @@ use crate::bits;
 use crate::externs::counter::Count;
 use crate::externs::input::BitBuffer;
 use crate::externs::meter::Meter;
-use crate::externs::register::Cells;
+use crate::externs::register::Registers;
 use crate::op::{Slot, internal};
 use crate::program::{Header, HeaderRef, Program};
 use crate::switch::Engine;
@@ -18,7 +18,7 @@ pub(crate) struct Machine {
     /// As large as a [`crate::op::Slot`] reaches, so that no index needs a check.
     pub slots: Box<[u64; 65_536]>,
     pub tables: Vec<Table>,
-    pub registers: Vec<Cells>,
+    pub registers: Registers,
     pub counters: Vec<Vec<Count>>,
     pub meters: Vec<Vec<Meter>>,
     pub direct_meters: Vec<Vec<Meter>>,
@@ -50,7 +50,7 @@ impl Machine {
         Machine {
             slots,
             tables: program.tables.iter().map(|table| Table::new(program, table)).collect(),
-            registers: program.registers.iter().map(Cells::new).collect(),
+            registers: Registers::new(&program.registers),
             counters: program
                 .counters
                 .iter()

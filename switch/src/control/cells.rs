@@ -21,15 +21,15 @@ impl Switch {
     pub fn read_register(&self, name: &str, index: u64) -> Result<u64, ControlError> {
         let register = self.register(name)?;
         let declared = &self.program.registers[register];
-        let cells = &self.machine.registers[register];
-        match cells.cell(index) {
+        let cells = &self.machine.registers;
+        match cells.cell(register, index) {
             Some([value]) => Ok(*value),
             Some(_) => Err(ControlError::Value {
                 place: format!("register '{}'", declared.name),
                 value: format!("{} bits", declared.width),
                 expected: "at most 64 bits; read_register_hex has no limit".into(),
             }),
-            None => Err(self.beyond("register", &declared.name, index, cells.len())),
+            None => Err(self.beyond("register", &declared.name, index, cells.len(register))),
         }
     }
 
@@ -39,11 +39,11 @@ impl Switch {
     /// When there is no such cell.
     pub fn read_register_hex(&self, name: &str, index: u64) -> Result<String, ControlError> {
         let register = self.register(name)?;
-        let cells = &self.machine.registers[register];
+        let cells = &self.machine.registers;
         let declared = &self.program.registers[register];
-        match cells.cell(index) {
+        match cells.cell(register, index) {
             Some(limbs) => Ok(to_hex(limbs)),
-            None => Err(self.beyond("register", &declared.name, index, cells.len())),
+            None => Err(self.beyond("register", &declared.name, index, cells.len(register))),
         }
     }
 
@@ -58,13 +58,13 @@ impl Switch {
         count: u64,
     ) -> Result<Vec<String>, ControlError> {
         let register = self.register(name)?;
-        let cells = &self.machine.registers[register];
+        let cells = &self.machine.registers;
         let last = first.saturating_add(count);
-        if last > cells.len() {
+        if last > cells.len(register) {
             let name = &self.program.registers[register].name;
-            return Err(self.beyond("register", name, last - 1, cells.len()));
+            return Err(self.beyond("register", name, last - 1, cells.len(register)));
         }
-        Ok((first..last).filter_map(|index| cells.cell(index)).map(to_hex).collect())
+        Ok((first..last).filter_map(|index| cells.cell(register, index)).map(to_hex).collect())
     }
 
     /// Writes a register cell.
@@ -81,10 +81,10 @@ impl Switch {
         let declared = &self.program.registers[register];
         let place = format!("register '{}'", declared.name);
         let value = number(&place, value, declared.width)?;
-        if self.machine.registers[register].set(index, &value) {
+        if self.machine.registers.set(register, index, &value) {
             return Ok(());
         }
-        let size = self.machine.registers[register].len();
+        let size = self.machine.registers.len(register);
         Err(self.beyond("register", &self.program.registers[register].name, index, size))
     }
 

@@ -3,71 +3,103 @@
 use crate::op::Slot;
 use crate::program::{Register, limbs, mask};
 
-/// The cells of one register array, least significant limb first.
+/// The cells of all register arrays, one array's after the other's; least significant limb first.
 #[derive(Clone, Debug)]
-pub(crate) struct Cells {
+pub(crate) struct Registers {
+    cells: Vec<u64>,
+    arrays: Vec<Array>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Array {
+    first: usize,
+    count: usize,
     limbs: usize,
     /// What the top limb keeps.
     mask: u64,
-    cells: Vec<u64>,
 }
 
-impl Cells {
-    pub(crate) fn new(register: &Register) -> Self {
-        let count = limbs(register.width);
-        Cells {
-            limbs: count as usize,
-            mask: mask(register.width - u32::from(count - 1) * 64),
-            cells: vec![0; register.size as usize * count as usize],
-        }
+impl Array {
+    /// Where the limbs of a cell are.
+    #[inline]
+    fn cell(self, i: u64) -> Option<core::ops::Range<usize>> {
+        let i = usize::try_from(i).ok().filter(|&i| i < self.count)?;
+        let start = self.first + i * self.limbs;
+        Some(start..start + self.limbs)
+    }
+}
+
+/// Where each array's cells begin.
+pub(crate) fn offsets(registers: &[Register]) -> impl Iterator<Item = usize> {
+    registers.iter().scan(0, |next, register| {
+        let first = *next;
+        *next += register.size as usize * limbs(register.width) as usize;
+        Some(first)
+    })
+}
+
+impl Registers {
+    pub(crate) fn new(registers: &[Register]) -> Self {
+        let array = |(register, first): (&Register, usize)| {
+            let limbs = limbs(register.width);
+            Array {
+                first,
+                count: register.size as usize,
+                limbs: limbs as usize,
+                mask: mask(register.width - u32::from(limbs - 1) * 64),
+            }
+        };
+        let arrays: Vec<Array> = registers.iter().zip(offsets(registers)).map(array).collect();
+        let size = arrays.iter().map(|array| array.count * array.limbs).sum();
+        Registers { cells: vec![0; size], arrays }
     }
 
     /// Reads into slots; nothing happens beyond the array, as in bmv2.
     #[inline]
-    pub(crate) fn read(&self, slots: &mut [u64; 65_536], d: Slot, i: u64, keep: u64) {
-        if self.limbs == 1 {
-            if let Some(&cell) = self.cells.get(i as usize) {
-                slots[d as usize] = cell & keep;
-            }
-        } else if let Some(cell) = self.cell(i) {
-            slots[d as usize..d as usize + cell.len()].copy_from_slice(cell);
+    pub(crate) fn read(
+        &self,
+        register: u16,
+        slots: &mut [u64; 65_536],
+        d: Slot,
+        i: u64,
+        keep: u64,
+    ) {
+        let Some(cell) = self.arrays[register as usize].cell(i) else { return };
+        match &self.cells[cell] {
+            [cell] => slots[d as usize] = cell & keep,
+            cell => slots[d as usize..d as usize + cell.len()].copy_from_slice(cell),
         }
     }
 
     /// Writes from slots; nothing happens beyond the array.
     #[inline]
-    pub(crate) fn write(&mut self, slots: &[u64; 65_536], i: u64, a: Slot) {
-        if self.limbs == 1 {
-            if let Some(cell) = self.cells.get_mut(i as usize) {
-                *cell = slots[a as usize] & self.mask;
-            }
-        } else {
-            let from = &slots[a as usize..a as usize + self.limbs];
-            self.set(i, from);
-        }
+    pub(crate) fn write(&mut self, register: u16, slots: &[u64; 65_536], i: u64, a: Slot) {
+        let limbs = self.arrays[register as usize].limbs;
+        self.set(register as usize, i, &slots[a as usize..a as usize + limbs]);
     }
 
-    /// How many cells there are.
-    pub(crate) fn len(&self) -> u64 {
-        (self.cells.len() / self.limbs) as u64
+    /// How many cells an array has.
+    pub(crate) fn len(&self, register: usize) -> u64 {
+        self.arrays[register].count as u64
     }
 
     /// One cell's limbs.
-    pub(crate) fn cell(&self, i: u64) -> Option<&[u64]> {
-        let start = usize::try_from(i).ok()?.checked_mul(self.limbs)?;
-        self.cells.get(start..start.checked_add(self.limbs)?)
+    pub(crate) fn cell(&self, register: usize, i: u64) -> Option<&[u64]> {
+        self.cells.get(self.arrays[register].cell(i)?)
     }
 
     /// Sets one cell; false beyond the array.
-    pub(crate) fn set(&mut self, i: u64, value: &[u64]) -> bool {
-        let Some(start) = usize::try_from(i).ok().and_then(|i| i.checked_mul(self.limbs)) else {
-            return false;
-        };
-        let Some(cell) = self.cells.get_mut(start..start.saturating_add(self.limbs)) else {
-            return false;
-        };
+    pub(crate) fn set(&mut self, register: usize, i: u64, value: &[u64]) -> bool {
+        let array = self.arrays[register];
+        let Some(cell) = array.cell(i) else { return false };
+        let cell = &mut self.cells[cell];
         cell.copy_from_slice(value);
-        cell[self.limbs - 1] &= self.mask;
+        cell[array.limbs - 1] &= array.mask;
         true
+    }
+
+    /// All cells, as machine code finds them.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u64 {
+        self.cells.as_mut_ptr()
     }
 }

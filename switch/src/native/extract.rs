@@ -1,9 +1,10 @@
-//! The parser's extraction of a header of fixed length, as loads from the packet's bytes.
+//! Headers in the packet's bytes: the parser's extraction of one of fixed length, and its
+//! `verify`; and the deparser's writing back of fields where they were.
 
 use super::host::Helper;
 use super::translate::Translator;
-use crate::op::internal;
-use crate::program::{FieldPlan, Header, Window};
+use crate::op::{Slot, internal};
+use crate::program::{FieldPlan, FieldPlans, Header, Program, Window};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 
@@ -45,7 +46,7 @@ impl Translator<'_, '_> {
         let there = self.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, length, end);
         self.builder.ins().brif(there, on, &[], short, &[]);
         self.builder.switch_to_block(short);
-        let stop = self.call_with(Helper::Need, end);
+        let stop = self.call_with(Helper::Need, &[end]);
         self.builder.ins().brif(stop, self.done, &[], on, &[]);
         self.builder.switch_to_block(on);
     }
@@ -72,12 +73,7 @@ impl Translator<'_, '_> {
             }
         }
         for plan in &header.extract.others {
-            let kind = match plan.window {
-                Window::One => types::I8,
-                Window::Two => types::I16,
-                Window::Four => types::I32,
-                Window::Bits { .. } => unreachable!("extracts() leaves these out"),
-            };
+            let kind = kind_of(plan);
             let loaded = self.big_endian(kind, start, plan.byte);
             let value = self.builder.ins().ushr_imm(loaded, i64::from(plan.shift));
             let value = self.masked(value, plan.mask);
@@ -108,5 +104,95 @@ impl Translator<'_, '_> {
                 self.write(internal::MOVED, moved);
             }
         }
+    }
+
+    /// The parser's `verify`: its error when `a` is zero.
+    pub(super) fn verify(&mut self, a: Slot, code: Slot) {
+        let (a, code) = (self.read(a), self.read(code));
+        let (failed, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(failed);
+        self.builder.ins().brif(a, on, &[], failed, &[]);
+        self.builder.switch_to_block(failed);
+        let at = Self::address(internal::PARSER_ERROR);
+        self.builder.ins().store(MemFlags::trusted(), code, self.slots, at);
+        self.builder.ins().jump(self.done, &[]);
+        self.builder.switch_to_block(on);
+    }
+
+    /// Whether [`Translator::patch`] can do it.
+    pub(super) fn patches(program: &Program) -> bool {
+        let bits = |plan: &FieldPlan| matches!(plan.window, Window::Bits { .. });
+        let patched = program.patched.iter().map(|&header| &program.headers[header as usize]);
+        patched.into_iter().all(|header| !header.patch.others.iter().any(bits))
+    }
+
+    /// As `deparse` does it while the headers lie as they were extracted.
+    pub(super) fn patch(mut self) {
+        let program = self.program;
+        for &header in &program.patched {
+            let header = &program.headers[header as usize];
+            let (valid, there) = (self.builder.create_block(), self.builder.create_block());
+            let next = self.builder.create_block();
+            let is_valid = self.read(header.valid());
+            self.builder.ins().brif(is_valid, valid, &[], next, &[]);
+            self.builder.switch_to_block(valid);
+            let origin = self.read(header.origin());
+            let start = self.builder.ins().iadd_imm(origin, -1);
+            let end = self.builder.ins().iadd_imm(start, i64::from(header.fixed_bytes));
+            let (data, length) = self.frame();
+            let inside = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length);
+            self.builder.ins().brif(inside, there, &[], next, &[]);
+            self.builder.switch_to_block(there);
+            let start = self.builder.ins().iadd(data, start);
+            self.put_fields(&header.patch, start);
+            self.builder.ins().jump(next, &[]);
+            self.builder.switch_to_block(next);
+            self.forget_all();
+        }
+        self.builder.ins().jump(self.done, &[]);
+        self.finish();
+    }
+
+    fn put_fields(&mut self, plans: &FieldPlans, start: Value) {
+        let mut parts = plans.parts.iter();
+        for word in &plans.words {
+            let mut value = self.big_endian(types::I64, start, word.byte);
+            for part in parts.by_ref().take(word.count as usize) {
+                value = self.put(value, part.slot, part.shift, part.mask);
+            }
+            self.put_big_endian(types::I64, value, start, word.byte);
+        }
+        for plan in &plans.others {
+            let kind = kind_of(plan);
+            let value = self.big_endian(kind, start, plan.byte);
+            let value = self.put(value, plan.slot, plan.shift, plan.mask);
+            self.put_big_endian(kind, value, start, plan.byte);
+        }
+    }
+
+    /// `value` with a field in its place.
+    fn put(&mut self, value: Value, slot: Slot, shift: u8, mask: u64) -> Value {
+        let field = self.read(slot);
+        let field = self.masked(field, mask);
+        let field = self.builder.ins().ishl_imm(field, i64::from(shift));
+        let rest = self.masked(value, !(mask << shift));
+        self.builder.ins().bor(rest, field)
+    }
+
+    fn put_big_endian(&mut self, kind: Type, value: Value, start: Value, byte: u16) {
+        let cut = if kind == types::I64 { value } else { self.builder.ins().ireduce(kind, value) };
+        let turned = if kind == types::I8 { cut } else { self.builder.ins().bswap(cut) };
+        let flags = MemFlags::new().with_notrap();
+        self.builder.ins().store(flags, turned, start, i32::from(byte));
+    }
+}
+
+/// What is loaded for a field that stands alone.
+fn kind_of(plan: &FieldPlan) -> Type {
+    match plan.window {
+        Window::One => types::I8,
+        Window::Two => types::I16,
+        Window::Four => types::I32,
+        Window::Bits { .. } => unreachable!("extracts() and patches() leave these out"),
     }
 }

@@ -4,6 +4,7 @@
 //! only:
 //! - slots, by constant indices below 65,536, and there are as many;
 //! - the fields of the [`Host`];
+//! - registers' cells, by indices that it compares with the array's size before;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`);
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
@@ -20,8 +21,10 @@ use std::mem::offset_of;
 #[repr(C)]
 pub(super) struct Host<'a> {
     /// The packet's real bytes.
-    data: *const u8,
+    data: *mut u8,
     length: u64,
+    /// The registers' cells.
+    cells: *mut u64,
     /// Jumps left.
     fuel: u64,
     program: &'a Program,
@@ -31,22 +34,25 @@ pub(super) struct Host<'a> {
 
 pub(super) const DATA: i32 = offset_of!(Host<'static>, data) as i32;
 pub(super) const LENGTH: i32 = offset_of!(Host<'static>, length) as i32;
+pub(super) const CELLS: i32 = offset_of!(Host<'static>, cells) as i32;
 pub(super) const FUEL: i32 = offset_of!(Host<'static>, fuel) as i32;
 
 impl Host<'_> {
     /// The packet's bytes may have moved.
     fn refresh(&mut self) {
-        (self.data, self.length) = (self.packet.data.as_ptr(), self.packet.data.len() as u64);
+        (self.data, self.length) = (self.packet.data.as_mut_ptr(), self.packet.data.len() as u64);
     }
 }
 
-/// A function that native code calls, by its place in [`Helper::ALL`].
+/// A function that native code calls, by its place in [`Helper::all`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Helper {
     /// The interpreter's own code for the operation of this number; not 0 to stop.
     Step,
     /// Looks in the table of this number: the action's code, and what follows it, packed.
     Apply,
+    /// The same with a key of up to two words.
+    ApplyKey,
     /// Where the select of this number leads.
     Select,
     /// Makes the packet's bytes up to here real; not 0 when there are not as many.
@@ -55,17 +61,24 @@ pub(super) enum Helper {
     OutOfFuel,
 }
 
-type Function = extern "C" fn(&mut Host<'_>, u64) -> u64;
-
 impl Helper {
-    pub(super) const COUNT: usize = 5;
-    pub(super) const ALL: [(Helper, &'static str, Function); Self::COUNT] = [
-        (Helper::Step, "step", step),
-        (Helper::Apply, "apply", apply),
-        (Helper::Select, "select", select),
-        (Helper::Need, "need", need),
-        (Helper::OutOfFuel, "out_of_fuel", out_of_fuel),
-    ];
+    pub(super) const COUNT: usize = 6;
+
+    /// Each with its name, its address, and how many numbers it takes besides the [`Host`].
+    pub(super) fn all() -> [(Helper, &'static str, *const u8, usize); Self::COUNT] {
+        type One = extern "C" fn(&mut Host<'_>, u64) -> u64;
+        type Three = extern "C" fn(&mut Host<'_>, u64, u64, u64) -> u64;
+        let one = |function: One| function as *const u8;
+        let three = |function: Three| function as *const u8;
+        [
+            (Helper::Step, "step", one(step), 1),
+            (Helper::Apply, "apply", one(apply), 1),
+            (Helper::ApplyKey, "apply_key", three(apply_key), 3),
+            (Helper::Select, "select", one(select), 1),
+            (Helper::Need, "need", one(need), 1),
+            (Helper::OutOfFuel, "out_of_fuel", one(out_of_fuel), 1),
+        ]
+    }
 }
 
 extern "C" fn step(host: &mut Host<'_>, pc: u64) -> u64 {
@@ -77,6 +90,12 @@ extern "C" fn step(host: &mut Host<'_>, pc: u64) -> u64 {
 
 extern "C" fn apply(host: &mut Host<'_>, table: u64) -> u64 {
     let (code, next) = exec::apply(host.program, host.machine, table as u32);
+    u64::from(code) << 32 | u64::from(next)
+}
+
+extern "C" fn apply_key(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
+    let key = [low, high];
+    let (code, next) = exec::apply_key(host.program, host.machine, table as u32, key);
     u64::from(code) << 32 | u64::from(next)
 }
 
@@ -135,9 +154,10 @@ impl Code {
     ) -> Option<(Pc, Pc, u32)> {
         let (_, entry) = self.entries.iter().find(|(pc, _)| *pc == start)?;
         let slots = machine.slots.as_mut_ptr();
-        let (data, length) = (packet.data.as_ptr(), packet.data.len() as u64);
+        let cells = machine.registers.as_mut_ptr();
+        let (data, length) = (packet.data.as_mut_ptr(), packet.data.len() as u64);
         let fuel = u64::from(exec::FUEL);
-        let mut host = Host { data, length, fuel, program, machine, packet };
+        let mut host = Host { data, length, cells, fuel, program, machine, packet };
         let packed = entry(slots, &raw mut host);
         Some(((packed >> 32) as Pc, packed as Pc, host.fuel as u32))
     }

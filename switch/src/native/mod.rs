@@ -1,11 +1,13 @@
 //! The program as machine code: the same operations as the interpreter's, translated by
 //! Cranelift when the first switch is made of a program.
 //!
-//! `graph` finds the straight runs of operations and what follows what, `translate` and `extract`
-//! write them in Cranelift's intermediate representation, `host` is the border between native
-//! code and Rust. What is rare stays the interpreter's: native code calls its function for that
+//! `graph` finds the straight runs of operations and what follows what; `translate` writes them in
+//! Cranelift's intermediate representation, with `compute`, `extract` and `externs` for kinds of
+//! operations; `host` is the border between native code and Rust. What is rare stays the interpreter's: native code calls its function for that
 //! one operation, or returns to it. The two leave the same state behind (`tests/native.rs`).
 
+mod compute;
+mod externs;
 mod extract;
 mod graph;
 mod host;
@@ -16,7 +18,7 @@ mod translate;
 use crate::machine::Machine;
 use crate::op::{Pc, Slot};
 use crate::program::Program;
-use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -26,6 +28,9 @@ use host::{Code, Helper};
 use narrows_common::Packet;
 use std::collections::BTreeMap;
 use translate::{Stored, Translator};
+
+/// Stands for the deparser among the entry points.
+const PATCH: Pc = Pc::MAX;
 
 /// A program's machine code.
 #[derive(Debug)]
@@ -57,7 +62,7 @@ impl Native {
             let mut wanted = stored.clone();
             for (&entry, graph) in &graphs {
                 let before = stored.get(&entry).cloned().unwrap_or_default();
-                let after = compiler.translate(program, graph, &constants, &before)?;
+                let after = compiler.translate(program, graph, &constants, &before);
                 wanted.insert(entry, after);
             }
             Stored::share(&mut wanted);
@@ -68,10 +73,26 @@ impl Native {
         }
         let mut functions = vec![];
         for (&entry, graph) in &graphs {
-            compiler.translate(program, graph, &constants, &stored[&entry])?;
+            compiler.translate(program, graph, &constants, &stored[&entry]);
             functions.push((entry, compiler.define(entry)?));
         }
+        if Translator::patches(program) {
+            compiler.patch(program, &constants);
+            functions.push((PATCH, compiler.define(PATCH)?));
+        }
         Ok(Native { code: compiler.finish(&functions)? })
+    }
+
+    /// Writes fields back to where their headers were extracted; false where there is no code
+    /// for it.
+    #[inline]
+    pub(crate) fn patch(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        packet: &mut Packet,
+    ) -> bool {
+        self.code.run(program, machine, packet, PATCH).is_some()
     }
 
     /// Runs from an entry point. The result is where the interpreter goes on, and with how much
@@ -111,22 +132,22 @@ impl Compiler {
         let machine = cranelift_native::builder()?;
         let isa = machine.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())?;
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-        for (_, name, function) in Helper::ALL {
-            builder.symbol(name, function as *const u8);
+        for (_, name, function, _) in Helper::all() {
+            builder.symbol(name, function);
         }
         let mut module = JITModule::new(builder);
-        let signature = |module: &JITModule, second: bool| {
-            let pointer = module.target_config().pointer_type();
+        let pointer = module.target_config().pointer_type();
+        let signature = |module: &JITModule, parameters: &[Type]| {
             let mut signature = module.make_signature();
-            let second = if second { types::I64 } else { pointer };
-            signature.params.extend([AbiParam::new(pointer), AbiParam::new(second)]);
+            signature.params.extend(parameters.iter().map(|&kind| AbiParam::new(kind)));
             signature.returns.push(AbiParam::new(types::I64));
             signature
         };
-        let helper = signature(&module, true);
         let mut declared = vec![];
-        for (_, name, _) in Helper::ALL {
-            let id = module.declare_function(name, Linkage::Import, &helper);
+        for (_, name, _, numbers) in Helper::all() {
+            let parameters = [&[pointer][..], &vec![types::I64; numbers]].concat();
+            let signature = signature(&module, &parameters);
+            let id = module.declare_function(name, Linkage::Import, &signature);
             declared.push(id.map_err(|error| error.to_string())?);
         }
         let helpers = std::array::from_fn(|i| declared[i]);
@@ -134,7 +155,7 @@ impl Compiler {
             context: module.make_context(),
             builder: FunctionBuilderContext::new(),
             helpers,
-            signature: signature(&module, false),
+            signature: signature(&module, &[pointer, pointer]),
             module,
         })
     }
@@ -146,13 +167,29 @@ impl Compiler {
         graph: &Graph,
         constants: &BTreeMap<Slot, u64>,
         stored: &Stored,
-    ) -> Result<Stored, String> {
+    ) -> Stored {
+        self.translator(program, graph, constants, stored).translate()
+    }
+
+    /// The same for the deparser.
+    fn patch(&mut self, program: &Program, constants: &BTreeMap<Slot, u64>) {
+        let (graph, stored) = (Graph { blocks: vec![], loops: false }, Stored::default());
+        self.translator(program, &graph, constants, &stored).patch();
+    }
+
+    fn translator<'a>(
+        &'a mut self,
+        program: &'a Program,
+        graph: &'a Graph,
+        constants: &'a BTreeMap<Slot, u64>,
+        stored: &'a Stored,
+    ) -> Translator<'a, 'a> {
         self.module.clear_context(&mut self.context);
         let function = &mut self.context.func;
         function.signature = self.signature.clone();
         let helpers = self.helpers.map(|id| self.module.declare_func_in_func(id, function));
         let builder = FunctionBuilder::new(function, &mut self.builder);
-        Ok(Translator::translate(program, graph, constants, stored, builder, helpers))
+        Translator::new(program, graph, constants, stored, builder, helpers)
     }
 
     /// Compiles what is in the context.

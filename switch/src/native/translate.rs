@@ -8,7 +8,8 @@
 use super::graph::{Graph, Place, arm_place, arms};
 use super::host::{DATA, FUEL, Helper, LENGTH};
 use crate::op::{Op, Pc, Slot, internal};
-use crate::program::{Calculation, Case, Program};
+use crate::program::{Case, KeyLoad, Program};
+use crate::table::NARROW_WORDS;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -43,7 +44,7 @@ pub(super) struct Translator<'a, 'f> {
     graph: &'a Graph,
     helpers: [FuncRef; Helper::COUNT],
     constants: &'a BTreeMap<Slot, u64>,
-    slots: Value,
+    pub slots: Value,
     host: Value,
     known: BTreeMap<Slot, Known>,
     stored: &'a Stored,
@@ -58,16 +59,14 @@ pub(super) struct Translator<'a, 'f> {
 }
 
 impl<'a, 'f> Translator<'a, 'f> {
-    /// Writes the function. Returns which temporaries have to be in memory: where that is more
-    /// than `stored`, the function is wrong and must be written again.
-    pub(super) fn translate(
+    pub(super) fn new(
         program: &'a Program,
         graph: &'a Graph,
         constants: &'a BTreeMap<Slot, u64>,
         stored: &'a Stored,
         mut builder: FunctionBuilder<'f>,
         helpers: [FuncRef; Helper::COUNT],
-    ) -> Stored {
+    ) -> Self {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
@@ -75,8 +74,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let blocks: Vec<Block> = graph.blocks.iter().map(|_| builder.create_block()).collect();
         let (done, out_of_fuel) = (builder.create_block(), builder.create_block());
         builder.set_cold_block(out_of_fuel);
-        builder.ins().jump(blocks[0], &[]);
-        let mut translator = Translator {
+        Translator {
             program,
             builder,
             graph,
@@ -91,12 +89,23 @@ impl<'a, 'f> Translator<'a, 'f> {
             done,
             out_of_fuel,
             edges: vec![],
-        };
-        translator.blocks();
-        translator.ends();
-        translator.builder.seal_all_blocks();
-        translator.builder.finalize();
-        translator.wanted
+        }
+    }
+
+    /// Writes the function. Returns which temporaries have to be in memory: where that is more
+    /// than `stored`, the function is wrong and must be written again.
+    pub(super) fn translate(mut self) -> Stored {
+        self.builder.ins().jump(self.blocks[0], &[]);
+        self.blocks();
+        self.finish()
+    }
+
+    /// Ends the function.
+    pub(super) fn finish(mut self) -> Stored {
+        self.ends();
+        self.builder.seal_all_blocks();
+        self.builder.finalize();
+        self.wanted
     }
 
     fn blocks(&mut self) {
@@ -130,7 +139,8 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.builder.ins().brif(left, self.blocks[to], &[], self.out_of_fuel, &[]);
         }
         self.builder.switch_to_block(self.out_of_fuel);
-        self.call(Helper::OutOfFuel, u64::from(self.graph.blocks[0].place.pc));
+        let start = self.graph.blocks.first().map_or(0, |block| block.place.pc);
+        self.call(Helper::OutOfFuel, u64::from(start));
         self.builder.ins().jump(self.done, &[]);
         self.builder.switch_to_block(self.done);
         let nothing = self.constant(0);
@@ -143,7 +153,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.builder.ins().iconst(types::I64, value as i64)
     }
 
-    fn address(slot: Slot) -> i32 {
+    pub(super) fn address(slot: Slot) -> i32 {
         i32::from(slot) * 8
     }
 
@@ -186,15 +196,25 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.known.insert(slot, Known::Constant(constant));
     }
 
+    /// Takes nothing for granted.
+    pub(super) fn forget_all(&mut self) {
+        self.known.clear();
+    }
+
+    /// Temporaries have to be in memory, all of them.
+    pub(super) fn all_in_memory(&mut self) {
+        self.wanted.all = true;
+    }
+
     /// Somebody looks for the slot in memory.
-    fn in_memory(&mut self, slot: Slot) {
+    pub(super) fn in_memory(&mut self, slot: Slot) {
         if slot >= self.program.packet_end && !self.constants.contains_key(&slot) {
             self.wanted.slots.insert(slot);
         }
     }
 
     /// The slots from `first` on may have been written.
-    fn forget(&mut self, first: Slot, count: usize) {
+    pub(super) fn forget(&mut self, first: Slot, count: usize) {
         let first = usize::from(first);
         self.known.retain(|&slot, _| !(first..first + count).contains(&usize::from(slot)));
     }
@@ -207,11 +227,12 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     pub(super) fn call(&mut self, helper: Helper, argument: u64) -> Value {
         let argument = self.constant(argument);
-        self.call_with(helper, argument)
+        self.call_with(helper, &[argument])
     }
 
-    pub(super) fn call_with(&mut self, helper: Helper, argument: Value) -> Value {
-        let call = self.builder.ins().call(self.helpers[helper as usize], &[self.host, argument]);
+    pub(super) fn call_with(&mut self, helper: Helper, arguments: &[Value]) -> Value {
+        let arguments = [&[self.host], arguments].concat();
+        let call = self.builder.ins().call(self.helpers[helper as usize], &arguments);
         self.builder.inst_results(call)[0]
     }
 
@@ -220,52 +241,6 @@ impl<'a, 'f> Translator<'a, 'f> {
         let on = self.builder.create_block();
         self.builder.ins().brif(stop, self.done, &[], on, &[]);
         self.builder.switch_to_block(on);
-    }
-
-    /// Leaves an operation to the interpreter's own code.
-    pub(super) fn step(&mut self, pc: Pc) {
-        match self.program.ops[pc as usize] {
-            Op::Count { i, .. } => {
-                self.in_memory(i);
-                self.call(Helper::Step, u64::from(pc));
-            }
-            Op::RegisterWrite { register, i, a } => {
-                self.in_memory(i);
-                let width = self.program.registers[register as usize].width;
-                (0..crate::program::limbs(width)).for_each(|limb| self.in_memory(a + limb));
-                self.call(Helper::Step, u64::from(pc));
-            }
-            Op::RegisterRead { d, register, i, .. } => {
-                self.in_memory(i);
-                let limbs = crate::program::limbs(self.program.registers[register as usize].width);
-                // Beyond the array they stay as they were.
-                (0..limbs).for_each(|limb| self.in_memory(d + limb));
-                self.call(Helper::Step, u64::from(pc));
-                self.forget(d, limbs.into());
-            }
-            Op::Random { d, a, b, .. } => {
-                [d, a, b].into_iter().for_each(|slot| self.in_memory(slot));
-                self.call(Helper::Step, u64::from(pc));
-                self.forget(d, 1);
-            }
-            Op::Meter { i, d, .. } => {
-                [d, i].into_iter().for_each(|slot| self.in_memory(slot));
-                self.call(Helper::Step, u64::from(pc));
-                self.forget(d, 1);
-            }
-            Op::Hash(call) => {
-                let call = self.program.hashes[call as usize];
-                [call.base, call.size].into_iter().for_each(|slot| self.in_memory(slot));
-                self.call(Helper::Step, u64::from(pc));
-                self.forget(call.d, 1);
-            }
-            _ => {
-                self.wanted.all = true;
-                let stop = self.call(Helper::Step, u64::from(pc));
-                self.known.clear();
-                self.stop_if(stop);
-            }
-        }
     }
 
     // Jumps.
@@ -372,8 +347,14 @@ impl<'a, 'f> Translator<'a, 'f> {
     fn table(&mut self, i: u32, next: &[usize]) {
         let program = self.program;
         let declared = &program.tables[i as usize];
-        declared.loads.iter().for_each(|load| self.in_memory(load.slot));
-        let packed = self.call(Helper::Apply, u64::from(i));
+        let packed = if usize::from(declared.words) <= NARROW_WORDS {
+            let key = self.key(&declared.loads);
+            let number = self.constant(i.into());
+            self.call_with(Helper::ApplyKey, &[number, key[0], key[1]])
+        } else {
+            declared.loads.iter().for_each(|load| self.in_memory(load.slot));
+            self.call(Helper::Apply, u64::from(i))
+        };
         self.forget(program.parameters, declared.stride.max(1).into());
         if let Some(meter) = declared.meter {
             self.forget(program.meters[meter as usize].target, 1);
@@ -388,226 +369,20 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.builder.ins().return_(&[packed]);
     }
 
-    // Values.
-
-    pub(super) fn masked(&mut self, value: Value, mask: u64) -> Value {
-        match mask {
-            u64::MAX => value,
-            mask => self.builder.ins().band_imm(value, mask as i64),
+    /// A key of up to two words, as `Table::gather` has it.
+    fn key(&mut self, loads: &[KeyLoad]) -> [Value; NARROW_WORDS] {
+        let mut words = [None; NARROW_WORDS];
+        for load in loads {
+            let part = self.read(load.slot);
+            let part = self.masked(part, load.mask);
+            let part = self.builder.ins().ishl_imm(part, i64::from(load.shift));
+            let word = &mut words[load.word as usize];
+            *word = Some(match *word {
+                Some(word) => self.builder.ins().bor(word, part),
+                None => part,
+            });
         }
-    }
-
-    fn compare(&mut self, condition: IntCC, d: Slot, a: Slot, b: Slot) {
-        let (a, b) = (self.read(a), self.read(b));
-        let holds = self.builder.ins().icmp(condition, a, b);
-        let value = self.builder.ins().uextend(types::I64, holds);
-        self.write(d, value);
-    }
-
-    /// `value` where `count` is below 64, and 0 otherwise.
-    fn unless_shifted_out(&mut self, count: Value, value: Value) -> Value {
-        let zero = self.constant(0);
-        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, count, 64);
-        self.builder.ins().select(inside, value, zero)
-    }
-
-    /// A quotient or remainder; 0 when the divisor is, by which no processor divides.
-    fn divide(&mut self, a: Value, b: Value, remainder: bool) -> Value {
-        let (zero, one) = (self.constant(0), self.constant(1));
-        let none = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
-        let divisor = self.builder.ins().select(none, one, b);
-        let found = match remainder {
-            true => self.builder.ins().urem(a, divisor),
-            false => self.builder.ins().udiv(a, divisor),
-        };
-        self.builder.ins().select(none, zero, found)
-    }
-
-    fn clamp(&mut self, value: Value, above: IntCC, limit: u64) -> Value {
-        let limit = self.constant(limit);
-        let beyond = self.builder.ins().icmp(above, value, limit);
-        self.builder.ins().select(beyond, limit, value)
-    }
-
-    /// An operation that does not jump.
-    fn op(&mut self, pc: Pc) {
-        let op = self.program.ops[pc as usize];
-        match op {
-            Op::Move { d, a, mask } => {
-                let value = self.read(a);
-                let value = self.masked(value, mask);
-                self.write(d, value);
-            }
-            Op::Add { d, a, b, mask }
-            | Op::Sub { d, a, b, mask }
-            | Op::Mul { d, a, b, mask }
-            | Op::And { d, a, b, mask }
-            | Op::Or { d, a, b, mask }
-            | Op::Xor { d, a, b, mask }
-            | Op::Shl { d, a, b, mask }
-            | Op::Shr { d, a, b, mask }
-            | Op::Sar { d, a, b, mask }
-            | Op::Div { d, a, b, mask }
-            | Op::Rem { d, a, b, mask } => {
-                let (a, b) = (self.read(a), self.read(b));
-                let value = self.binary(&op, a, b);
-                let value = self.masked(value, mask);
-                self.write(d, value);
-            }
-            Op::Not { d, a, mask } => {
-                let value = self.read(a);
-                let value = self.builder.ins().bnot(value);
-                let value = self.masked(value, mask);
-                self.write(d, value);
-            }
-            Op::Select { d, c, a, b } => {
-                let (c, a, b) = (self.read(c), self.read(a), self.read(b));
-                let value = self.builder.ins().select(c, a, b);
-                self.write(d, value);
-            }
-            Op::SignExtend { d, a, bits } => {
-                let (value, shift) = (self.read(a), 64 - i64::from(bits));
-                let value = self.builder.ins().ishl_imm(value, shift);
-                let value = self.builder.ins().sshr_imm(value, shift);
-                self.write(d, value);
-            }
-            Op::Eq { d, a, b } => self.compare(IntCC::Equal, d, a, b),
-            Op::Ne { d, a, b } => self.compare(IntCC::NotEqual, d, a, b),
-            Op::LessU { d, a, b } => self.compare(IntCC::UnsignedLessThan, d, a, b),
-            Op::LessEqU { d, a, b } => self.compare(IntCC::UnsignedLessThanOrEqual, d, a, b),
-            Op::LessS { d, a, b } => self.compare(IntCC::SignedLessThan, d, a, b),
-            Op::LessEqS { d, a, b } => self.compare(IntCC::SignedLessThanOrEqual, d, a, b),
-            Op::ClampU { d, a, max } => {
-                let value = self.read(a);
-                let value = self.clamp(value, IntCC::UnsignedGreaterThan, max);
-                self.write(d, value);
-            }
-            Op::ClampPositive { d, a, max } => {
-                let value = self.read(a);
-                let value = self.clamp(value, IntCC::SignedLessThan, 0);
-                let value = self.clamp(value, IntCC::UnsignedGreaterThan, max);
-                self.write(d, value);
-            }
-            Op::ClampS { d, a, bits } => {
-                let (value, max) = (self.read(a), (1u64 << (bits - 1)) - 1);
-                let value = self.clamp(value, IntCC::SignedGreaterThan, max);
-                let value = self.clamp(value, IntCC::SignedLessThan, !max);
-                self.write(d, value);
-            }
-            Op::StackLast { d, stack } => {
-                let next = self.read(self.program.stacks[stack as usize].next);
-                let value = self.builder.ins().iadd_imm(next, -1);
-                self.write(d, value);
-            }
-            Op::StackCount { d, stack } => {
-                let value = self.read(self.program.stacks[stack as usize].next);
-                self.write(d, value);
-            }
-            Op::Extract { header } if self.extracts(header) => self.extract(header),
-            Op::VerifyChecksum(i) => self.verify_checksum(pc, i),
-            Op::UpdateChecksum(i) => self.update_checksum(pc, i),
-            Op::Verify { a, code } => self.verify(a, code),
-            _ => self.step(pc),
-        }
-    }
-
-    fn binary(&mut self, op: &Op, a: Value, b: Value) -> Value {
-        match op {
-            Op::Add { .. } => self.builder.ins().iadd(a, b),
-            Op::Sub { .. } => self.builder.ins().isub(a, b),
-            Op::Mul { .. } => self.builder.ins().imul(a, b),
-            Op::And { .. } => self.builder.ins().band(a, b),
-            Op::Or { .. } => self.builder.ins().bor(a, b),
-            Op::Xor { .. } => self.builder.ins().bxor(a, b),
-            Op::Shl { .. } => {
-                let shifted = self.builder.ins().ishl(a, b);
-                self.unless_shifted_out(b, shifted)
-            }
-            Op::Shr { .. } => {
-                let shifted = self.builder.ins().ushr(a, b);
-                self.unless_shifted_out(b, shifted)
-            }
-            Op::Sar { .. } => {
-                let count = self.clamp(b, IntCC::UnsignedGreaterThan, 63);
-                self.builder.ins().sshr(a, count)
-            }
-            Op::Div { .. } => self.divide(a, b, false),
-            Op::Rem { .. } => self.divide(a, b, true),
-            other => unreachable!("{other:?} has no two operands"),
-        }
-    }
-
-    /// The parser's `verify`: its error when `a` is zero.
-    fn verify(&mut self, a: Slot, code: Slot) {
-        let (a, code) = (self.read(a), self.read(code));
-        let (failed, on) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(failed);
-        self.builder.ins().brif(a, on, &[], failed, &[]);
-        self.builder.switch_to_block(failed);
-        let at = Self::address(internal::PARSER_ERROR);
-        self.builder.ins().store(MemFlags::trusted(), code, self.slots, at);
-        self.builder.ins().jump(self.done, &[]);
-        self.builder.switch_to_block(on);
-    }
-
-    // Checksums that are sums of one header's fields (`externs::input::calculate`).
-
-    fn sum(&mut self, calculation: &Calculation) -> Option<Value> {
-        let sum = calculation.sum.as_ref()?;
-        let mut total = self.constant(0);
-        for &(slot, shift) in &sum.fields {
-            let part = self.read(slot);
-            let part = self.builder.ins().ishl_imm(part, i64::from(shift));
-            total = self.builder.ins().iadd(total, part);
-        }
-        let valid = self.read(self.program.headers[sum.header as usize].valid());
-        let zero = self.constant(0);
-        let total = self.builder.ins().select(valid, total, zero);
-        // As `externs::hash::fold_sum`.
-        let ins = |builder: &mut FunctionBuilder<'f>, sum: Value, shift: i64| {
-            let low = builder.ins().band_imm(sum, (1 << shift) - 1);
-            let high = builder.ins().ushr_imm(sum, shift);
-            builder.ins().iadd(low, high)
-        };
-        let total = [32, 16, 16, 16]
-            .into_iter()
-            .fold(total, |sum, shift| ins(&mut self.builder, sum, shift));
-        let folded = self.builder.ins().bnot(total);
-        Some(self.masked(folded, 0xffff))
-    }
-
-    fn verify_checksum(&mut self, pc: Pc, i: u32) {
-        let checksum = self.program.checksums[i as usize];
-        let calculation = &self.program.calculations[checksum.calculation as usize];
-        let Some(sum) = self.sum(calculation) else {
-            self.in_memory(checksum.valid);
-            self.call(Helper::Step, u64::from(pc));
-            self.forget(internal::CHECKSUM_ERROR, 1);
-            return;
-        };
-        let (target, valid) = (self.read(checksum.target), self.read(checksum.valid));
-        let (zero, one) = (self.constant(0), self.constant(1));
-        let wrong = self.builder.ins().icmp(IntCC::NotEqual, target, sum);
-        let wrong = self.builder.ins().uextend(types::I64, wrong);
-        let wrong = self.builder.ins().select(valid, wrong, zero);
-        let before = self.read(internal::CHECKSUM_ERROR);
-        let after = self.builder.ins().select(wrong, one, before);
-        self.write(internal::CHECKSUM_ERROR, after);
-    }
-
-    fn update_checksum(&mut self, pc: Pc, i: u32) {
-        let checksum = self.program.checksums[i as usize];
-        let calculation = &self.program.calculations[checksum.calculation as usize];
-        match self.sum(calculation) {
-            Some(sum) => {
-                let sum = self.masked(sum, checksum.mask);
-                self.write(checksum.target, sum);
-            }
-            None => {
-                self.call(Helper::Step, u64::from(pc));
-                self.forget(checksum.target, 1);
-            }
-        }
+        words.map(|word| word.unwrap_or_else(|| self.constant(0)))
     }
 
     /// The frame's bytes, and how many there are, as they are now.

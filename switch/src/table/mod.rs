@@ -73,6 +73,8 @@ pub(crate) struct Entry {
 
 /// Marks "no entry".
 const NONE: u32 = u32::MAX;
+/// Keys of up to this many words are looked up in place.
+pub(crate) const NARROW_WORDS: usize = 2;
 /// Keys of one field of up to this many bits are looked up in an array.
 const ARRAY_BITS: u32 = 12;
 
@@ -82,6 +84,7 @@ enum Matcher {
     Keyless,
     Array(Vec<u32>),
     Exact1(FxHashMap<u64, u32>),
+    Exact2(FxHashMap<[u64; 2], u32>),
     Exact(FxHashMap<Box<[u64]>, u32>),
     Trie(Trie),
     /// Keys of up to two words.
@@ -101,7 +104,8 @@ pub(crate) enum Refusal {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     loads: Vec<KeyLoad>,
-    key: Vec<u64>,
+    /// Room for a key of more than two words.
+    key: Box<[u64]>,
     matcher: Matcher,
     targets: Vec<Target>,
     /// Parameters, `stride` limbs for each entry.
@@ -131,19 +135,20 @@ impl Table {
                 Matcher::Array(vec![NONE; 1 << declared.key[0].width])
             }
             MatchKind::Exact if words == 1 => Matcher::Exact1(FxHashMap::default()),
+            MatchKind::Exact if words == 2 => Matcher::Exact2(FxHashMap::default()),
             MatchKind::Exact => Matcher::Exact(FxHashMap::default()),
             MatchKind::Lpm if declared.key.len() == 1 && words == 1 => {
                 Matcher::Trie(Trie::new(declared.key[0].width, declared.max_size))
             }
             MatchKind::Lpm | MatchKind::Ternary if words <= 2 => {
-                Matcher::Tuples(TupleSpace::new(words))
+                Matcher::Tuples(TupleSpace::default())
             }
-            MatchKind::Lpm | MatchKind::Ternary => Matcher::WideTuples(TupleSpace::new(words)),
+            MatchKind::Lpm | MatchKind::Ternary => Matcher::WideTuples(TupleSpace::default()),
             MatchKind::Range => Matcher::Ranges(Ranges::default()),
         };
         let mut table = Table {
             loads: declared.loads.clone(),
-            key: vec![0; words],
+            key: vec![0; words].into(),
             matcher,
             targets: vec![],
             data: vec![],
@@ -177,7 +182,7 @@ impl Table {
     }
 
     /// Looks the key in `slots` up and puts the parameters found at `parameters`. Returns the
-    /// action's code and the node after it.
+    /// entry, the action's code and the node after it.
     #[inline]
     pub(crate) fn apply(
         &mut self,
@@ -185,7 +190,37 @@ impl Table {
         parameters: Slot,
         bytes: u64,
     ) -> (Option<u32>, Pc, Pc) {
-        let found = self.find(slots);
+        let found = if self.key.len() <= NARROW_WORDS {
+            let mut key = [0; NARROW_WORDS];
+            self.gather(slots, &mut key);
+            self.find(key)
+        } else {
+            self.find_wide(slots)
+        };
+        self.take(found, slots, parameters, bytes)
+    }
+
+    /// The same with a key of up to two words that machine code has put together.
+    #[inline]
+    pub(crate) fn apply_key(
+        &mut self,
+        key: [u64; NARROW_WORDS],
+        slots: &mut [u64; 65_536],
+        parameters: Slot,
+        bytes: u64,
+    ) -> (Option<u32>, Pc, Pc) {
+        let found = self.find(key);
+        self.take(found, slots, parameters, bytes)
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        found: u32,
+        slots: &mut [u64; 65_536],
+        parameters: Slot,
+        bytes: u64,
+    ) -> (Option<u32>, Pc, Pc) {
         if found == NONE {
             let Some((target, entry)) = &self.default else { return (None, 0, self.nothing) };
             let start = parameters as usize;
@@ -208,33 +243,38 @@ impl Table {
     }
 
     #[inline]
-    fn find(&mut self, slots: &[u64; 65_536]) -> u32 {
-        let load = |load: &KeyLoad| (slots[load.slot as usize] & load.mask) << load.shift;
-        match &mut self.matcher {
-            Matcher::Keyless => NONE,
-            Matcher::Array(array) => {
-                let key = load(&self.loads[0]);
-                array.get(key as usize).copied().unwrap_or(NONE)
-            }
-            Matcher::Exact1(map) => {
-                let key = self.loads.iter().fold(0, |key, part| key | load(part));
-                map.get(&key).copied().unwrap_or(NONE)
-            }
-            Matcher::Trie(trie) => trie.find(load(&self.loads[0])),
-            other => {
-                self.key.fill(0);
-                for part in &self.loads {
-                    self.key[part.word as usize] |= load(part);
-                }
-                match other {
-                    Matcher::Exact(map) => map.get(self.key.as_slice()).copied().unwrap_or(NONE),
-                    Matcher::Tuples(tuples) => tuples.find(&self.key),
-                    Matcher::WideTuples(tuples) => tuples.find(&self.key),
-                    Matcher::Ranges(ranges) => ranges.find(&self.key),
-                    _ => unreachable!("matched above"),
-                }
-            }
+    fn gather(&self, slots: &[u64; 65_536], key: &mut [u64]) {
+        for load in &self.loads {
+            key[load.word as usize] |= (slots[load.slot as usize] & load.mask) << load.shift;
         }
+    }
+
+    #[inline]
+    fn find(&self, key: [u64; NARROW_WORDS]) -> u32 {
+        match &self.matcher {
+            Matcher::Keyless => NONE,
+            Matcher::Array(array) => array.get(key[0] as usize).copied().unwrap_or(NONE),
+            Matcher::Exact1(map) => map.get(&key[0]).copied().unwrap_or(NONE),
+            Matcher::Exact2(map) => map.get(&key).copied().unwrap_or(NONE),
+            Matcher::Trie(trie) => trie.find(key[0]),
+            Matcher::Tuples(tuples) => tuples.find(&key),
+            Matcher::Ranges(ranges) => ranges.find(&key[..self.key.len()]),
+            Matcher::Exact(_) | Matcher::WideTuples(_) => unreachable!("for wider keys"),
+        }
+    }
+
+    fn find_wide(&mut self, slots: &[u64; 65_536]) -> u32 {
+        let mut key = core::mem::take(&mut self.key);
+        key.fill(0);
+        self.gather(slots, &mut key);
+        let found = match &self.matcher {
+            Matcher::Exact(map) => map.get(&*key).copied().unwrap_or(NONE),
+            Matcher::WideTuples(tuples) => tuples.find(&key),
+            Matcher::Ranges(ranges) => ranges.find(&key),
+            _ => unreachable!("for narrower keys"),
+        };
+        self.key = key;
+        found
     }
 
     fn target(program: &Program, declared: &Declared, action: u16, hit: bool) -> Target {
@@ -328,6 +368,7 @@ impl Table {
             Matcher::Keyless => {}
             Matcher::Array(array) => array[value[0] as usize] = i,
             Matcher::Exact1(map) => drop(map.insert(value[0], i)),
+            Matcher::Exact2(map) => drop(map.insert([value[0], value[1]], i)),
             Matcher::Exact(map) => drop(map.insert(value.into(), i)),
             Matcher::Trie(trie) => trie.insert(value[0], length, i),
             Matcher::Tuples(tuples) => {
@@ -370,6 +411,7 @@ impl Table {
             Matcher::Keyless => {}
             Matcher::Array(array) => array[value[0] as usize] = NONE,
             Matcher::Exact1(map) => drop(map.remove(&value[0])),
+            Matcher::Exact2(map) => drop(map.remove(&[value[0], value[1]])),
             Matcher::Exact(map) => drop(map.remove(value.as_slice())),
             Matcher::Trie(trie) => trie.remove(value[0], length, i),
             Matcher::Tuples(tuples) => {

@@ -4,10 +4,11 @@
 use super::NONE;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
 /// An entry's place in the order: higher rank first, then the older.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+pub(super) struct Candidate {
     rank: i32,
     sequence: u64,
     entry: u32,
@@ -19,71 +20,107 @@ impl Candidate {
     }
 }
 
-/// A masked key: two words in place, or any number on the heap.
+/// A key: two words in place, or any number on the heap.
 pub(super) trait Key: std::hash::Hash + Eq + Clone + std::fmt::Debug {
+    /// What it is looked up as.
+    type Words: ?Sized;
     fn of(words: &[u64]) -> Self;
-    /// Makes it `key & mask`, without an allocation.
-    fn set(&mut self, key: &[u64], mask: &[u64]);
+    /// The entries of `words & mask`.
+    fn find<'a>(words: &Self::Words, mask: &Self, map: &'a Entries<Self>) -> Option<&'a Same>;
+}
+
+/// Entries by what they have under a mask.
+type Entries<K> = FxHashMap<K, Same>;
+
+/// Entries with one masked key.
+#[derive(Clone, Debug)]
+pub(super) struct Same {
+    best: Candidate,
+    /// In their order.
+    others: Vec<Candidate>,
+}
+
+impl Same {
+    fn insert(&mut self, mut candidate: Candidate) {
+        if candidate.beats(&self.best) {
+            core::mem::swap(&mut candidate, &mut self.best);
+        }
+        let place = self.others.iter().position(|other| candidate.beats(other));
+        self.others.insert(place.unwrap_or(self.others.len()), candidate);
+    }
+
+    /// False when nothing is left.
+    fn remove(&mut self, entry: u32) -> bool {
+        self.others.retain(|candidate| candidate.entry != entry);
+        if self.best.entry != entry {
+            return true;
+        }
+        let left = !self.others.is_empty();
+        if left {
+            self.best = self.others.remove(0);
+        }
+        left
+    }
 }
 
 impl Key for [u64; 2] {
+    type Words = [u64; 2];
+
     fn of(words: &[u64]) -> Self {
         [words[0], words.get(1).copied().unwrap_or(0)]
     }
 
     #[inline]
-    fn set(&mut self, key: &[u64], mask: &[u64]) {
-        self[0] = key[0] & mask[0];
-        if let ([_, key], [_, mask]) = (key, mask) {
-            self[1] = key & mask;
-        }
+    fn find<'a>(words: &[u64; 2], mask: &Self, map: &'a Entries<Self>) -> Option<&'a Same> {
+        map.get(&[words[0] & mask[0], words[1] & mask[1]])
     }
 }
 
 impl Key for Box<[u64]> {
+    type Words = [u64];
+
     fn of(words: &[u64]) -> Self {
         words.into()
     }
 
-    fn set(&mut self, key: &[u64], mask: &[u64]) {
-        let parts = key.iter().zip(mask);
-        self.iter_mut().zip(parts).for_each(|(d, (word, mask))| *d = word & mask);
+    fn find<'a>(words: &[u64], mask: &Self, map: &'a Entries<Self>) -> Option<&'a Same> {
+        let masked: Self = words.iter().zip(mask).map(|(word, mask)| word & mask).collect();
+        map.get(&masked)
     }
 }
 
 #[derive(Clone, Debug)]
 struct Group<K> {
-    mask: Box<[u64]>,
+    mask: K,
     /// How many entries have each rank.
     ranks: BTreeMap<i32, u32>,
     highest: i32,
-    /// Entries with one masked key, the best first.
-    map: FxHashMap<K, Vec<Candidate>>,
+    map: Entries<K>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct TupleSpace<K> {
     groups: Vec<Group<K>>,
-    masked: K,
+}
+
+impl<K> Default for TupleSpace<K> {
+    fn default() -> Self {
+        TupleSpace { groups: vec![] }
+    }
 }
 
 impl<K: Key> TupleSpace<K> {
-    pub(super) fn new(words: usize) -> Self {
-        TupleSpace { groups: vec![], masked: K::of(&vec![0; words]) }
-    }
-
     #[inline]
-    pub(super) fn find(&mut self, key: &[u64]) -> u32 {
-        let mut best: Option<Candidate> = None;
+    pub(super) fn find(&self, key: &K::Words) -> u32 {
+        let mut best: Option<&Candidate> = None;
         for group in &self.groups {
             if best.is_some_and(|best| best.rank > group.highest) {
                 break;
             }
-            self.masked.set(key, &group.mask);
-            if let Some([first, ..]) = group.map.get(&self.masked).map(Vec::as_slice)
-                && best.is_none_or(|best| first.beats(&best))
+            if let Some(same) = K::find(key, &group.mask, &group.map)
+                && best.is_none_or(|best| same.best.beats(best))
             {
-                best = Some(*first);
+                best = Some(&same.best);
             }
         }
         best.map_or(NONE, |best| best.entry)
@@ -97,10 +134,11 @@ impl<K: Key> TupleSpace<K> {
         sequence: u64,
         entry: u32,
     ) {
-        let known = self.groups.iter().position(|group| *group.mask == *mask);
+        let mask = K::of(mask);
+        let known = self.groups.iter().position(|group| group.mask == mask);
         let at = known.unwrap_or_else(|| {
             self.groups.push(Group {
-                mask: mask.into(),
+                mask,
                 ranks: BTreeMap::new(),
                 highest: i32::MIN,
                 map: FxHashMap::default(),
@@ -110,9 +148,12 @@ impl<K: Key> TupleSpace<K> {
         let group = &mut self.groups[at];
         *group.ranks.entry(rank).or_insert(0) += 1;
         let candidate = Candidate { rank, sequence, entry };
-        let same = group.map.entry(K::of(value)).or_default();
-        let place = same.iter().position(|other| candidate.beats(other)).unwrap_or(same.len());
-        same.insert(place, candidate);
+        match group.map.entry(K::of(value)) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Same { best: candidate, others: vec![] });
+            }
+            Entry::Occupied(mut same) => same.get_mut().insert(candidate),
+        }
         if rank > group.highest || known.is_none() {
             group.highest = rank;
             self.order();
@@ -120,14 +161,12 @@ impl<K: Key> TupleSpace<K> {
     }
 
     pub(super) fn remove(&mut self, value: &[u64], mask: &[u64], rank: i32, entry: u32) {
-        let Some(at) = self.groups.iter().position(|group| *group.mask == *mask) else { return };
+        let mask = K::of(mask);
+        let Some(at) = self.groups.iter().position(|group| group.mask == mask) else { return };
         let group = &mut self.groups[at];
         let value = K::of(value);
-        if let Some(same) = group.map.get_mut(&value) {
-            same.retain(|candidate| candidate.entry != entry);
-            if same.is_empty() {
-                group.map.remove(&value);
-            }
+        if group.map.get_mut(&value).is_some_and(|same| !same.remove(entry)) {
+            group.map.remove(&value);
         }
         if let Some(count) = group.ranks.get_mut(&rank) {
             *count -= 1;
@@ -162,8 +201,8 @@ mod tests {
             steps in prop::collection::vec((0u64..16, 0u64..16, 0u64..4, 0u64..4, 0i32..4, 0u8..4), 1..60),
             keys in prop::collection::vec((0u64..16, 0u64..4), 30),
         ) {
-            let mut tuples = TupleSpace::<[u64; 2]>::new(2);
-            let mut wide = TupleSpace::<Box<[u64]>>::new(2);
+            let mut tuples = TupleSpace::<[u64; 2]>::default();
+            let mut wide = TupleSpace::<Box<[u64]>>::default();
             let mut list: Vec<([u64; 2], [u64; 2], i32, u32)> = vec![];
             for (i, &(value, mask, value2, mask2, rank, action)) in steps.iter().enumerate() {
                 if action == 0 && !list.is_empty() {

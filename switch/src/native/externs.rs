@@ -1,0 +1,164 @@
+//! Externs: registers of up to 64 bits and checksums that are sums of fields are written out, for
+//! all else the interpreter's function is called.
+
+use super::host::{CELLS, Helper};
+use super::translate::Translator;
+use crate::externs::register::offsets;
+use crate::op::{Op, Pc, Slot, internal};
+use crate::program::Calculation;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+use cranelift_frontend::FunctionBuilder;
+
+impl<'f> Translator<'_, 'f> {
+    /// Leaves an operation to the interpreter's own code.
+    pub(super) fn step(&mut self, pc: Pc) {
+        match self.program.ops[pc as usize] {
+            Op::Count { i, .. } => {
+                self.in_memory(i);
+                self.call(Helper::Step, u64::from(pc));
+            }
+            Op::RegisterWrite { register, i, a } => {
+                self.in_memory(i);
+                let width = self.program.registers[register as usize].width;
+                (0..crate::program::limbs(width)).for_each(|limb| self.in_memory(a + limb));
+                self.call(Helper::Step, u64::from(pc));
+            }
+            Op::RegisterRead { d, register, i, .. } => {
+                self.in_memory(i);
+                let limbs = crate::program::limbs(self.program.registers[register as usize].width);
+                // Beyond the array they stay as they were.
+                (0..limbs).for_each(|limb| self.in_memory(d + limb));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(d, limbs.into());
+            }
+            Op::Random { d, a, b, .. } => {
+                [d, a, b].into_iter().for_each(|slot| self.in_memory(slot));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(d, 1);
+            }
+            Op::Meter { i, d, .. } => {
+                [d, i].into_iter().for_each(|slot| self.in_memory(slot));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(d, 1);
+            }
+            Op::Hash(call) => {
+                let call = self.program.hashes[call as usize];
+                [call.base, call.size].into_iter().for_each(|slot| self.in_memory(slot));
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(call.d, 1);
+            }
+            _ => {
+                self.all_in_memory();
+                let stop = self.call(Helper::Step, u64::from(pc));
+                self.forget_all();
+                self.stop_if(stop);
+            }
+        }
+    }
+
+    pub(super) fn one_limb(&self, register: u16) -> bool {
+        let register = &self.program.registers[register as usize];
+        register.width <= 64 && register.size > 0
+    }
+
+    /// Whether the cell is there, and where it would be.
+    fn cell(&mut self, register: u16, i: Value) -> (Value, Value) {
+        let registers = &self.program.registers;
+        let size = registers[register as usize].size;
+        let first = offsets(registers).nth(register.into()).unwrap_or(0);
+        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, i, size as i64);
+        let cells = self.host_word(CELLS);
+        let bytes = self.builder.ins().ishl_imm(i, 3);
+        let at = self.builder.ins().iadd(cells, bytes);
+        (inside, self.builder.ins().iadd_imm(at, first as i64 * 8))
+    }
+
+    /// Beyond the array the destination stays as it was.
+    pub(super) fn read_register(&mut self, d: Slot, register: u16, i: Slot, mask: u64) {
+        let (i, before) = (self.read(i), self.read(d));
+        let (inside, at) = self.cell(register, i);
+        let (there, on) = (self.builder.create_block(), self.builder.create_block());
+        let value = self.builder.append_block_param(on, types::I64);
+        self.builder.ins().brif(inside, there, &[], on, &[before.into()]);
+        self.builder.switch_to_block(there);
+        let cell = self.builder.ins().load(types::I64, MemFlags::trusted(), at, 0);
+        let cell = self.masked(cell, mask);
+        self.builder.ins().jump(on, &[cell.into()]);
+        self.builder.switch_to_block(on);
+        self.write(d, value);
+    }
+
+    /// Beyond the array nothing happens.
+    pub(super) fn write_register(&mut self, register: u16, i: Slot, a: Slot) {
+        let (i, a) = (self.read(i), self.read(a));
+        let (inside, at) = self.cell(register, i);
+        let (there, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(inside, there, &[], on, &[]);
+        self.builder.switch_to_block(there);
+        let width = self.program.registers[register as usize].width;
+        let value = self.masked(a, crate::program::mask(width));
+        self.builder.ins().store(MemFlags::trusted(), value, at, 0);
+        self.builder.ins().jump(on, &[]);
+        self.builder.switch_to_block(on);
+    }
+
+    /// A sum of one header's fields, as `externs::input::calculate` has it.
+    fn sum(&mut self, calculation: &Calculation) -> Option<Value> {
+        let sum = calculation.sum.as_ref()?;
+        let mut total = self.constant(0);
+        for &(slot, shift) in &sum.fields {
+            let part = self.read(slot);
+            let part = self.builder.ins().ishl_imm(part, i64::from(shift));
+            total = self.builder.ins().iadd(total, part);
+        }
+        let valid = self.read(self.program.headers[sum.header as usize].valid());
+        let zero = self.constant(0);
+        let total = self.builder.ins().select(valid, total, zero);
+        // As `externs::hash::fold_sum`.
+        let ins = |builder: &mut FunctionBuilder<'f>, sum: Value, shift: i64| {
+            let low = builder.ins().band_imm(sum, (1 << shift) - 1);
+            let high = builder.ins().ushr_imm(sum, shift);
+            builder.ins().iadd(low, high)
+        };
+        let total = [32, 16, 16, 16]
+            .into_iter()
+            .fold(total, |sum, shift| ins(&mut self.builder, sum, shift));
+        let folded = self.builder.ins().bnot(total);
+        Some(self.masked(folded, 0xffff))
+    }
+
+    pub(super) fn verify_checksum(&mut self, pc: Pc, i: u32) {
+        let checksum = self.program.checksums[i as usize];
+        let calculation = &self.program.calculations[checksum.calculation as usize];
+        let Some(sum) = self.sum(calculation) else {
+            self.in_memory(checksum.valid);
+            self.call(Helper::Step, u64::from(pc));
+            self.forget(internal::CHECKSUM_ERROR, 1);
+            return;
+        };
+        let (target, valid) = (self.read(checksum.target), self.read(checksum.valid));
+        let (zero, one) = (self.constant(0), self.constant(1));
+        let wrong = self.builder.ins().icmp(IntCC::NotEqual, target, sum);
+        let wrong = self.builder.ins().uextend(types::I64, wrong);
+        let wrong = self.builder.ins().select(valid, wrong, zero);
+        let before = self.read(internal::CHECKSUM_ERROR);
+        let after = self.builder.ins().select(wrong, one, before);
+        self.write(internal::CHECKSUM_ERROR, after);
+    }
+
+    pub(super) fn update_checksum(&mut self, pc: Pc, i: u32) {
+        let checksum = self.program.checksums[i as usize];
+        let calculation = &self.program.calculations[checksum.calculation as usize];
+        match self.sum(calculation) {
+            Some(sum) => {
+                let sum = self.masked(sum, checksum.mask);
+                self.write(checksum.target, sum);
+            }
+            None => {
+                self.call(Helper::Step, u64::from(pc));
+                self.forget(checksum.target, 1);
+            }
+        }
+    }
+}
