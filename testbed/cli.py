@@ -11,10 +11,13 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from testbed import switchd
 from testbed.problems import InputError, Problem
+
+if TYPE_CHECKING:
+    from testbed.process import Spare
 
 DONE, FAILED, WRONG = 0, 1, 2
 
@@ -120,7 +123,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run_scenario(options: argparse.Namespace) -> int:
     """`narrows run`."""
-    from testbed import catalogue, points, runs, show
+    from testbed import process
 
     if options.target not in ("sim", "dpdk"):
         what = "is not there yet; sim and dpdk are"
@@ -130,6 +133,15 @@ def run_scenario(options: argparse.Namespace) -> int:
         options.jobs = 1
     if options.jobs < 1:
         raise InputError("--jobs", [Problem(str(options.jobs), "expected at least 1")])
+    # The first worker starts up while the scenario is read.
+    with process.spare() as spare:
+        return run_points(options, spare)
+
+
+def run_points(options: argparse.Namespace, spare: Spare) -> int:
+    """Runs the scenario's points and shows what came of them."""
+    from testbed import catalogue, points, runs, show
+
     settings = [points.parse_setting(text) for text in options.settings]
     if options.seed is not None:
         settings.append(("seed", options.seed))
@@ -145,7 +157,7 @@ def run_scenario(options: argparse.Namespace) -> int:
     results = options.out / source.stem
     with show.Shown(len(todo)) as shown:
         shown.line(f"{title}: {len(todo)} runs, {min(options.jobs, len(todo))} at a time")
-        outcomes = runs.run_all(todo, options.jobs, options.resume, shown)
+        outcomes = runs.run_all(todo, options.jobs, options.resume, shown, spare)
     write_host(results, outcomes)
     show.console().print(show.results_table(title, outcomes))
     print(f"results: {results}")

@@ -14,9 +14,6 @@ import re
 import selectors
 import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +21,10 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from testbed import catalogue
-from testbed.plan import ROOT, expected_ps, make_plan, program_path
+from testbed.plan import expected_ps, make_plan, program_path
 from testbed.points import Point
 from testbed.problems import InputError, Problem
+from testbed.process import Spare, WorkerProcess
 
 RUN_SCHEMA = 1
 LEFTOVER = re.compile(r"\.(?P<point>.+)\.(?P<pid>\d+)\.(?P<kind>partial|retired)")
@@ -145,30 +143,18 @@ def alive(pid: int) -> bool:
 class Worker:
     """A running job."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, process: WorkerProcess) -> None:
         self.job = job
         self.began = time.monotonic()
         self.simulated_ps = 0
         self.last: Json = {}
-        self.errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (closed at its end)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "testbed.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            text=True,
-            env={**os.environ, "PYTHONPATH": python_path()},
-            process_group=0,  # so that the terminal's Ctrl-C comes to the parent only
-        )
-        assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), self.process.stdin as stdin:
-            stdin.write(job.as_text())
+        self.process = process
+        process.give(job.as_text())
 
     @property
     def lines(self) -> IO[str]:
         """What it says."""
-        assert self.process.stdout is not None
-        return self.process.stdout
+        return self.process.lines
 
     @property
     def fraction(self) -> float:
@@ -185,11 +171,7 @@ class Worker:
 
     def outcome(self) -> Outcome:
         """How it ended; waits for the end of the process."""
-        status = self.process.wait()
-        self.lines.close()
-        self.errors.seek(0)
-        errors = self.errors.read().strip()
-        self.errors.close()
+        status, errors = self.process.end()
         wall_s = time.monotonic() - self.began
         if "refused" in self.last:
             return Outcome(self.job, "refused", self.last["refused"], wall_s=wall_s)
@@ -204,20 +186,13 @@ class Worker:
 
     def stop(self) -> None:
         """Ends it and removes what it had written."""
-        self.process.terminate()
-        self.process.wait()
-        self.lines.close()
-        self.errors.close()
+        self.process.stop()
         shutil.rmtree(self.job.partial, ignore_errors=True)
 
 
-def python_path() -> str:
-    """PYTHONPATH with this checkout first, so that a worker finds it from any directory."""
-    before = os.environ.get("PYTHONPATH")
-    return f"{ROOT}{os.pathsep}{before}" if before else str(ROOT)
-
-
-def run_all(todo: Sequence[Job], at_once: int, resume: bool, display: Display) -> list[Outcome]:
+def run_all(
+    todo: Sequence[Job], at_once: int, resume: bool, display: Display, spare: Spare
+) -> list[Outcome]:
     """Runs the jobs, `at_once` at a time, and returns how each ended, in the jobs' order.
 
     On SIGINT or SIGTERM the running ones are stopped and leave nothing; `KeyboardInterrupt`.
@@ -240,7 +215,7 @@ def run_all(todo: Sequence[Job], at_once: int, resume: bool, display: Display) -
         with sigterm_as_interrupt(), selectors.DefaultSelector() as selector:
             while waiting or running:
                 while waiting and len(running) < at_once:
-                    worker = Worker(waiting.pop(0))
+                    worker = Worker(waiting.pop(0), spare.take())
                     running.append(worker)
                     selector.register(worker.lines, selectors.EVENT_READ, worker)
                 for key, _ in selector.select(timeout=1.0):

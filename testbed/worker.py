@@ -1,8 +1,8 @@
-"""One run in a process of its own: `python -m testbed.worker`, started by `testbed.runs`.
+"""One run in a process of its own: `python -m testbed.worker`, started by `testbed.process`.
 
-Standard input has one JSON object, a `runs.Job` as text. Standard output gets a JSON object a
-line: `{"progress": {...}}` now and then, at last one of `{"summary": ...}`, `{"refused": text}`
-(the engine refused the plan) and `{"failed": text}`.
+Standard input has one JSON object, a `runs.Job` as text, or nothing. Standard output gets a JSON
+object a line: `{"progress": {...}}` now and then, at last one of `{"summary": ...}`,
+`{"refused": text}` (the engine refused the plan) and `{"failed": text}`.
 
 The run is written to a directory whose name begins with a dot and is renamed when complete, so
 a run that was killed never looks like a finished one. SIGINT is ignored (the parent decides);
@@ -30,7 +30,10 @@ Json = dict[str, Any]
 def main() -> int:
     """Reads the job, runs it, puts the result in place."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    job = json.load(sys.stdin)
+    text = sys.stdin.read()
+    if not text:
+        return 0
+    job = json.loads(text)
     partial, final = Path(job["partial"]), Path(job["final"])
     engine = catalogue.engine()
     partial.mkdir(parents=True)
