@@ -35,10 +35,7 @@ def served() -> Iterator[Served]:
     made.close()
 
 
-@pytest.mark.skipif(
-    "NARROWS_CLIENTS" not in os.environ,
-    reason="p4runtime-shell is missing: NARROWS_CLIENTS is not set",
-)
+@pytest.mark.skipif("NARROWS_CLIENTS" not in os.environ, reason="p4runtime-shell: NARROWS_CLIENTS")
 def test_p4runtime_shell(served: Served) -> None:
     arguments = [served.address, str(DEVICE), *map(str, CONTROL)]
     done = subprocess.run(
@@ -52,7 +49,7 @@ def test_p4runtime_shell(served: Served) -> None:
 
 @pytest.mark.skipif(
     "NARROWS_CLIENTS" not in os.environ or "NARROWS_PTF_BASE" not in os.environ,
-    reason="PTF is missing: NARROWS_CLIENTS and NARROWS_PTF_BASE are not set",
+    reason="PTF's P4Runtime base: NARROWS_CLIENTS, NARROWS_PTF_BASE",
 )
 def test_ptf_s_p4runtime_base(served: Served, tmp_path: Path) -> None:
     p4info, program = PROFILES

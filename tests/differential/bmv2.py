@@ -17,7 +17,7 @@ __all__ = ["CLI", "SWITCH", "run"]
 #: Between packets; long enough for bmv2 to be done with one before the next.
 SPACING_S = 0.001
 #: Until the first packet, for the entries to be written.
-BEFORE_S = 8
+BEFORE_S = 4
 #: A thread of bmv2 may be this late with its last packet.
 AFTER_S = 2.0
 

@@ -1,0 +1,80 @@
+"""One run in a process of its own, and what it cost: `python -m bench.measure SCENARIO SETTINGS`.
+
+What counts is the time that the engine's thread spent on a processor (`engine_s`): whatever else
+runs on the machine takes little of it, and on an idle machine it is the wall-clock time. The
+tables are written by another thread, whose time is in `process_s`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: No table is written.
+NO_TABLES = {"record.queue": False, "record.flows": "off", "record.messages": False}
+
+
+def cost(scenario: Path, settings: dict[str, Any], rounds: int = 1) -> dict[str, Any]:
+    """The cheapest of several runs of a scenario's only point. Raises `RuntimeError`."""
+    runs = [once(scenario, settings) for _ in range(rounds)]
+    return min(runs, key=lambda run: float(run["engine_s"]))
+
+
+def once(scenario: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """A run in a process of its own."""
+    command = [sys.executable, "-m", "bench.measure", str(scenario), json.dumps(settings)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{scenario.name} {settings}: {done.stderr.strip()[-2000:]}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def main() -> int:
+    """Runs, and says what it cost as one JSON object."""
+    from testbed import catalogue, plan, points
+
+    scenario, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
+    (point,) = points.read(scenario, list(settings.items()))
+    text = json.dumps(plan.make_plan(point.scenario, str(scenario)))
+    engine = catalogue.engine()
+    before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with tempfile.TemporaryDirectory() as out:
+        wall, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
+        summary = engine.run(text, out, None)
+        wall_s = time.perf_counter() - wall
+        process_s, engine_s = time.process_time() - process, time.thread_time() - thread
+        written = sum(file.stat().st_size for file in os.scandir(out))
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    packets = summary["bottleneck"]["dequeued"]
+    print(
+        json.dumps(
+            {
+                "packets": packets,
+                "events": summary["engine"]["events"],
+                "simulated_s": summary["duration_s"],
+                "utilization": summary["bottleneck"]["utilization"],
+                "wall_s": round(wall_s, 4),
+                "process_s": round(process_s, 4),
+                "engine_s": round(engine_s, 4),
+                "packets_per_s": round(packets / engine_s),
+                "events_per_s": round(summary["engine"]["events"] / engine_s),
+                "memory_mb": round((peak_kib - before_kib) * 1024 / 1e6, 1),
+                "written_mb": round(written / 1e6, 1),
+            }
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
