@@ -90,8 +90,10 @@ pub enum InitialSsthresh {
     Unlimited,
     /// The window that the receiver offers (ns-2).
     OfferedWindow,
-    /// So many segments (a flow's own: Linux's BIC and CUBIC began with 100 once).
+    /// So many segments (a flow's own).
     Segments(u32),
+    /// So many segments for these variants, arbitrarily high for the others (Linux before 2.6.22).
+    SegmentsOf(&'static [(&'static str, u32)]),
 }
 
 /// The estimator of round-trip time.
@@ -210,14 +212,10 @@ pub const LINUX_2_6_18: Profile = Profile {
     initial_window: InitialWindow::Segments(3),
     // net.ipv4.tcp_rmem's maximum.
     window_bytes: 174_760,
+    initial_ssthresh: InitialSsthresh::SegmentsOf(&[("bic", 100), ("cubic", 100)]),
     initial_rto: Duration::from_secs(3),
     growth: Growth::Segment,
-    parameters: &[
-        ("bic", "initial_ssthresh", 100.0),
-        ("cubic", "initial_ssthresh", 100.0),
-        ("cubic", "beta", 819.0 / 1024.0),
-        ("cubic", "hystart", 0.0),
-    ],
+    parameters: &[("cubic", "beta", 819.0 / 1024.0), ("cubic", "hystart", 0.0)],
     ..LINUX
 };
 

@@ -459,3 +459,23 @@ fn data_on_a_syn_can_be_read_before_the_handshake_is_done() {
     script.recv(10, &["S. 0:0(0) ack 1 win 8000 <mss 1000>"]);
     assert_eq!(script.connection.readable_bytes(), 0);
 }
+
+#[test]
+fn bic_and_cubic_of_2006_begin_with_a_threshold_of_100_segments() {
+    // Three segments of 1,448 and a threshold of 100 of them; Reno has none.
+    for (variant, own, ssthresh) in [
+        ("bic", None, 100 * 1448),
+        ("cubic", None, 100 * 1448),
+        ("reno", None, u64::MAX),
+        ("cubic", Some(50), 50 * 1448),
+    ] {
+        let mut config = net::flow(1, variant, "newreno", "linux-2.6.18", None);
+        config.initial_ssthresh = own;
+        let mut script = Script::new(&config, true);
+        script.drain(0);
+        let options = Options { mss: Some(1460), timestamps: Some((1, 0)), ..Options::default() };
+        script.send(100, Peer { options, ..peer(SYN_ACK, 0, 0, 1, 60_000) });
+        let record = script.connection.record(script.now);
+        assert_eq!((record.cwnd_bytes, record.ssthresh_bytes), (3 * 1448, ssthresh), "{variant}");
+    }
+}

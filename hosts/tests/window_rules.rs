@@ -244,7 +244,7 @@ fn parameters_are_checked_by_name_and_range() {
     };
     assert_eq!(
         resolve("gamma", 1.0),
-        "variant cubic: no parameter \"gamma\"; expected one of c, beta, fast_convergence, hystart, initial_ssthresh"
+        "variant cubic: no parameter \"gamma\"; expected one of c, beta, fast_convergence, hystart"
     );
     assert_eq!(
         resolve("beta", 2.0),

@@ -9,7 +9,7 @@
 //! are counted, so there is nothing to divide by. Fractions: steps are f64, the window bytes.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, INITIAL_SSTHRESH, Parameter, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Variant};
 
 const LOW_WINDOW: f64 = 14.0;
 const MAX_STEP: f64 = 16.0;
@@ -40,12 +40,11 @@ pub const VARIANT: Variant = Variant {
             max: 1.0,
             origin: "1: give up more when Wmax falls; the paper, Linux",
         },
-        INITIAL_SSTHRESH,
     ],
     not_implemented: &[],
     build: |setup| {
         Box::new(Bic {
-            window: Window::new(&setup.with_own_ssthresh()),
+            window: Window::new(setup),
             beta: setup.parameters.get("beta"),
             fast_convergence: setup.parameters.get("fast_convergence") >= 0.5,
             w_max: 0.0,

@@ -14,9 +14,7 @@
 use super::hystart::HyStart;
 use super::hystart_plus::HyStartPlus;
 use super::reno::slow_start;
-use super::{
-    Ack, Class, Congestion, CongestionControl, INITIAL_SSTHRESH, Parameter, Setup, Variant,
-};
+use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.
@@ -55,7 +53,6 @@ pub const VARIANT: Variant = Variant {
             max: 2.0,
             origin: "2: HyStart++ (section 4.10, RFC 9406); 1: Linux's HyStart; 0: none",
         },
-        INITIAL_SSTHRESH,
     ],
     not_implemented: &["undoing spurious reductions (section 4.9) but with recovery `linux`"],
     build: |setup| Box::new(Cubic::new(setup)),
@@ -142,7 +139,6 @@ fn secs(span: Duration) -> f64 {
 impl Cubic {
     fn new(setup: &Setup) -> Self {
         let beta = setup.parameters.get("beta");
-        let setup = &setup.with_own_ssthresh();
         Cubic {
             cwnd_bytes: setup.initial_window_bytes,
             fraction_bytes: 0.0,

@@ -270,26 +270,6 @@ pub struct Setup {
     pub parameters: Parameters,
 }
 
-impl Setup {
-    /// The same with the first threshold of the parameter `initial_ssthresh`, where it names one.
-    fn with_own_ssthresh(&self) -> Setup {
-        let segments = self.parameters.get("initial_ssthresh");
-        let bytes = (segments * f64::from(self.mss)) as u64;
-        let initial_ssthresh_bytes =
-            if segments > 0.0 { bytes } else { self.initial_ssthresh_bytes };
-        Setup { initial_ssthresh_bytes, ..self.clone() }
-    }
-}
-
-/// The first threshold, for the variants that Linux once gave one of their own.
-const INITIAL_SSTHRESH: Parameter = Parameter {
-    name: "initial_ssthresh",
-    default: 0.0,
-    min: 0.0,
-    max: 1e6,
-    origin: "first slow-start threshold in segments, 0: the profile's; 100 in Linux before 2.6.22",
-};
-
 /// What there is to know about a variant, for help, docs, checks and tests.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Variant {

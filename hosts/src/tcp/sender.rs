@@ -628,10 +628,15 @@ fn build_cc(
     // RFC 5681 section 3.1: one segment when the SYN or its answer was lost.
     let initial_window_bytes =
         if lost_syn { mss.into() } else { initial_window_bytes(&settings.profile, mss) };
+    let bytes = |segments: u32| u64::from(segments) * u64::from(mss);
     let initial_ssthresh_bytes = match settings.profile.initial_ssthresh {
         InitialSsthresh::Unlimited => u64::MAX,
         InitialSsthresh::OfferedWindow => settings.window_bytes,
-        InitialSsthresh::Segments(segments) => u64::from(segments) * u64::from(mss),
+        InitialSsthresh::Segments(segments) => bytes(segments),
+        InitialSsthresh::SegmentsOf(variants) => {
+            let own = variants.iter().find(|(name, _)| *name == settings.variant.name);
+            own.map_or(u64::MAX, |&(_, segments)| bytes(segments))
+        }
     };
     (settings.variant.build)(&cc::Setup {
         mss,

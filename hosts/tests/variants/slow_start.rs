@@ -99,28 +99,3 @@ fn cubic_hystart_as_in_linux_ends_with_a_long_train_of_acks() {
     }
     assert_eq!(flow.cc.ssthresh_bytes(), u64::MAX);
 }
-
-#[test]
-fn bic_and_cubic_of_2006_leave_slow_start_at_100_segments() {
-    use narrows_hosts::Settings;
-    let mut config = crate::slow_start::config("cubic");
-    let settings = Settings::resolve(&config).unwrap();
-    let value = |name| settings.parameters.get(name);
-    assert_eq!((value("initial_ssthresh"), value("hystart")), (100.0, 0.0));
-    assert_close(value("beta"), 0.8, 1e-3, "BETA 819 of 1024");
-    // A scenario's own word counts more.
-    config.params.insert("initial_ssthresh".to_owned(), 50.0);
-    assert_eq!(Settings::resolve(&config).unwrap().parameters.get("initial_ssthresh"), 50.0);
-    let mut flow = Flow::starting("bic", &[("initial_ssthresh", 100.0)], 3.0);
-    flow.ack(200.0, 100.0);
-    assert_close(flow.cc.ssthresh_bytes() as f64 / 1e4, 100.0, 0.0, "BIC too");
-}
-
-fn config(variant: &str) -> narrows_hosts::FlowConfig {
-    serde_json::from_value(serde_json::json!({
-        "id": 1, "source": {"ip": "10.0.0.1", "port": 1000},
-        "destination": {"ip": "10.0.0.2", "port": 5001}, "variant": variant,
-        "recovery": "fack-half", "profile": "linux-2.6.18", "app": {"kind": "bulk"},
-    }))
-    .unwrap()
-}
