@@ -350,7 +350,7 @@ PAPER: Final = Paper(
             "The paper says Telnet / CBR and 552 B / 200 B, without a rate or shares.",
             (
                 Alternative(
-                    "half CBR of 448 kb/s", {"throughput": (("choice.traffic", "half-cbr"),)}
+                    "half CBR of 32 kb/s", {"throughput": (("choice.traffic", "half-cbr"),)}
                 ),
                 Alternative(
                     "half CBR of 4.4 kb/s", {"throughput": (("choice.traffic", "half-slow-cbr"),)}
