@@ -70,12 +70,14 @@ impl Connection {
     pub(super) fn on_keep_alive_timer(&mut self, now: Time) {
         let Some(KeepAlive { idle, interval, probes }) = self.settings.keep_alive else { return };
         let silent_at = self.liveness.heard_at + idle;
-        let retransmits = self.sender.board.flight_bytes() > 0;
         if !self.is_synchronized() || self.state == State::TimeWait {
             return;
         }
-        if now < silent_at || retransmits {
-            self.timers.set(Timer::KeepAlive, silent_at.max(now + interval));
+        if now < silent_at {
+            self.timers.set(Timer::KeepAlive, silent_at);
+        } else if self.sender.board.flight_bytes() > 0 {
+            // Retransmissions ask as well.
+            self.timers.set(Timer::KeepAlive, now + interval);
         } else if self.liveness.unanswered >= probes {
             self.give_up();
         } else {
