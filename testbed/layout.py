@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from decimal import Decimal
 
 import controller.topology as net
 from controller.routes import Routes, base_rtt_ps, routes
@@ -157,6 +158,7 @@ class Builder:
         """Every `[[flow]]` expanded; ids count from 1."""
         placed = list[PlacedFlow]()
         for index, settings in enumerate(self.scenario.flow):
+            arrival = 0
             for copy in range(settings.count):
                 number = len(placed) + 1
                 ends = self.host_for(number, settings, f"flow.{index}")
@@ -166,7 +168,9 @@ class Builder:
                 flow = net.Flow(number, *ends, SENDER_PORTS[offset], FIRST_RECEIVER_PORT + lap)
                 start = settings.start
                 late = draw(self.scenario.seed, f"flow {number} start", start.spread)
-                placed.append(PlacedFlow(flow, settings, start.at + copy * start.every + late))
+                arrival += exponential(self.scenario.seed, f"flow {number} gap", start.poisson)
+                at = start.at + copy * start.every + arrival + late
+                placed.append(PlacedFlow(flow, settings, at))
         if not placed and not self.problems:
             self.problems.append(Problem("flow", "no flow is left: every count is 0"))
         return placed
@@ -371,3 +375,15 @@ def draw(seed: int, name: str, below: int) -> int:
     """
     digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
     return int.from_bytes(digest[:8], "big") * below >> 64
+
+
+def exponential(seed: int, name: str, mean: int) -> int:
+    """An exponential integer of this mean that follows from the seed and the name (0 for 0).
+
+    `-mean ln(u)`, u uniform in (0, 1] in steps of 2^-64; `Decimal`'s logarithm is the same on
+    every machine.
+    """
+    if mean == 0:
+        return 0
+    share = Decimal(1 + draw(seed, name, 2**64)) / Decimal(2**64)
+    return int(-mean * share.ln())

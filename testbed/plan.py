@@ -210,6 +210,7 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
             "profile": profile,
             "segment_bytes": settings.segment,
             "window_bytes": window_bytes(settings, profile),
+            "send_buffer_bytes": settings.send_buffer,
             "initial_window": settings.initial_window,
             "initial_ssthresh": settings.initial_ssthresh,
             "sink": settings.sink,

@@ -236,10 +236,14 @@ class Host(Model):
 
 
 class Start(Model):
-    """When flows open: flow i of `count` at `at + i x every`, plus up to `spread`."""
+    """When flows open: flow i of `count` at `at + i x every`, plus up to `spread`; with `poisson`
+    the gaps between them are exponential besides.
+    """
 
     at: Duration = 0
     every: Duration = 0
+    poisson: Duration = 0
+    """Mean gap of a Poisson process of arrivals, drawn from the run's seed."""
     spread: Duration = 0
     """A uniform random delay below this, drawn from the run's seed for each flow."""
 
@@ -247,6 +251,12 @@ class Start(Model):
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError("is no whole number above 0")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("is neither true nor false")
     return value
 
 
@@ -262,6 +272,7 @@ APP_UNITS: dict[str, tuple[Callable[[object], Any], Callable[[Any], object]]] = 
     "duration": (units.parse_duration, units.format_duration),
     "count": (_whole, int),
     "number": (_number, float),
+    "flag": (_flag, bool),
     "word": (_word, str),
     "trace": (_word, str),
 }
@@ -338,6 +349,9 @@ class Flow(Model):
     """Payload bytes of a full segment."""
     window: Window | None = None
     """What the receiver offers at most."""
+    send_buffer: Size | None = None
+    """What may be unacknowledged of messages; one that does not fit is left out. Absent: no
+    limit."""
     initial_window: Annotated[int, Field(ge=1)] | None = None
     """Segments."""
     initial_ssthresh: Annotated[int, Field(ge=2)] | None = None

@@ -181,6 +181,18 @@ def test_starts_are_spread_evenly_and_follow_from_the_seed(tmp_path: Path) -> No
     assert plan != planned(tmp_path, SMALL, *settings, ("seed", 4))
 
 
+def test_poisson_arrivals_have_exponential_gaps(tmp_path: Path) -> None:
+    settings = [("flow.count", 4000), ("flow.start", {"at": "1s", "poisson": "10ms"})]
+    starts = [flow["flow"]["start_ps"] for flow in planned(tmp_path, TWO_FLOWS, *settings)["flows"]]
+    gaps_ms = [(b - a) / 10**9 for a, b in zip([10**12, *starts], starts, strict=False)]
+    # 4,000 gaps: the mean within 5 standard deviations of 10/63 ms; e^-2 of them above 20 ms.
+    assert 9.2 < sum(gaps_ms) / 4000 < 10.8
+    assert 0.11 < sum(gap > 20 for gap in gaps_ms) / 4000 < 0.16
+    assert min(gaps_ms) >= 0
+    again = [flow["flow"]["start_ps"] for flow in planned(tmp_path, TWO_FLOWS, *settings)["flows"]]
+    assert starts == again
+
+
 def test_each_flow_has_its_own_hosts_unless_they_are_shared(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO_FLOWS)
     assert len(plan["hosts"]) == 4

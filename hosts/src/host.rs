@@ -17,7 +17,7 @@ use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_traffic::message::{HEADER_BYTES, Header as MessageHeader};
-use narrows_traffic::{Application, Content, Write};
+use narrows_traffic::{Application, Content, Reaction, Write};
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// Resets that may wait to be sent; more are left out.
@@ -55,8 +55,13 @@ struct Flow {
     rng: Rng,
     /// Messages written so far.
     written_messages: u64,
-    /// Tells the messages apart at the receiver; `None` at the sender and without messages.
+    /// Tells the messages apart that are read; `None` where there are none.
     reader: Option<MessageReader>,
+    /// What the receiving end does with a message.
+    reaction: Option<Reaction>,
+    /// A message that would leave more than this unacknowledged is not written.
+    send_buffer_bytes: u64,
+    skipped_messages: u64,
     starts_at: Time,
     has_started: bool,
     recording: Recording,
@@ -150,14 +155,18 @@ impl Host {
         }
         self.by_ends.insert((port, peer), index);
         let is_sender = application.is_some();
-        let has_reader = !is_sender && flow.app.has_messages();
+        let reaction = flow.app.reaction();
+        let has_reader = if is_sender { reaction.is_some() } else { flow.app.has_messages() };
         self.flows.push(Flow {
             id: flow.id,
             connection,
             application,
             rng: Rng::for_component(self.traffic_seed, &format!("flow {}", flow.id)),
             written_messages: 0,
-            reader: has_reader.then(|| MessageReader::new(flow.id, flow.app.replaced_states())),
+            reader: has_reader.then(|| MessageReader::new(flow.id, flow.app.replaces())),
+            reaction: reaction.filter(|_| !is_sender),
+            send_buffer_bytes: flow.send_buffer_bytes.unwrap_or(u64::MAX),
+            skipped_messages: 0,
             starts_at: flow.start,
             has_started: !is_sender,
             recording: if is_sender { flow.record } else { Recording::Off },
@@ -195,12 +204,47 @@ impl Host {
             return Err(Discard::NoConnection);
         }
         flow.connection.handle_segment(now, &segment);
+        let read_before = self.message_records.len();
         flow.after_input(now, &mut self.message_records);
         if flow.is_record_due(now) {
             self.flow_records.push(flow.connection.record(now));
         }
         self.after(index);
+        self.react(index, read_before);
         Ok(())
+    }
+
+    /// The receiving end of a flow answers the messages that it has just read, or sends them on.
+    /// Whoever reads those in turn records their latency, since they were written first.
+    fn react(&mut self, index: usize, read_before: usize) {
+        let Some(reaction) = self.flows[index].reaction else { return };
+        let read: Vec<MessageRecord> = self.message_records.drain(read_before..).collect();
+        let origin = self.flows[index].id;
+        for MessageRecord { message: number, length_bytes, written_at, .. } in read {
+            match reaction {
+                Reaction::Respond { length_bytes } => {
+                    let header = MessageHeader { length_bytes, number, written_at };
+                    self.flows[index].write_message(&header);
+                }
+                Reaction::SendOn { .. } => {
+                    let length_bytes = length_bytes as u32;
+                    let header = MessageHeader { length_bytes, number, written_at };
+                    self.send_on(index, reaction, &header.sent_on(origin));
+                }
+            }
+        }
+    }
+
+    /// Writes a message to every other connection of the same group that is open.
+    fn send_on(&mut self, from: usize, reaction: Reaction, header: &MessageHeader) {
+        for index in 0..self.flows.len() {
+            let flow = &mut self.flows[index];
+            let is_open = flow.connection.established_at().is_some();
+            if index != from && flow.reaction == Some(reaction) && is_open {
+                flow.write_message(header);
+                self.after(index);
+            }
+        }
     }
 
     /// A segment to no connection is answered with a reset (RFC 9293 section 3.10.7.1).
@@ -348,39 +392,50 @@ impl Flow {
     }
 
     fn after_input(&mut self, now: Time, records: &mut Vec<MessageRecord>) {
-        if self.application.is_none() {
-            match &mut self.reader {
-                Some(reader) => reader.read(now, &mut self.connection, records),
-                None => {
-                    self.connection.read(u64::MAX, None);
-                }
+        let before = records.len();
+        match &mut self.reader {
+            Some(reader) => reader.read(now, &mut self.connection, records),
+            None if self.application.is_none() => {
+                self.connection.read(u64::MAX, None);
             }
-            if self.connection.is_read_to_end() {
-                self.connection.close();
+            None => {}
+        }
+        if let Some(application) = &mut self.application {
+            for _ in before..records.len() {
+                application.handle_message(now);
             }
-        } else {
             self.run_application(now);
+        } else if self.connection.is_read_to_end() {
+            self.connection.close();
         }
     }
 
     fn run_application(&mut self, now: Time) {
-        let Some(application) = &mut self.application else { return };
-        while let Some(write) = application.poll_write(now, &mut self.rng) {
+        while let Some(application) = &mut self.application {
+            let Some(write) = application.poll_write(now, &mut self.rng) else { break };
             match write {
                 Write::Stream(content) => self.connection.write(content),
                 Write::Message { length_bytes } => {
                     let number = self.written_messages;
-                    let header = MessageHeader { length_bytes, number, written_at: now };
-                    self.connection.write(Content::Bytes(header.emit().to_vec()));
-                    let rest_bytes = length_bytes - HEADER_BYTES;
-                    self.connection.write(Content::Zeros(rest_bytes.into()));
                     self.written_messages += 1;
+                    self.write_message(&MessageHeader { length_bytes, number, written_at: now });
                 }
             }
         }
-        if application.is_finished() {
+        if self.application.as_ref().is_some_and(|application| application.is_finished()) {
             self.connection.close();
         }
+    }
+
+    /// Writes a message, or leaves it out where the send buffer has no room for it.
+    fn write_message(&mut self, header: &MessageHeader) {
+        let length_bytes = u64::from(header.length_bytes);
+        if self.connection.unacked_bytes() + length_bytes > self.send_buffer_bytes {
+            self.skipped_messages += 1;
+            return;
+        }
+        self.connection.write(Content::Bytes(header.emit().to_vec()));
+        self.connection.write(Content::Zeros(length_bytes - u64::from(HEADER_BYTES)));
     }
 
     fn is_record_due(&mut self, now: Time) -> bool {
@@ -425,6 +480,7 @@ impl Flow {
             sent: connection.sender_counters(),
             received: connection.receiver_counters(),
             messages: self.reader.as_ref().map(MessageReader::counters),
+            skipped_messages: self.skipped_messages,
             rtt: connection.rtt_summary(),
             one_way_delay: connection.one_way_delay_summary(),
         }

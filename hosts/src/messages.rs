@@ -3,8 +3,9 @@
 use crate::tcp::Connection;
 use narrows_common::Time;
 use narrows_common::record::MessageRecord;
-use narrows_traffic::cve;
+use narrows_traffic::Replaces;
 use narrows_traffic::message::{HEADER_BYTES, Header};
+use std::collections::BTreeSet;
 
 /// What a receiver counts of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,8 +24,7 @@ pub struct MessageCounters {
 #[derive(Debug)]
 pub struct MessageReader {
     flow: u32,
-    /// Of how many senders each message replaces an earlier state, where it does.
-    replaced_states: Option<u32>,
+    replaces: Option<Replaces>,
     /// The part of a header that has been read.
     partial: Vec<u8>,
     /// The message being read, and how much of it is missing.
@@ -34,14 +34,14 @@ pub struct MessageReader {
 
 impl MessageReader {
     /// Before the first byte.
-    pub fn new(flow: u32, replaced_states: Option<u32>) -> Self {
+    pub fn new(flow: u32, replaces: Option<Replaces>) -> Self {
         MessageReader {
             flow,
-            replaced_states,
+            replaces,
             partial: Vec::with_capacity(HEADER_BYTES as usize),
             current: None,
             counters: MessageCounters {
-                superseded: replaced_states.map(|_| 0),
+                superseded: replaces.map(|_| 0),
                 ..MessageCounters::default()
             },
         }
@@ -81,10 +81,17 @@ impl MessageReader {
         }
         let together = (records.len() - before) as u64;
         self.counters.read += together;
-        if let (Some(superseded), Some(states)) =
-            (&mut self.counters.superseded, self.replaced_states)
-        {
-            *superseded += cve::superseded(together, states);
+        let lasting = match self.replaces {
+            Some(Replaces::InTurn { users }) => together.min(users.into()),
+            Some(Replaces::ByOrigin) => {
+                let read = records[before..].iter();
+                read.map(|record| Header::origin(record.message)).collect::<BTreeSet<_>>().len()
+                    as u64
+            }
+            None => return,
+        };
+        if let Some(superseded) = &mut self.counters.superseded {
+            *superseded += together - lasting;
         }
     }
 

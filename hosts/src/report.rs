@@ -28,8 +28,10 @@ pub struct FlowReport {
     pub sent: SenderCounters,
     /// What arrived (receiver); `delivered_bytes` are those readable in order.
     pub received: ReceiverCounters,
-    /// What was read of messages (receiver); `None` at the sender and without messages.
+    /// What was read of messages; `None` where none are read.
     pub messages: Option<MessageCounters>,
+    /// Messages left out because the send buffer had no room for them.
+    pub skipped_messages: u64,
     /// Round-trip samples (sender).
     pub rtt: Summary,
     /// From a segment's transmission to its arrival, for every stamped one (receiver).

@@ -123,7 +123,7 @@ fn messages_keep_their_bounds_through_loss_reordering_and_any_segment_size() {
 fn a_flow_s_messages_depend_on_the_seed_and_its_number_only() {
     let typing = AppConfig::Telnet(telnet::Config {
         size_bytes: 100,
-        interval: Duration::from_ms(100),
+        interval: Some(Duration::from_ms(100)),
         messages: Some(50),
     });
     let written = |seed, others: u32| {
@@ -142,7 +142,8 @@ fn a_flow_s_messages_depend_on_the_seed_and_its_number_only() {
 
 #[test]
 fn a_rate_out_of_range_is_refused() {
-    let app = AppConfig::Cbr(cbr::Config { rate_bps: 0, size_bytes: 100, messages: None });
+    let app =
+        AppConfig::Cbr(cbr::Config { rate_bps: 0, size_bytes: 100, random: false, messages: None });
     let mut net = Net::new(Path::clean(MBPS, Duration::ZERO), 1);
     let error = net.hosts[0].open_flow(&carrying(app)).unwrap_err();
     assert!(matches!(error, FlowError::App { flow: 1, .. }));

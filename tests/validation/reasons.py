@@ -17,8 +17,8 @@ repairs by RFC 6675."""
 REASONS: dict[str, str] = {
     "Agent/TCP/Fack": _FACK,
     "Agent/TCP/Vegas": """\
-ns-2's SYN has 1,040 bytes, ours 40 and options: an ACK more in 100 s. After two losses the slot of a
-segment never sent looks old to ns-2, which sends that one twice.""",
+ns-2's SYN has 1,040 bytes, ours 40 and options: an ACK more in 100 s. After two losses the slot of
+a segment never sent looks old to ns-2, which sends that one twice.""",
     "Agent/TCP/FullTcp": """\
 FullTcp is a TCP of its own in ns-2. Its window counts the duplicates that inflate it, and its
 go-back-N sends segments again that have arrived. Not traced further.""",

@@ -1,8 +1,11 @@
 //! A bulk transfer (FTP): everything is there to be sent from the start.
 //!
 //! All bytes are zeros and are written at once, since a length costs no memory. "Unlimited" is
-//! 2^60 bytes, 106 days at 1 Tb/s; ns-2's infinite FTP is 2^30 packets.
+//! 2^60 bytes, 106 days at 1 Tb/s; ns-2's infinite FTP is 2^30 packets. A length may be drawn for
+//! each flow: exponential or Pareto of a mean, a whole number of bytes, one at least.
 
+use crate::error::AppError;
+use crate::gaps::{self, Distribution};
 use crate::{Application, Content, Key, Model, Write, key};
 use narrows_common::{Rng, Time};
 use serde::{Deserialize, Serialize};
@@ -15,43 +18,76 @@ pub const MODEL: Model = Model {
     name: "bulk",
     title: "a transfer of given or unlimited length",
     reference: "ns-2 Application/FTP",
-    keys: &[Key { plan: "bytes", ..key::SIZE.named("bytes", "to transfer; absent: unlimited") }],
+    keys: &[
+        Key { plan: "bytes", ..key::SIZE.named("bytes", "to transfer; absent: unlimited") },
+        key::key(
+            "distribution",
+            "distribution",
+            key::Unit::Word,
+            "of bytes, which is then the mean: exponential or pareto; absent: none",
+        ),
+        key::key("shape", "shape", key::Unit::Number, "of pareto, above 1; absent: 1.5"),
+    ],
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bytes to transfer; absent is unlimited.
     #[serde(default)]
     pub bytes: Option<u64>,
+    /// Bytes are the mean of this; absent: they are what they are.
+    #[serde(default)]
+    pub distribution: Option<Distribution>,
+    /// The exponent of Pareto's tail.
+    #[serde(default = "gaps::ns2_shape")]
+    pub shape: f64,
+}
+
+impl Config {
+    /// A transfer of this many bytes; `None`: unlimited.
+    pub fn of_bytes(bytes: Option<u64>) -> Self {
+        Config { bytes, distribution: None, shape: gaps::ns2_shape() }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), AppError> {
+        gaps::check_shape(MODEL.name, self.shape)
+    }
 }
 
 /// The transfer.
 #[derive(Debug)]
 pub struct Bulk {
-    unwritten: u64,
-    unlimited: bool,
+    config: Config,
+    has_written: bool,
 }
 
 impl Bulk {
     /// A transfer before its first byte.
     pub fn new(config: &Config) -> Self {
-        Bulk {
-            unwritten: config.bytes.unwrap_or(UNLIMITED_BYTES),
-            unlimited: config.bytes.is_none(),
-        }
+        Bulk { config: *config, has_written: false }
     }
 }
 
 impl Application for Bulk {
-    fn poll_write(&mut self, _now: Time, _rng: &mut Rng) -> Option<Write> {
-        let len = core::mem::take(&mut self.unwritten);
+    fn poll_write(&mut self, _now: Time, rng: &mut Rng) -> Option<Write> {
+        if core::mem::replace(&mut self.has_written, true) {
+            return None;
+        }
+        let Config { bytes, distribution, shape } = self.config;
+        let bytes = bytes.unwrap_or(UNLIMITED_BYTES);
+        let len = match distribution {
+            Some(distribution) => {
+                (distribution.draw(bytes as f64, shape, rng) as u64).clamp(1, UNLIMITED_BYTES)
+            }
+            None => bytes,
+        };
         (len > 0).then_some(Write::Stream(Content::Zeros(len)))
     }
 
     fn is_finished(&self) -> bool {
-        !self.unlimited && self.unwritten == 0
+        self.config.bytes == Some(0) || (self.config.bytes.is_some() && self.has_written)
     }
 }
 
@@ -65,7 +101,7 @@ mod tests {
 
     #[test]
     fn writes_its_bytes_once_and_is_finished() {
-        let mut bulk = Bulk::new(&Config { bytes: Some(20_000_000) });
+        let mut bulk = Bulk::new(&Config::of_bytes(Some(20_000_000)));
         assert!(!bulk.is_finished());
         assert_eq!(write(&mut bulk), Some(Write::Stream(Content::Zeros(20_000_000))));
         assert_eq!(write(&mut bulk), None);
@@ -74,12 +110,30 @@ mod tests {
 
     #[test]
     fn an_unlimited_one_never_finishes_and_an_empty_one_is_finished_at_once() {
-        let mut unlimited = Bulk::new(&Config { bytes: None });
+        let mut unlimited = Bulk::new(&Config::of_bytes(None));
         let Some(Write::Stream(content)) = write(&mut unlimited) else { panic!("no bytes") };
         assert!(content.len() > 1 << 50);
         assert!(!unlimited.is_finished());
-        let mut empty = Bulk::new(&Config { bytes: Some(0) });
+        let mut empty = Bulk::new(&Config::of_bytes(Some(0)));
         assert_eq!(write(&mut empty), None);
         assert!(empty.is_finished());
+    }
+
+    #[test]
+    fn drawn_lengths_have_their_mean_and_tail() {
+        let config =
+            Config { bytes: Some(30_000), distribution: Some(Distribution::Pareto), shape: 3.0 };
+        let mut rng = Rng::from_seed(3);
+        let mut draw = || match Bulk::new(&config).poll_write(Time::ZERO, &mut rng) {
+            Some(Write::Stream(content)) => content.len(),
+            other => panic!("{other:?}"),
+        };
+        let lengths: Vec<u64> = (0..50_000).map(|_| draw()).collect();
+        // Scale 30,000 x 2/3; above twice that lies an eighth.
+        assert!(lengths.iter().all(|&len| len >= 20_000));
+        let mean = lengths.iter().sum::<u64>() as f64 / 50_000.0;
+        assert!((29_500.0..30_500.0).contains(&mean), "{mean}");
+        let above = lengths.iter().filter(|&&len| len > 40_000).count() as f64 / 50_000.0;
+        assert!((0.12..0.13).contains(&above), "{above}");
     }
 }

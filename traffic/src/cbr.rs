@@ -1,19 +1,26 @@
 //! A constant bit rate: messages of one length at even intervals, the first at the start.
 //!
-//! Source: ns-2's Application/Traffic/CBR with `random_ 0`; the interval is size x 8 / rate. The
-//! n-th message's time is computed from the start, so that nothing adds up.
+//! Source: ns-2's Application/Traffic/CBR; the interval is size x 8 / rate. The n-th message's time
+//! is computed from the start, so that nothing adds up. With `random` (`random_ 1`) each interval is
+//! longer or shorter by up to a half of it, uniformly and for itself.
 
 use crate::error::{self, AppError};
-use crate::paced::{Paced, Steady};
+use crate::paced::{Message, Paced, Schedule, Steady, transmission};
 use crate::{Model, key};
+use narrows_common::{Duration, Rng};
 use serde::{Deserialize, Serialize};
 
 /// The model's entry in the list.
 pub const MODEL: Model = Model {
     name: "cbr",
     title: "messages of one length at a constant bit rate",
-    reference: "ns-2 Application/Traffic/CBR with random_ 0, over TCP",
-    keys: &[key::RATE.needed(), key::SIZE.needed(), key::MESSAGES],
+    reference: "ns-2 Application/Traffic/CBR, over TCP",
+    keys: &[
+        key::RATE.needed(),
+        key::SIZE.needed(),
+        key::key("random", "random", key::Unit::Flag, "intervals vary by a half; absent: false"),
+        key::MESSAGES,
+    ],
 };
 
 /// What a scenario may say about it.
@@ -24,6 +31,9 @@ pub struct Config {
     pub rate_bps: u64,
     /// Length of a message.
     pub size_bytes: u32,
+    /// Each interval varies by up to a half of it.
+    #[serde(default)]
+    pub random: bool,
     /// Messages to write; absent is without end.
     #[serde(default)]
     pub messages: Option<u64>,
@@ -35,9 +45,30 @@ impl Config {
         error::check_size(MODEL.name, self.size_bytes)
     }
 
-    pub(crate) fn build(&self) -> Paced<impl crate::paced::Schedule + use<>> {
+    pub(crate) fn build(&self) -> Paced<Stream> {
         let bits = u64::from(self.size_bytes) * 8;
-        Paced::new(Steady::new(bits, self.rate_bps, self.size_bytes), self.messages)
+        let steady = Steady::new(bits, self.rate_bps, self.size_bytes);
+        let interval = transmission(1, bits, self.rate_bps);
+        let varied = self.random.then_some((interval, Duration::ZERO));
+        Paced::new(Stream { steady, varied }, self.messages)
+    }
+}
+
+/// The messages.
+#[derive(Debug)]
+pub struct Stream {
+    steady: Steady,
+    /// With random intervals: their mean, and when the next message comes.
+    varied: Option<(Duration, Duration)>,
+}
+
+impl Schedule for Stream {
+    fn next(&mut self, rng: &mut Rng) -> Option<Message> {
+        let message = self.steady.next(rng)?;
+        let Some((interval, after)) = &mut self.varied else { return Some(message) };
+        let now = *after;
+        *after += Duration::from_ps(interval.as_ps() / 2 + rng.range(0, interval.as_ps()));
+        Some(Message { after: now, ..message })
     }
 }
 
@@ -45,12 +76,13 @@ impl Config {
 mod tests {
     use super::*;
     use crate::paced::tests::written;
-    use narrows_common::{Duration, Time};
+    use narrows_common::Time;
 
     #[test]
     fn the_rate_holds_and_nothing_adds_up() {
         // 200 B at 7 bit/us: 228.571428571.. us each. The 7,000th message comes at 1.6 s sharp.
-        let config = Config { rate_bps: 7_000_000, size_bytes: 200, messages: Some(7_001) };
+        let config =
+            Config { rate_bps: 7_000_000, size_bytes: 200, random: false, messages: Some(7_001) };
         let start = Time::ZERO + Duration::from_ms(3);
         let all = written(&mut config.build(), start, Time::MAX, 1);
         assert_eq!(all.len(), 7_001);
@@ -58,5 +90,21 @@ mod tests {
         assert_eq!(all[1], (start + Duration::from_ps(228_571_428), 200));
         assert_eq!(all[2], (start + Duration::from_ps(457_142_857), 200));
         assert_eq!(all[7_000], (start + Duration::from_ms(1_600), 200));
+    }
+
+    #[test]
+    fn random_intervals_vary_by_a_half_and_keep_the_rate() {
+        // 1,000 B at 8 Mb/s: 1 ms.
+        let config =
+            Config { rate_bps: 8_000_000, size_bytes: 1_000, random: true, messages: Some(20_001) };
+        let all = written(&mut config.build(), Time::ZERO, Time::MAX, 1);
+        let gaps: Vec<f64> =
+            all.windows(2).map(|pair| pair[1].0.since(pair[0].0).as_secs_f64() * 1e3).collect();
+        assert!(gaps.iter().all(|gap| (0.5..=1.5).contains(gap)));
+        let mean = gaps.iter().sum::<f64>() / 20_000.0;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        // Uniform: an even share in each tenth of the range.
+        let first = gaps.iter().filter(|&&gap| gap < 0.6).count();
+        assert!((1_850..2_150).contains(&first), "{first}");
     }
 }

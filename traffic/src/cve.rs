@@ -3,7 +3,7 @@
 //! A flow is what a server sends one client: at every interval one update of each of the `users`
 //! in the client's part of the world, in turn, the first at the start. Message n is of user
 //! n mod `users`. An update replaces all earlier ones of its user: the receiver counts those that
-//! it could read no sooner than a newer one of the same user ([`superseded`]).
+//! it could read no sooner than a newer one of the same user.
 //! Gital et al. 2014 name updates of 80 B.
 
 use crate::error::{self, AppError};
@@ -77,12 +77,6 @@ impl Schedule for Updates {
     }
 }
 
-/// How many of `together` successive updates, readable at the same instant, were replaced by a
-/// newer one among them: all but the last of each user.
-pub fn superseded(together: u64, users: u32) -> u64 {
-    together.saturating_sub(users.into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,14 +92,5 @@ mod tests {
             written(&mut config.build(), Time::ZERO, Time::MAX, 1),
             [at(0), at(0), at(0), at(50), at(50), at(50), at(100), at(100)]
         );
-    }
-
-    #[test]
-    fn of_updates_that_come_together_the_last_of_each_user_counts() {
-        // Users 0 1 2 0 1: those of 0 and 1 that came first are replaced.
-        assert_eq!(superseded(5, 3), 2);
-        assert_eq!(superseded(3, 3), 0);
-        assert_eq!(superseded(1, 3), 0);
-        assert_eq!(superseded(4, 1), 3);
     }
 }

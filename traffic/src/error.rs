@@ -42,7 +42,15 @@ pub(crate) fn in_range<T: PartialOrd + fmt::Display>(
 }
 
 pub(crate) fn check_size(kind: &'static str, size_bytes: u32) -> Result<(), AppError> {
-    in_range(kind, "size_bytes", size_bytes, (HEADER_BYTES, u32::MAX))
+    check_length(kind, "size_bytes", size_bytes)
+}
+
+pub(crate) fn check_length(
+    kind: &'static str,
+    key: &'static str,
+    length_bytes: u32,
+) -> Result<(), AppError> {
+    in_range(kind, key, length_bytes, (HEADER_BYTES, u32::MAX))
 }
 
 pub(crate) fn check_rate(kind: &'static str, rate_bps: u64) -> Result<(), AppError> {

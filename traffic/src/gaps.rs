@@ -4,7 +4,39 @@
 //! `k a / (a - 1)` and tail `P(X > x) = (k / x)^a`. Both with u uniform in (0, 1], 53 bits, and
 //! the platform-independent functions of `libm`.
 
+use crate::error::{self, AppError};
 use narrows_common::Rng;
+use serde::{Deserialize, Serialize};
+
+/// How lengths are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// Without memory.
+    #[default]
+    Exponential,
+    /// With a heavy tail.
+    Pareto,
+}
+
+impl Distribution {
+    /// A length of the given mean; `shape` is Pareto's.
+    pub fn draw(self, mean: f64, shape: f64, rng: &mut Rng) -> f64 {
+        match self {
+            Distribution::Exponential => exponential(mean, rng),
+            Distribution::Pareto => pareto(mean, shape, rng),
+        }
+    }
+}
+
+/// ns-2's `shape_`.
+pub(crate) fn ns2_shape() -> f64 {
+    1.5
+}
+
+pub(crate) fn check_shape(kind: &'static str, shape: f64) -> Result<(), AppError> {
+    error::in_range(kind, "shape", shape, (1.01, 100.0))
+}
 
 /// An exponential length of the given mean.
 pub fn exponential(mean: f64, rng: &mut Rng) -> f64 {

@@ -16,6 +16,8 @@ pub enum Unit {
     Count,
     /// A number.
     Number,
+    /// True or false.
+    Flag,
     /// A word.
     Word,
     /// The path of a trace from the scenario's directory; `[picoseconds, bytes]` pairs in the plan.

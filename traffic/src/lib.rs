@@ -7,6 +7,7 @@
 pub mod bulk;
 pub mod cbr;
 pub mod cve;
+pub mod cve_server;
 mod error;
 pub mod evlbi;
 pub mod gaps;
@@ -14,6 +15,7 @@ pub mod key;
 pub mod message;
 pub mod on_off;
 pub mod paced;
+pub mod request_response;
 pub mod telnet;
 pub mod trace;
 
@@ -71,6 +73,9 @@ pub trait Application: fmt::Debug + Send {
         None
     }
 
+    /// A message of the other end was read.
+    fn handle_message(&mut self, _now: Time) {}
+
     /// True when it will never write again; the connection then closes after the last byte.
     fn is_finished(&self) -> bool;
 }
@@ -89,6 +94,10 @@ pub enum AppConfig {
     OnOff(on_off::Config),
     /// Updates of which the last counts.
     Cve(cve::Config),
+    /// Updates that a server sends on.
+    CveServer(cve_server::Config),
+    /// Requests and responses.
+    RequestResponse(request_response::Config),
     /// Frames at a required rate.
     Evlbi(evlbi::Config),
     /// What was recorded.
@@ -102,11 +111,13 @@ impl AppConfig {
     /// The first that is out of range.
     pub fn check(&self) -> Result<(), AppError> {
         match self {
-            AppConfig::Bulk(_) => Ok(()),
+            AppConfig::Bulk(config) => config.check(),
             AppConfig::Telnet(config) => config.check(),
             AppConfig::Cbr(config) => config.check(),
             AppConfig::OnOff(config) => config.check(),
             AppConfig::Cve(config) => config.check(),
+            AppConfig::CveServer(config) => config.check(),
+            AppConfig::RequestResponse(config) => config.check(),
             AppConfig::Evlbi(config) => config.check(),
             AppConfig::Trace(config) => config.check(),
         }
@@ -120,6 +131,8 @@ impl AppConfig {
             AppConfig::Cbr(config) => Box::new(config.build()),
             AppConfig::OnOff(config) => Box::new(config.build()),
             AppConfig::Cve(config) => Box::new(config.build()),
+            AppConfig::CveServer(config) => Box::new(config.build()),
+            AppConfig::RequestResponse(config) => Box::new(config.build()),
             AppConfig::Evlbi(config) => Box::new(config.build()),
             AppConfig::Trace(config) => Box::new(config.build()),
         }
@@ -133,6 +146,8 @@ impl AppConfig {
             AppConfig::Cbr(config) => config.messages.is_some(),
             AppConfig::OnOff(config) => config.messages.is_some(),
             AppConfig::Cve(config) => config.messages.is_some(),
+            AppConfig::CveServer(config) => config.messages.is_some(),
+            AppConfig::RequestResponse(config) => config.messages.is_some(),
             AppConfig::Evlbi(config) => config.messages.is_some(),
             AppConfig::Trace(_) => true,
         }
@@ -143,14 +158,52 @@ impl AppConfig {
         !matches!(self, AppConfig::Bulk(_))
     }
 
-    /// Of how many senders' states each message replaces an earlier one; `None` where messages
-    /// replace nothing.
-    pub fn replaced_states(&self) -> Option<u32> {
+    /// What a message replaces; `None` where messages replace nothing.
+    pub fn replaces(&self) -> Option<Replaces> {
         match self {
-            AppConfig::Cve(config) => Some(config.users),
+            AppConfig::Cve(config) => Some(Replaces::InTurn { users: config.users }),
+            AppConfig::CveServer(_) => Some(Replaces::ByOrigin),
             _ => None,
         }
     }
+
+    /// What the receiving end writes when it has read a message; `None`: nothing.
+    pub fn reaction(&self) -> Option<Reaction> {
+        match self {
+            AppConfig::RequestResponse(config) => {
+                Some(Reaction::Respond { length_bytes: config.response_bytes })
+            }
+            AppConfig::CveServer(config) => Some(Reaction::SendOn { group: config.partition }),
+            _ => None,
+        }
+    }
+}
+
+/// Which earlier messages a message replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaces {
+    /// Those of its user; so many users' messages come in turn.
+    InTurn {
+        /// How many.
+        users: u32,
+    },
+    /// Those of its origin ([`message::Header::origin`]).
+    ByOrigin,
+}
+
+/// What the receiving end of a flow does with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// It answers on the same connection, with the time at which the request was written.
+    Respond {
+        /// Length of the answer.
+        length_bytes: u32,
+    },
+    /// It sends the message on over the other connections to its host of the same group.
+    SendOn {
+        /// The group's number.
+        group: u32,
+    },
 }
 
 /// What there is to know about a model, for help, docs and tests.
@@ -173,6 +226,8 @@ pub const MODELS: &[Model] = &[
     cbr::MODEL,
     on_off::MODEL,
     cve::MODEL,
+    cve_server::MODEL,
+    request_response::MODEL,
     evlbi::MODEL,
     trace::MODEL,
 ];

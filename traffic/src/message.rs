@@ -18,13 +18,23 @@ const MAGIC: [u8; 4] = *b"nrwm";
 pub struct Header {
     /// Length of the message with its header.
     pub length_bytes: u32,
-    /// Number of the message in its flow, from 0.
+    /// Number of the message in its flow, from 0; of one sent on, its origin in the upper half.
     pub number: u64,
     /// When the application wrote it.
     pub written_at: Time,
 }
 
 impl Header {
+    /// The flow on which a message that was sent on was written first.
+    pub fn origin(number: u64) -> u32 {
+        (number >> 32) as u32
+    }
+
+    /// The header of this message, sent on from the flow `origin`.
+    pub fn sent_on(self, origin: u32) -> Header {
+        Header { number: u64::from(origin) << 32 | self.number & 0xffff_ffff, ..self }
+    }
+
     /// The header's bytes.
     pub fn emit(&self) -> [u8; HEADER_BYTES as usize] {
         let mut bytes = [0; HEADER_BYTES as usize];

@@ -8,13 +8,12 @@
 //! A length that a heavy tail makes longer than 11 days is 11 days.
 
 use crate::error::{self, AppError, MOST_GAP};
+use crate::gaps::{self, Distribution};
 use crate::paced::{Message, Paced, Schedule, transmission};
-use crate::{Model, gaps, key};
+use crate::{Model, key};
 use narrows_common::{Duration, Rng};
 use serde::{Deserialize, Serialize};
 
-/// ns-2's `shape_`.
-const NS2_SHAPE: f64 = 1.5;
 const MOST_MESSAGES: f64 = 1e15;
 
 /// The model's entry in the list.
@@ -38,17 +37,6 @@ pub const MODEL: Model = Model {
     ],
 };
 
-/// How bursts and pauses are distributed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Distribution {
-    /// Without memory.
-    #[default]
-    Exponential,
-    /// With a heavy tail.
-    Pareto,
-}
-
 /// What a scenario may say about it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,15 +55,11 @@ pub struct Config {
     #[serde(default)]
     pub distribution: Distribution,
     /// The exponent of Pareto's tail.
-    #[serde(default = "ns2_shape")]
+    #[serde(default = "gaps::ns2_shape")]
     pub shape: f64,
     /// Messages to write; absent is without end.
     #[serde(default)]
     pub messages: Option<u64>,
-}
-
-fn ns2_shape() -> f64 {
-    NS2_SHAPE
 }
 
 impl Config {
@@ -84,7 +68,7 @@ impl Config {
         error::check_size(MODEL.name, self.size_bytes)?;
         error::check_gap(MODEL.name, "on_ps", self.on)?;
         error::check_gap(MODEL.name, "off_ps", self.off)?;
-        error::in_range(MODEL.name, "shape", self.shape, (1.01, 100.0))
+        gaps::check_shape(MODEL.name, self.shape)
     }
 
     pub(crate) fn build(&self) -> Paced<Bursts> {
@@ -93,10 +77,7 @@ impl Config {
     }
 
     fn draw(&self, mean: f64, rng: &mut Rng) -> f64 {
-        match self.distribution {
-            Distribution::Exponential => gaps::exponential(mean, rng),
-            Distribution::Pareto => gaps::pareto(mean, self.shape, rng),
-        }
+        self.distribution.draw(mean, self.shape, rng)
     }
 }
 

@@ -140,6 +140,7 @@ pub fn flow(
         profile: profile.to_owned(),
         segment_bytes: None,
         window_bytes: None,
+        send_buffer_bytes: None,
         initial_window: None,
         sink: None,
         initial_ssthresh: None,
@@ -147,13 +148,11 @@ pub fn flow(
         sack: None,
         timestamps: None,
         ecn: None,
-        keep_alive: None,
-        user_timeout: None,
         min_rto: None,
         nagle: None,
         data_on_syn: None,
         params: Default::default(),
-        app: AppConfig::Bulk(bulk::Config { bytes }),
+        app: AppConfig::Bulk(bulk::Config::of_bytes(bytes)),
         record: Recording::Off,
     }
 }

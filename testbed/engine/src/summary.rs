@@ -81,6 +81,8 @@ struct FlowSummary {
 struct MessagesSummary {
     /// Read to their end.
     read: u64,
+    /// Left out because the send buffer had no room for them.
+    skipped: u64,
     /// Of these, states that a newer one replaced at the instant at which they could be read; absent
     /// where messages replace nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,8 +234,10 @@ impl FlowSummary {
             was_reset: sender.was_reset,
             rtt_ms: Quantiles::of(&sender.rtt),
             one_way_delay_ms: Quantiles::of(&receiver.one_way_delay),
-            messages: receiver.messages.map(|messages| MessagesSummary {
+            // Where both ends write, the latencies are of what the sender's end reads.
+            messages: sender.messages.or(receiver.messages).map(|messages| MessagesSummary {
                 read: messages.read,
+                skipped: sender.skipped_messages + receiver.skipped_messages,
                 superseded: messages.superseded,
                 garbled: messages.is_garbled,
             }),

@@ -27,12 +27,9 @@ impl Connection {
             Self::send_early_ack,
             Self::send_again_or_new,
             Self::send_probe,
-            Self::send_keep_alive,
             Self::send_ack,
         ];
-        let has_sent = steps.into_iter().any(|step| step(self, now, packet));
-        self.follow_waiting(now);
-        has_sent
+        steps.into_iter().any(|step| step(self, now, packet))
     }
 
     fn send_reset(&mut self, now: Time, packet: &mut Packet) -> bool {
@@ -79,9 +76,6 @@ impl Connection {
         }
         self.emitter.finish(packet);
         self.syn_sent_at = now;
-        if !is_active {
-            self.receiver.on_ack_sent();
-        }
         self.receiver.due = AckDue::No;
         self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
         true
@@ -154,9 +148,6 @@ impl Connection {
         let payload_bytes = data_end.saturating_sub(start).min(limit.into()) as u32;
         let mut sent_to = start + u64::from(payload_bytes);
         let mut flags = Flags::ACK;
-        if payload_bytes > 0 && sent_to == self.sender.buffer.end() {
-            flags = flags.with(Flags::PSH);
-        }
         if self.fin_end() == Some(end) && sent_to + 1 == end {
             flags = flags.with(Flags::FIN);
             sent_to = end;
@@ -278,7 +269,7 @@ impl Connection {
     }
 
     /// Writes a segment of `[start, start + payload_bytes)`; whatever leaves acknowledges.
-    pub(super) fn emit(
+    fn emit(
         &mut self,
         now: Time,
         start: u64,

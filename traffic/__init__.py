@@ -1,1 +1,0 @@
-"""Workload models (Rust, `src/`), and what sends and reads packets from Python (`scapy/`)."""
