@@ -110,6 +110,17 @@ def parser() -> argparse.ArgumentParser:
     stf.add_argument("--p4info", type=Path, metavar="FILE.txtpb", help="checked against P.json")
     stf.set_defaults(command=run_stf)
 
+    kernel = commands.add_parser(
+        "kernel", help="run a program with our variants in the Linux kernel (eBPF)"
+    )
+    kernel.add_argument("variants", nargs="?", default="", metavar="VARIANT,…", help="by name")
+    kernel.add_argument("program", nargs=argparse.REMAINDER, help="and its arguments")
+    kernel.set_defaults(command=run_with_kernel)
+
+    drill = commands.add_parser("packetdrill", help="play packetdrill scripts to our TCP")
+    drill.add_argument("scripts", type=Path, nargs="+", metavar="SCRIPT.pkt", help="the scripts")
+    drill.set_defaults(command=run_packetdrill)
+
     listing = commands.add_parser("list", help="what there is to choose from")
     listing.add_argument("what", choices=LISTS)
     listing.set_defaults(command=list_what)
@@ -274,6 +285,20 @@ def reproduce_paper(options: argparse.Namespace) -> int:
         where = f"{outcome.job.final.parent.name}: {outcome.job.name}"
         print(f"narrows: {where}: {outcome.message}", file=sys.stderr)
     return FAILED if done.failed else DONE
+
+
+def run_with_kernel(options: argparse.Namespace) -> int:
+    """`narrows kernel`."""
+    from testbed.linux import command
+
+    return command.main(options.variants.split(","), options.program)
+
+
+def run_packetdrill(options: argparse.Namespace) -> int:
+    """`narrows packetdrill`."""
+    from testbed.packetdrill import play
+
+    return play.main(options.scripts)
 
 
 def run_stf(options: argparse.Namespace) -> int:

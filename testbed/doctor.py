@@ -143,6 +143,28 @@ def dpdk() -> str | None:
     return f"libdpdk {version}" if version else None
 
 
+def all_on_path(*names: str) -> Callable[[], str | None]:
+    """Finds programs that only serve together."""
+    return lambda: ", ".join(names) if all(map(shutil.which, names)) else None
+
+
+def ebpf_tools() -> str | None:
+    """What compiles and loads the kernel's variants."""
+    headers = Path("/usr/include/bpf/bpf_helpers.h")
+    return all_on_path("clang", "bpftool")() if headers.exists() else None
+
+
+def kernel_types() -> str | None:
+    """The running kernel's description of its own types."""
+    path = Path("/sys/kernel/btf/vmlinux")
+    return str(path) if path.exists() else None
+
+
+def root() -> str | None:
+    """Whether we may make namespaces and load eBPF."""
+    return "yes" if os.geteuid() == 0 else None
+
+
 def update_rust() -> str:
     """How to get a recent Rust here."""
     return "rustup update stable && rustup default stable" if shutil.which("rustup") else GET_RUSTUP
@@ -173,6 +195,15 @@ NEEDS = [
     Need("libdpdk", "target dpdk, live ports of narrows switch", dpdk,
          {"apt-get": ["libdpdk-dev"], "dnf": ["dpdk-devel"]}, "https://core.dpdk.org/download/",
          set_up=True),
+    Need("ip and ethtool", "tests against the kernel's TCP", all_on_path("ip", "ethtool"),
+         {"apt-get": ["iproute2", "ethtool"], "dnf": ["iproute", "ethtool"]}),
+    Need("clang, bpftool and libbpf's headers", "narrows kernel", ebpf_tools,
+         {"apt-get": ["clang", "bpftool", "libbpf-dev"],
+          "dnf": ["clang", "bpftool", "libbpf-devel"]}),
+    Need("types of the kernel", "narrows kernel", kernel_types, {},
+         "a kernel with CONFIG_DEBUG_INFO_BTF, as distributions have it"),
+    Need("root", "narrows kernel, tests against the kernel's TCP", root, {},
+         "sudo, in front of the command"),
 ]  # fmt: skip
 
 

@@ -26,6 +26,7 @@ PYTHON_MAY = {
     "analysis": set(),
     "switch": set(),
     "testbed": {"controller", "analysis", "switch"},
+    "traffic": set(),
     "bench": {"testbed"},
 }
 """The packages of ours that each Python room may import, itself aside."""

@@ -41,6 +41,8 @@ fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
         sack: Some(true),
         timestamps: None,
         ecn: None,
+        keep_alive: None,
+        user_timeout: None,
         min_rto: None,
         nagle: None,
         data_on_syn: None,

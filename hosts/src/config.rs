@@ -5,6 +5,7 @@ use crate::addr::{Endpoint, Mac};
 use crate::cc::{Need, Parameters, VARIANTS, Variant};
 use crate::ns2::{self, SINKS};
 use crate::profile::{PROFILES, Profile, SegmentSize};
+use crate::tcp::KeepAlive;
 use crate::tcp::options::TIMESTAMPS_BYTES;
 use crate::tcp::recovery::{RECOVERIES, Rule};
 use core::net::Ipv4Addr;
@@ -108,6 +109,13 @@ pub struct FlowConfig {
     /// The first segment of the sender's data leaves with its SYN (T/TCP); off by default.
     #[serde(default)]
     pub data_on_syn: Option<bool>,
+    /// Keep-alives; none by default.
+    #[serde(default)]
+    pub keep_alive: Option<KeepAlive>,
+    /// How long what is sent may wait for an answer before the connection is given up; for ever
+    /// by default.
+    #[serde(rename = "user_timeout_ps", default)]
+    pub user_timeout: Option<Duration>,
     /// The variant's own parameters.
     #[serde(default)]
     pub params: BTreeMap<String, f64>,
@@ -188,6 +196,10 @@ pub struct Settings {
     pub ecn: bool,
     /// Whether data leaves with the SYN, and is taken from it.
     pub data_on_syn: bool,
+    /// Keep-alives.
+    pub keep_alive: Option<KeepAlive>,
+    /// How long what is sent may wait for an answer.
+    pub user_timeout: Option<Duration>,
     /// Whether the receiver keeps the bytes themselves, not only their number.
     pub keeps_content: bool,
 }
@@ -275,6 +287,8 @@ impl Settings {
             window_bytes,
             ecn: flow.ecn.unwrap_or_else(|| variant.needs.contains(&Need::Ecn)),
             data_on_syn: flow.data_on_syn.unwrap_or(false),
+            keep_alive: flow.keep_alive,
+            user_timeout: flow.user_timeout,
             keeps_content: flow.app.has_messages(),
         })
     }

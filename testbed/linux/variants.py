@@ -59,6 +59,11 @@ def ours() -> list[str]:
     return sorted(path.name.split(".")[0].replace("_", "-") for path in SOURCES.glob("*.bpf.c"))
 
 
+def kernel_name(variant: str) -> str:
+    """What one of our variants is called in the kernel, which has 15 characters for it."""
+    return PREFIX + variant.replace("-", "_")
+
+
 def built_in() -> list[str]:
     """What the kernel has itself, its modules that are loaded included."""
     return [name for name in AVAILABLE.read_text().split() if not name.startswith(PREFIX)]
@@ -89,7 +94,7 @@ def _registered(variant: str) -> Iterator[str]:
         )
     if lacking := missing():
         raise VariantError(f'variant "{variant}": {"; ".join(lacking)}')
-    name = PREFIX + variant.replace("-", "_")
+    name = kernel_name(variant)
     with _changing():
         sweep()
         held = os.open(lock_of(name), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -235,7 +235,10 @@ PAPER: Final = Paper(
             "friendliness",
             "Fig. 6: each variant against BIC, 622 Mb/s and 300 ms",
             "wang-2013/friendliness.toml",
-            quick=(("sweep.choice.tcp", ["app-tcp", "cubic", "hstcp", "stcp"]),),
+            quick=(
+                ("sweep.choice.tcp", ["app-tcp", "cubic", "hstcp", "stcp"]),
+                ("duration", "60s"),
+            ),
         ),
         Experiment(
             "dynamic",
@@ -243,7 +246,8 @@ PAPER: Final = Paper(
             "wang-2013/dynamic.toml",
             quick=(("sweep.choice.tcp", list(QUICK_TCP)), ("duration", "20s")),
             sensitivity=(
-                ("sweep.choice.tcp", ["app-tcp", "htcp", "hybla", "westwood", "vegas", "veno"]),
+                ("sweep.choice.tcp", ["app-tcp", "htcp", "hybla", "vegas", "veno"]),
+                ("sweep.choice.path", ["international"]),
                 ("duration", "20s"),
             ),
         ),

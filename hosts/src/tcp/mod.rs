@@ -23,7 +23,7 @@ pub mod seq;
 pub mod timers;
 pub mod wire;
 
-pub use connection::{Connection, State};
+pub use connection::{Connection, KeepAlive, State};
 
 /// Percentiles of a flow's delays are within 2^-7, 0.8 %, so that thousands of flows stay small.
 pub(crate) const DELAY_PRECISION_BITS: u32 = 6;

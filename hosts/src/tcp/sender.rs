@@ -1,17 +1,19 @@
 //! The sending half of a connection: what an ACK means, and what may be sent now.
 
+mod build;
+mod path;
+
 use super::DELAY_PRECISION_BITS;
-use super::rate::{Departure, RateEstimator};
-use super::recovery::{self, Delivery, Outcome, Recovery, Send, Stage, Transmission};
+use super::rate::RateEstimator;
+use super::recovery::{Delivery, Outcome, Recovery, Send, Stage, Transmission};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::sent_log::Acked;
-use crate::cc::{
-    self, Ack, Class, Congestion, CongestionControl, Departing, LostSegment, PathSample,
-};
+use crate::cc::{self, Ack, Class, Congestion, CongestionControl};
 use crate::config::Settings;
-use crate::profile::{Cut, Growth, IdleRestart, InitialSsthresh, InitialWindow, Profile};
+use crate::profile::{Cut, Growth, IdleRestart, Profile};
+use build::{build_cc, build_recovery, initial_window_bytes};
 use narrows_common::histogram::Histogram;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
@@ -204,78 +206,6 @@ impl Sender {
     fn tell_sent(&mut self, now: Time, start: u64, end: u64) {
         let (srtt, rto) = (self.rtt.srtt(), self.rtt.rto());
         self.recovery.on_sent(&self.board, &Transmission { now, start, end, srtt, rto });
-    }
-
-    fn departure(&mut self, now: Time, bytes: u64, flight_bytes: u64) -> Departure {
-        let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
-        self.cc.on_departure(&Departing {
-            now,
-            flight_bytes,
-            is_app_limited: self.rate.is_app_limited(),
-            delivered_bytes: self.rate.delivered_bytes(),
-        });
-        self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes)
-    }
-
-    /// Tells congestion control what was found lost.
-    fn tell_losses(&mut self, now: Time) {
-        while let Some(lost) = self.board.sent.poll_lost() {
-            self.lost_bytes += lost.bytes;
-            self.cc.on_segment_lost(&LostSegment {
-                now,
-                bytes: lost.bytes,
-                begins_range: lost.begins_range,
-                departure: lost.departure,
-                lost_bytes: self.lost_bytes,
-                delivered_bytes: self.rate.delivered_bytes(),
-            });
-        }
-    }
-
-    /// Tells congestion control what the present ACK says of the path.
-    fn tell_path(&mut self, now: Time, is_cwnd_limited: bool) {
-        if !self.keeps_segments {
-            return;
-        }
-        let rate = self.rate.sample(self.lost_bytes, self.rtt.min_rtt());
-        if rate.newly_delivered_bytes == 0 {
-            return;
-        }
-        let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
-        self.cc.on_path_sample(&PathSample {
-            now,
-            rate,
-            delivered_bytes: self.rate.delivered_bytes(),
-            lost_bytes: self.lost_bytes,
-            in_flight_bytes,
-            is_cwnd_limited,
-            stage: self.recovery.stage(),
-        });
-        if self.cc.limits_itself() {
-            self.rate.on_app_limited(in_flight_bytes);
-        }
-    }
-
-    /// When the next segment may leave; `None`: now.
-    pub fn paced_until(&self, now: Time) -> Option<Time> {
-        (self.next_send_at > now).then_some(self.next_send_at)
-    }
-
-    /// A segment of `bytes` leaves: the next is held back by as long as it takes at the pace.
-    fn pace(&mut self, now: Time, bytes: u64) {
-        if let Some(rate) = self.cc.pacing_bytes_per_sec() {
-            let span_ps = u128::from(bytes) * 1_000_000_000_000 / u128::from(rate.max(1));
-            // A minute at most, whatever the model has come to.
-            let span_ps = u64::try_from(span_ps).unwrap_or(u64::MAX);
-            let span = Duration::from_ps(span_ps).min(Duration::from_secs(60));
-            self.next_send_at = self.next_send_at.max(now) + span;
-        }
-    }
-
-    /// Nothing is left to be sent though the window has room (the draft's
-    /// CheckIfApplicationLimited).
-    pub fn on_app_limited(&mut self) {
-        self.rate.on_app_limited(self.recovery.pipe_bytes(&self.board));
     }
 
     /// `[start, end)` left again.
@@ -615,56 +545,5 @@ impl Sender {
     /// Bytes of the application acknowledged in sequence.
     pub fn acked_bytes(&self) -> u64 {
         self.board.una().min(self.buffer.end()).saturating_sub(1)
-    }
-}
-
-fn build_cc(
-    settings: &Settings,
-    mss: u32,
-    lost_syn: bool,
-    handshake_rtt: Option<Duration>,
-    seed: u64,
-) -> Box<dyn CongestionControl> {
-    // RFC 5681 section 3.1: one segment when the SYN or its answer was lost.
-    let initial_window_bytes =
-        if lost_syn { mss.into() } else { initial_window_bytes(&settings.profile, mss) };
-    let bytes = |segments: u32| u64::from(segments) * u64::from(mss);
-    let initial_ssthresh_bytes = match settings.profile.initial_ssthresh {
-        InitialSsthresh::Unlimited => u64::MAX,
-        InitialSsthresh::OfferedWindow => settings.window_bytes,
-        InitialSsthresh::Segments(segments) => bytes(segments),
-        InitialSsthresh::SegmentsOf(variants) => {
-            let own = variants.iter().find(|(name, _)| *name == settings.variant.name);
-            own.map_or(u64::MAX, |&(_, segments)| bytes(segments))
-        }
-    };
-    (settings.variant.build)(&cc::Setup {
-        mss,
-        initial_window_bytes,
-        initial_ssthresh_bytes,
-        times_every_segment: settings.profile.times_every_segment,
-        handshake_rtt,
-        seed,
-        parameters: settings.parameters.clone(),
-    })
-}
-
-fn build_recovery(settings: &Settings, mss: u32, has_sack: bool) -> Box<dyn Recovery> {
-    // A peer without SACK: RFC 6582 is made for it.
-    let needs_sack = settings.recovery.needs.contains(&cc::Need::Sack);
-    let rule = if needs_sack && !has_sack { &recovery::newreno::RULE } else { settings.recovery };
-    (rule.build)(&recovery::Setup {
-        mss,
-        dupack_threshold: settings.profile.dupack_threshold,
-        limited_transmit: settings.profile.limited_transmit,
-        ns2_newreno: settings.profile.ns2_newreno,
-    })
-}
-
-fn initial_window_bytes(profile: &Profile, mss: u32) -> u64 {
-    let mss = u64::from(mss);
-    match profile.initial_window {
-        InitialWindow::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
-        InitialWindow::Segments(segments) => u64::from(segments) * mss,
     }
 }

@@ -15,12 +15,23 @@ pub enum Timer {
     DelayedAck,
     /// TIME-WAIT's 2 MSL.
     TimeWait,
+    /// The next keep-alive (RFC 9293 section 3.8.4).
+    KeepAlive,
+    /// The user timeout (RFC 9293 section 3.9.1).
+    User,
 }
 
 impl Timer {
     /// All of them, in the order in which they fire at the same instant.
-    pub const ALL: [Timer; 5] =
-        [Timer::Retransmit, Timer::Persist, Timer::Pace, Timer::DelayedAck, Timer::TimeWait];
+    pub const ALL: [Timer; 7] = [
+        Timer::Retransmit,
+        Timer::Persist,
+        Timer::Pace,
+        Timer::DelayedAck,
+        Timer::TimeWait,
+        Timer::KeepAlive,
+        Timer::User,
+    ];
 }
 
 /// When each timer fires; [`Time::MAX`] is never.

@@ -148,6 +148,8 @@ pub fn flow(
         sack: None,
         timestamps: None,
         ecn: None,
+        keep_alive: None,
+        user_timeout: None,
         min_rto: None,
         nagle: None,
         data_on_syn: None,

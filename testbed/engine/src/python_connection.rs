@@ -141,6 +141,12 @@ impl PyConnection {
         self.tcp().was_reset()
     }
 
+    /// True when we gave up waiting for the peer.
+    #[getter]
+    fn has_given_up(&mut self) -> bool {
+        self.tcp().has_given_up()
+    }
+
     /// True when the peer has closed and everything was read.
     #[getter]
     fn is_read_to_end(&mut self) -> bool {

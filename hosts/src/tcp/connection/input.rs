@@ -22,6 +22,7 @@ enum Step {
 impl Connection {
     /// A segment of this connection arrived, its checksums verified.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment<'_>) {
+        self.on_heard(now);
         match self.state {
             State::Closed => {}
             State::Listen => self.handle_in_listen(now, segment),
@@ -250,6 +251,7 @@ impl Connection {
     }
 
     fn take_new_ack(&mut self, now: Time, segment: &Segment<'_>, ack: u64) {
+        self.on_progress();
         let echoed = self.echoed_rtt(now, segment);
         let echoes_mark = self.echoes_mark(segment);
         let restarts_timer = self.sender.on_ack(now, ack, echoed, echoes_mark);
@@ -305,6 +307,9 @@ impl Connection {
         let has_changed = edge != self.sender.window_edge;
         self.sender.window_edge = edge;
         self.sender.max_window_bytes = self.sender.max_window_bytes.max(window_bytes);
+        if self.timers.is_set(Timer::Persist) {
+            self.on_progress();
+        }
         if edge > self.sender.board.nxt() {
             self.timers.stop(Timer::Persist);
             self.must_probe = false;

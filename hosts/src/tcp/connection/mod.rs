@@ -4,10 +4,11 @@
 //! [`Connection::poll_transmit`] and [`Connection::poll_timeout`]; spurious calls are no-ops.
 //! Input and transmission are lists of named steps, in `input.rs` and `output.rs`.
 //!
-//! Not implemented: urgent data, keep-alives, giving up (R2 of RFC 9293 section 3.8.3).
+//! Not implemented: urgent data.
 //! TIME-WAIT lasts 60 s, as in Linux (RFC 9293 recommends 4 minutes).
 
 mod input;
+mod liveness;
 mod output;
 
 use super::receiver::{AckDue, Receiver, ReceiverCounters};
@@ -15,6 +16,8 @@ use super::sender::{Sender, SenderCounters};
 use super::timers::{Timer, TimerTable};
 use super::wire::Emitter;
 use crate::config::Settings;
+pub use liveness::KeepAlive;
+use liveness::Liveness;
 use narrows_common::histogram::Summary;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Rng, Time};
@@ -70,6 +73,7 @@ pub struct Connection {
     probed_to: u64,
     /// Doublings of the zero-window probe's interval.
     probe_backoff: u32,
+    liveness: Liveness,
     must_reset: bool,
     was_reset: bool,
     established_at: Option<Time>,
@@ -99,6 +103,7 @@ impl Connection {
             must_probe: false,
             probed_to: 0,
             probe_backoff: 0,
+            liveness: Liveness::default(),
             must_reset: false,
             was_reset: false,
             established_at: None,
@@ -184,9 +189,14 @@ impl Connection {
         peer_closed && self.receiver.buffer.unread_bytes() == 0
     }
 
-    /// True when a reset ended it.
+    /// True when a reset ended it, the peer's or ours on giving up.
     pub fn was_reset(&self) -> bool {
         self.was_reset
+    }
+
+    /// True when the peer did not answer keep-alives, or nothing within the user timeout.
+    pub fn has_given_up(&self) -> bool {
+        self.liveness.has_given_up
     }
 
     /// When the handshake was done.
@@ -258,6 +268,8 @@ impl Connection {
                 Timer::Pace => {}
                 Timer::DelayedAck => self.receiver.due = AckDue::Now,
                 Timer::TimeWait => self.enter_closed(),
+                Timer::KeepAlive => self.on_keep_alive_timer(now),
+                Timer::User => self.give_up(),
             }
         }
     }

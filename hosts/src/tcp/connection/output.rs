@@ -27,9 +27,12 @@ impl Connection {
             Self::send_early_ack,
             Self::send_again_or_new,
             Self::send_probe,
+            Self::send_keep_alive,
             Self::send_ack,
         ];
-        steps.into_iter().any(|step| step(self, now, packet))
+        let has_sent = steps.into_iter().any(|step| step(self, now, packet));
+        self.follow_waiting(now);
+        has_sent
     }
 
     fn send_reset(&mut self, now: Time, packet: &mut Packet) -> bool {
@@ -76,6 +79,9 @@ impl Connection {
         }
         self.emitter.finish(packet);
         self.syn_sent_at = now;
+        if !is_active {
+            self.receiver.on_ack_sent();
+        }
         self.receiver.due = AckDue::No;
         self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
         true
@@ -148,6 +154,9 @@ impl Connection {
         let payload_bytes = data_end.saturating_sub(start).min(limit.into()) as u32;
         let mut sent_to = start + u64::from(payload_bytes);
         let mut flags = Flags::ACK;
+        if payload_bytes > 0 && sent_to == self.sender.buffer.end() {
+            flags = flags.with(Flags::PSH);
+        }
         if self.fin_end() == Some(end) && sent_to + 1 == end {
             flags = flags.with(Flags::FIN);
             sent_to = end;
@@ -269,7 +278,7 @@ impl Connection {
     }
 
     /// Writes a segment of `[start, start + payload_bytes)`; whatever leaves acknowledges.
-    fn emit(
+    pub(super) fn emit(
         &mut self,
         now: Time,
         start: u64,

@@ -137,6 +137,8 @@ impl Recovery for Vegas {
     fn on_ack(&mut self, board: &mut Scoreboard, _acked_bytes: u64) -> Outcome {
         let was_inflated = self.dupacks > self.setup.dupack_threshold && self.inflation_bytes > 0;
         (self.dupacks, self.inflation_bytes) = (0, 0);
+        // What was to be sent again has arrived.
+        self.must_send_first = false;
         if self.stage == Stage::Recovery || board.una() >= self.recover {
             self.stage = Stage::Open;
         }

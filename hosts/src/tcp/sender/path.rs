@@ -1,0 +1,81 @@
+//! What a sender tells congestion control of the path, and the pace at which segments leave.
+
+use super::Sender;
+use crate::cc::{Departing, LostSegment, PathSample};
+use crate::tcp::rate::Departure;
+use narrows_common::{Duration, Time};
+
+impl Sender {
+    /// Notes what leaves, and tells congestion control of it.
+    pub(super) fn departure(&mut self, now: Time, bytes: u64, flight_bytes: u64) -> Departure {
+        let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
+        self.cc.on_departure(&Departing {
+            now,
+            flight_bytes,
+            is_app_limited: self.rate.is_app_limited(),
+            delivered_bytes: self.rate.delivered_bytes(),
+        });
+        self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes)
+    }
+
+    /// Tells congestion control what was found lost.
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        while let Some(lost) = self.board.sent.poll_lost() {
+            self.lost_bytes += lost.bytes;
+            self.cc.on_segment_lost(&LostSegment {
+                now,
+                bytes: lost.bytes,
+                begins_range: lost.begins_range,
+                departure: lost.departure,
+                lost_bytes: self.lost_bytes,
+                delivered_bytes: self.rate.delivered_bytes(),
+            });
+        }
+    }
+
+    /// Tells congestion control what the present ACK says of the path.
+    pub(super) fn tell_path(&mut self, now: Time, is_cwnd_limited: bool) {
+        if !self.keeps_segments {
+            return;
+        }
+        let rate = self.rate.sample(self.lost_bytes, self.rtt.min_rtt());
+        if rate.newly_delivered_bytes == 0 {
+            return;
+        }
+        let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
+        self.cc.on_path_sample(&PathSample {
+            now,
+            rate,
+            delivered_bytes: self.rate.delivered_bytes(),
+            lost_bytes: self.lost_bytes,
+            in_flight_bytes,
+            is_cwnd_limited,
+            stage: self.recovery.stage(),
+        });
+        if self.cc.limits_itself() {
+            self.rate.on_app_limited(in_flight_bytes);
+        }
+    }
+
+    /// When the next segment may leave; `None`: now.
+    pub fn paced_until(&self, now: Time) -> Option<Time> {
+        (self.next_send_at > now).then_some(self.next_send_at)
+    }
+
+    /// A segment of `bytes` leaves: the next is held back by as long as it takes at the pace.
+    pub(super) fn pace(&mut self, now: Time, bytes: u64) {
+        if let Some(rate) = self.cc.pacing_bytes_per_sec() {
+            let span_ps = u128::from(bytes) * 1_000_000_000_000 / u128::from(rate.max(1));
+            // A minute at most, whatever the model has come to.
+            let span_ps = u64::try_from(span_ps).unwrap_or(u64::MAX);
+            let span = Duration::from_ps(span_ps).min(Duration::from_secs(60));
+            self.next_send_at = self.next_send_at.max(now) + span;
+        }
+    }
+
+    /// Nothing is left to be sent though the window has room (the draft's
+    /// CheckIfApplicationLimited).
+    pub fn on_app_limited(&mut self) {
+        self.rate.on_app_limited(self.recovery.pipe_bytes(&self.board));
+    }
+}

@@ -1,0 +1,1 @@
+"""Scripts in packetdrill's dialect, played to our TCP in virtual time (docs/packetdrill.md)."""

@@ -1,0 +1,1 @@
+"""Workload models (Rust, `src/`), and what sends and reads packets from Python (`scapy/`)."""

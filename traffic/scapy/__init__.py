@@ -1,0 +1,25 @@
+"""The testbed's formats as Scapy layers, and packet tests that any target can be given.
+
+Importing it is enough for Scapy to dissect reports, stamps and messages (`load_layers`).
+"""
+
+from __future__ import annotations
+
+from traffic.scapy.payload import Message, Stamp
+from traffic.scapy.report import (
+    FlowMetadata,
+    HopMetadata,
+    IndividualReport,
+    TelemetryReport,
+    collect_on,
+)
+
+__all__ = [
+    "FlowMetadata",
+    "HopMetadata",
+    "IndividualReport",
+    "Message",
+    "Stamp",
+    "TelemetryReport",
+    "collect_on",
+]
