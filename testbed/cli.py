@@ -77,6 +77,10 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time (one per core)"
     )
+    run.add_argument(
+        "--scheduler", metavar="ADDRESS",
+        help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786",
+    )  # fmt: skip
     run.add_argument("--resume", action="store_true", help="keep finished runs that are the same")
     run.add_argument("--no-figures", action="store_true", help="draw none")
     run.set_defaults(command=run_scenario)
@@ -144,6 +148,9 @@ def run_scenario(options: argparse.Namespace) -> int:
         options.jobs = 1
     if options.jobs < 1:
         raise InputError("--jobs", [Problem(str(options.jobs), "expected at least 1")])
+    if options.scheduler and options.target != "sim":
+        problem = Problem(options.target, "needs ports of this machine; sim does not")
+        raise InputError("--scheduler", [problem])
     # The first worker starts up while the scenario is read.
     with process.spare() as spare:
         return run_points(options, spare)
@@ -167,8 +174,14 @@ def run_points(options: argparse.Namespace, spare: Spare) -> int:
     title = read[0].scenario.title
     results = options.out / source.stem
     with show.Shown(len(todo)) as shown:
-        shown.line(f"{title}: {len(todo)} runs, {min(options.jobs, len(todo))} at a time")
-        outcomes = runs.run_all(todo, options.jobs, options.resume, shown, spare)
+        if options.scheduler:
+            from testbed import cluster
+
+            shown.line(f"{title}: {len(todo)} runs on {options.scheduler}")
+            outcomes = cluster.run_all(options.scheduler, todo, options.resume, shown)
+        else:
+            shown.line(f"{title}: {len(todo)} runs, {min(options.jobs, len(todo))} at a time")
+            outcomes = runs.run_all(todo, options.jobs, options.resume, shown, spare)
     write_host(results, outcomes)
     show.console().print(show.results_table(title, outcomes))
     print(f"results: {results}")

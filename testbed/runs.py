@@ -190,12 +190,20 @@ class Worker:
         shutil.rmtree(self.job.partial, ignore_errors=True)
 
 
-def run_all(
-    todo: Sequence[Job], at_once: int, resume: bool, display: Display, spare: Spare
-) -> list[Outcome]:
-    """Runs the jobs, `at_once` at a time, and returns how each ended, in the jobs' order.
+def run_one(job: Job) -> Outcome:
+    """Runs one job here and now."""
+    worker = Worker(job, WorkerProcess())
+    for line in worker.lines:
+        worker.handle_line(line)
+    return worker.outcome()
 
-    On SIGINT or SIGTERM the running ones are stopped and leave nothing; `KeyboardInterrupt`.
+
+def put_aside_finished(
+    todo: Sequence[Job], resume: bool, display: Display
+) -> tuple[dict[str, Outcome], list[Job]]:
+    """The outcomes of runs that are there already, where these are kept, and the jobs to do.
+
+    Makes the directories of their results and removes what killed runs left there.
     """
     outcomes = dict[str, Outcome]()
     waiting = list[Job]()
@@ -209,6 +217,17 @@ def run_all(
     for results in {job.final.parent for job in todo}:
         results.mkdir(parents=True, exist_ok=True)
         sweep_leftovers(results)
+    return outcomes, waiting
+
+
+def run_all(
+    todo: Sequence[Job], at_once: int, resume: bool, display: Display, spare: Spare
+) -> list[Outcome]:
+    """Runs the jobs, `at_once` at a time, and returns how each ended, in the jobs' order.
+
+    On SIGINT or SIGTERM the running ones are stopped and leave nothing; `KeyboardInterrupt`.
+    """
+    outcomes, waiting = put_aside_finished(todo, resume, display)
     total_ps = sum(job.expected_ps for job in todo)
     running = list[Worker]()
     try:
