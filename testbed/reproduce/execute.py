@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis import reproduction
 from analysis.load import Run, load_run
-from testbed import points, runs
+from testbed import points, process, runs
 from testbed.plan import ROOT
 from testbed.problems import InputError
 from testbed.reproduce.found import Found
@@ -61,9 +61,9 @@ def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
     }
     every = [*base, *(each for parts in varied.values() for each in parts)]
     todo = list({job.final: job for each in every for job in each.jobs}.values())
-    with Shown(len(todo)) as display:
+    with process.spare() as spare, Shown(len(todo)) as display:
         display.line(f"{paper.title}: {len(todo)} runs, {min(at_once, len(todo))} at a time")
-        outcomes = runs.run_all(todo, at_once, True, display)
+        outcomes = runs.run_all(todo, at_once, True, display, spare)
         display.line("reading the runs")
         loaded = {part_key(each): finished(each) for each in every}
         found = Found({each.experiment.name: loaded[part_key(each)] for each in base})
