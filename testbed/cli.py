@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testbed import switchd
+from testbed import calibrate, switchd
 from testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def parser() -> argparse.ArgumentParser:
     listing.set_defaults(command=list_what)
 
     switchd.add_command(commands)
+    calibrate.add_command(commands)
 
     doctor = commands.add_parser("doctor", help="what this machine can run, and what mends it")
     doctor.set_defaults(command=examine)

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shutil
+import signal
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +26,9 @@ import pytest
 from controller.client import SwitchClient
 from controller.drivers.gnmi import GnmiDriver
 from testbed import catalogue
-from tests.namespaces import LinuxHost, needs, two_hosts
+from testbed.linux.namespaces import Namespace, Plumbing, missing
 from tests.test_switch_command import P4INFO, PROGRAM, Running
+from tests.world import narrows
 
 pytestmark = pytest.mark.skipif(
     catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
@@ -30,15 +36,47 @@ pytestmark = pytest.mark.skipif(
 
 TCP_SHARE = 1448 / 1500
 """Of an IP packet at Linux's usual MSS: what iperf3 calls bits are the payload's."""
+STOOD_STILL_US = 20_000
+"""A loop that looked away for longer says nothing about rates."""
+ROUTER_MAC = "02:00:0a:09:00:fe"
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Leaves a test out where there are no namespaces, or not these programs."""
+    lacking = missing() + [
+        f"{name} is not installed" for name in programs if not shutil.which(name)
+    ]
+    return pytest.mark.skipif(bool(lacking), reason="; ".join(lacking))
+
+
+@dataclass(frozen=True)
+class LinuxHost:
+    """A namespace behind one port."""
+
+    namespace: Namespace
+    ip: str
+    mac: str
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[tuple[LinuxHost, LinuxHost]]:
+    with Plumbing() as plumbing:
+        made = [
+            LinuxHost(plumbing.add_host(name, ip, mac, ROUTER_MAC), ip, mac)
+            for name, ip, mac in (
+                ("a", "10.9.1.1", "02:00:0a:09:01:01"),
+                ("b", "10.9.2.1", "02:00:0a:09:02:01"),
+            )
+        ]
+        yield made[0], made[1]
 
 
 def route(host: LinuxHost, port: int) -> Any:
     """All packets to a host, by a port."""
-    mac = int(host.mac.replace(":", ""), 16)
     return fy.P4TableEntry(
         "ipv4_lpm",
         match=fy.P4TableMatch({"hdr.ipv4.dst_addr": f"{host.ip}/32"}),
-        action=fy.P4TableAction("route", port=port, src_mac=0x02000A0900FE, dst_mac=mac),
+        action=fy.P4TableAction("route", port=port, src_mac=ROUTER_MAC, dst_mac=host.mac),
     )
 
 
@@ -46,12 +84,6 @@ async def set_up(address: str, hosts: tuple[LinuxHost, LinuxHost]) -> None:
     options = fy.SwitchOptions(device_id=0, p4info=P4INFO)
     async with fy.Switch("sw", address, options) as switch:
         await switch.write([+route(host, port) for port, host in enumerate(hosts, start=1)])
-
-
-@pytest.fixture(scope="module")
-def hosts() -> Iterator[tuple[LinuxHost, LinuxHost]]:
-    with two_hosts() as made:
-        yield made
 
 
 class Between:
@@ -62,7 +94,7 @@ class Between:
         interfaces = [
             text
             for port, host in enumerate(hosts, start=1)
-            for text in ("-i", f"{port}@{host.interface}")
+            for text in ("-i", f"{port}@{host.namespace.outside}")
         ]
         self.running = Running(PROGRAM, "--p4info", P4INFO, *interfaces, *arguments)
         asyncio.run(set_up(self.running.address, hosts))
@@ -71,24 +103,20 @@ class Between:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.running.process.kill()
-        self.running.process.wait()
-        for pipe in (self.running.process.stdout, self.running.process.stderr):
-            assert pipe is not None
-            pipe.close()
+        put_away(self.running)
 
     def iperf3(self, seconds: int) -> list[float]:
         """A transfer from the first host to the second: Mb/s of each second at the receiver, the
         first and the last ones aside, in which it began and ended."""
         first, second = self.hosts
         server = subprocess.Popen(
-            second.command("iperf3", "--server", "--one-off", "--json"),
+            second.namespace.command("iperf3", "--server", "--one-off", "--json"),
             stdout=subprocess.PIPE,
             text=True,
         )
         try:
             time.sleep(0.5)
-            first.run("iperf3", "--client", second.ip, "--time", str(seconds))
+            first.namespace.run("iperf3", "--client", second.ip, "--time", str(seconds))
             printed, _ = server.communicate(timeout=10)
         finally:
             server.kill()
@@ -99,25 +127,74 @@ class Between:
     def round_trips_ms(self, count: int) -> list[float]:
         """What `ping` would say, which not every machine has: ICMP echoes, one at a time."""
         script = Path(__file__).with_name("ping.py")
-        printed = self.hosts[0].run("python3", str(script), self.hosts[1].ip, str(count))
+        arguments = (str(script), self.hosts[1].ip, str(count))
+        printed = self.hosts[0].namespace.run(sys.executable, *arguments)
         return [float(line) for line in printed.split()]
+
+    def end(self) -> None:
+        """Ends it as an operator would."""
+        code, errors = self.running.end()
+        assert (code, errors) == (0, "")
+
+    def judge(self, measured: float, expected: Any) -> None:
+        """Compares, after the end. A machine that stood still is excused, by name."""
+        if measured == expected:
+            return
+        [gap] = re.findall(r"longest gap (\S+) us", "\n".join(self.running.lines))
+        if float(gap) > STOOD_STILL_US:
+            pytest.skip(f"{measured}, where {expected}: the machine stood still for {gap} us")
+        assert measured == expected, self.running.lines
+
+
+def put_away(running: Running) -> None:
+    """Ends a switch that may have ended."""
+    running.process.kill()
+    running.process.wait()
+    for pipe in (running.process.stdout, running.process.stderr):
+        assert pipe is not None
+        pipe.close()
 
 
 @needs("iperf3")
-@pytest.mark.parametrize(("rate", "mbps"), [("5Mbps", 5.0), ("50Mbps", 50.0)])
+@pytest.mark.parametrize(("rate", "mbps"), [("5Mbps", 5.0), ("50Mbps", 50.0), ("500Mbps", 500.0)])
 def test_linux_tcp_gets_the_configured_rate_within_one_percent(
     hosts: tuple[LinuxHost, LinuxHost], rate: str, mbps: float
 ) -> None:
     arguments = ("--rate", f"2={rate}", "--queue", "2=100ms", "--counts", "ip")
     with Between(hosts, *arguments, "--delay", "2=2ms") as between:
         seconds = between.iperf3(6)
-        code, errors = between.running.end()
-    assert (code, errors) == (0, "")
+        between.end()
     assert len(seconds) == 4
-    # The median, since a virtual machine stands still for some 50 ms now and then.
-    goodput = statistics.median(seconds)
-    assert goodput == pytest.approx(mbps * TCP_SHARE, rel=0.01), (seconds, between.running.lines)
+    between.judge(statistics.median(seconds), pytest.approx(mbps * TCP_SHARE, rel=0.01))
     assert any(line.startswith("port 2: rate off by") for line in between.running.lines)
+
+
+@needs("curl")
+def test_curl_gets_the_configured_rate_within_one_percent(
+    hosts: tuple[LinuxHost, LinuxHost], tmp_path: Path
+) -> None:
+    """2.5 MB at 5 Mb/s take 4 s, of which slow start through a 2 ms path takes a few packets'."""
+    (tmp_path / "file").write_bytes(bytes(2_500_000))
+    first, second = hosts
+    serve = ("-m", "http.server", "8000", "--bind", first.ip, "--directory", str(tmp_path))
+    server = subprocess.Popen(
+        first.namespace.command(sys.executable, *serve),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    arguments = ("--rate", "1=1Gbps", "--rate", "2=5Mbps", "--queue", "2=100ms", "--counts", "ip")
+    try:
+        with Between(hosts, *arguments, "--delay", "2=2ms") as between:
+            speed = second.namespace.run(
+                "curl", "--silent", "--show-error", "--retry", "20", "--retry-connrefused",
+                "--retry-delay", "1", "--output", "/dev/null", "--write-out", "%{speed_download}",
+                f"http://{first.ip}:8000/file",
+            )  # fmt: skip
+            between.end()
+    finally:
+        server.kill()
+        server.wait()
+    between.judge(float(speed) * 8 / 1e6, pytest.approx(5.0 * TCP_SHARE, rel=0.01))
 
 
 @needs()
@@ -141,3 +218,92 @@ def test_the_delay_of_a_cable_is_in_the_round_trip_and_a_controller_is_heard_mea
     # A late poll adds to it, nothing takes away from it.
     assert 25.0 <= min(round_trips) < 27.0, round_trips
     assert (rate_bps, entries, dequeued) == (7_000_000, 2, 10)
+
+
+@needs()
+def test_the_queueing_delay_the_program_measures_is_what_ping_sees_beyond_the_base(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    """A flood of 1.1 times the rate keeps the queue at 40 packets of 1,500 bytes: 96 ms at 5 Mb/s,
+    one packet (2.4 ms) more or less, and an echo's 84 bytes wait as long."""
+
+    async def longest_wait_ms(address: str) -> float:
+        async with SwitchClient(address, p4info=P4INFO) as client:
+            name = "NarrowsEgress.measure_delay.delay_max"
+            return await client.read_register(name, 2) / 1e6
+
+    arguments = ("--rate", "2=5Mbps", "--queue", "2=40packets", "--counts", "ip")
+    with Between(hosts, *arguments, "--timestamp-unit", "ns", "--delay", "1=5ms") as between:
+        base = min(between.round_trips_ms(5))
+        script = Path(__file__).with_name("flood.py")
+        flood = subprocess.Popen(
+            hosts[0].namespace.command(sys.executable, str(script), hosts[1].ip, "5.5e6")
+        )
+        try:
+            time.sleep(1.0)
+            loaded = statistics.median(between.round_trips_ms(15))
+        finally:
+            flood.kill()
+            flood.wait()
+        measured = asyncio.run(longest_wait_ms(between.running.address))
+        between.end()
+    between.judge(measured, pytest.approx(40.5 * 2.4, abs=1.3))
+    between.judge(loaded - base, pytest.approx(measured, abs=2.5))
+
+
+@needs()
+def test_a_cable_that_is_unplugged_and_back_carries_on(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    with Between(hosts) as between:
+        assert between.round_trips_ms(2)
+        outside = hosts[1].namespace.outside
+        subprocess.run(["ip", "link", "set", outside, "down"], check=True)
+        assert between.round_trips_ms(1) == []
+        subprocess.run(["ip", "link", "set", outside, "up"], check=True)
+        time.sleep(0.5)
+        assert between.round_trips_ms(2)
+        between.end()
+
+
+@needs()
+def test_a_switch_that_was_killed_leaves_its_ports_free(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    with Between(hosts) as between:
+        between.running.process.send_signal(signal.SIGKILL)
+        between.running.process.wait(timeout=10)
+    with Between(hosts) as between:
+        assert between.round_trips_ms(2)
+        between.end()
+
+
+def test_two_switches_on_one_socket_are_told_apart() -> None:
+    """The second memif server of one socket is refused, and the first goes on."""
+    device = "1=net_memif0,role=server,id=0,socket=narrows-test-two"
+    first = Running(PROGRAM, "--port", device)
+    try:
+        ran = narrows("switch", PROGRAM, "--port", device, "--grpc-server-addr", "127.0.0.1:0")
+        assert ran.returncode == 2
+        assert "device 'net_memif0,role=server" in ran.stderr
+        assert "Traceback" not in ran.stderr
+        code, errors = first.end()
+        assert (code, errors) == (0, "")
+    finally:
+        put_away(first)
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("net_fish0", "device 'net_fish0': "),
+        ("net_af_packet0,iface=narrows-none", "narrows-none"),
+        ("net_memif0,role=fish", "device 'net_memif0,role=fish': "),
+        ("ffff:ff:1f.7", "device 'ffff:ff:1f.7': "),
+    ],
+)
+def test_a_wrong_device_is_named_with_the_drivers_reason(device: str, message: str) -> None:
+    ran = narrows("switch", PROGRAM, "--port", f"1={device}", "--grpc-server-addr", "127.0.0.1:0")
+    assert ran.returncode == 2
+    assert message in ran.stderr, ran.stderr
+    assert "Traceback" not in ran.stderr
