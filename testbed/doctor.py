@@ -22,6 +22,7 @@ LEAST_PYTHON = (3, 11)
 
 # The one command of the Rust project's own installation page, https://rustup.rs.
 GET_RUSTUP = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
+MORE_HUGEPAGES = "sysctl -w vm.nr_hugepages=128"
 GET_P4C = "https://github.com/p4lang/p4c#installing-packaged-versions-of-p4c"
 GET_BMV2 = "https://github.com/p4lang/behavioral-model#installation"
 
@@ -143,6 +144,15 @@ def dpdk() -> str | None:
     return f"libdpdk {version}" if version else None
 
 
+def hugepages() -> str | None:
+    """How many hugepages of 2 MiB are free."""
+    try:
+        free = int(Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").read_text())
+    except (OSError, ValueError):
+        return None
+    return f"{free} of 2 MiB" if free else None
+
+
 def all_on_path(*names: str) -> Callable[[], str | None]:
     """Finds programs that only serve together."""
     return lambda: ", ".join(names) if all(map(shutil.which, names)) else None
@@ -193,8 +203,11 @@ NEEDS = [
     Need("simple_switch_grpc", "target bmv2 (not there yet)", on_path("simple_switch_grpc"),
          {}, GET_BMV2),
     Need("libdpdk", "target dpdk, live ports of narrows switch", dpdk,
-         {"apt-get": ["libdpdk-dev"], "dnf": ["dpdk-devel"]}, "https://core.dpdk.org/download/",
-         set_up=True),
+         {"apt-get": ["libdpdk-dev", "pkg-config"], "dnf": ["dpdk-devel", "pkgconf-pkg-config"]},
+         "https://core.dpdk.org/download/", set_up=True),
+    Need("hugepages", "packets in real time with less overhead", hugepages, {}, MORE_HUGEPAGES),
+    Need("iperf3 and curl", "tests of the live switch", all_on_path("iperf3", "curl"),
+         {"apt-get": ["iperf3", "curl"], "dnf": ["iperf3", "curl"]}),
     Need("ip and ethtool", "tests against the kernel's TCP", all_on_path("ip", "ethtool"),
          {"apt-get": ["iproute2", "ethtool"], "dnf": ["iproute", "ethtool"]}),
     Need("Chromium and its driver", "tests of the report", all_on_path("chromium", "chromedriver"),
