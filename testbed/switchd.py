@@ -77,6 +77,8 @@ def add_command(commands: Any) -> None:
         help="which bytes count against rate and queue (frame)")  # fmt: skip
     add("--timestamp-unit", choices=("us", "ns"), default="us",
         help="of the program's timestamps (us, as in bmv2)")  # fmt: skip
+    add("--engine", choices=("native", "interpreter"), default="native",
+        help="what runs the program (native: machine code); the results are the same")  # fmt: skip
     add("--seed", type=int, default=1, help="of the program's random numbers (1)")
     add("--log-console", action="store_true", help="say what becomes of every packet")
     command.set_defaults(command=run)
@@ -360,6 +362,7 @@ def config(options: argparse.Namespace, ports: set[int]) -> dict[str, Any]:
             for port in sorted(numbers)
         ],
         "timestamp_unit": options.timestamp_unit,
+        "engine": options.engine,
         "cpu_port": options.cpu_port,
     }
 

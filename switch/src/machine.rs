@@ -68,7 +68,8 @@ impl Machine {
             buffer: BitBuffer::default(),
             rng,
             now: Time::ZERO,
-            native: engine == Engine::Native,
+            // Made now, so that no packet waits for it.
+            native: engine == Engine::Native && program.native().is_some(),
             log: None,
             scratch: vec![],
         }
