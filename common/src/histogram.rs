@@ -1,8 +1,8 @@
 //! A log-linear histogram of durations: mean, least and greatest exact, percentiles nearly so.
 //!
 //! Each power of two is cut into `2^precision_bits` equal buckets and a percentile is the middle of
-//! its bucket, so it is off by at most `2^-(precision_bits + 1)` of its value. Memory grows with the
-//! longest duration: `8 * 2^precision_bits` bytes for each power of two.
+//! its bucket, so it is off by at most `2^-(precision_bits + 1)` of its value. It takes
+//! `8 * 2^precision_bits` bytes for each power of two between its least and its greatest value.
 
 use crate::Duration;
 
@@ -10,6 +10,8 @@ use crate::Duration;
 #[derive(Clone, Debug)]
 pub struct Histogram {
     precision_bits: u32,
+    /// The number of the first of `buckets`, where a power of two begins.
+    first: usize,
     buckets: Vec<u64>,
     count: u64,
     sum_ps: u128,
@@ -48,6 +50,7 @@ impl Histogram {
         );
         Histogram {
             precision_bits,
+            first: 0,
             buckets: Vec::new(),
             count: 0,
             sum_ps: 0,
@@ -75,14 +78,30 @@ impl Histogram {
         low + (1 << shift) / 2
     }
 
+    /// The bucket's index in `buckets`; room is made in whole powers of two.
+    fn place_of(&mut self, bucket: usize) -> usize {
+        let per_octave = 1 << self.precision_bits;
+        let octave_start = bucket / per_octave * per_octave;
+        if self.buckets.is_empty() {
+            self.first = octave_start;
+        } else if octave_start < self.first {
+            let below = core::iter::repeat_n(0, self.first - octave_start);
+            self.buckets.splice(0..0, below);
+            self.first = octave_start;
+        }
+        let end = octave_start - self.first + per_octave;
+        if end > self.buckets.len() {
+            self.buckets.reserve_exact(end - self.buckets.len());
+            self.buckets.resize(end, 0);
+        }
+        bucket - self.first
+    }
+
     /// Adds a value.
     pub fn add(&mut self, value: Duration) {
         let ps = value.as_ps();
-        let bucket = self.bucket_of(ps);
-        if bucket >= self.buckets.len() {
-            self.buckets.resize(bucket + 1, 0);
-        }
-        self.buckets[bucket] += 1;
+        let at = self.place_of(self.bucket_of(ps));
+        self.buckets[at] += 1;
         self.count += 1;
         self.sum_ps += u128::from(ps);
         self.min_ps = self.min_ps.min(ps);
@@ -93,10 +112,10 @@ impl Histogram {
     pub fn quantile(&self, quantile: f64) -> Duration {
         let rank = (quantile * self.count as f64) as u64;
         let mut below = 0;
-        for (bucket, &count) in self.buckets.iter().enumerate() {
+        for (at, &count) in self.buckets.iter().enumerate() {
             below += count;
             if below > rank {
-                let middle_ps = self.middle_of(bucket).clamp(self.min_ps, self.max_ps);
+                let middle_ps = self.middle_of(self.first + at).clamp(self.min_ps, self.max_ps);
                 return Duration::from_ps(middle_ps);
             }
         }
@@ -142,6 +161,17 @@ mod tests {
             prop_assert_eq!(summary.max.as_ps(), *values.last().unwrap());
             prop_assert_eq!(summary.mean.as_ps(), values.iter().sum::<u64>() / values.len() as u64);
         }
+    }
+
+    /// 64 buckets of 8 bytes for each power of two: 10 ms to 40 ms are three of them at most.
+    #[test]
+    fn it_has_room_for_what_comes_only() {
+        let mut histogram = Histogram::new(6);
+        for ms in [20, 10, 39] {
+            histogram.add(Duration::from_ms(ms));
+        }
+        assert!(histogram.buckets.len() <= 3 * 64, "{} buckets", histogram.buckets.len());
+        assert_eq!(histogram.quantile(0.0), Duration::from_ms(10));
     }
 
     #[test]
