@@ -229,6 +229,7 @@ PAPER: Final = Paper(
                 ("sweep.bottleneck.loss", [0.0, 1e-5, 1e-4]),
                 ("sweep.choice.tcp", ["app-tcp", "bic", "cubic", "hstcp", "stcp", "hybla"]),
                 ("flow.app.bytes", "500MB"),
+                ("sweep.repeat", 2),
             ),
         ),
         Experiment(
