@@ -66,7 +66,12 @@ def kernel_name(variant: str) -> str:
 
 def built_in() -> list[str]:
     """What the kernel has itself, its modules that are loaded included."""
-    return [name for name in AVAILABLE.read_text().split() if not name.startswith(PREFIX)]
+    return [name for name in available() if not name.startswith(PREFIX)]
+
+
+def available() -> list[str]:
+    """What a socket can be given now; nothing where the system is not Linux."""
+    return AVAILABLE.read_text().split() if AVAILABLE.exists() else []
 
 
 @contextmanager
@@ -144,7 +149,7 @@ def lock_of(name: str) -> Path:
 
 def registered_names() -> list[str]:
     """Our variants that a socket can be given now."""
-    return [name for name in AVAILABLE.read_text().split() if name.startswith(PREFIX)]
+    return [name for name in available() if name.startswith(PREFIX)]
 
 
 def unregister(name: str) -> None:
