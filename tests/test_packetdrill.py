@@ -94,7 +94,7 @@ def test_options_have_the_bytes_of_their_rfcs() -> None:
     data = emit_options(options, 100)
     assert data == bytes.fromhex(
         "020405b4" "030307" "0402" "080a0000000100000002" "05120000006700000068"
-        "0000006d0000006f" "01"
+        "0000006d0000006f" "010101"
     )  # fmt: skip
     assert parse_options(data, 100) == list(options)
 

@@ -166,6 +166,9 @@ class Pair:
 
     def __exit__(self, *_: object) -> None:
         for theirs in self.others:
+            # With a reset, so that nothing lives on to send what is left.
+            linger = struct.pack("ii", 1, 0)
+            theirs.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             theirs.socket.close()
         self.port.socket.close()
         self._selector.close()

@@ -28,8 +28,9 @@ needs_ebpf = pytest.mark.skipif(
 )
 
 MSS = 1448
-LEAST_PEAK = 100
-"""Segments that a window must have before a loss."""
+LEAST_PEAK = {"vegas": 8}
+"""Segments that a window must have before the first loss, 100 where nothing is said. Vegas's stays
+small where the machine's load makes round trips longer."""
 GROWTH_SEGMENTS = 1200
 """Segments acknowledged over which growth is looked at."""
 
@@ -157,7 +158,9 @@ def until(pair: Pair, condition: Callable[..., bool]) -> None:
     pair.run_until(condition)
 
 
-def lose_three(pair: Pair, sender: KernelSender | OurSender) -> tuple[Losses, list[Sample]]:
+def lose_three(
+    pair: Pair, sender: KernelSender | OurSender, least_peak: float
+) -> tuple[Losses, list[Sample]]:
     """Three losses, some windows apart: what they left, and samples after the second."""
     losses, between = Losses(), []
     armed = False
@@ -173,7 +176,7 @@ def lose_three(pair: Pair, sender: KernelSender | OurSender) -> tuple[Losses, li
     samples = [sender.sample()]
     pair.on_step.append(lambda: samples.append(sender.sample()))
     sender.write(40_000_000)
-    until(pair, lambda: samples[-1].cwnd >= LEAST_PEAK)
+    until(pair, lambda: samples[-1].cwnd >= least_peak)
     for number in range(3):
         before, armed = samples[-1].recovery, True
         until(pair, lambda before=before: samples[-1].recovery != before)
@@ -196,7 +199,8 @@ def check_losses(losses: Losses, cut: Cut) -> None:
         expected = cut(losses.peaks[number], earlier)
         if not math.isnan(expected):
             # A sample is some segments old, and windows are whole segments in the kernel.
-            assert losses.left[number] == pytest.approx(expected, rel=0.03, abs=2)
+            allowed = min(2, losses.peaks[number] / 8)
+            assert losses.left[number] == pytest.approx(expected, rel=0.03, abs=allowed)
 
 
 def check_growth(losses: Losses, between: list[Sample], growth: Growth) -> None:
@@ -213,7 +217,7 @@ def test_where_round_trips_decide_a_cut_keeps_its_bounds(make_pair: MakePair, va
     least, greatest = BOUNDS[variant]
     pair = make_pair(delay_ms=6)
     with variants.registered([variant]) as names:
-        losses, _ = lose_three(pair, KernelSender(pair, names[variant]))
+        losses, _ = lose_three(pair, KernelSender(pair, names[variant]), 100)
     for peak, left in list(zip(losses.peaks, losses.left, strict=True))[1:]:
         assert least * peak - 2 <= left <= greatest * peak + 2
 
@@ -290,7 +294,7 @@ def test_cut_and_growth_are_the_variant_s(make_pair: MakePair, variant: str, who
     pair = make_pair(delay_ms=6)
     with variants.registered([variant]) as names:
         sender = KernelSender(pair, names[variant]) if who == "kernel" else OurSender(pair, variant)
-        losses, between = lose_three(pair, sender)
+        losses, between = lose_three(pair, sender, LEAST_PEAK.get(variant, 100))
         check_losses(losses, cut)
         if growth:
             check_growth(losses, between, growth)
