@@ -60,6 +60,8 @@ void hook(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	__u32 base = max(segments(sk, app->base_us), LEAST_WINDOW), cwnd = tp->snd_cwnd;
 	__u32 wanted = segments(sk, app->latest_us), steps;
 
+	if (!is_limited(tp))
+		return;
 	if (!wanted) {
 		grow(tp, cwnd, acked);
 		return;

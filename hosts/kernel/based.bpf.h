@@ -19,6 +19,8 @@ void hook(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 {
 	struct tcp_sock *tp = tcp_of(sk);
 
+	if (!is_limited(tp))
+		return;
 	acked = slow_start(tp, acked);
 	if (!acked)
 		return;

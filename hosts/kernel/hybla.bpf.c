@@ -42,6 +42,8 @@ void hook(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	__u32 rho = max(hybla->rho, 8U), cwnd = tp->snd_cwnd;
 	__u64 step;
 
+	if (!is_limited(tp))
+		return;
 	if (is_slow_start(tp)) {
 		__u32 exponent = min(rho, GREATEST_EXPONENT);
 

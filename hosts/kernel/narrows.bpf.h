@@ -44,15 +44,23 @@ static __always_inline bool is_slow_start(const struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh;
 }
 
+/* The window is what holds the sender back; otherwise it earns no growth (RFC 9438 section 5.8). */
+static __always_inline bool is_limited(const struct tcp_sock *tp)
+{
+	return tp->is_cwnd_limited || (is_slow_start(tp) && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
+
 /* Slow start as far as the threshold; what is left of `acked` behind it. */
 static __always_inline __u32 slow_start(struct tcp_sock *tp, __u32 acked)
 {
 	return is_slow_start(tp) ? tcp_slow_start(tp, acked) : acked;
 }
 
-/* Slow start, then one segment for `w` acknowledged. */
+/* Slow start, then one segment for `w` acknowledged, while the window is in use. */
 static __always_inline void grow(struct tcp_sock *tp, __u32 w, __u32 acked)
 {
+	if (!is_limited(tp))
+		return;
 	acked = slow_start(tp, acked);
 	if (acked)
 		tcp_cong_avoid_ai(tp, max(w, 1U), acked);

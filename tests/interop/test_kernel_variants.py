@@ -223,6 +223,21 @@ def test_where_round_trips_decide_a_cut_keeps_its_bounds(make_pair: MakePair, va
 
 
 @needs_ebpf
+@pytest.mark.parametrize("variant", ["reno", "new-aimd", "hybla", "scalable"])
+def test_a_window_that_is_not_used_does_not_grow(make_pair: MakePair, variant: str) -> None:
+    pair = make_pair(delay_ms=6)
+    with variants.registered([variant]) as names:
+        sender = KernelSender(pair, names[variant])
+        for _ in range(40):
+            sender.write(2 * MSS)
+            pair.runs_for(0.02)
+        sample = sender.sample()
+    assert sample.acked > 60
+    # It begins with 10 segments, and at most two are outstanding; a late thread may make it four.
+    assert sample.cwnd <= 12
+
+
+@needs_ebpf
 def test_app_tcp_holds_the_rate_of_its_socket(make_pair: MakePair) -> None:
     pair = make_pair(delay_ms=6)
     with variants.registered(["app-tcp"]) as names:
