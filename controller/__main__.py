@@ -84,6 +84,10 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     shown = commands.add_parser("show", help="what a controller has put on it, as sorted lines")
+    shown.add_argument(
+        "--registers", action=argparse.BooleanOptionalAction, default=True,
+        help="with the registers' cells that are not zero; bmv2 has no reads of registers",
+    )  # fmt: skip
     shown.set_defaults(command=show)
 
     pushed = commands.add_parser("push", help="push the pipeline, and a state")
@@ -122,7 +126,7 @@ def parser() -> argparse.ArgumentParser:
 
 async def show(client: SwitchClient, options: argparse.Namespace) -> None:
     """`show`."""
-    for line in lines(await client.read_state()):
+    for line in lines(await client.read_state(None if options.registers else ())):
         print(line)
 
 

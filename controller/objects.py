@@ -5,7 +5,7 @@ Plain data as in `controller.state`: each reads as one line, and comes back from
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,11 @@ class Replica:
 
     def __str__(self) -> str:
         return f"{self.port}/{self.instance}" if self.instance else str(self.port)
+
+
+def in_order(replicas: Iterable[Replica]) -> str:
+    """Replicas as text. They are a set: bmv2 reads them back in an order of its own."""
+    return ",".join(map(str, sorted(replicas)))
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class CloneSession:
 
     def __str__(self) -> str:
         cut = f" truncate={self.truncate_bytes}" if self.truncate_bytes is not None else ""
-        return f"clone session {self.id} -> {','.join(map(str, self.replicas))}{cut}"
+        return f"clone session {self.id} -> {in_order(self.replicas)}{cut}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class MulticastGroup:
         return self.id
 
     def __str__(self) -> str:
-        return f"multicast group {self.id} -> {','.join(map(str, self.replicas))}"
+        return f"multicast group {self.id} -> {in_order(self.replicas)}"
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ class ProfileGroup:
         return self.profile, self.id
 
     def __str__(self) -> str:
-        members = ", ".join(f"{member} weight={weight}" for member, weight in self.members)
+        members = ", ".join(f"{member} weight={weight}" for member, weight in sorted(self.members))
         return f"{self.profile} group {self.id} -> {members or 'nothing'}"
 
 
