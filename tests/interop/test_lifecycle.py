@@ -279,3 +279,29 @@ def test_the_kernel_s_keep_alives_are_answered(make_pair: MakePair) -> None:
     pair.port.outward.change = lambda frame: None
     pair.run_until(lambda: theirs.error is not None)
     assert theirs.error and theirs.error.errno == errno.ETIMEDOUT
+
+
+def test_our_keep_alives_are_answered_and_given_up_without_an_answer(make_pair: MakePair) -> None:
+    pair = make_pair()
+    keep_alive = {"idle_ps": 300 * 10**9, "interval_ps": 200 * 10**9, "probes": 3}
+    ours, theirs = pair.established(True, keep_alive=keep_alive)
+    frames = pair.port.outward.frames
+    pair.runs_for(1.5)
+    assert pair.port.outward.frames >= frames + 2, "we probed"
+    assert ours.connection.state == "ESTABLISHED"
+    theirs.to_write += b"still there"
+    pair.run_until(lambda: ours.received == b"still there")
+    pair.port.inward.change = lambda frame: None
+    pair.run_until(lambda: ours.connection.state == "CLOSED")
+    assert ours.connection.has_given_up
+    # The kernel's end learns of it by our reset.
+    pair.run_until(lambda: theirs.error is not None)
+    assert theirs.error and theirs.error.errno == errno.ECONNRESET
+
+
+def test_our_user_timeout_ends_a_connection_that_nothing_answers(make_pair: MakePair) -> None:
+    pair = make_pair()
+    ours, _ = pair.established(True, user_timeout_ps=10**12)
+    pair.port.outward.change = lambda frame: None
+    ours.to_write += text(5_000)
+    pair.run_until(lambda: ours.connection.has_given_up)
