@@ -136,7 +136,7 @@ def search(attempt: Callable[[int], Tried]) -> tuple[Tried | None, Tried | None]
 
 
 def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
-    """One run."""
+    """One run. Raises `InputError` when it did not come to its end."""
     from testbed import points, process, runs
 
     with tempfile.TemporaryDirectory(prefix="narrows-calibrate-") as made:
@@ -147,7 +147,7 @@ def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
         with process.spare() as spare:
             [outcome] = runs.run_all(todo, 1, False, Silent(), spare)
     if outcome.summary is None:
-        return Tried(rate_bps, outcome.message, 0.0)
+        raise InputError("calibrate", [Problem("", outcome.message)])
     bottleneck = outcome.summary["bottleneck"]
     rate = bottleneck["dequeued"] / outcome.summary["duration_s"]
     why_not = outcome.message

@@ -42,10 +42,10 @@ def test_a_machine_that_can_do_nothing_or_everything_ends_the_search() -> None:
 @pytest.mark.skipif(
     catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
 )
-def test_one_run_says_why_a_rate_is_not_good() -> None:
+def test_a_rate_that_no_loop_can_fill_is_not_good_and_says_why() -> None:
     tried = calibrate.measure(50_000_000_000, 1448, 2)
-    assert tried.rate_bps == 50_000_000_000
-    assert tried.why_not
+    assert tried.why_not.startswith(("invalid: ", "the hosts kept it only"))
+    assert 0 < tried.packets_per_second < 50e9 / (8 * 1500)
 
 
 def test_too_short_a_run_is_refused(tmp_path: Path) -> None:

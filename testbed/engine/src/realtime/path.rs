@@ -30,7 +30,7 @@ impl Path {
     }
 
     /// One turn: takes in what has come, does what is due, sends what is due, and waits a little
-    /// when there was nothing. Returns the time at its beginning.
+    /// when there was nothing. Returns the time at its end, which nothing in it was after.
     pub fn turn(&mut self, node: &mut impl Node) -> Time {
         let now = self.clock.now();
         self.polls.add(now);
@@ -55,7 +55,7 @@ impl Path {
         } else {
             self.idle.rest(now);
         }
-        now
+        self.clock.now()
     }
 
     fn receive(&mut self, node: &mut impl Node, wire: usize) -> usize {
