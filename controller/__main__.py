@@ -11,14 +11,15 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
 import finsy as fy
 
 from controller.client import ControllerError, SwitchClient, lines
-from controller.drivers import DriverError
+from controller.drivers import DriverError, TrafficManager
 from controller.drivers.gnmi import GnmiDriver
 from controller.state import SwitchState
 
@@ -66,6 +67,14 @@ def limit(text: str) -> dict[str, int]:
     return {kind: whole(text, value * factor)}
 
 
+def endpoint(text: str) -> tuple[str, int]:
+    """`HOST:PORT`. Raises `ArgumentTypeError`."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise argparse.ArgumentTypeError(f"'{text}': expected HOST:PORT")
+    return host, int(port)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(
@@ -81,6 +90,14 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--ca", type=Path, metavar="PEM", help="who signed the switch; with TLS")
     top.add_argument("--cert", type=Path, metavar="PEM", help="our certificate, if it must be")
     top.add_argument("--key", type=Path, metavar="PEM", help="its key")
+    top.add_argument(
+        "--thrift", type=endpoint, metavar="HOST:PORT",
+        help="bmv2's Thrift server, by which its rates and queues are set in place of gNMI",
+    )  # fmt: skip
+    top.add_argument(
+        "--packet-bytes", type=int, default=1514, metavar="N",
+        help="with --thrift: what bmv2's packets per second are packets of (1514)",
+    )  # fmt: skip
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     shown = commands.add_parser("show", help="what a controller has put on it, as sorted lines")
@@ -140,27 +157,43 @@ async def push(client: SwitchClient, options: argparse.Namespace) -> None:
     print(f"{await client.make(state)} writes")
 
 
-def driver(client: SwitchClient) -> GnmiDriver:
-    """The switch's traffic manager."""
-    if client.gnmi is None:
-        raise DriverError(f"{client.address}: the switch has no gNMI, by which rates are set")
-    return GnmiDriver(client.gnmi)
+@contextmanager
+def driver(client: SwitchClient, options: argparse.Namespace) -> Iterator[TrafficManager]:
+    """The switch's traffic manager. Raises `DriverError`."""
+    if options.thrift is not None:
+        try:
+            from controller.drivers.bmv2 import Bmv2Driver
+        except ModuleNotFoundError as error:
+            raise DriverError(f"--thrift: {error.name} is not installed (the extra bmv2)") from None
+        host, port = options.thrift
+        with Bmv2Driver(host, port, options.packet_bytes) as bmv2:
+            yield bmv2
+    elif client.gnmi is not None:
+        yield GnmiDriver(client.gnmi)
+    else:
+        raise DriverError(
+            f"{client.address}: the switch has no gNMI, by which rates are set; "
+            "bmv2 has them by --thrift"
+        )
 
 
 async def set_rate(client: SwitchClient, options: argparse.Namespace) -> None:
     """`set-rate`."""
-    print(f"rate_bps {await driver(client).set_rate(options.port, options.rate)}")
+    with driver(client, options) as manager:
+        print(f"rate_bps {await manager.set_rate(options.port, options.rate)}")
 
 
 async def set_queue(client: SwitchClient, options: argparse.Namespace) -> None:
     """`set-queue`."""
-    in_force = await driver(client).set_queue_limit(options.port, options.limit)
+    with driver(client, options) as manager:
+        in_force = await manager.set_queue_limit(options.port, options.limit)
     print(*(f"{kind} {value}" for kind, value in in_force.items()))
 
 
 async def show_queue(client: SwitchClient, options: argparse.Namespace) -> None:
     """`queue`."""
-    state = dataclasses.asdict(await driver(client).queue_state(options.port))
+    with driver(client, options) as manager:
+        state = dataclasses.asdict(await manager.queue_state(options.port))
     state["limit"] = " ".join(f"{value} {kind}" for kind, value in state["limit"].items())
     for name, value in state.items():
         print(name, "-" if value is None else value)

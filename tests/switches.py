@@ -27,8 +27,8 @@ PORTS = (1, 2, 3)
 BMV2 = command_of("NARROWS_BMV2_GRPC", "simple_switch_grpc")
 NO_PACKETS = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 START_S = 30
-SETTINGS = ["--no-p4", "--device-id", str(DEVICE), "--use-files", "600"]
-"""Both take them; the ports are capture files without packets."""
+FILES = ["--use-files", "600"]
+"""Ports are capture files, here without packets."""
 
 
 def lacking_for_bmv2() -> str | None:
@@ -51,7 +51,8 @@ def ports(directory: Path) -> list[str]:
 @contextmanager
 def narrows_switch(directory: Path) -> Iterator[str]:
     """Ours, without a program; its address."""
-    arguments = [*SETTINGS, *ports(directory), "--grpc-server-addr", "127.0.0.1:0"]
+    arguments = ["--no-p4", "--device-id", str(DEVICE), *FILES, *ports(directory)]
+    arguments += ["--grpc-server-addr", "127.0.0.1:0"]
     with ended(
         subprocess.Popen(
             command("switch", *arguments),
@@ -72,15 +73,30 @@ def bmv2(directory: Path) -> Iterator[str]:
 
 
 @contextmanager
-def bmv2_process(directory: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """bmv2 and its address. Its Thrift server is at THRIFT_PORT of the process's namespace."""
+def bmv2_process(
+    directory: Path, *, live: bool = False
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """bmv2 and its address. Its Thrift server is at THRIFT_PORT of the process's namespace, and
+    so are, if its ports are live, the other ends of their veths, `h1` and so on.
+    """
     assert BMV2
     socket = directory / "grpc.sock"
     notifications = f"ipc://{directory}/notifications.ipc"
-    arguments = [*SETTINGS, "--thrift-port", str(THRIFT_PORT), *ports(directory)]
+    arguments = ["--no-p4", "--device-id", str(DEVICE), "--thrift-port", str(THRIFT_PORT)]
+    set_up = ["ip link set lo up"]
+    if live:
+        for port in PORTS:
+            arguments += ["-i", f"{port}@p{port}"]
+            set_up += [
+                f"ip link add p{port} type veth peer name h{port}",
+                f"ip link set p{port} up",
+                f"ip link set h{port} up",
+            ]
+    else:
+        arguments += [*FILES, *ports(directory)]
     arguments += ["--notifications-addr", notifications]
     arguments += ["--", "--grpc-server-addr", f"unix:{socket}"]
-    inside = f"ip link set lo up && exec {shlex.join([*BMV2, *arguments])}"
+    inside = " && ".join([*set_up, f"exec {shlex.join([*BMV2, *arguments])}"])
     with ended(
         subprocess.Popen(
             ["unshare", "--net", "sh", "-c", inside],
