@@ -24,7 +24,7 @@ LEAST_PYTHON = (3, 11)
 GET_RUSTUP = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
 MORE_HUGEPAGES = "sysctl -w vm.nr_hugepages=128"
 GET_P4C = "https://github.com/p4lang/p4c#installing-packaged-versions-of-p4c"
-GET_BMV2 = "https://github.com/p4lang/behavioral-model#installation"
+GET_BMV2 = "https://github.com/p4lang/behavioral-model#installing-bmv2"
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ NEEDS = [
     Need("Python headers", "building other extensions; ours needs none", python_headers,
          {"apt-get": [f"{PYTHON_PACKAGE}-dev"], "dnf": ["python3-devel"]}, set_up=True),
     Need("p4c", "make p4", p4c, {}, GET_P4C),
-    Need("simple_switch_grpc", "target bmv2 (not there yet)", on_path("simple_switch_grpc"),
+    Need("simple_switch_grpc", "tests of the controller against bmv2", on_path("simple_switch_grpc"),
          {}, GET_BMV2),
     Need("libdpdk", "target dpdk, live ports of narrows switch", dpdk,
          {"apt-get": ["libdpdk-dev", "pkg-config"], "dnf": ["dpdk-devel", "pkgconf-pkg-config"]},
