@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from tests.world import ROOT
 
 SUMS = ROOT / "p4/build/sources.sha256"
 RUN_MAKE_P4 = "p4/build has drifted from p4/: run `make p4` and commit what it writes"
+
+#: The directory of tna.p4 and t2na.p4 (docs/tofino.md).
+TNA_INCLUDE = os.environ.get("NARROWS_TNA_INCLUDE")
+NOT_V1MODEL = "package Switch: main package  match the expected model"
 
 
 def recorded() -> dict[str, str]:
@@ -49,3 +58,36 @@ def test_the_program_has_no_paths_of_a_machine() -> None:
     program = json.loads((ROOT / "p4/build/v1model.json").read_text())
     assert program["program"] == "p4/v1model.p4"
     assert not [text for text in strings(program) if text.startswith("/")]
+
+
+def tna_errors(program: Path, tofino: int) -> list[str]:
+    """What bmv2's compiler has against the program for Tofino 1 or 2."""
+    assert TNA_INCLUDE
+    ran = subprocess.run(
+        [
+            "p4c-bm2-ss",
+            "--std",
+            "p4-16",
+            f"-D__TARGET_TOFINO__={tofino}",
+            "-I",
+            TNA_INCLUDE,
+            program,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [line for line in ran.stderr.splitlines() if "error:" in line]
+
+
+@pytest.mark.parametrize("tofino", [1, 2])
+@pytest.mark.skipif(not TNA_INCLUDE, reason="NARROWS_TNA_INCLUDE does not name TNA's headers")
+@pytest.mark.skipif(not shutil.which("p4c-bm2-ss"), reason="p4c-bm2-ss is not on PATH")
+def test_the_front_end_takes_the_program_for_tofino(tofino: int, tmp_path: Path) -> None:
+    [only] = tna_errors(ROOT / "p4/tna.p4", tofino)
+    assert NOT_V1MODEL in only
+    # It would have said so: a field that TNA does not have.
+    shutil.copytree(ROOT / "p4", tmp_path / "p4")
+    wrong = tmp_path / "p4/tna.p4"
+    wrong.write_text(wrong.read_text().replace("intrinsic.deq_qdepth", "intrinsic.deq_depth"))
+    assert "deq_depth is not a member" in tna_errors(wrong, tofino)[0]
