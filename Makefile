@@ -48,7 +48,7 @@ validate: setup ## the senders against ns-2, papers and kernels; writes docs/val
 p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)
 	@$(PYTHON) p4/compile.py
 
-p4-check: python ## say whether p4/build/ is what p4/ compiles to
+p4-check: python ## say whether p4/build/ is what p4/ compiles to; compiles it where p4c is
 	@$(PYTHON) p4/compile.py --check
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied

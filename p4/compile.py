@@ -2,7 +2,8 @@
 """Compiles the pipeline: `p4/v1model.p4` to what `p4/build/` holds.
 
     p4/compile.py            recompile (needs p4c-bm2-ss on PATH, or its path in $P4C)
-    p4/compile.py --check    compare p4/build/sources.sha256 with the files (needs nothing)
+    p4/compile.py --check    compare p4/build/sources.sha256 with the files, and where p4c is,
+                             p4/build/ with what it makes of them now
 
 Outputs, all committed so that nobody needs p4c to run or test:
 
@@ -85,7 +86,33 @@ def check() -> int:
         print("p4/build is out of step with p4/: run `make p4` and commit what it writes")
         return 1
     print(f"p4/build is in step with {len(sources())} sources")
-    return 0
+    p4c = compiler()
+    return check_compiled(p4c) if p4c else 0
+
+
+def check_compiled(p4c: str) -> int:
+    """Compiles again and compares; another version of p4c may well make other JSON."""
+    made = compiled(p4c)
+    if made is None:
+        return 1
+    differing = [path for path, text in made.items() if (ROOT / path).read_text() != text]
+    for path in differing:
+        print(f"{path}: not what {p4c} makes of {PROGRAM}")
+    if not differing:
+        print(f"and it is what {p4c} makes of them")
+    return 1 if differing else 0
+
+
+def compiled(p4c: str) -> dict[Path, str] | None:
+    """The outputs' texts by their paths; None, and a line to say so, when p4c fails."""
+    with tempfile.TemporaryDirectory() as scratch:
+        json, p4info = Path(scratch) / "program.json", Path(scratch) / "program.p4info.txtpb"
+        command = [p4c, "--std", "p4-16", "-o", str(json)]
+        command += ["--p4runtime-files", str(p4info), str(PROGRAM)]
+        if (status := subprocess.run(command, cwd=ROOT, check=False).returncode) != 0:
+            print(f"{p4c} failed with exit code {status}", file=sys.stderr)
+            return None
+        return dict(zip(OUTPUTS, (neutral(json.read_text()), p4info.read_text()), strict=True))
 
 
 def compile_program() -> int:
@@ -94,16 +121,12 @@ def compile_program() -> int:
     if p4c is None:
         print(NO_COMPILER, file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as scratch:
-        json, p4info = Path(scratch) / "program.json", Path(scratch) / "program.p4info.txtpb"
-        command = [p4c, "--std", "p4-16", "-o", str(json)]
-        command += ["--p4runtime-files", str(p4info), str(PROGRAM)]
-        if (status := subprocess.run(command, cwd=ROOT, check=False).returncode) != 0:
-            print(f"{p4c} failed with exit code {status}", file=sys.stderr)
-            return 1
-        (ROOT / BUILD).mkdir(exist_ok=True)
-        (ROOT / OUTPUTS[0]).write_text(neutral(json.read_text()))
-        (ROOT / OUTPUTS[1]).write_text(p4info.read_text())
+    made = compiled(p4c)
+    if made is None:
+        return 1
+    (ROOT / BUILD).mkdir(exist_ok=True)
+    for path, text in made.items():
+        (ROOT / path).write_text(text)
     (ROOT / SUMS).write_text("\n".join(sums()) + "\n")
     print(f"{PROGRAM} -> " + ", ".join(map(str, (*OUTPUTS, SUMS))))
     return 0

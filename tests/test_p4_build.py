@@ -37,14 +37,36 @@ def test_sources_and_outputs_are_those_recorded() -> None:
         assert found == digest, f"{path}: {RUN_MAKE_P4}"
 
 
-def test_the_check_says_so_too() -> None:
+def check(p4c: Path) -> tuple[int, str]:
+    """`make p4-check` with that compiler."""
     ran = subprocess.run(
         [sys.executable, ROOT / "p4/compile.py", "--check"],
+        env=os.environ | {"P4C": str(p4c)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (ran.returncode, "in step" in ran.stdout) == (0, True)
+    return ran.returncode, ran.stdout
+
+
+def test_the_check_says_so_too(tmp_path: Path) -> None:
+    status, printed = check(tmp_path / "none")
+    assert (status, "in step" in printed) == (0, True)
+
+
+def test_the_check_names_what_a_compiler_would_make_otherwise(tmp_path: Path) -> None:
+    build = ROOT / "p4/build"
+    p4c = tmp_path / "p4c"
+    p4c.write_text(
+        "#!/bin/sh\n"  # p4c --std p4-16 -o JSON --p4runtime-files P4INFO PROGRAM
+        f'cp "{build}/v1model.json" "$4"\n'
+        'echo "pkg_info {}" > "$6"\n'
+    )
+    p4c.chmod(0o755)
+    status, printed = check(p4c)
+    assert status == 1
+    assert f"p4/build/v1model.p4info.txtpb: not what {p4c} makes" in printed
+    assert "v1model.json: not" not in printed
 
 
 def test_the_program_has_no_paths_of_a_machine() -> None:

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 use narrows_common::{Packet, Rate, Time};
 use narrows_switch::{
-    CloneSession, Count, DefaultAction, Match, Program, QueueLimit, Replica, Switch, TableEntry,
+    CloneSession, Count, DefaultAction, Engine, Match, Program, QueueLimit, Replica, Switch,
+    TableEntry,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -143,6 +144,10 @@ impl PySwitch {
         // Packets go on under the old program meanwhile.
         let (config, seed) = self.with(py, |inner| Ok((inner.config.clone(), inner.seed)))?;
         let switch = py.detach(|| config.build(program_json, seed))?;
+        if let (Engine::Native, Some(reason)) = (config.engine, switch.program().not_native()) {
+            let log = py.import("logging")?.call_method1("getLogger", ("narrows.switch",))?;
+            log.call_method1("warning", ("the interpreter runs this program: %s", reason))?;
+        }
         self.with(py, move |inner| inner.install(switch))
     }
 
