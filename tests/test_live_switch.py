@@ -217,7 +217,8 @@ def test_the_delay_of_a_cable_is_in_the_round_trip_and_a_controller_is_heard_mea
     assert len(round_trips) == 10
     # A late poll adds to it, nothing takes away from it.
     assert 25.0 <= min(round_trips) < 27.0, round_trips
-    assert (rate_bps, entries, dequeued) == (7_000_000, 2, 10)
+    assert (rate_bps, entries) == (7_000_000, 2)
+    assert dequeued >= 10  # an echo that comes back late is asked for again
 
 
 @needs()

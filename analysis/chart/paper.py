@@ -72,7 +72,16 @@ def draw(chart: Chart) -> Canvas:
         if panel.y is not None and (not index % columns or groups[index] != groups[index - 1]):
             axis.set_ylabel(panel.y.label)
     _label(canvas, chart, grid[:count], columns)
+    _settle(canvas)
     return canvas
+
+
+def _settle(canvas: Canvas) -> None:
+    """Lays the axes out once, to a millionth: the solver's last bits are not the chart's."""
+    canvas.draw_without_rendering()
+    canvas.set_layout_engine("none")
+    for axis in canvas.axes:
+        axis.set_position([round(bound, 6) for bound in axis.get_position().bounds])
 
 
 def _letter(index: int) -> str:

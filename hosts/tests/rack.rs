@@ -145,11 +145,16 @@ fn linux_finds_a_lost_retransmission_by_what_left_after_it() {
     assert_eq!((after.timeouts, after.fast_recoveries), (0, before.fast_recoveries));
 }
 
+/// A segment that ends what the application wrote.
+fn last_segment(number: u32) -> String {
+    format!("P{}", segment(number))
+}
+
 #[test]
 fn rack_probes_the_tail_after_two_round_trips() {
     let mut script = flight_of(&config("rack"), 3);
     // 2 x SRTT = 200 ms behind the departure at 100; the time-out would be at 100 + 300.
-    script.timer(300, &[&segment(2)]);
+    script.timer(300, &[&last_segment(2)]);
     assert_eq!(script.connection.sender_counters().loss_probes, 1);
     // Its SACK shows 0 and 1 lost, which left 200 ms before it.
     script.send(400, sack(0, &[(2, 3)]));
@@ -179,7 +184,7 @@ fn linux_cuts_for_a_probe_that_repaired_a_loss_only() {
     };
     for (answer, cut) in [(sack(3, &[]), true), (duplicate(), false)] {
         let mut script = flight_of(&config("linux"), 3);
-        script.timer(300, &[&segment(2)]);
+        script.timer(300, &[&last_segment(2)]);
         script.send(400, answer);
         assert_eq!(cwnd(&script) <= 5000, cut, "{}", cwnd(&script));
         assert_eq!(script.connection.sender_counters().timeouts, 0);
