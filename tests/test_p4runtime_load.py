@@ -73,11 +73,11 @@ def test_packets_go_on_while_ten_thousand_entries_are_written_and_read(served: S
         writing = made.stub.Write.future(batch(made, 10_000))
         count, longest_s, took_s = packets_during(served, writing.done)
         writing.result()
-        assert count > 100 and longest_s < took_s / 4, (count, longest_s, took_s)
+        assert count > 100 and longest_s < took_s / 2, (count, longest_s, took_s)
         reader = threading.Thread(target=lambda: made.read(ALL))
         reader.start()
         count, longest_s, took_s = packets_during(served, lambda: not reader.is_alive())
-        assert count > 50 and longest_s < took_s / 4, (count, longest_s, took_s)
+        assert count > 50 and longest_s < took_s / 2, (count, longest_s, took_s)
         assert len(served.send(1, FRAME)) == 1
 
 
