@@ -147,10 +147,12 @@ def test_iperf3_finds_every_byte(make_pair: MakePair, reverse: bool) -> None:
     if reverse:
         assert report["end"]["sum_received"]["bytes"] >= 4_000_000
     else:
-        # The server stops reading when the client says on the control connection that it is done.
-        # The data connection begins with iperf3's cookie of 37 bytes.
+        # The server stops reading when the client says on the control connection that it is done,
+        # whatever is still under way. The data connection begins with a cookie of 37 bytes.
+        sent, received = (report["end"][key]["bytes"] for key in ("sum_sent", "sum_received"))
         delivered = max(ours.figure("delivered_bytes") for ours, _ in relay.links)
-        assert delivered == report["end"]["sum_sent"]["bytes"] + 37 >= 4_000_037
+        assert received + 37 <= delivered <= sent + 37
+        assert sent >= 4_000_000 and delivered > 0.9 * sent
 
 
 def wait_for_listener(port: int) -> None:
