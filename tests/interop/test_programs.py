@@ -126,7 +126,7 @@ def test_curl_fetches_and_uploads(make_pair: MakePair, tmp_path: Path, loss: flo
 
 @needs("iperf3")
 @pytest.mark.parametrize("reverse", [False, True], ids=["to us", "from us"])
-def test_iperf3_sends_to_us_and_finds_every_byte_from_us(make_pair: MakePair, reverse: bool) -> None:
+def test_iperf3_sends_to_us_and_reads_all_from_us(make_pair: MakePair, reverse: bool) -> None:
     pair = make_pair(delay_ms=1)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
