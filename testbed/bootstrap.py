@@ -24,6 +24,7 @@ VENV = ROOT / ".venv"
 RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
 """Tried as root; older distributions have none that is recent enough."""
 STAMP = VENV / "engine.sha256"
+CONSTRAINTS = "constraints.txt"
 RUST_ROOMS = ("common", "switch", "hosts", "traffic", "dpdk", "testbed/engine")
 BUILT_FROM = (".rs", ".toml", ".c")
 
@@ -102,7 +103,7 @@ def build_engine() -> None:
 
 def source_digest() -> str:
     """SHA-256 over the names and contents of everything the extension is built from."""
-    files = [ROOT / "pyproject.toml", ROOT / "Cargo.toml", ROOT / "Cargo.lock"]
+    files = [ROOT / name for name in ("pyproject.toml", CONSTRAINTS, "Cargo.toml", "Cargo.lock")]
     for room in RUST_ROOMS:
         files += [path for path in (ROOT / room).rglob("*") if path.suffix in BUILT_FROM]
     # libdpdk is built against where it is there.
@@ -119,6 +120,7 @@ def environment() -> dict[str, str]:
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    found["PIP_CONSTRAINT"] = str(ROOT / CONSTRAINTS)
     found.pop("CONDA_PREFIX", None)  # maturin refuses two environments at once
     return found
 

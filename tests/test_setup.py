@@ -80,7 +80,13 @@ def test_an_old_rust_is_brought_up_by_rustup(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_engine_is_stale_when_a_source_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("pyproject.toml", "Cargo.toml", "Cargo.lock", "common/src/lib.rs"):
+    for name in (
+        "pyproject.toml",
+        "constraints.txt",
+        "Cargo.toml",
+        "Cargo.lock",
+        "common/src/lib.rs",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     monkeypatch.setattr(bootstrap, "ROOT", tmp_path)

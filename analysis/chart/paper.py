@@ -81,7 +81,8 @@ def _settle(canvas: Canvas) -> None:
     canvas.draw_without_rendering()
     canvas.set_layout_engine("none")
     for axis in canvas.axes:
-        axis.set_position([round(bound, 6) for bound in axis.get_position().bounds])
+        left, bottom, width, height = (round(bound, 6) for bound in axis.get_position().bounds)
+        axis.set_position((left, bottom, width, height))
 
 
 def _letter(index: int) -> str:

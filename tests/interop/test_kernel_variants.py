@@ -22,6 +22,7 @@ from testbed.linux import variants
 from tests.interop.conftest import MakePair
 from tests.interop.port import Tcp, now_ns
 from tests.interop.stack import Pair
+from tests.real_time import real_time
 
 needs_ebpf = pytest.mark.skipif(
     bool(variants.missing()), reason=f"variants in eBPF: {'; '.join(variants.missing())}"
@@ -211,6 +212,7 @@ def check_growth(losses: Losses, between: list[Sample], growth: Growth) -> None:
     assert last.cwnd - first.cwnd == pytest.approx(window - first.cwnd, rel=0.15, abs=1.5)
 
 
+@real_time
 @needs_ebpf
 @pytest.mark.parametrize("variant", BOUNDS)
 def test_where_round_trips_decide_a_cut_keeps_its_bounds(make_pair: MakePair, variant: str) -> None:
@@ -222,6 +224,7 @@ def test_where_round_trips_decide_a_cut_keeps_its_bounds(make_pair: MakePair, va
         assert least * peak - 2 <= left <= greatest * peak + 2
 
 
+@real_time
 @needs_ebpf
 @pytest.mark.parametrize("variant", ["reno", "new-aimd", "hybla", "scalable"])
 def test_a_window_that_is_not_used_does_not_grow(make_pair: MakePair, variant: str) -> None:
@@ -237,6 +240,7 @@ def test_a_window_that_is_not_used_does_not_grow(make_pair: MakePair, variant: s
     assert sample.cwnd <= 12
 
 
+@real_time
 @needs_ebpf
 def test_app_tcp_holds_the_rate_of_its_socket(make_pair: MakePair) -> None:
     pair = make_pair(delay_ms=6)
@@ -301,6 +305,7 @@ def test_an_unknown_variant_is_refused_with_the_known_ones() -> None:
         variants.registered(["vega"]).__enter__()
 
 
+@real_time
 @needs_ebpf
 @pytest.mark.parametrize("who", ["kernel", "ours"])
 @pytest.mark.parametrize("variant", RULES)
