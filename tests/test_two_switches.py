@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,6 +38,12 @@ Files = tuple[Path, Path]
 Starter = Callable[[Path], AbstractContextManager[str]]
 
 
+@contextmanager
+def bmv2_address(_: Path) -> Iterator[str]:
+    with bmv2() as switch:
+        yield switch.address
+
+
 @dataclass(frozen=True)
 class Target:
     """A switch that runs."""
@@ -63,7 +69,7 @@ class Target:
         asyncio.run(run())
 
 
-STARTERS: dict[str, Starter] = {"narrows": narrows_switch, "bmv2": bmv2}
+STARTERS: dict[str, Starter] = {"narrows": narrows_switch, "bmv2": bmv2_address}
 
 
 @pytest.fixture(scope="module", params=list(STARTERS))

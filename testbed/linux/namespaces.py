@@ -1,4 +1,5 @@
-"""Network namespaces joined to this machine by veth pairs: hosts of their own for the kernel's TCP.
+"""Network namespaces joined to this machine by veth pairs: hosts of their own for the kernel's TCP,
+and switches that must not be reached from anywhere else.
 
 Everything made has the number of its owner in its name: namespace `narrows-<number>-<host>`, and
 outside it the veth's end `nw<number>-<host>`. The owner holds a lock on
@@ -15,7 +16,7 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -48,12 +49,10 @@ def missing() -> list[str]:
 
 
 @dataclass(frozen=True)
-class Namespace:
-    """A host: a namespace whose one interface, `eth0`, is the inner end of a veth pair."""
+class Inside:
+    """A namespace by its name."""
 
     name: str
-    outside: str
-    """The veth's end on this side."""
 
     def command(self, *command: str) -> list[str]:
         """A command line that runs inside."""
@@ -81,6 +80,22 @@ class Namespace:
 
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(inside).result()
+
+
+@dataclass(frozen=True)
+class Namespace(Inside):
+    """A host: a namespace whose one interface, `eth0`, is the inner end of a veth pair."""
+
+    outside: str
+    """The veth's end on this side."""
+
+
+@dataclass(frozen=True)
+class SwitchNamespace(Inside):
+    """A switch: a namespace whose interfaces `p1` and so on are the inner ends of veth pairs."""
+
+    outside: Mapping[int, str]
+    """The veths' ends on this side, by port."""
 
 
 def enter(path: Path) -> None:
@@ -126,26 +141,46 @@ class Plumbing:
             raise PlumbingError(
                 f'host name "{host}"; expected 1 to {MAX_HOST_NAME} lower-case letters and digits'
             )
-        name, outside = f"narrows-{self._number}-{host}", f"nw{self._number}-{host}"
-        run("ip", "netns", "add", name)
-        namespace = Namespace(name, outside)
-        namespace.set_sysctl("net.ipv6.conf.default.disable_ipv6", "1")
-        run("ip", "link", "add", outside, "type", "veth",
-            "peer", "name", "eth0", "netns", name, "address", mac)  # fmt: skip
-        Path(f"/proc/sys/net/ipv6/conf/{outside}/disable_ipv6").write_text("1")
-        offloads = [word for name in ("tx", "tso", "gso", "gro") for word in (name, "off")]
-        run("ethtool", "-K", outside, *offloads)
-        namespace.run("ethtool", "-K", "eth0", *offloads)
-        inside = ["ip", "-n", name]
-        run(*inside, "link", "set", "lo", "up")
+        namespace = Namespace(f"narrows-{self._number}-{host}", outside=f"nw{self._number}-{host}")
+        add_namespace(namespace)
+        add_veth(namespace, namespace.outside, "eth0", mac)
+        inside = ["ip", "-n", namespace.name]
         run(*inside, "address", "add", f"{ip}/32", "dev", "eth0")
-        run(*inside, "link", "set", "eth0", "up")
-        run("ip", "link", "set", outside, "up")
         # A router that no packet is ever addressed to: only its Ethernet address is used.
         router = "169.254.0.1"
         run(*inside, "neighbour", "add", router, "lladdr", gateway_mac, "dev", "eth0")
         run(*inside, "route", "add", "default", "via", router, "dev", "eth0", "onlink")
         return namespace
+
+    def add_switch(self, number: int, ports: Iterable[int]) -> SwitchNamespace:
+        """The owner's switch of this number with these ports. Raises `PlumbingError`."""
+        name = f"sw{number}"
+        outside = {port: f"nw{self._number}-{name}p{port}" for port in ports}
+        namespace = SwitchNamespace(f"narrows-{self._number}-{name}", outside)
+        add_namespace(namespace)
+        for port, interface in outside.items():
+            add_veth(namespace, interface, f"p{port}")
+        return namespace
+
+
+def add_namespace(namespace: Inside) -> None:
+    """Makes a namespace that speaks no IPv6, so that nothing is sent unasked."""
+    run("ip", "netns", "add", namespace.name)
+    namespace.set_sysctl("net.ipv6.conf.default.disable_ipv6", "1")
+    run("ip", "-n", namespace.name, "link", "set", "lo", "up")
+
+
+def add_veth(namespace: Inside, outside: str, inside: str, mac: str | None = None) -> None:
+    """Joins a namespace to this side by a veth pair without offloads, both ends up."""
+    address = ["address", mac] if mac else []
+    run("ip", "link", "add", outside, "type", "veth",
+        "peer", "name", inside, "netns", namespace.name, *address)  # fmt: skip
+    Path(f"/proc/sys/net/ipv6/conf/{outside}/disable_ipv6").write_text("1")
+    offloads = [word for name in ("tx", "tso", "gso", "gro") for word in (name, "off")]
+    run("ethtool", "-K", outside, *offloads)
+    namespace.run("ethtool", "-K", inside, *offloads)
+    run("ip", "-n", namespace.name, "link", "set", inside, "up")
+    run("ip", "link", "set", outside, "up")
 
 
 def sweep() -> None:
