@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench agree validate p4 p4-check lint doctor clean setup test-rust test-python python
+.PHONY: help run test bench agree validate p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -50,6 +50,9 @@ p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)
 
 p4-check: python ## say whether p4/build/ is what p4/ compiles to; compiles it where p4c is
 	@$(PYTHON) p4/compile.py --check
+
+p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2 (needs a p4c with that back end)
+	@$(PYTHON) p4/tofino.py
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check

@@ -1,4 +1,5 @@
-"""`python -m controller --address HOST:PORT COMMAND`: any running switch, by P4Runtime and gNMI.
+"""`python -m controller --address HOST:PORT COMMAND`: any running switch, by P4Runtime and gNMI,
+or with `--bfrt` by BfRuntime.
 
 Exit codes: 0 done, 1 the switch refused or can't be reached, 2 the input is wrong.
 """
@@ -18,8 +19,11 @@ from pathlib import Path
 
 import finsy as fy
 
+from controller.bfrt.client import BfrtClient
+from controller.bfrt.switch import BfrtSwitch
 from controller.client import ControllerError, SwitchClient, lines
 from controller.drivers import DriverError, TrafficManager
+from controller.drivers.bfrt import FECS, BfrtDriver
 from controller.drivers.gnmi import GnmiDriver
 from controller.state import SwitchState
 
@@ -35,7 +39,8 @@ LIMITS = {
     "s": ("time_ps", 10**12),
 }
 
-Command = Callable[[SwitchClient, argparse.Namespace], Awaitable[None]]
+Switch = SwitchClient | BfrtSwitch
+Command = Callable[[Switch, argparse.Namespace], Awaitable[None]]
 
 
 def quantity(text: str, units: Sequence[str]) -> tuple[Fraction, str]:
@@ -96,8 +101,16 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     top.add_argument(
         "--packet-bytes", type=int, default=1514, metavar="N",
-        help="with --thrift: what bmv2's packets per second are packets of (1514)",
+        help="with --thrift: what bmv2's packets per second are packets of; with --bfrt: what "
+        "fills a Tofino's queues (1514)",
     )  # fmt: skip
+    top.add_argument(
+        "--bfrt", action="store_true",
+        help="the address is a Tofino's BfRuntime server, whose ports are device ports",
+    )  # fmt: skip
+    top.add_argument(
+        "--program", metavar="NAME", help="with --bfrt: one of several programs on the switch"
+    )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     shown = commands.add_parser("show", help="what a controller has put on it, as sorted lines")
@@ -129,6 +142,12 @@ def parser() -> argparse.ArgumentParser:
     queue.add_argument("port", type=int)
     queue.set_defaults(command=show_queue)
 
+    port = commands.add_parser("set-port", help="with --bfrt: sets a port up and switches it on")
+    port.add_argument("port", type=int)
+    port.add_argument("speed", type=rate, help="10Gbps")
+    port.add_argument("--fec", choices=FECS, default="none", help="as at the cable's other end")
+    port.set_defaults(command=set_port)
+
     counter = commands.add_parser("counter", help="a counter's cells that are not zero")
     counter.add_argument("name")
     counter.add_argument("index", type=int, nargs="?", help="(all)")
@@ -141,13 +160,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-async def show(client: SwitchClient, options: argparse.Namespace) -> None:
+async def show(client: Switch, options: argparse.Namespace) -> None:
     """`show`."""
     for line in lines(await client.read_state(None if options.registers else ())):
         print(line)
 
 
-async def push(client: SwitchClient, options: argparse.Namespace) -> None:
+async def push(client: Switch, options: argparse.Namespace) -> None:
     """`push`. The pipeline has been pushed by connecting."""
     if not client.is_primary:
         raise ControllerError(f"{client.address}: another controller is primary; see --election-id")
@@ -158,7 +177,7 @@ async def push(client: SwitchClient, options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def driver(client: SwitchClient, options: argparse.Namespace) -> Iterator[TrafficManager]:
+def driver(client: Switch, options: argparse.Namespace) -> Iterator[TrafficManager]:
     """The switch's traffic manager. Raises `DriverError`."""
     if options.thrift is not None:
         try:
@@ -168,6 +187,8 @@ def driver(client: SwitchClient, options: argparse.Namespace) -> Iterator[Traffi
         host, port = options.thrift
         with Bmv2Driver(host, port, options.packet_bytes) as bmv2:
             yield bmv2
+    elif isinstance(client, BfrtSwitch):
+        yield BfrtDriver(client.client, options.packet_bytes)
     elif client.gnmi is not None:
         yield GnmiDriver(client.gnmi)
     else:
@@ -177,20 +198,20 @@ def driver(client: SwitchClient, options: argparse.Namespace) -> Iterator[Traffi
         )
 
 
-async def set_rate(client: SwitchClient, options: argparse.Namespace) -> None:
+async def set_rate(client: Switch, options: argparse.Namespace) -> None:
     """`set-rate`."""
     with driver(client, options) as manager:
         print(f"rate_bps {await manager.set_rate(options.port, options.rate)}")
 
 
-async def set_queue(client: SwitchClient, options: argparse.Namespace) -> None:
+async def set_queue(client: Switch, options: argparse.Namespace) -> None:
     """`set-queue`."""
     with driver(client, options) as manager:
         in_force = await manager.set_queue_limit(options.port, options.limit)
     print(*(f"{kind} {value}" for kind, value in in_force.items()))
 
 
-async def show_queue(client: SwitchClient, options: argparse.Namespace) -> None:
+async def show_queue(client: Switch, options: argparse.Namespace) -> None:
     """`queue`."""
     with driver(client, options) as manager:
         state = dataclasses.asdict(await manager.queue_state(options.port))
@@ -199,14 +220,23 @@ async def show_queue(client: SwitchClient, options: argparse.Namespace) -> None:
         print(name, "-" if value is None else value)
 
 
-async def show_counter(client: SwitchClient, options: argparse.Namespace) -> None:
+async def set_port(client: Switch, options: argparse.Namespace) -> None:
+    """`set-port`."""
+    with driver(client, options) as manager:
+        if not isinstance(manager, BfrtDriver):
+            raise DriverError("set-port: needs --bfrt; other switches' ports are always set up")
+        await manager.set_port(options.port, options.speed, options.fec)
+        print("up" if await manager.port_is_up(options.port) else "down")
+
+
+async def show_counter(client: Switch, options: argparse.Namespace) -> None:
     """`counter`."""
     for index, count in sorted((await client.read_counters(options.name, options.index)).items()):
         if count.packets or count.octets or options.index is not None:
             print(f"{options.name}[{index}] = {count.packets} packets, {count.octets} bytes")
 
 
-async def show_register(client: SwitchClient, options: argparse.Namespace) -> None:
+async def show_register(client: Switch, options: argparse.Namespace) -> None:
     """`register`."""
     if options.index is not None:
         value = await client.read_register(options.name, options.index)
@@ -219,6 +249,12 @@ async def show_register(client: SwitchClient, options: argparse.Namespace) -> No
 
 async def run(options: argparse.Namespace) -> None:
     """Connects and carries the command out."""
+    command: Command = options.command
+    if options.bfrt:
+        bfrt = BfrtClient(options.address, program=options.program, device_id=options.device_id)
+        async with bfrt:
+            await command(BfrtSwitch(bfrt, options.packet_bytes), options)
+        return
     credentials = None
     if options.ca is not None or options.cert is not None:
         credentials = fy.GRPCCredentialsTLS(
@@ -233,7 +269,6 @@ async def run(options: argparse.Namespace) -> None:
         election_id=options.election_id,
         credentials=credentials,
     )
-    command: Command = options.command
     async with client:
         await command(client, options)
 
@@ -241,7 +276,11 @@ async def run(options: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     options = parser().parse_args(arguments)
-    if options.command is push and (options.p4info is None) != (options.json is None):
+    if (
+        options.command is push
+        and not options.bfrt
+        and (options.p4info is None) != (options.json is None)
+    ):
         print("controller: push: expected --p4info and --json, or neither", file=sys.stderr)
         return WRONG
     try:

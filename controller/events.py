@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from controller.client import SwitchClient
+from controller.client import Operation
 from controller.drivers import TrafficManager
 from controller.state import TableEntry
 
@@ -44,11 +44,18 @@ class WallClock:
         await asyncio.sleep(max(at_ps - self.now_ps(), 0) / PS_PER_S)
 
 
+class EntryWriter(Protocol):
+    """A switch's tables, by P4Runtime or BfRuntime."""
+
+    async def write_entry(self, entry: TableEntry, operation: Operation = "insert") -> None:
+        """Writes one table entry."""
+
+
 @dataclass(frozen=True)
 class Controlled:
-    """A switch by its two ways in: P4Runtime and its traffic manager's driver."""
+    """A switch by its two ways in: its tables and its traffic manager's driver."""
 
-    client: SwitchClient
+    client: EntryWriter
     driver: TrafficManager
 
 

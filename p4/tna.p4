@@ -135,11 +135,11 @@ parser IngressParser(packet_in packet, out headers_t hdr, out tna_metadata_t met
     }
 }
 
-control Ingress(inout headers_t hdr, inout tna_metadata_t meta,
-                in ingress_intrinsic_metadata_t intrinsic,
-                in ingress_intrinsic_metadata_from_parser_t from_parser,
-                inout ingress_intrinsic_metadata_for_deparser_t for_deparser,
-                inout ingress_intrinsic_metadata_for_tm_t for_tm) {
+control NarrowsIngress(inout headers_t hdr, inout tna_metadata_t meta,
+                      in ingress_intrinsic_metadata_t intrinsic,
+                      in ingress_intrinsic_metadata_from_parser_t from_parser,
+                      inout ingress_intrinsic_metadata_for_deparser_t for_deparser,
+                      inout ingress_intrinsic_metadata_for_tm_t for_tm) {
     Forward() forward;
     IdentifyFlow() identify_flow;
     RandomLoss() random_loss;
@@ -239,11 +239,11 @@ control ReadQueue(inout metadata_t meta, in egress_intrinsic_metadata_t intrinsi
     }
 }
 
-control Egress(inout headers_t hdr, inout tna_metadata_t meta,
-               in egress_intrinsic_metadata_t intrinsic,
-               in egress_intrinsic_metadata_from_parser_t from_parser,
-               inout egress_intrinsic_metadata_for_deparser_t for_deparser,
-               inout egress_intrinsic_metadata_for_output_port_t for_output_port) {
+control NarrowsEgress(inout headers_t hdr, inout tna_metadata_t meta,
+                     in egress_intrinsic_metadata_t intrinsic,
+                     in egress_intrinsic_metadata_from_parser_t from_parser,
+                     inout egress_intrinsic_metadata_for_deparser_t for_deparser,
+                     inout egress_intrinsic_metadata_for_output_port_t for_output_port) {
     ReadQueue() read_queue;
     MeasureDelay() measure_delay;
     MarkEcn() mark_ecn;
@@ -315,6 +315,6 @@ control EgressDeparser(packet_out packet, inout headers_t hdr, in tna_metadata_t
     }
 }
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(),
-         EgressParser(), Egress(), EgressDeparser()) pipe;
+Pipeline(IngressParser(), NarrowsIngress(), IngressDeparser(),
+         EgressParser(), NarrowsEgress(), EgressDeparser()) pipe;
 Switch(pipe) main;

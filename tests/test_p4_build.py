@@ -9,8 +9,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from finsy.proto import p4i
+from google.protobuf import text_format
 
 from tests.world import ROOT
 
@@ -19,6 +22,7 @@ RUN_MAKE_P4 = "p4/build has drifted from p4/: run `make p4` and commit what it w
 
 #: The directory of tna.p4 and t2na.p4 (docs/tofino.md).
 TNA_INCLUDE = os.environ.get("NARROWS_TNA_INCLUDE")
+TOFINOS = ("tofino", "tofino2")
 NOT_V1MODEL = "package Switch: main package  match the expected model"
 
 
@@ -69,6 +73,43 @@ def test_the_check_names_what_a_compiler_would_make_otherwise(tmp_path: Path) ->
     assert "v1model.json: not" not in printed
 
 
+def for_tofino(out: Path, p4c: Path) -> subprocess.CompletedProcess[str]:
+    """`make p4-tofino` with that compiler."""
+    return subprocess.run(
+        [sys.executable, ROOT / "p4/tofino.py", out],
+        env=os.environ | {"P4C_TOFINO": str(p4c)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_compiler_with_the_back_end_gets_both_targets(tmp_path: Path) -> None:
+    p4c = tmp_path / "p4c"
+    p4c.write_text(
+        "#!/bin/sh\n"  # p4c --target T --arch A -g --verbose 1 -o OUT PROGRAM
+        'if [ "$1" = --target-help ]; then echo "tofino-tna tofino2-t2na"; exit; fi\n'
+        'mkdir -p "$9/pipe/logs"; echo "$2 $4 ${10}" > "$9/pipe/logs/table_summary.log"\n'
+    )
+    p4c.chmod(0o755)
+    ran = for_tofino(tmp_path / "out", p4c)
+    assert ran.returncode == 0, ran.stderr
+    reports = [tmp_path / f"out/{name}/pipe/logs/table_summary.log" for name in TOFINOS]
+    assert [path.read_text().strip() for path in reports] == [
+        "tofino tna p4/tna.p4",
+        "tofino2 t2na p4/tna.p4",
+    ]
+    assert all(f"  {path}" in ran.stdout for path in reports)
+
+
+def test_a_compiler_without_the_back_end_is_none(tmp_path: Path) -> None:
+    p4c = tmp_path / "p4c"
+    p4c.write_text("#!/bin/sh\necho bmv2-v1model\n")
+    p4c.chmod(0o755)
+    ran = for_tofino(tmp_path, p4c)
+    assert (ran.returncode, "ENABLE_TOFINO" in ran.stderr) == (2, True)
+
+
 def test_the_program_has_no_paths_of_a_machine() -> None:
     def strings(value: object) -> list[str]:
         if isinstance(value, dict):
@@ -82,29 +123,51 @@ def test_the_program_has_no_paths_of_a_machine() -> None:
     assert not [text for text in strings(program) if text.startswith("/")]
 
 
-def tna_errors(program: Path, tofino: int) -> list[str]:
+def tna_errors(program: Path, tofino: int, *options: str) -> list[str]:
     """What bmv2's compiler has against the program for Tofino 1 or 2."""
     assert TNA_INCLUDE
-    ran = subprocess.run(
-        [
-            "p4c-bm2-ss",
-            "--std",
-            "p4-16",
-            f"-D__TARGET_TOFINO__={tofino}",
-            "-I",
-            TNA_INCLUDE,
-            program,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["p4c-bm2-ss", "--std", "p4-16", f"-D__TARGET_TOFINO__={tofino}", "-I", TNA_INCLUDE]
+    ran = subprocess.run([*command, *options, program], capture_output=True, text=True, check=False)
     return [line for line in ran.stderr.splitlines() if "error:" in line]
 
 
-@pytest.mark.parametrize("tofino", [1, 2])
-@pytest.mark.skipif(not TNA_INCLUDE, reason="NARROWS_TNA_INCLUDE does not name TNA's headers")
-@pytest.mark.skipif(not shutil.which("p4c-bm2-ss"), reason="p4c-bm2-ss is not on PATH")
+@pytest.fixture(params=[1, 2])
+def tofino(request: pytest.FixtureRequest) -> int:
+    """Both Tofinos, where there is something to check the program with."""
+    if not TNA_INCLUDE:
+        pytest.skip("NARROWS_TNA_INCLUDE does not name TNA's headers")
+    if not shutil.which("p4c-bm2-ss"):
+        pytest.skip("p4c-bm2-ss is not on PATH")
+    generation: int = request.param
+    return generation
+
+
+def tables(p4info: Path) -> set[tuple[Any, ...]]:
+    """The tables with their sizes, matches and actions, by what a controller calls them."""
+    info = text_format.Parse(p4info.read_text(), p4i.P4Info())
+    actions = {
+        one.preamble.id: (one.preamble.name, *((p.name, p.bitwidth) for p in one.params))
+        for one in info.actions
+    }
+    return {
+        (
+            one.preamble.name,
+            one.size,
+            tuple((match.name, match.bitwidth, match.match_type) for match in one.match_fields),
+            frozenset(actions[ref.id] for ref in one.action_refs),
+        )
+        for one in info.tables
+    }
+
+
+def test_a_controller_finds_the_same_tables_on_tofino(tofino: int, tmp_path: Path) -> None:
+    made = tmp_path / "tna.p4info.txtpb"
+    # Errors there are: it does not know TNA's direct counters, for one.
+    options = ("--arch", "v1model", "--p4runtime-files", str(made))
+    assert tna_errors(ROOT / "p4/tna.p4", tofino, *options)
+    assert tables(made) == tables(ROOT / "p4/build/v1model.p4info.txtpb")
+
+
 def test_the_front_end_takes_the_program_for_tofino(tofino: int, tmp_path: Path) -> None:
     [only] = tna_errors(ROOT / "p4/tna.p4", tofino)
     assert NOT_V1MODEL in only

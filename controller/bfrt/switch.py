@@ -1,0 +1,251 @@
+"""A switch's state over BfRuntime, with the methods of `controller.client.SwitchClient`.
+
+A state has the names of p4/v1model.p4, and p4/tna.p4 the same ones; here they become BfRuntime's:
+
+- a table, counter or register is `pipe.NAME`, after the pipeline of p4/tna.p4;
+- BfRuntime's least priority number goes first, P4Runtime's greatest;
+- a depth in packets is one in cells (`DEPTHS`);
+- a clone session is a mirror session, cut to what a report shows of its packet;
+- what v1model counts in registers TNA counts in counters, and every pipe has its own: a port's
+  cell is in use in one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from controller.bfrt.client import (
+    DELETE,
+    INSERT,
+    INSERT_OR_MODIFY,
+    MODIFY,
+    BfrtClient,
+    BfrtError,
+    Change,
+    Row,
+)
+from controller.bfrt.schema import PRIORITY, Table
+from controller.client import Count, Operation
+from controller.matches import Exact, Match
+from controller.objects import CloneSession, RegisterCell, Replica
+from controller.state import SwitchState, TableEntry
+
+PIPE = "pipe."
+MOST_PRIORITY = 2**24 - 1
+"""P4Runtime's greatest here, BfRuntime's 0, as in Stratum."""
+MIRRORS = "$mirror.cfg"
+MIRROR_BYTES = 34 + 14 + 40
+"""`mirror_t` of p4/tna.p4, Ethernet, and a report's REPORT_INNER_BYTES."""
+DEPTHS = {("NarrowsEgress.mark_ecn.mark_above", "packets")}
+"""Actions' parameters that are queue depths."""
+OPERATIONS: dict[Operation, Any] = {"insert": INSERT, "modify": MODIFY, "delete": DELETE}
+PARTS = ("entries", "clone_sessions", "registers")
+"""What a state may have here; p4/tna.p4 has nothing of the rest."""
+
+
+class BfrtSwitch:
+    """A Tofino that runs p4/tna.p4, in full packets of `packet_bytes` bytes. The client must be
+    open. Methods raise `BfrtError`.
+    """
+
+    is_primary = True
+
+    def __init__(self, client: BfrtClient, packet_bytes: int) -> None:
+        self.client, self.address = client, client.address
+        self.cells_per_packet = client.device.cells(packet_bytes)
+
+    # Writing.
+
+    async def write(self, state: SwitchState) -> None:
+        """Inserts all of a state into a switch that has none of it."""
+        self._check(state)
+        changes = [self._session(INSERT, one) for one in state.clone_sessions]
+        changes += [self._change(INSERT, one) for one in state.entries]
+        changes += [self._cell(one) for one in state.registers]
+        await self.client.write(changes)
+
+    async def make(self, state: SwitchState) -> int:
+        """Makes the switch have what the state has, and no other entries and sessions; registers
+        that the state does not name stay. Returns the number of writes: 0 when it had all.
+        """
+        self._check(state)
+        have = await self.read_state(registers=())
+        gone, new = list[Change](), list[Change]()
+        for part, change in (("clone_sessions", self._session), ("entries", self._change)):
+            want = {one.key: one for one in getattr(state, part)}
+            here = {one.key: one for one in getattr(have, part)}
+            gone += [change(DELETE, one) for key, one in here.items() if key not in want]
+            for key, one in want.items():
+                if key not in here:
+                    new.append(change(INSERT, one))
+                elif str(here[key]) != str(one):
+                    new.append(change(MODIFY, one))
+        for cell in state.registers:
+            if await self.read_register(cell.register, cell.index) != cell.value:
+                new.append(self._cell(cell))
+        await self.client.write(gone + new)
+        return len(gone) + len(new)
+
+    async def write_entry(self, entry: TableEntry, operation: Operation = "insert") -> None:
+        """Writes one table entry."""
+        await self.client.write([self._change(OPERATIONS[operation], entry)])
+
+    def _check(self, state: SwitchState) -> None:
+        for part, content in vars(state).items():
+            if content and part not in PARTS:
+                raise BfrtError(f"{self.address}: {part}: p4/tna.p4 has none")
+
+    def _change(self, kind: Any, entry: TableEntry) -> Change:
+        table = self._table(entry.table)
+        key = dict[str, Match](entry.matches)
+        if PRIORITY in table.key:
+            key[PRIORITY] = Exact(MOST_PRIORITY - entry.priority)
+        if kind == DELETE:
+            return Change(kind, table.name, key)
+        data = {
+            name: value * self._unit(entry.action, name) for name, value in entry.params.items()
+        }
+        return Change(kind, table.name, key, data, entry.action)
+
+    def _session(self, kind: Any, session: CloneSession) -> Change:
+        key = {"$sid": session.id}
+        if kind == DELETE:
+            return Change(kind, MIRRORS, key)
+        match session.replicas:
+            case (Replica(port=port, instance=0),):
+                data = {
+                    "$session_enable": True,
+                    "$direction": "EGRESS",
+                    "$ucast_egress_port": port,
+                    "$ucast_egress_port_valid": True,
+                    "$max_pkt_len": session.truncate_bytes or MIRROR_BYTES,
+                }
+                return Change(kind, MIRRORS, key, data, "$normal")
+        raise BfrtError(f"{self.address}: {session}: expected one port, instance 0")
+
+    def _cell(self, cell: RegisterCell) -> Change:
+        table = self._table(cell.register)
+        data = {name: part(name, cell.value) for name in table.data}
+        return Change(INSERT_OR_MODIFY, table.name, {index_of(table): cell.index}, data)
+
+    def _table(self, name: str) -> Table:
+        try:
+            return self.client.schema.table(PIPE + name)
+        except ValueError as error:
+            raise BfrtError(f"{self.address}: {error}") from None
+
+    def _unit(self, action: str, param: str) -> int:
+        return self.cells_per_packet if (action, param) in DEPTHS else 1
+
+    # Reading.
+
+    async def read_state(self, registers: Iterable[str] | None = None) -> SwitchState:
+        """What a controller has put on the switch: entries of tables that are not constant,
+        mirror sessions that are on, and the cells that are not zero of the named registers
+        (None: of all).
+        """
+        entries = list[TableEntry]()
+        for table in self.client.schema.tables.values():
+            if table.is_match_action and not table.is_constant:
+                entries += [self._entry(table, row) async for row in self.client.rows(table.name)]
+        names = self._registers() if registers is None else registers
+        cells = [
+            RegisterCell(name, index, value)
+            for name in names
+            for index, value in (await self.read_registers(name)).items()
+            if value
+        ]
+        sessions = [
+            session(row) async for row in self.client.rows(MIRRORS) if row.one("$session_enable")
+        ]
+        return SwitchState(tuple(entries), tuple(sessions), tuple(cells))
+
+    def _registers(self) -> Iterator[str]:
+        for table in self.client.schema.tables.values():
+            if table.type == "Register":
+                yield table.name.removeprefix(PIPE)
+
+    def _entry(self, table: Table, row: Row) -> TableEntry:
+        matches = dict(row.key)
+        number = matches.pop(PRIORITY, None)
+        priority = MOST_PRIORITY - number.value if isinstance(number, Exact) else 0
+        action = row.action or ""
+        # What the table has besides is counts.
+        params = {
+            name: row.one(name) // self._unit(action, name) for name in table.actions[action].data
+        }
+        return TableEntry(table.name.removeprefix(PIPE), matches, action, params, priority)
+
+    async def read_register(self, name: str, index: int) -> int:
+        """A register's cell, or a counter's packets."""
+        table = self._table(name)
+        return cell_value(table, await self.client.row(table.name, {index_of(table): index}))
+
+    async def read_registers(self, name: str) -> dict[int, int]:
+        """All cells of a register, or a counter's packets."""
+        table = self._table(name)
+        return {index(row): cell_value(table, row) async for row in self.client.rows(table.name)}
+
+    async def read_counters(self, name: str, at: int | None = None) -> dict[int, Count]:
+        """The cells of a counter, or one of them."""
+        table = self._table(name)
+        key = None if at is None else {index_of(table): at}
+        return {index(row): counted(row) async for row in self.client.rows(table.name, key)}
+
+    async def read_entry_counts(self, table: str) -> dict[str, Count]:
+        """The direct counters of a table's entries, by the entries' lines."""
+        found = self._table(table)
+        return {
+            str(self._entry(found, row)): counted(row) async for row in self.client.rows(found.name)
+        }
+
+
+def session(row: Row) -> CloneSession:
+    """A mirror session that was read."""
+    cut = row.one("$max_pkt_len")
+    replicas = (Replica(row.one("$ucast_egress_port")),)
+    return CloneSession(number(row.key, "$sid"), replicas, None if cut == MIRROR_BYTES else cut)
+
+
+def counted(row: Row) -> Count:
+    """A counter's cell, over all pipes."""
+    octets, packets = (sum(row.data.get(f"$COUNTER_SPEC_{unit}", ())) for unit in ("BYTES", "PKTS"))
+    return Count(packets, octets)
+
+
+def cell_value(table: Table, row: Row) -> int:
+    """A register's cell, of the pipe that uses it: the others' are zero. Two halves of 32 bits
+    are one number. A counter's packets.
+    """
+    if table.type == "Counter":
+        return counted(row).packets
+    halves = {name.rpartition(".")[2]: values for name, values in row.data.items()}
+    if halves.keys() == {"low", "high"}:
+        pipes = zip(halves["low"], halves["high"], strict=True)
+        return max(int(high) << 32 | int(low) for low, high in pipes)
+    [values] = halves.values()
+    return max(map(int, values))
+
+
+def part(name: str, value: int) -> int:
+    """What a register's field has of its cell's value."""
+    return {"low": value & 0xFFFFFFFF, "high": value >> 32}.get(name.rpartition(".")[2], value)
+
+
+def index_of(table: Table) -> str:
+    """The name of the only field of a register's or counter's key."""
+    [name] = table.key
+    return name
+
+
+def index(row: Row) -> int:
+    """A register's or counter's cell."""
+    return number(row.key, *row.key)
+
+
+def number(key: Mapping[str, Match], name: str) -> int:
+    """The value of an exact match."""
+    match = key[name]
+    assert isinstance(match, Exact)
+    return match.value

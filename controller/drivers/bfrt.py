@@ -1,0 +1,181 @@
+"""Rates, queue limits and ports of a Tofino, over BfRuntime. A port is its device port number.
+
+The shaper takes whole kbit/s and makes of them what its hardware can say, so what is returned is
+the rate that was read back. A queue's limit is in cells of the packet buffer: a limit in packets is
+as many full packets' cells, one in bytes or time as many whole full packets. The queue takes them
+from the shared pool of all egress queues, without the part of the pool's free rest that a queue
+may have by default (`dynamic_baf`), so that it is DropTail with this limit.
+
+Names, units and types: the open SDE's bf_rt_tm_tf1.json, bf_rt_tm_tf2.json and bf_rt_port_*.json.
+"""
+
+from __future__ import annotations
+
+from controller.bfrt.client import DELETE, INSERT, BfrtClient, Change
+from controller.drivers import DriverError, QueueLimit, QueueState
+from controller.matches import Exact
+
+BPS_PER_UNIT = 1000
+"""The shaper's `BPS` are kbit/s."""
+MAX_RATE_UNITS = 2**32 - 1
+CHECK_SEQUENCE_BYTES = 4
+QUEUE = 0
+"""The one that p4/tna.p4 sends to, as it names none."""
+PS_PER_S = 10**12
+SPEEDS = {
+    10**9 * gigabits: f"BF_SPEED_{gigabits}G" for gigabits in (1, 10, 25, 40, 50, 100, 200, 400)
+}
+"""A port's speed by its bits per second."""
+FECS = {
+    "none": "BF_FEC_TYP_NONE",
+    "firecode": "BF_FEC_TYP_FIRECODE",
+    "reed-solomon": "BF_FEC_TYP_REED_SOLOMON",
+}
+"""Forward error correction by its name; both ends of a cable must have the same."""
+
+
+class BfrtDriver:
+    """A Tofino whose queues hold full packets of `packet_bytes` bytes. The client must be open;
+    methods raise `DriverError`.
+    """
+
+    def __init__(self, client: BfrtClient, packet_bytes: int) -> None:
+        if packet_bytes < 1:
+            raise DriverError(f"packet_bytes = {packet_bytes}: expected at least 1")
+        self.client, self.packet_bytes = client, packet_bytes
+        self.cells_per_packet = client.device.cells(packet_bytes)
+
+    def _tm(self, table: str) -> str:
+        return f"{self.client.device.prefix}.tm.{table}"
+
+    async def set_rate(self, port: int, rate_bps: int) -> int:
+        """Shapes a port to a rate in bits per second, to the nearest kbit/s, with a burst of one
+        full packet; returns the rate in force.
+        """
+        # Halves up.
+        units = (2 * rate_bps + BPS_PER_UNIT) // (2 * BPS_PER_UNIT)
+        if not 1 <= units <= MAX_RATE_UNITS:
+            most = MAX_RATE_UNITS * BPS_PER_UNIT
+            raise DriverError(
+                f"port {port}: rate_bps = {rate_bps}: expected {BPS_PER_UNIT}..{most}"
+            )
+        shaping = {
+            "unit": "BPS",
+            "provisioning": "MIN_ERROR",
+            "max_rate": units,
+            "max_burst_size": self.packet_bytes + CHECK_SEQUENCE_BYTES,
+        }
+        key = {"dev_port": port}
+        await self.client.write(
+            [
+                Change.modify(self._tm("port.sched_shaping"), key, shaping),
+                Change.modify(self._tm("port.sched_cfg"), key, {"max_rate_enable": True}),
+            ]
+        )
+        row = await self.client.row(self._tm("port.sched_shaping"), key)
+        return int(row.one("max_rate")) * BPS_PER_UNIT
+
+    async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
+        """Sets a port's queue limit; one in time goes by the rate in force. Returns the limit in
+        force, in full packets.
+        """
+        cells = await self._cells(port, limit)
+        total = self.client.device.total_cells
+        if not self.cells_per_packet <= cells <= total:
+            per = f"{self.cells_per_packet} of {self.client.device.cell_bytes} B per packet"
+            raise DriverError(
+                f"port {port}: {limit}: {cells} cells ({per}): the buffer has {total}"
+            )
+        key, pipe = await self._queue(port)
+        buffer = {
+            "guaranteed_cells": 0,
+            "hysteresis_cells": 0,
+            "tail_drop_enable": True,
+            "pool_id": "EG_APP_POOL_0",
+            "pool_max_cells": cells,
+            "dynamic_baf": "DISABLE",
+        }
+        name = self._tm("queue.buffer")
+        await self.client.write([Change.modify(name, key, buffer, "shared_pool", pipe)])
+        return await self._limit(port)
+
+    async def _cells(self, port: int, limit: QueueLimit) -> int:
+        ((kind, value),) = limit.items()
+        match kind:
+            case "packets":
+                packets = value
+            case "bytes":
+                packets = value // self.packet_bytes
+            case "time_ps":
+                rate_bps = await self._rate(port)
+                if rate_bps is None:
+                    raise DriverError(f"port {port}: {limit}: a limit in time needs a rate")
+                packets = value * rate_bps // (8 * PS_PER_S * self.packet_bytes)
+            case _:
+                raise DriverError(f"port {port}: {limit}: expected packets, bytes or time_ps")
+        return packets * self.cells_per_packet
+
+    async def _limit(self, port: int) -> QueueLimit:
+        key, pipe = await self._queue(port)
+        row = await self.client.row(self._tm("queue.buffer"), key, pipe)
+        shared = row.one("pool_max_cells") if row.action == "shared_pool" else 0
+        return {"packets": (row.one("guaranteed_cells") + shared) // self.cells_per_packet}
+
+    async def _rate(self, port: int) -> int | None:
+        """The rate in force in bits per second; None where the port is not shaped."""
+        key = {"dev_port": port}
+        if not (await self.client.row(self._tm("port.sched_cfg"), key)).one("max_rate_enable"):
+            return None
+        row = await self.client.row(self._tm("port.sched_shaping"), key)
+        return int(row.one("max_rate")) * BPS_PER_UNIT
+
+    async def _queue(self, port: int) -> tuple[dict[str, int], int]:
+        """A port's queue by its port group, and the pipe that has the group."""
+        row = await self.client.row(self._tm("port.cfg"), {"dev_port": port})
+        queue = row.one("egress_qid_queues")[QUEUE]
+        return {"pg_id": row.one("pg_id"), "pg_queue": queue}, port >> 7
+
+    async def queue_state(self, port: int) -> QueueState:
+        """A port's settings and counts. What waits, and the most that waited, is in full packets'
+        cells.
+        """
+        key, pipe = await self._queue(port)
+        queue = await self.client.row(self._tm("counter.queue"), key, pipe)
+        sent = await self.client.row("$PORT_STAT", {"$DEV_PORT": port})
+        return QueueState(
+            rate_bps=await self._rate(port),
+            limit=await self._limit(port),
+            waiting_packets=queue.one("usage_cells") // self.cells_per_packet,
+            waiting_bytes=None,
+            max_packets=queue.one("watermark_cells") // self.cells_per_packet,
+            max_bytes=None,
+            mean_packets=None,
+            transmitted=sent.one("$FramesTransmittedOK"),
+            transmitted_bytes=sent.one("$OctetsTransmittedwithouterror"),
+            dropped=queue.one("drop_count_packets"),
+        )
+
+    async def set_port(
+        self, port: int, speed_bps: int, fec: str = "none", enable: bool = True
+    ) -> None:
+        """Sets a port up at a speed, with a forward error correction, and switches it on or off."""
+        for name, value, known in (("speed_bps", speed_bps, SPEEDS), ("fec", fec, FECS)):
+            if value not in known:
+                expected = ", ".join(map(str, known))
+                raise DriverError(f"port {port}: {name} = {value}: expected one of {expected}")
+        key = {"$DEV_PORT": port}
+        made = {"$SPEED": SPEEDS[speed_bps], "$FEC": FECS[fec]}
+        # A read of one that is not there is an error.
+        ports = self.client.rows("$PORT")
+        found = [row async for row in ports if row.key["$DEV_PORT"] == Exact(port)]
+        if found and all(found[0].one(name) == value for name, value in made.items()):
+            await self.client.write([Change.modify("$PORT", key, {"$PORT_ENABLE": enable})])
+            return
+        if found:
+            # A port has its speed for life.
+            await self.client.write([Change(DELETE, "$PORT", key)])
+        await self.client.write([Change(INSERT, "$PORT", key, {**made, "$PORT_ENABLE": enable})])
+
+    async def port_is_up(self, port: int) -> bool:
+        """Whether a port has its link. Raises `DriverError` for one that was not set up."""
+        return bool((await self.client.row("$PORT", {"$DEV_PORT": port})).one("$PORT_UP"))
