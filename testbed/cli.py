@@ -133,6 +133,8 @@ def parser() -> argparse.ArgumentParser:
     calibrate.add_command(commands)
 
     doctor = commands.add_parser("doctor", help="what this machine can run, and what mends it")
+    doctor.add_argument("--target", choices=["tofino"], help="what a lab lacks for it; with --lab")
+    doctor.add_argument("--lab", type=Path, metavar="FILE", help="lab.toml (docs/hardware.md)")
     doctor.set_defaults(command=examine)
     return top
 
@@ -381,11 +383,24 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
             return ["name", "title"], [[record["name"], record["title"]] for record in records]
 
 
-def examine(_: argparse.Namespace) -> int:
+def examine(options: argparse.Namespace) -> int:
     """`narrows doctor`."""
     from testbed import doctor
 
-    return doctor.main()
+    if options.target is None:
+        return doctor.main()
+    from testbed import lab, labdoctor
+
+    return labdoctor.main(lab.read(lab_file(options)), options.lab)
+
+
+def lab_file(options: argparse.Namespace) -> Path:
+    """`--lab`. Raises `InputError` without."""
+    if options.lab is None:
+        what = "needs --lab FILE: which switch, ports and cards (docs/hardware.md)"
+        raise InputError("--target", [Problem(options.target, what)])
+    path: Path = options.lab
+    return path
 
 
 if __name__ == "__main__":

@@ -73,10 +73,10 @@ def setup(
     return replace(without, hugepages=enough)
 
 
-def free_hugepages_mib() -> int:
+def free_hugepages_mib(sizes: Path = HUGEPAGES) -> int:
     """Memory in hugepages that nobody has taken."""
     kib = 0
-    for size in HUGEPAGES.glob("hugepages-*kB"):
+    for size in sizes.glob("hugepages-*kB"):
         try:
             free = int((size / "free_hugepages").read_text())
         except (OSError, ValueError):

@@ -10,6 +10,7 @@ of one's own topology 10.0.0.0/15, in order.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -116,16 +117,21 @@ class LayoutError(Exception):
         self.problems = problems
 
 
-def lay_out(scenario: Scenario) -> Layout:
-    """Places everything. Raises `LayoutError`."""
-    return Dumbbell(scenario).layout() if scenario.is_dumbbell else Own(scenario).layout()
+def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:
+    """Places everything. `numbers` are a dumbbell's ports 1, 2 and 3 on a switch that has other
+    numbers for them. Raises `LayoutError`.
+    """
+    if scenario.is_dumbbell:
+        return Dumbbell(scenario, numbers).layout()
+    return Own(scenario).layout()
 
 
 class Builder:
     """What both kinds of topology collect."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, numbers: Sequence[int] = ()) -> None:
         self.scenario = scenario
+        self.numbers = numbers
         self.problems = list[Problem]()
         self.ports = dict[net.End, PortSettings]()
         self.cables = list[net.Cable]()
@@ -137,8 +143,8 @@ class Builder:
 
     def add_port(self, switch: str, port: Port | None = None, forward: bool = False) -> net.End:
         """The next port of a switch."""
-        number = 1 + sum(end.switch == switch for end in self.ports)
-        end = net.End(switch, number)
+        before = sum(end.switch == switch for end in self.ports)
+        end = net.End(switch, self.numbers[before] if self.numbers else before + 1)
         self.ports[end] = PortSettings(end, port, forward)
         return end
 
@@ -246,8 +252,8 @@ class Builder:
 class Dumbbell(Builder):
     """The default topology."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        super().__init__(scenario)
+    def __init__(self, scenario: Scenario, numbers: Sequence[int] = ()) -> None:
+        super().__init__(scenario, numbers)
         self.receivers = dict[int, net.Host]()
 
     def layout(self) -> Layout:

@@ -6,6 +6,7 @@ The plan is JSON (`testbed/engine/src/plan.rs` reads it). A flow's null is its p
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,12 @@ def program_path(scenario: Scenario, source: str) -> Path:
     return (Path(source).parent / scenario.program).resolve()
 
 
-def make_plan(scenario: Scenario, source: str) -> Json:
-    """The plan of one point. Raises `InputError` naming the file where parts do not fit."""
+def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> Json:
+    """The plan of one point; `numbers` as `lay_out` has them. Raises `InputError` naming the file
+    where parts do not fit.
+    """
     try:
-        layout = lay_out(scenario)
+        layout = lay_out(scenario, numbers)
         return {
             "schema": SCHEMA,
             "seed": scenario.seed,

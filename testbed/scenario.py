@@ -45,7 +45,7 @@ def _registered(kind: str) -> AfterValidator:
     return _known(lambda name: catalogue.record(kind, name))
 
 
-def _matching(pattern: str, expected: str) -> AfterValidator:
+def matching(pattern: str, expected: str) -> AfterValidator:
     """Accepts text that the whole of the pattern matches."""
 
     def check(text: str) -> str:
@@ -92,7 +92,7 @@ Window = Annotated[
 ]
 Probability = Annotated[float, Field(ge=0, lt=1)]
 Counts = Literal["ip", "frame", "wire"]
-Name = Annotated[str, _matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _")]
+Name = Annotated[str, matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _")]
 Every = Annotated[int, Field(ge=0, lt=2**32)]
 
 
@@ -421,7 +421,7 @@ class Telemetry(Model):
     every: Every = 1
     """1 packet in so many is reported, 0 none."""
     collector: Annotated[
-        str, _matching(r"\d+\.\d+\.\d+\.\d+:\d+", "an IPv4 address and a UDP port")
+        str, matching(r"\d+\.\d+\.\d+\.\d+:\d+", "an IPv4 address and a UDP port")
     ] = "10.255.0.1:5600"
     """Address and UDP port that the reports are sent to."""
 
@@ -473,7 +473,7 @@ class Sweep(Model):
 class Scenario(Model):
     """One point of a scenario: everything about one run but the program's names."""
 
-    title: Annotated[str, _matching(r"\S(.*\S)?", "a line of text")]
+    title: Annotated[str, matching(r"\S(.*\S)?", "a line of text")]
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     duration: Annotated[
         int | Literal["completion"],
