@@ -84,6 +84,24 @@ pub const AGENTS: &[Agent] = &[
         ..agent("Agent/TCP/Vegas", &["TCP/Vegas", "Vegas"], "Vegas", "vegas")
     },
     Agent {
+        variant: "vegas-rbp",
+        ..agent(
+            "Agent/TCP/Vegas/RBP",
+            &["TCP/Vegas/RBP", "Vegas/RBP", "VegasRBP"],
+            "Vegas, paced after idle times",
+            "vegas",
+        )
+    },
+    Agent {
+        variant: "reno-rbp",
+        ..agent(
+            "Agent/TCP/Reno/RBP",
+            &["TCP/Reno/RBP", "Reno/RBP", "RenoRBP"],
+            "Reno, paced after idle times",
+            "reno",
+        )
+    },
+    Agent {
         segment_bytes: Some(536),
         ..agent("Agent/TCP/FullTcp", &["TCP/FullTcp", "FullTcp"], "Reno, both ways", "reno")
     },

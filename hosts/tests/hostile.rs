@@ -3,7 +3,7 @@
 mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_hosts::cc::{Ack, Class, Congestion, Parameters, Setup, VARIANTS};
+use narrows_hosts::cc::{Ack, Class, Congestion, Idle, Parameters, Setup, VARIANTS};
 use narrows_hosts::config::{FlowConfig, Settings};
 use narrows_hosts::tcp::Connection;
 use narrows_hosts::tcp::options::Options;
@@ -234,10 +234,14 @@ proptest! {
                 4 => {
                     cc.on_rto(&congestion);
                     // ns-2's v_slowstart_ is two segments.
-                    let left = if variant.name == "vegas-ns2" { 2 } else { 1 };
+                    let left = if variant.name.starts_with("vegas-") { 2 } else { 1 };
                     prop_assert!(variant.name == "circuit" || cc.cwnd_bytes() == left * u64::from(mss));
                 }
-                _ => cc.on_idle(4 * u64::from(mss)),
+                _ => cc.on_idle(&Idle {
+                    restart_window_bytes: 4 * u64::from(mss),
+                    offered_bytes: cwnd,
+                    srtt: Duration::from_ms(100),
+                }),
             }
             prop_assert!(cc.cwnd_bytes() >= u64::from(mss));
         }

@@ -153,9 +153,20 @@ class Source:
         }
 
 
+FACKS = {"rampdown_": "fack-rampdown", "rampdown_ ss-div4_": "fack-overdamping"}
+"""Our recoveries that are ns-2's Fack with these variables set."""
+
+
 def agents() -> list[Source]:
-    """ns-2's own sources, as the engine lists them."""
-    return [
+    """ns-2's own sources, as the engine lists them, and its Fack's other rules."""
+    facks = [
+        Source(
+            f"Agent/TCP/Fack {on}", "Agent/TCP/Fack", "Agent/TCP/Fack", recovery, SACK_SINK,
+            variables=" ".join(f"{variable} true" for variable in on.split()),
+        )
+        for on, recovery in FACKS.items()
+    ]  # fmt: skip
+    return facks + [
         Source(
             record["name"], record["name"], record["name"], record["recovery"], record["sink"],
             record["segment_bytes"] or 1000, variables=NS2_VARIABLES.get(record["name"], ""),

@@ -6,7 +6,7 @@
 //! not at hand. Constant: 1/2, AIMD's.
 
 use super::based::{BasedWindow, Rebase};
-use super::{Ack, Class, Congestion, CongestionControl, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
 
 const DECREASE: f64 = 0.5;
 
@@ -48,7 +48,7 @@ impl CongestionControl for AimdFc {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.0.collapse(congestion, DECREASE);
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.0.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.0.restart(idle.restart_window_bytes);
     }
 }

@@ -8,7 +8,7 @@
 //! smaller, so a rule on two successive k would leave the equilibrium at once.)
 
 use super::based::{BasedWindow, Rebase};
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -92,7 +92,7 @@ impl CongestionControl for AimdFcPlus {
         self.last_peak_bytes = None;
         self.window.collapse(congestion, self.d);
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

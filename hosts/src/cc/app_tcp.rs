@@ -11,7 +11,7 @@
 //! cannot carry the rate. Fractions: cwnd_base is rounded to whole segments; what is acknowledged
 //! is counted in bytes.
 
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::Duration;
 
 /// The variant's entry in the list.
@@ -130,7 +130,7 @@ impl CongestionControl for AppTcp {
         self.cwnd_bytes = self.mss.into();
         self.counted_bytes = 0;
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.cwnd_bytes = self.cwnd_bytes.min(idle.restart_window_bytes);
     }
 }

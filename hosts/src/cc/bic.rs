@@ -9,7 +9,7 @@
 //! are counted, so there is nothing to divide by. Fractions: steps are f64, the window bytes.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Variant};
 
 const LOW_WINDOW: f64 = 14.0;
 const MAX_STEP: f64 = 16.0;
@@ -111,7 +111,7 @@ impl CongestionControl for Bic {
         self.window.collapse(congestion, self.reduced(congestion));
         self.w_max = 0.0;
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

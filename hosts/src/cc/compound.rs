@@ -9,7 +9,7 @@
 //! memory). Fractions: dwnd in whole bytes, k's power is f64.
 
 use super::round_trips::{Round, RoundTrips};
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use crate::cc::reno::{avoid_congestion, slow_start};
 
 const ALPHA: f64 = 0.125;
@@ -126,9 +126,9 @@ impl CongestionControl for Compound {
         (self.loss_bytes, self.delay_bytes) = (congestion.mss.into(), 0);
         self.remainder = 0;
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        if restart_window_bytes < self.cwnd_bytes() {
-            (self.loss_bytes, self.delay_bytes) = (restart_window_bytes, 0);
+    fn on_idle(&mut self, idle: &Idle) {
+        if idle.restart_window_bytes < self.cwnd_bytes() {
+            (self.loss_bytes, self.delay_bytes) = (idle.restart_window_bytes, 0);
             self.remainder = 0;
         }
     }

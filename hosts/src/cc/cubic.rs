@@ -14,7 +14,7 @@
 use super::hystart::HyStart;
 use super::hystart_plus::HyStartPlus;
 use super::reno::slow_start;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.
@@ -244,9 +244,9 @@ impl CongestionControl for Cubic {
         self.epoch = None;
     }
 
-    fn on_idle(&mut self, restart_window_bytes: u64) {
+    fn on_idle(&mut self, idle: &Idle) {
         // Section 5.8: the time without traffic is no time of the curve.
-        self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
+        self.cwnd_bytes = self.cwnd_bytes.min(idle.restart_window_bytes);
         self.epoch = None;
     }
 }

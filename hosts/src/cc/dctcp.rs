@@ -8,7 +8,7 @@
 //! sums and products only.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Need, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -91,7 +91,7 @@ impl CongestionControl for Dctcp {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.window.collapse(congestion, congestion.window_bytes / 2);
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

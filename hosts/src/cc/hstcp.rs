@@ -8,7 +8,7 @@
 //! bytes. a is computed anew when the window has moved by a segment.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Variant};
 
 const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;
@@ -81,7 +81,7 @@ impl CongestionControl for Hstcp {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.window.collapse(congestion, reduced(congestion));
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

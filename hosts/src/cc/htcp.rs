@@ -11,7 +11,7 @@
 
 use super::round_trips::ratio;
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 const LEAST_BETA: f64 = 0.5;
@@ -162,8 +162,8 @@ impl CongestionControl for Htcp {
         self.last_congestion = Some(congestion.now);
         self.window.collapse(congestion, self.reduced(congestion));
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
         self.sample = None;
     }
 }

@@ -6,7 +6,7 @@
 //! Fractions: rho is f64, where Linux has eighths.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Variant};
 use narrows_common::Duration;
 
 const GREATEST_EXPONENT: f64 = 16.0;
@@ -95,7 +95,7 @@ impl CongestionControl for Hybla {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.window.collapse(congestion, congestion.window_bytes / 2);
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

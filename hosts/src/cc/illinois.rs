@@ -10,7 +10,7 @@
 
 use super::round_trips::{Round, RoundTrips};
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::Duration;
 
 const LEAST_ALPHA: f64 = 0.3;
@@ -136,7 +136,7 @@ impl CongestionControl for Illinois {
         (self.alpha, self.beta) = (1.0, GREATEST_BETA);
         (self.was_above, self.short_rounds) = (false, 0);
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

@@ -10,7 +10,7 @@
 //! f64, the window whole bytes.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.
@@ -100,8 +100,8 @@ impl CongestionControl for Jersey {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.window.collapse(congestion, self.own_window(congestion));
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
         self.last = None;
     }
 }

@@ -12,7 +12,7 @@
 //! Fractions: f64 within an ACK, `fraction_bytes` carries what is below a byte.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Need, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 use narrows_common::Duration;
 
 const ALLOWED_INCREASE: u64 = 1;
@@ -130,8 +130,8 @@ impl CongestionControl for Ledbat {
         self.window.collapse(congestion, congestion.window_bytes / 2);
         self.fraction_bytes = 0.0;
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
         self.fraction_bytes = 0.0;
     }
 }

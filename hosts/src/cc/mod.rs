@@ -24,6 +24,7 @@ pub mod illinois;
 pub mod jersey;
 pub mod ledbat;
 pub mod new_aimd;
+pub mod rbp;
 pub mod reno;
 pub mod round_trips;
 pub mod scalable;
@@ -60,6 +61,8 @@ pub const VARIANTS: &[Variant] = &[
     yeah::VARIANT,
     vegas::VARIANT,
     vegas_ns2::VARIANT,
+    rbp::VEGAS_VARIANT,
+    rbp::RENO_VARIANT,
     app_tcp::VARIANT,
     circuit::VARIANT,
     compound::VARIANT,
@@ -147,6 +150,17 @@ pub struct Departing {
     pub is_app_limited: bool,
     /// Bytes delivered so far.
     pub delivered_bytes: u64,
+}
+
+/// The end of an idle time.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// What the profile has the window be at most, in bytes.
+    pub restart_window_bytes: u64,
+    /// The window that the peer offers, in bytes.
+    pub offered_bytes: u64,
+    /// Smoothed round-trip time; zero before a sample.
+    pub srtt: Duration,
 }
 
 /// A sign of congestion.
@@ -247,8 +261,8 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
         Some(before)
     }
 
-    /// Nothing was sent for longer than the time-out; the window is to be at most this.
-    fn on_idle(&mut self, _restart_window_bytes: u64) {}
+    /// Nothing was sent for longer than the time-out, and now there is something to send.
+    fn on_idle(&mut self, _idle: &Idle) {}
 }
 
 /// What a variant starts from.

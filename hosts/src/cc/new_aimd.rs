@@ -7,7 +7,7 @@
 //! Constants: 1/2 (the paper); the guard's 1/8 is ours.
 
 use super::based::{BasedWindow, Rebase};
-use super::{Ack, Class, Congestion, CongestionControl, Need, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 
 const DECREASE: f64 = 0.5;
 
@@ -57,7 +57,7 @@ impl CongestionControl for NewAimd {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.0.collapse(congestion, DECREASE);
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.0.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.0.restart(idle.restart_window_bytes);
     }
 }

@@ -5,7 +5,7 @@
 //! Constants: alpha 1, beta 1/2 (Jacobson 1988; RFC 5681 section 3.1).
 //! Fractions: the growth of an ACK below one byte is carried as the remainder of its division.
 
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 
 /// Slow start: one credit more, not beyond ssthresh by more than one credit (RFC 5681 eq. 2).
 pub fn slow_start(cwnd_bytes: u64, credit_bytes: u64) -> u64 {
@@ -63,7 +63,8 @@ pub struct Reno {
 }
 
 impl Reno {
-    fn new(setup: &Setup) -> Self {
+    /// The window before the first byte.
+    pub(super) fn new(setup: &Setup) -> Self {
         Reno {
             cwnd_bytes: setup.initial_window_bytes,
             ssthresh_bytes: setup.initial_ssthresh_bytes,
@@ -71,6 +72,11 @@ impl Reno {
             alpha: setup.parameters.get("alpha"),
             beta: setup.parameters.get("beta"),
         }
+    }
+
+    /// The window is to be this.
+    pub(super) fn set_cwnd_bytes(&mut self, cwnd_bytes: u64) {
+        (self.cwnd_bytes, self.remainder) = (cwnd_bytes, 0);
     }
 
     /// What a loss leaves of `window_bytes`; exact for the default of one half.
@@ -112,8 +118,8 @@ impl CongestionControl for Reno {
         self.remainder = 0;
     }
 
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.cwnd_bytes = self.cwnd_bytes.min(idle.restart_window_bytes);
         self.remainder = 0;
     }
 }

@@ -5,7 +5,7 @@
 //! (`legacy_window`). Fractions: window bytes rounded down at a cut, remainders carried in growth.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -82,7 +82,7 @@ impl CongestionControl for Scalable {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.window.collapse(congestion, self.reduced(congestion));
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

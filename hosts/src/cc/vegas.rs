@@ -10,7 +10,7 @@
 
 use super::round_trips::{Round, RoundTrips, ratio};
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -132,8 +132,8 @@ impl CongestionControl for Vegas {
         self.window.collapse(congestion, congestion.window_bytes / 2);
         self.forget();
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
         self.forget();
     }
 }

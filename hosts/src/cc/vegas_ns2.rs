@@ -12,7 +12,7 @@
 //! Constants: alpha 1, beta 3, gamma 1 (tcl/lib/ns-default.tcl). The window is a double in segments
 //! here as it is there, so that both round at the same place; others see whole bytes of it.
 
-use super::{Ack, Class, Congestion, CongestionControl, Need, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.
@@ -75,10 +75,12 @@ pub struct VegasNs2 {
     step: f64,
     /// Slow start grows in this round and not in the next.
     grows: bool,
+    last_round: (f64, Duration),
 }
 
 impl VegasNs2 {
-    fn new(setup: &Setup) -> Self {
+    /// The window before the first byte.
+    pub(super) fn new(setup: &Setup) -> Self {
         let segments = |bytes: u64| bytes as f64 / f64::from(setup.mss);
         VegasNs2 {
             cwnd: 1.0,
@@ -95,7 +97,18 @@ impl VegasNs2 {
             samples_sum: Duration::ZERO,
             step: 0.0,
             grows: false,
+            last_round: (0.0, Duration::ZERO),
         }
+    }
+
+    /// Segments that left in the latest round, and its round trip.
+    pub(super) fn last_round(&self) -> (f64, Duration) {
+        self.last_round
+    }
+
+    /// The window is to be this.
+    pub(super) fn set_cwnd_bytes(&mut self, cwnd_bytes: u64) {
+        self.cwnd = cwnd_bytes as f64 / f64::from(self.mss);
     }
 
     /// The round ends; `nxt` is the position behind what was sent, of which `flight` segments are
@@ -112,6 +125,7 @@ impl VegasNs2 {
         if rtt < self.base || sent <= 1.0 {
             self.base = rtt;
         }
+        self.last_round = (sent, rtt);
         let (base_s, rtt_s) = (self.base.as_secs_f64(), rtt.as_secs_f64());
         if rtt_s > 0.0 {
             let (expected, actual) = ((flight + 1.0) / base_s, sent / rtt_s);
@@ -183,7 +197,7 @@ impl CongestionControl for VegasNs2 {
         self.ssthresh = (threshold / u64::from(self.mss)) as f64;
         self.cwnd = 2.0;
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.cwnd = self.cwnd.min(restart_window_bytes as f64 / f64::from(self.mss));
+    fn on_idle(&mut self, idle: &Idle) {
+        self.cwnd = self.cwnd.min(idle.restart_window_bytes as f64 / f64::from(self.mss));
     }
 }

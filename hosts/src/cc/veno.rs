@@ -7,7 +7,7 @@
 
 use super::round_trips::ratio;
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Parameter, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Variant};
 use narrows_common::Duration;
 
 /// Samples without which it is Reno (Linux).
@@ -91,7 +91,7 @@ impl CongestionControl for Veno {
     fn on_rto(&mut self, congestion: &Congestion) {
         self.window.collapse(congestion, self.reduced(congestion));
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

@@ -13,7 +13,7 @@
 //! bytes a second and their product with RTTmin are f64, the window whole bytes.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 const LEAST_SPAN: Duration = Duration::from_ms(50);
@@ -104,8 +104,8 @@ impl CongestionControl for Westwood {
         self.window.collapse(congestion, left);
         self.min_rtt = Duration::MAX;
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
         self.sample = None;
     }
 }

@@ -10,7 +10,7 @@
 
 use super::round_trips::{Round, RoundTrips};
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
 
 /// Q of fast mode, in segments.
 const ALPHA: f64 = 80.0;
@@ -121,7 +121,7 @@ impl CongestionControl for Yeah {
         self.window.collapse(congestion, self.reduced(congestion));
         self.forget();
     }
-    fn on_idle(&mut self, restart_window_bytes: u64) {
-        self.window.restart(restart_window_bytes);
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle.restart_window_bytes);
     }
 }

@@ -240,16 +240,18 @@ impl Sender {
         send
     }
 
-    /// An idle time longer than the time-out restarts from a small window.
+    /// With something to send: an idle time longer than the time-out restarts from a small window.
     pub fn check_idle(&mut self, now: Time) {
         let is_idle = self.board.flight_bytes() == 0
             && now.saturating_since(self.last_sent_at) > self.rtt.rto();
         if is_idle && self.counters.segments_sent > 0 {
-            let window = match self.profile.idle_restart {
+            let restart_window_bytes = match self.profile.idle_restart {
                 IdleRestart::InitialWindow => initial_window_bytes(&self.profile, self.mss),
                 IdleRestart::OneSegment => self.mss.into(),
             };
-            self.cc.on_idle(window);
+            let offered_bytes = self.window_edge.saturating_sub(self.board.una());
+            let srtt = self.rtt.srtt();
+            self.cc.on_idle(&cc::Idle { restart_window_bytes, offered_bytes, srtt });
         }
     }
 
@@ -321,6 +323,7 @@ impl Sender {
             min_rtt: self.rtt.min_rtt(),
             rto: self.rtt.rto(),
             cwnd_bytes: self.cc.cwnd_bytes(),
+            ssthresh_bytes: self.cc.ssthresh_bytes(),
         };
         self.recovery.on_delivered(&mut self.board, &delivery);
         self.tell_losses(now);
@@ -391,7 +394,10 @@ impl Sender {
         if outcome.is_loss_found {
             self.counters.fast_recoveries += 1;
             self.timed = None;
-            let congestion = self.congestion(now, outcome.was_sent_again);
+            let mut congestion = self.congestion(now, outcome.was_sent_again);
+            if outcome.is_overdamped {
+                congestion.window_bytes = congestion.window_bytes.min(self.cc.cwnd_bytes() / 2);
+            }
             if outcome.restarts_window {
                 self.cc.on_rto(&congestion);
             } else {

@@ -3,10 +3,12 @@
 #   ns oracle.tcl agent Agent/TCP/Newreno lose "60 62 64" window 30 seconds 10
 # Keys and their defaults are below. With `access_mbps 0` the flows start at the bottleneck. The
 # variables' changes go to the file `trace`; `acked NUMBER` of each flow's packets is printed.
+# `writes "0 30 5 20"`: instead of data without end, 30 packets at 0 s and 20 more at 5 s.
+# `mark_acks "10 11"`: the packets with these numbers on the way back get a congestion mark.
 set options {
     agent Agent/TCP sink Agent/TCPSink variables {} select_ca {}
     flows 1 stagger 0.1 window 20 seconds 10 lose {}
-    access_mbps 0 access_ms 10 mbps 8 ms 50 queue 1000 trace trace
+    access_mbps 0 access_ms 10 mbps 8 ms 50 queue 1000 trace trace writes {} mark_acks {}
 }
 foreach {key value} [concat $options $argv] { set $key $value }
 
@@ -28,6 +30,13 @@ if {[llength $lose] > 0} {
     $loss unit pkt
     $loss droplist $lose
     $ns lossmodel $loss $near $to
+}
+if {[llength $mark_acks] > 0} {
+    set marks [new ErrorModel/List]
+    $marks unit pkt
+    $marks set markecn_ true
+    $marks droplist $mark_acks
+    $ns lossmodel $marks $to $near
 }
 
 set out [open $trace w]
@@ -52,7 +61,10 @@ for {set n 0} {$n < $flows} {incr n} {
     foreach variable {cwnd_ ssthresh_ ack_ nrexmit_ nrexmitpack_ ncwndcuts_} {
         $tcp($n) trace $variable
     }
-    $ns at [expr $n * $stagger] "$ftp($n) start"
+    if {$writes == ""} {
+        $ns at [expr $n * $stagger] "$ftp($n) start"
+    }
+    foreach {at packets} $writes { $ns at $at "$ftp($n) producemore $packets" }
 }
 $ns at $seconds {
     close $out

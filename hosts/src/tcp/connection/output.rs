@@ -108,10 +108,10 @@ impl Connection {
         if !can_send {
             return false;
         }
-        if self.sender.board.flight_bytes() == 0 {
+        let has_new = self.new_bytes() > 0 || self.is_fin_due();
+        if has_new && self.sender.board.flight_bytes() == 0 {
             self.sender.check_idle(now);
         }
-        let has_new = self.new_bytes() > 0 || self.is_fin_due();
         let send = self.sender.poll_send(has_new);
         let wants = has_new || matches!(send, Send::Again { .. });
         if let Some(at) = self.sender.paced_until(now).filter(|_| wants) {

@@ -8,10 +8,15 @@
 //! window (`fack-half`). ns-2.35 restarts it at one segment and lets it grow by every ACK, of
 //! recovery and duplicates too (`fack`).
 //!
+//! Rampdown (`fack-rampdown`, ns-2's `rampdown_`) spreads the cut: the window is wider by half of
+//! what was in flight when the loss was found, less half of what snd.fack advances by since. With
+//! overdamping (`fack-overdamping`, `ss-div4_` besides) a loss in slow start halves the window
+//! before the cut, and three quarters take the place of the halves.
+//!
 //! When a SACK tells of data sent after the retransmission at the left edge, that was lost again:
 //! nothing is sent until the time-out, which forgets all SACKs.
 
-use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use super::{Delivery, Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::cc::Need;
 use crate::tcp::scoreboard::Scoreboard;
 use narrows_common::Time;
@@ -23,8 +28,24 @@ pub const RULE: Rule = Rule {
     title: "forward acknowledgment as in ns-2: the window restarts at one segment",
     reference: "ns-2.35 Agent/TCP/Fack; Mathis and Mahdavi, SIGCOMM 1996",
     needs: &[Need::Sack],
-    not_implemented: NOT_IMPLEMENTED,
-    build: |setup| Box::new(Fack::new(setup, true)),
+    not_implemented: &[],
+    build: |setup| Box::new(Fack::new(setup, Cut::Restart)),
+};
+
+/// ns-2's rule with `rampdown_`.
+pub const RAMPDOWN_RULE: Rule = Rule {
+    name: "fack-rampdown",
+    title: "forward acknowledgment as in ns-2 with rampdown: the cut is spread over a round trip",
+    build: |setup| Box::new(Fack::new(setup, Cut::Rampdown { overdamps: false })),
+    ..RULE
+};
+
+/// ns-2's rule with `rampdown_` and `ss-div4_`.
+pub const OVERDAMPING_RULE: Rule = Rule {
+    name: "fack-overdamping",
+    title: "forward acknowledgment as in ns-2 with rampdown; a loss in slow start leaves a quarter",
+    build: |setup| Box::new(Fack::new(setup, Cut::Rampdown { overdamps: true })),
+    ..RULE
 };
 
 /// The paper's rule's entry in the list.
@@ -32,19 +53,37 @@ pub const HALF_RULE: Rule = Rule {
     name: "fack-half",
     title: "forward acknowledgment as in the paper: the window is halved",
     reference: "Mathis and Mahdavi, Forward acknowledgement, SIGCOMM 1996",
-    needs: &[Need::Sack],
-    not_implemented: NOT_IMPLEMENTED,
-    build: |setup| Box::new(Fack::new(setup, false)),
+    not_implemented: &["rampdown and overdamping, which are ns-2's rule's here"],
+    build: |setup| Box::new(Fack::new(setup, Cut::Half)),
+    ..RULE
 };
 
-const NOT_IMPLEMENTED: &[&str] = &["rampdown (rate halving)", "overdamping (ns-2's ss-div4_)"];
+/// What a loss does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// It is halved; no growth until the loss is repaired.
+    Half,
+    /// It restarts at one segment, and all ACKs grow it.
+    Restart,
+    /// The same with what rampdown adds.
+    Rampdown {
+        /// A loss in slow start leaves a quarter for the threshold.
+        overdamps: bool,
+    },
+}
 
 /// The state of the rule.
 #[derive(Debug)]
 pub struct Fack {
     setup: Setup,
-    /// A loss restarts the window, and all ACKs grow it.
-    restarts_window: bool,
+    cut: Cut,
+    /// The window is below its threshold, or at it.
+    is_slow_start: bool,
+    /// The highest SACKed octet as of the latest ACK, and what rampdown adds to the window, in
+    /// bytes, of which each byte that it advances by takes `trim_share` away.
+    fack: u64,
+    trim_bytes: f64,
+    trim_share: f64,
     stage: Stage,
     recover: u64,
     must_send_first: bool,
@@ -55,16 +94,24 @@ pub struct Fack {
 }
 
 impl Fack {
-    fn new(setup: &Setup, restarts_window: bool) -> Self {
+    fn new(setup: &Setup, cut: Cut) -> Self {
         Fack {
             setup: *setup,
-            restarts_window,
+            cut,
+            is_slow_start: true,
+            fack: 0,
+            trim_bytes: 0.0,
+            trim_share: 0.0,
             stage: Stage::Open,
             recover: 0,
             must_send_first: false,
             resent: VecDeque::new(),
             is_frozen: false,
         }
+    }
+
+    fn restarts_window(&self) -> bool {
+        self.cut != Cut::Half
     }
 
     /// Brings what follows from SACKs up to date; begins recovery where they say so.
@@ -75,6 +122,8 @@ impl Fack {
         // Below the highest SACKed range everything not SACKed is lost.
         board.update_lost_edge(1, self.setup.mss);
         let fack = board.fack();
+        let advance_bytes = fack.saturating_sub(core::mem::replace(&mut self.fack, fack));
+        self.trim_bytes = (self.trim_bytes - advance_bytes as f64 * self.trim_share).max(0.0);
         let mss = u64::from(self.setup.mss);
         if self.stage == Stage::Open {
             let has_gap = fack - board.una() > u64::from(self.setup.dupack_threshold) * mss;
@@ -93,11 +142,22 @@ impl Fack {
         self.must_send_first = true;
         self.resent.clear();
         board.restart_retransmission();
-        Outcome { restarts_window: self.restarts_window, ..Outcome::LOSS }
+        let mut is_overdamped = false;
+        if let Cut::Rampdown { overdamps } = self.cut {
+            is_overdamped = overdamps && self.is_slow_start;
+            self.trim_share = if is_overdamped { 0.75 } else { 0.5 };
+            self.trim_bytes = (board.nxt() - board.fack()) as f64 * self.trim_share;
+        }
+        Outcome { restarts_window: self.restarts_window(), is_overdamped, ..Outcome::LOSS }
     }
 }
 
 impl Recovery for Fack {
+    fn on_delivered(&mut self, _board: &mut Scoreboard, delivery: &Delivery) {
+        let mss = u64::from(self.setup.mss);
+        self.is_slow_start = delivery.cwnd_bytes <= delivery.ssthresh_bytes.saturating_add(mss / 2);
+    }
+
     fn on_ack(&mut self, board: &mut Scoreboard, _acked_bytes: u64) -> Outcome {
         while self.resent.front().is_some_and(|&(end, _)| end <= board.una()) {
             self.resent.pop_front();
@@ -108,19 +168,20 @@ impl Recovery for Fack {
                 self.stage = Stage::Open;
                 self.must_send_first = false;
                 self.is_frozen = false;
-                let may_grow = self.restarts_window;
+                self.trim_bytes = 0.0;
+                let may_grow = self.restarts_window();
                 return Outcome { is_repaired: true, may_grow, ..Outcome::PLAIN };
             }
             Stage::Loss if is_past => self.stage = Stage::Open,
             _ => {}
         }
-        let may_grow = self.restarts_window || self.stage != Stage::Recovery;
+        let may_grow = self.restarts_window() || self.stage != Stage::Recovery;
         self.take_sacks(board, Outcome { may_grow, ..Outcome::PLAIN })
     }
 
     fn on_duplicate_ack(&mut self, board: &mut Scoreboard, _newly_sacked_bytes: u64) -> Outcome {
-        let may_grow = self.restarts_window && self.stage != Stage::Open;
-        let restarts_timer = self.restarts_window && self.stage == Stage::Recovery;
+        let may_grow = self.restarts_window() && self.stage != Stage::Open;
+        let restarts_timer = self.restarts_window() && self.stage == Stage::Recovery;
         self.take_sacks(board, Outcome { may_grow, restarts_timer, ..Outcome::NOTHING })
     }
 
@@ -132,13 +193,15 @@ impl Recovery for Fack {
         self.must_send_first = false;
         self.resent.clear();
         self.is_frozen = false;
+        self.trim_bytes = 0.0;
     }
 
     fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
         if self.must_send_first {
             return Send::Again { start: board.una(), end: board.first_hole_end() };
         }
-        let room_bytes = cwnd_bytes.saturating_sub(board.pipe_bytes());
+        let window_bytes = cwnd_bytes + self.trim_bytes as u64;
+        let room_bytes = window_bytes.saturating_sub(board.pipe_bytes());
         match self.stage {
             Stage::Loss => send_after_timeout(board, self.setup.mss, cwnd_bytes),
             Stage::Recovery if self.is_frozen => Send::New { room_bytes: 0 },
@@ -182,25 +245,25 @@ mod tests {
     }
 
     /// Ten segments sent, 0 and 2 lost; 1 and 3 are SACKed.
-    fn recovering(restarts_window: bool) -> (Fack, Scoreboard) {
+    fn recovering(cut: Cut) -> (Fack, Scoreboard) {
         let setup =
             Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno: true };
         let mut board = Scoreboard::default();
         board.on_sent(1);
         board.on_acked(1);
         board.on_sent(at(10));
-        let mut rule = Fack::new(&setup, restarts_window);
+        let mut rule = Fack::new(&setup, cut);
         assert_eq!(sack(&mut rule, &mut board, 1, 2), Outcome::NOTHING);
         // snd.fack - snd.una is 4 segments: the second duplicate is enough.
         let outcome = sack(&mut rule, &mut board, 3, 4);
-        assert_eq!((outcome.is_loss_found, outcome.restarts_window), (true, restarts_window));
+        assert_eq!((outcome.is_loss_found, outcome.restarts_window), (true, cut != Cut::Half));
         rule.on_sent_again(&mut board, at(0), at(1));
         (rule, board)
     }
 
     #[test]
     fn awnd_admits_what_the_paper_says() {
-        let (mut rule, mut board) = recovering(false);
+        let (mut rule, mut board) = recovering(Cut::Half);
         // awnd: 10 - 4 + 1 = 7 segments.
         assert_eq!(rule.poll_send(&board, 7 * MSS, true), Send::New { room_bytes: 0 });
         assert!(!sack(&mut rule, &mut board, 3, 5).may_grow);
@@ -213,8 +276,24 @@ mod tests {
     }
 
     #[test]
+    fn rampdown_and_overdamping_worked_by_hand() {
+        let (mut rule, mut board) = recovering(Cut::Rampdown { overdamps: false });
+        // 10 sent, snd.fack 4: 6 in flight leave half, 3 segments; with cwnd 1 the window is 4, and
+        // awnd 6 + 1.
+        assert_eq!(rule.poll_send(&board, MSS, true), Send::New { room_bytes: 0 });
+        // Each SACKed segment takes half a one: behind four more 1 is left of the 3, awnd is 2 + 1.
+        sack(&mut rule, &mut board, 3, 8);
+        assert_eq!(rule.poll_send(&board, 3 * MSS, true), Send::Again { start: at(2), end: at(3) });
+        assert_eq!(rule.poll_send(&board, 2 * MSS, true), Send::New { room_bytes: 0 });
+        // In slow start: three quarters of 6, and as much of each.
+        let (rule, board) = recovering(Cut::Rampdown { overdamps: true });
+        assert_eq!(rule.poll_send(&board, 3 * MSS, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.trim_bytes, 4.5 * MSS as f64);
+    }
+
+    #[test]
     fn a_lost_retransmission_waits_for_the_timeout() {
-        let (mut rule, mut board) = recovering(true);
+        let (mut rule, mut board) = recovering(Cut::Restart);
         assert!(sack(&mut rule, &mut board, 3, 10).may_grow);
         rule.on_sent_again(&mut board, at(2), at(3));
         board.on_sent(at(11));

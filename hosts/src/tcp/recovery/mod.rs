@@ -31,6 +31,8 @@ pub const RECOVERIES: &[Rule] = &[
     sack::RULE,
     sack1::RULE,
     fack::RULE,
+    fack::RAMPDOWN_RULE,
+    fack::OVERDAMPING_RULE,
     fack::HALF_RULE,
     vegas::RULE,
     rack::LINUX_RULE,
@@ -90,6 +92,8 @@ pub struct Outcome {
     pub was_sent_again: bool,
     /// With a loss: the window restarts at one segment, as after a time-out.
     pub restarts_window: bool,
+    /// With a loss: the window is halved before it is cut.
+    pub is_overdamped: bool,
     /// A loss has been repaired without a time-out.
     pub is_repaired: bool,
     /// The window may grow by this ACK.
@@ -112,6 +116,7 @@ impl Outcome {
         is_loss_found: false,
         was_sent_again: false,
         restarts_window: false,
+        is_overdamped: false,
         is_repaired: false,
         may_grow: false,
         restarts_timer: false,
@@ -161,6 +166,8 @@ pub struct Delivery {
     pub rto: Duration,
     /// The congestion window in bytes.
     pub cwnd_bytes: u64,
+    /// The slow-start threshold in bytes.
+    pub ssthresh_bytes: u64,
 }
 
 /// What to send.
