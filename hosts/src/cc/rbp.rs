@@ -12,9 +12,7 @@
 
 use super::reno::{self, Reno};
 use super::vegas_ns2::{self, VegasNs2};
-use super::{
-    Ack, Congestion, CongestionControl, Idle, Parameter, Setup, Variant,
-};
+use super::{Ack, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 const SCALE: Parameter = Parameter {
@@ -98,7 +96,12 @@ struct RateBasedPacing<C> {
 
 impl<C: Restart> RateBasedPacing<C> {
     fn new(inner: C, setup: &Setup) -> Self {
-        RateBasedPacing { inner, scale: setup.parameters.get(SCALE.name), mss: setup.mss, pace: None }
+        RateBasedPacing {
+            inner,
+            scale: setup.parameters.get(SCALE.name),
+            mss: setup.mss,
+            pace: None,
+        }
     }
 }
 

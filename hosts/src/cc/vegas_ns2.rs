@@ -75,7 +75,10 @@ pub struct VegasNs2 {
     step: f64,
     /// Slow start grows in this round and not in the next.
     grows: bool,
-    last_round: (f64, Duration),
+    /// Segments a second that the latest round carried.
+    actual: f64,
+    /// The latest sample.
+    latest: Duration,
 }
 
 impl VegasNs2 {
@@ -97,13 +100,14 @@ impl VegasNs2 {
             samples_sum: Duration::ZERO,
             step: 0.0,
             grows: false,
-            last_round: (0.0, Duration::ZERO),
+            actual: 0.0,
+            latest: Duration::ZERO,
         }
     }
 
-    /// Segments that left in the latest round, and its round trip.
+    /// The latest round trip, and how many segments it carries at the latest round's rate.
     pub(super) fn last_round(&self) -> (f64, Duration) {
-        self.last_round
+        (self.actual * self.latest.as_secs_f64(), self.latest)
     }
 
     /// The window is to be this.
@@ -125,11 +129,11 @@ impl VegasNs2 {
         if rtt < self.base || sent <= 1.0 {
             self.base = rtt;
         }
-        self.last_round = (sent, rtt);
         let (base_s, rtt_s) = (self.base.as_secs_f64(), rtt.as_secs_f64());
         if rtt_s > 0.0 {
-            let (expected, actual) = ((flight + 1.0) / base_s, sent / rtt_s);
-            self.act_on(((expected - actual) * base_s + 0.5).trunc());
+            let expected = (flight + 1.0) / base_s;
+            self.actual = sent / rtt_s;
+            self.act_on(((expected - self.actual) * base_s + 0.5).trunc());
         }
         (self.round_begins_at, self.round_began) = (nxt, ack.now);
     }
@@ -177,6 +181,7 @@ impl CongestionControl for VegasNs2 {
         if let Some(rtt) = ack.rtt {
             self.samples += 1;
             self.samples_sum += rtt;
+            self.latest = rtt;
             self.base = self.base.min(rtt);
         }
     }

@@ -4,11 +4,12 @@
 # Keys and their defaults are below. With `access_mbps 0` the flows start at the bottleneck. The
 # variables' changes go to the file `trace`; `acked NUMBER` of each flow's packets is printed.
 # `writes "0 30 5 20"`: instead of data without end, 30 packets at 0 s and 20 more at 5 s.
+# `follow t_seqno_`: other variables in the trace too.
 # `mark_acks "10 11"`: the packets with these numbers on the way back get a congestion mark.
 set options {
     agent Agent/TCP sink Agent/TCPSink variables {} select_ca {}
     flows 1 stagger 0.1 window 20 seconds 10 lose {}
-    access_mbps 0 access_ms 10 mbps 8 ms 50 queue 1000 trace trace writes {} mark_acks {}
+    access_mbps 0 access_ms 10 mbps 8 ms 50 queue 1000 trace trace writes {} mark_acks {} follow {}
 }
 foreach {key value} [concat $options $argv] { set $key $value }
 
@@ -58,7 +59,7 @@ for {set n 0} {$n < $flows} {incr n} {
     set ftp($n) [new Application/FTP]
     $ftp($n) attach-agent $tcp($n)
     $tcp($n) attach $out
-    foreach variable {cwnd_ ssthresh_ ack_ nrexmit_ nrexmitpack_ ncwndcuts_} {
+    foreach variable [concat {cwnd_ ssthresh_ ack_ nrexmit_ nrexmitpack_ ncwndcuts_} $follow] {
         $tcp($n) trace $variable
     }
     if {$writes == ""} {

@@ -57,9 +57,11 @@ impl Sender {
         }
     }
 
-    /// When the next segment may leave; `None`: now.
+    /// When the next segment may leave; `None`: now. A pace that is no longer kept holds nothing
+    /// back.
     pub fn paced_until(&self, now: Time) -> Option<Time> {
-        (self.next_send_at > now).then_some(self.next_send_at)
+        let is_paced = self.cc.pacing_bytes_per_sec().is_some();
+        (is_paced && self.next_send_at > now).then_some(self.next_send_at)
     }
 
     /// A segment of `bytes` leaves: the next is held back by as long as it takes at the pace.
