@@ -313,7 +313,9 @@ fn override_profile(
     sink: Option<&ns2::Sink>,
 ) {
     use crate::profile::{InitialSsthresh, InitialWindow};
-    profile.growth = agent.and_then(|agent| agent.growth).unwrap_or(profile.growth);
+    if let Some(agent) = agent {
+        (agent.adapt)(profile);
+    }
     if let Some(segments) = flow.initial_window {
         profile.initial_window = InitialWindow::Segments(segments);
     }

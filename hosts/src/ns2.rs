@@ -4,7 +4,7 @@
 //! a loss recovery, and now and then a way to count; the timers and windows of ns-2 are the
 //! profile's (`ns2`, `ns2-2004`). A sink is when to acknowledge, and with which options.
 
-use crate::profile::Growth;
+use crate::profile::{Cut, Growth, Profile};
 use serde::Serialize;
 
 /// A source of ns-2.
@@ -22,8 +22,9 @@ pub struct Agent {
     pub recovery: &'static str,
     /// The variant's parameters, where they are not its defaults.
     pub parameters: &'static [(&'static str, f64)],
-    /// What an ACK is worth to growth, where it is not the profile's rule.
-    pub growth: Option<Growth>,
+    /// Where it differs from the profile.
+    #[serde(skip)]
+    pub adapt: fn(&mut Profile),
     /// Payload bytes of a full segment, where they are not the profile's.
     pub segment_bytes: Option<u32>,
     /// The sink that it is checked with, and that shows what it can do.
@@ -58,9 +59,26 @@ const fn agent(
         variant: "reno",
         recovery,
         parameters: &[],
-        growth: None,
+        adapt: |_| (),
         segment_bytes: None,
         sink: "Agent/TCPSink",
+    }
+}
+
+/// A two-way TCP: segments of 536 bytes, no limited transmit, whole segments left by a cut.
+const fn full(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    recovery: &'static str,
+) -> Agent {
+    Agent {
+        segment_bytes: Some(536),
+        adapt: |profile| {
+            profile.limited_transmit = false;
+            profile.cut = Cut::WholeCwndOrOffered;
+        },
+        ..agent(name, aliases, title, recovery)
     }
 }
 
@@ -101,16 +119,35 @@ pub const AGENTS: &[Agent] = &[
             "reno",
         )
     },
+    full("Agent/TCP/FullTcp", &["TCP/FullTcp", "FullTcp"], "Reno, both ways", "full-reno"),
+    full(
+        "Agent/TCP/FullTcp/Tahoe",
+        &["TCP/FullTcp/Tahoe", "FullTcp/Tahoe"],
+        "Tahoe, both ways",
+        "tahoe",
+    ),
+    full(
+        "Agent/TCP/FullTcp/Newreno",
+        &["TCP/FullTcp/Newreno", "FullTcp/Newreno"],
+        "NewReno, both ways",
+        "full-newreno",
+    ),
     Agent {
-        segment_bytes: Some(536),
-        ..agent("Agent/TCP/FullTcp", &["TCP/FullTcp", "FullTcp"], "Reno, both ways", "reno")
+        sink: SACK_SINK,
+        adapt: |profile| profile.limited_transmit = false,
+        ..full(
+            "Agent/TCP/FullTcp/Sack",
+            &["TCP/FullTcp/Sack", "FullTcp/Sack"],
+            "SACK with a counted pipe, both ways",
+            "full-sack",
+        )
     },
     Agent {
-        growth: Some(Growth::EachSegment),
+        adapt: |profile| profile.growth = Growth::EachSegment,
         ..agent("Agent/TCP/Asym", &["TCP/Asym", "Asym"], "Tahoe that counts segments", "tahoe")
     },
     Agent {
-        growth: Some(Growth::EachSegment),
+        adapt: |profile| profile.growth = Growth::EachSegment,
         ..agent(
             "Agent/TCP/Reno/Asym",
             &["TCP/Reno/Asym", "Reno/Asym", "RenoAsym"],
@@ -119,7 +156,7 @@ pub const AGENTS: &[Agent] = &[
         )
     },
     Agent {
-        growth: Some(Growth::EachSegment),
+        adapt: |profile| profile.growth = Growth::EachSegment,
         ..agent(
             "Agent/TCP/Newreno/Asym",
             &["TCP/Newreno/Asym", "Newreno/Asym", "NewrenoAsym"],

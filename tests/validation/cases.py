@@ -106,13 +106,20 @@ class Source:
         """False where ns-2's agent does not count the window's cuts."""
         return not self.agent.startswith("Agent/TCP/Vegas")
 
+    @property
+    def is_full(self) -> bool:
+        """True for ns-2's two-way TCPs, which count otherwise."""
+        return self.agent.startswith("Agent/TCP/FullTcp")
+
     def oracle(self, setup: Setup, trace: Path) -> list[str]:
         """The command that has ns-2 run it."""
         path = setup.path
+        # ns-2 counts every packet; FullTcp's second one is the handshake's ACK, as ours, not counted.
+        lose = [number + self.is_full for number in setup.lose]
         options: Mapping[str, object] = {
             "agent": self.agent, "sink": self.sink, "variables": self.variables,
             "select_ca": self.select_ca, "flows": setup.flows, "window": setup.window,
-            "seconds": setup.seconds, "lose": " ".join(map(str, setup.lose)),
+            "seconds": setup.seconds, "lose": " ".join(map(str, lose)),
             "access_mbps": path.access_mbps, "access_ms": path.access_ms, "mbps": path.mbps,
             "ms": path.ms, "queue": path.queue, "trace": trace,
         }  # fmt: skip
@@ -211,9 +218,11 @@ def run_ours(cases: Sequence[tuple[Source, Setup]]) -> list[Run]:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-2000:]}")
     runs = [[Events(**flow) for flow in run] for run in json.loads(done.stdout)]
     for (source, _), run in zip(cases, runs, strict=True):
-        if not source.counts_cuts:
-            for events in run:
+        for events in run:
+            if not source.counts_cuts:
                 events.cuts = []
+            if source.is_full:
+                events.retransmits = []
     return runs
 
 
@@ -227,8 +236,14 @@ def run_ns2(source: Source, setup: Setup) -> Run:
         acked = [int(float(words[1])) for words in said if words[:1] == ["acked"]]
         flows = read_trace(trace.read_text(), len(acked))
     for events, count in zip(flows, acked, strict=True):
-        is_bytes = source.agent.startswith("Agent/TCP/FullTcp")
-        events.acked_segments = count // source.segment_bytes if is_bytes else count
+        events.acked_segments = count
+        if source.is_full:
+            events.acked_segments = count // source.segment_bytes
+            # What is new counts too that recovery sends.
+            events.retransmits = []
+            # The window counts the three duplicates.
+            if source.recovery in ("full-reno", "full-newreno"):
+                events.cuts = [(at, cwnd - 3) for at, cwnd in events.cuts]
     return flows
 
 

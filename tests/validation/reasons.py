@@ -14,14 +14,24 @@ Agent/TCP/Linux does not cut at once: it lets the window fall by a segment every
 of the module's threshold, and has ns-2's burst limit of three; ours cuts to the module's window and
 repairs by RFC 6675."""
 
+_VEGAS = """\
+ns-2's SYN has 1,040 bytes, ours 40 and options: an ACK more in 100 s. After two losses the slot of
+a segment never sent looks old to ns-2, which sends that one twice."""
+
+_FULL = """\
+Losses the same; on the saturated path the first cut comes a packet's time (2.3 ms) later here. ns-2
+acknowledges the SYN's answer with a packet of its own ahead of the data; ours with the data."""
+
 REASONS: dict[str, str] = {
     "Agent/TCP/Fack": _FACK,
-    "Agent/TCP/Vegas": """\
-ns-2's SYN has 1,040 bytes, ours 40 and options: an ACK more in 100 s. After two losses the slot of
-a segment never sent looks old to ns-2, which sends that one twice.""",
-    "Agent/TCP/FullTcp": """\
-FullTcp is a TCP of its own in ns-2. Its window counts the duplicates that inflate it, and its
-go-back-N sends segments again that have arrived. Not traced further.""",
+    "Agent/TCP/Vegas": _VEGAS,
+    "Agent/TCP/Fack rampdown_": _FACK,
+    "Agent/TCP/Fack rampdown_ ss-div4_": _FACK,
+    "Agent/TCP/Vegas/RBP": _VEGAS,
+    "Agent/TCP/FullTcp": _FULL,
+    "Agent/TCP/FullTcp/Tahoe": _FULL,
+    "Agent/TCP/FullTcp/Newreno": _FULL,
+    "Agent/TCP/FullTcp/Sack": _FULL,
     "Agent/TCP/Asym": """\
 The same up to the first time-out; the cut after it comes 0.24 s sooner. Not traced to one rule.""",
     "Agent/TCP/Linux scalable": _MODULE,

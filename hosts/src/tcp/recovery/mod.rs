@@ -6,6 +6,7 @@
 //! and is sent again from the first hole on, as the window allows.
 
 pub mod fack;
+pub mod full;
 pub mod newreno;
 pub mod rack;
 pub mod reno;
@@ -35,6 +36,9 @@ pub const RECOVERIES: &[Rule] = &[
     fack::OVERDAMPING_RULE,
     fack::HALF_RULE,
     vegas::RULE,
+    full::RULE,
+    full::NEWRENO_RULE,
+    sack1::FULL_RULE,
     rack::LINUX_RULE,
     rack::RULE,
 ];

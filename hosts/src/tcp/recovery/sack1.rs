@@ -6,7 +6,8 @@
 //! each segment sent adds one. While it is below the window's whole segments, the next hole below
 //! the highest SACKed segment is sent, one SACKed segment above it being enough, else new data. A
 //! partial ACK restarts the timer and ends its backing off. No rescue retransmission; a lost
-//! retransmission needs a time-out, and a time-out forgets all SACKs.
+//! retransmission needs a time-out, and a time-out forgets all SACKs. FullTcp's rule (`full-sack`) is
+//! the same, but that the ACK which ends recovery also grows the window.
 
 use super::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
 use crate::cc::Need;
@@ -20,13 +21,24 @@ pub const RULE: Rule = Rule {
     reference: "ns-2.35 Agent/TCP/Sack1; Fall and Floyd, CCR 26(3) 1996",
     needs: &[Need::Sack],
     not_implemented: &["ns-2's partial_ack_ (two segments a partial ACK)", "numdupacksFrac_"],
-    build: |setup| Box::new(Sack1::new(setup)),
+    build: |setup| Box::new(Sack1::new(setup, false)),
+};
+
+/// The entry of FullTcp's rule.
+pub const FULL_RULE: Rule = Rule {
+    name: "full-sack",
+    title: "selective acknowledgments and a counted pipe, as in ns-2's FullTcp",
+    reference: "ns-2.35 Agent/TCP/FullTcp/Sack",
+    not_implemented: &["that duplicates count which tell nothing new"],
+    build: |setup| Box::new(Sack1::new(setup, true)),
+    ..RULE
 };
 
 /// The state of the rule.
 #[derive(Debug)]
 pub struct Sack1 {
     setup: Setup,
+    grows_at_exit: bool,
     stage: Stage,
     dupacks: u32,
     /// What was sent when the latest loss was found ends here; 0 after its repair.
@@ -39,9 +51,10 @@ pub struct Sack1 {
 }
 
 impl Sack1 {
-    fn new(setup: &Setup) -> Self {
+    fn new(setup: &Setup, grows_at_exit: bool) -> Self {
         Sack1 {
             setup: *setup,
+            grows_at_exit,
             stage: Stage::Open,
             dupacks: 0,
             recover: 0,
@@ -88,7 +101,8 @@ impl Recovery for Sack1 {
                 self.stage = Stage::Open;
                 self.recover = 0;
                 self.must_send_first = false;
-                return Outcome { is_repaired: true, may_grow: false, ..Outcome::PLAIN };
+                let may_grow = self.grows_at_exit;
+                return Outcome { is_repaired: true, may_grow, ..Outcome::PLAIN };
             }
             Stage::Loss if is_past => self.stage = Stage::Open,
             Stage::Loss | Stage::Open => {}
@@ -180,7 +194,7 @@ mod tests {
         board.on_sent(1);
         board.on_acked(1);
         board.on_sent(at(10));
-        let mut rule = Sack1::new(&setup);
+        let mut rule = Sack1::new(&setup, false);
         let sack = |rule: &mut Sack1, board: &mut Scoreboard, from, to| {
             let newly = board.on_sacked(at(from), at(to));
             rule.on_duplicate_ack(board, newly)
