@@ -107,7 +107,7 @@ window = "20packets"
     rfc, old = ("profile", "rfc"), ("profile", "ns2-2004")
     plan = planned(tmp_path, base + "".join(flow % name for name in names), rfc)
     flows = [flow["flow"] for flow in plan["flows"]]
-    recoveries = ["tahoe", "newreno", "sack1", "reno", "reno"]
+    recoveries = ["tahoe", "newreno", "sack1", "full-reno", "reno"]
     assert [flow["recovery"] for flow in flows] == recoveries
     assert [flow["variant"] for flow in flows] == list(names)
     assert {flow["profile"] for flow in flows} == {"ns2"}

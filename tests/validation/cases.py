@@ -114,7 +114,7 @@ class Source:
     def oracle(self, setup: Setup, trace: Path) -> list[str]:
         """The command that has ns-2 run it."""
         path = setup.path
-        # ns-2 counts every packet; FullTcp's second one is the handshake's ACK, as ours, not counted.
+        # ns-2 counts every packet; FullTcp's second one is the handshake's ACK.
         lose = [number + self.is_full for number in setup.lose]
         options: Mapping[str, object] = {
             "agent": self.agent, "sink": self.sink, "variables": self.variables,

@@ -41,7 +41,12 @@ Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as abov
             ),
             Column(
                 "behaviour on a path",
-                by_name(VARIANTS, "hosts/tests/bbr.rs", "hosts/tests/exact_marks.rs"),
+                by_name(
+                    VARIANTS,
+                    "hosts/tests/bbr.rs",
+                    "hosts/tests/exact_marks.rs",
+                    "hosts/tests/ns2_idle.rs",
+                ),
             ),
             *MODULES.columns(),
             Column("Linux kernel", by_name(VARIANTS, "hosts/kernel/tests/*", "tests/linux/*.py")),

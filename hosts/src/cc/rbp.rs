@@ -117,7 +117,8 @@ impl<C: Restart> CongestionControl for RateBasedPacing<C> {
     }
     fn on_acked(&mut self, ack: &Ack) {
         if self.pace.take().is_some() && C::ENDS_AT_OUTSTANDING {
-            self.inner.set_cwnd_bytes(ack.flight_bytes + ack.acked_bytes);
+            let outstanding_bytes = ack.flight_bytes + ack.acked_bytes;
+            self.inner.set_cwnd_bytes(outstanding_bytes.max(self.mss.into()));
         }
         self.inner.on_acked(ack);
     }

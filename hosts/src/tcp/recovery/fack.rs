@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn rampdown_and_overdamping_worked_by_hand() {
+    fn fack_rampdown_worked_by_hand() {
         let (mut rule, mut board) = recovering(Cut::Rampdown { overdamps: false });
         // 10 sent, snd.fack 4: 6 in flight leave half, 3 segments; with cwnd 1 the window is 4, and
         // awnd 6 + 1.
@@ -285,7 +285,11 @@ mod tests {
         sack(&mut rule, &mut board, 3, 8);
         assert_eq!(rule.poll_send(&board, 3 * MSS, true), Send::Again { start: at(2), end: at(3) });
         assert_eq!(rule.poll_send(&board, 2 * MSS, true), Send::New { room_bytes: 0 });
-        // In slow start: three quarters of 6, and as much of each.
+    }
+
+    #[test]
+    fn fack_overdamping_in_slow_start_worked_by_hand() {
+        // Three quarters of the 6 in flight, and as much of each.
         let (rule, board) = recovering(Cut::Rampdown { overdamps: true });
         assert_eq!(rule.poll_send(&board, 3 * MSS, true), Send::New { room_bytes: 0 });
         assert_eq!(rule.trim_bytes, 4.5 * MSS as f64);

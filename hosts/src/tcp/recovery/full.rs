@@ -161,7 +161,7 @@ mod tests {
     const MSS: u64 = 536;
 
     #[test]
-    fn a_partial_ack_takes_the_inflation_off_and_releases_two() {
+    fn full_newreno_takes_the_inflation_off_and_releases_two() {
         let setup =
             Setup { mss: 536, dupack_threshold: 3, limited_transmit: false, ns2_newreno: true };
         let mut board = Scoreboard::default();
