@@ -7,17 +7,15 @@
 
 use crate::addr::{Endpoint, Mac};
 use crate::config::{FlowConfig, FlowError, HostConfig, Recording, Settings};
-use crate::messages::MessageReader;
 use crate::report::FlowReport;
 use crate::tcp::sender::SenderCounters;
 use crate::tcp::wire::{self, Discard, Emitter, Flags, Header, Segment};
 use crate::tcp::{Connection, State};
+use crate::user::{self, End, User};
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_traffic::message::{HEADER_BYTES, Header as MessageHeader};
-use narrows_traffic::{Application, Content, Reaction, Write};
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// Resets that may wait to be sent; more are left out.
@@ -49,19 +47,7 @@ pub struct Host {
 struct Flow {
     id: u32,
     connection: Connection,
-    /// The sending application; `None` at the receiver.
-    application: Option<Box<dyn Application>>,
-    /// The application's random numbers.
-    rng: Rng,
-    /// Messages written so far.
-    written_messages: u64,
-    /// Tells the messages apart that are read; `None` where there are none.
-    reader: Option<MessageReader>,
-    /// What the receiving end does with a message.
-    reaction: Option<Reaction>,
-    /// A message that would leave more than this unacknowledged is not written.
-    send_buffer_bytes: u64,
-    skipped_messages: u64,
+    user: User,
     starts_at: Time,
     has_started: bool,
     recording: Recording,
@@ -105,7 +91,7 @@ impl Host {
         let settings = Settings::resolve(flow)?;
         let emitter = self.emitter(flow.source.port, flow.destination);
         let connection = Connection::connect(settings, emitter, &mut self.rng);
-        self.add(flow, flow.source.port, flow.destination, connection, Some(flow.app.build()))
+        self.add(flow, flow.source.port, flow.destination, connection, true)
     }
 
     /// Opens the receiving end of a flow: it waits for the sender and reads all that comes.
@@ -117,7 +103,7 @@ impl Host {
         let settings = Settings::resolve(flow)?;
         let emitter = self.emitter(flow.destination.port, flow.source);
         let connection = Connection::listen(settings, emitter, &mut self.rng);
-        self.add(flow, flow.destination.port, flow.source, connection, None)
+        self.add(flow, flow.destination.port, flow.source, connection, false)
     }
 
     fn check_ip(
@@ -142,7 +128,7 @@ impl Host {
         port: u16,
         peer: Endpoint,
         connection: Connection,
-        application: Option<Box<dyn Application>>,
+        is_sender: bool,
     ) -> Result<(), FlowError> {
         let index = self.flows.len();
         if let Some(&by) = self.by_ends.get(&(port, peer)) {
@@ -154,19 +140,10 @@ impl Host {
             });
         }
         self.by_ends.insert((port, peer), index);
-        let is_sender = application.is_some();
-        let reaction = flow.app.reaction();
-        let has_reader = if is_sender { reaction.is_some() } else { flow.app.has_messages() };
         self.flows.push(Flow {
             id: flow.id,
             connection,
-            application,
-            rng: Rng::for_component(self.traffic_seed, &format!("flow {}", flow.id)),
-            written_messages: 0,
-            reader: has_reader.then(|| MessageReader::new(flow.id, flow.app.replaces())),
-            reaction: reaction.filter(|_| !is_sender),
-            send_buffer_bytes: flow.send_buffer_bytes.unwrap_or(u64::MAX),
-            skipped_messages: 0,
+            user: User::new(flow, is_sender, self.traffic_seed),
             starts_at: flow.start,
             has_started: !is_sender,
             recording: if is_sender { flow.record } else { Recording::Off },
@@ -205,46 +182,16 @@ impl Host {
         }
         flow.connection.handle_segment(now, &segment);
         let read_before = self.message_records.len();
-        flow.after_input(now, &mut self.message_records);
+        flow.user.handle_readable(now, &mut flow.connection, &mut self.message_records);
         if flow.is_record_due(now) {
             self.flow_records.push(flow.connection.record(now));
         }
         self.after(index);
-        self.react(index, read_before);
+        let records = &mut self.message_records;
+        for written in user::react(&mut self.flows, index, records, read_before) {
+            self.after(written);
+        }
         Ok(())
-    }
-
-    /// The receiving end of a flow answers the messages that it has just read, or sends them on.
-    /// Whoever reads those in turn records their latency, since they were written first.
-    fn react(&mut self, index: usize, read_before: usize) {
-        let Some(reaction) = self.flows[index].reaction else { return };
-        let read: Vec<MessageRecord> = self.message_records.drain(read_before..).collect();
-        let origin = self.flows[index].id;
-        for MessageRecord { message: number, length_bytes, written_at, .. } in read {
-            match reaction {
-                Reaction::Respond { length_bytes } => {
-                    let header = MessageHeader { length_bytes, number, written_at };
-                    self.flows[index].write_message(&header);
-                }
-                Reaction::SendOn { .. } => {
-                    let length_bytes = length_bytes as u32;
-                    let header = MessageHeader { length_bytes, number, written_at };
-                    self.send_on(index, reaction, &header.sent_on(origin));
-                }
-            }
-        }
-    }
-
-    /// Writes a message to every other connection of the same group that is open.
-    fn send_on(&mut self, from: usize, reaction: Reaction, header: &MessageHeader) {
-        for index in 0..self.flows.len() {
-            let flow = &mut self.flows[index];
-            let is_open = flow.connection.established_at().is_some();
-            if index != from && flow.reaction == Some(reaction) && is_open {
-                flow.write_message(header);
-                self.after(index);
-            }
-        }
     }
 
     /// A segment to no connection is answered with a reset (RFC 9293 section 3.10.7.1).
@@ -376,66 +323,26 @@ impl Host {
     }
 }
 
+impl End for Flow {
+    type Stream = Connection;
+
+    fn parts(&mut self) -> (&mut User, &mut Connection) {
+        (&mut self.user, &mut self.connection)
+    }
+}
+
 impl Flow {
     fn next_deadline(&self) -> Option<Time> {
         if !self.has_started {
             return Some(self.starts_at);
         }
-        let application = self.application.as_ref().and_then(|app| app.poll_timeout());
-        [self.connection.poll_timeout(), application].into_iter().flatten().min()
+        [self.connection.poll_timeout(), self.user.poll_timeout()].into_iter().flatten().min()
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.has_started = true;
         self.connection.handle_timeout(now);
-        self.run_application(now);
-    }
-
-    fn after_input(&mut self, now: Time, records: &mut Vec<MessageRecord>) {
-        let before = records.len();
-        match &mut self.reader {
-            Some(reader) => reader.read(now, &mut self.connection, records),
-            None if self.application.is_none() => {
-                self.connection.read(u64::MAX, None);
-            }
-            None => {}
-        }
-        if let Some(application) = &mut self.application {
-            for _ in before..records.len() {
-                application.handle_message(now);
-            }
-            self.run_application(now);
-        } else if self.connection.is_read_to_end() {
-            self.connection.close();
-        }
-    }
-
-    fn run_application(&mut self, now: Time) {
-        while let Some(application) = &mut self.application {
-            let Some(write) = application.poll_write(now, &mut self.rng) else { break };
-            match write {
-                Write::Stream(content) => self.connection.write(content),
-                Write::Message { length_bytes } => {
-                    let number = self.written_messages;
-                    self.written_messages += 1;
-                    self.write_message(&MessageHeader { length_bytes, number, written_at: now });
-                }
-            }
-        }
-        if self.application.as_ref().is_some_and(|application| application.is_finished()) {
-            self.connection.close();
-        }
-    }
-
-    /// Writes a message, or leaves it out where the send buffer has no room for it.
-    fn write_message(&mut self, header: &MessageHeader) {
-        let length_bytes = u64::from(header.length_bytes);
-        if self.connection.unacked_bytes() + length_bytes > self.send_buffer_bytes {
-            self.skipped_messages += 1;
-            return;
-        }
-        self.connection.write(Content::Bytes(header.emit().to_vec()));
-        self.connection.write(Content::Zeros(length_bytes - u64::from(HEADER_BYTES)));
+        self.user.handle_timeout(now, &mut self.connection);
     }
 
     fn is_record_due(&mut self, now: Time) -> bool {
@@ -455,7 +362,7 @@ impl Flow {
     }
 
     fn completed_at(&self) -> Option<Time> {
-        if self.application.is_some() {
+        if self.user.is_sender() {
             self.connection.all_acked_at()
         } else if self.connection.is_read_to_end() {
             self.connection.last_delivered_at()
@@ -479,8 +386,8 @@ impl Flow {
             acked_bytes: connection.acked_bytes(),
             sent: connection.sender_counters(),
             received: connection.receiver_counters(),
-            messages: self.reader.as_ref().map(MessageReader::counters),
-            skipped_messages: self.skipped_messages,
+            messages: self.user.messages(),
+            skipped_messages: self.user.skipped_messages(),
             rtt: connection.rtt_summary(),
             one_way_delay: connection.one_way_delay_summary(),
         }

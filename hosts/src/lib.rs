@@ -13,8 +13,10 @@ mod messages;
 pub mod ns2;
 pub mod profile;
 pub mod report;
+pub mod sockets;
 pub mod stamp;
 pub mod tcp;
+pub mod user;
 
 pub use access::{AccessLink, Counts};
 pub use addr::{Endpoint, Mac};
@@ -25,4 +27,5 @@ pub use messages::MessageCounters;
 pub use ns2::{AGENTS, SINKS};
 pub use profile::PROFILES;
 pub use report::FlowReport;
+pub use sockets::SocketHost;
 pub use tcp::recovery::RECOVERIES;

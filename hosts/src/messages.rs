@@ -1,6 +1,6 @@
 //! Tells a stream's messages apart at the receiver (`narrows_traffic::message` has the layout).
 
-use crate::tcp::Connection;
+use crate::user::Stream;
 use narrows_common::Time;
 use narrows_common::record::MessageRecord;
 use narrows_traffic::Replaces;
@@ -53,21 +53,16 @@ impl MessageReader {
     }
 
     /// Reads all that can be read, and records every message that ends.
-    pub fn read(
-        &mut self,
-        now: Time,
-        connection: &mut Connection,
-        records: &mut Vec<MessageRecord>,
-    ) {
+    pub fn read(&mut self, now: Time, stream: &mut impl Stream, records: &mut Vec<MessageRecord>) {
         let before = records.len();
-        while connection.readable_bytes() > 0 {
+        while stream.readable_bytes() > 0 {
             if self.counters.is_garbled {
-                connection.read(u64::MAX, None);
+                stream.read(u64::MAX, None);
                 break;
             }
             match &mut self.current {
-                Some((_, left_bytes)) => *left_bytes -= connection.read(*left_bytes, None),
-                None => self.read_header(connection),
+                Some((_, left_bytes)) => *left_bytes -= stream.read(*left_bytes, None),
+                None => self.read_header(stream),
             }
             if let Some((header, _)) = self.current.take_if(|(_, left_bytes)| *left_bytes == 0) {
                 records.push(MessageRecord {
@@ -95,9 +90,9 @@ impl MessageReader {
         }
     }
 
-    fn read_header(&mut self, connection: &mut Connection) {
+    fn read_header(&mut self, stream: &mut impl Stream) {
         let missing = u64::from(HEADER_BYTES) - self.partial.len() as u64;
-        connection.read(missing, Some(&mut self.partial));
+        stream.read(missing, Some(&mut self.partial));
         if self.partial.len() < HEADER_BYTES as usize {
             return;
         }

@@ -16,6 +16,7 @@ use super::sender::{Sender, SenderCounters};
 use super::timers::{Timer, TimerTable};
 use super::wire::Emitter;
 use crate::config::Settings;
+use crate::user::Stream;
 pub use liveness::KeepAlive;
 use liveness::Liveness;
 use narrows_common::histogram::Summary;
@@ -321,5 +322,35 @@ impl Connection {
         self.state = State::Closed;
         self.timers = TimerTable::default();
         self.receiver.due = AckDue::No;
+    }
+}
+
+impl Stream for Connection {
+    fn is_open(&self) -> bool {
+        self.established_at.is_some()
+    }
+
+    fn write(&mut self, content: Content) {
+        Connection::write(self, content);
+    }
+
+    fn close(&mut self) {
+        Connection::close(self);
+    }
+
+    fn unacked_bytes(&self) -> u64 {
+        Connection::unacked_bytes(self)
+    }
+
+    fn readable_bytes(&self) -> u64 {
+        Connection::readable_bytes(self)
+    }
+
+    fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64 {
+        Connection::read(self, limit_bytes, out)
+    }
+
+    fn is_read_to_end(&self) -> bool {
+        Connection::is_read_to_end(self)
     }
 }

@@ -1,0 +1,190 @@
+//! The user of a connection: the application at one end of a flow, over any stream of bytes.
+//!
+//! The sending end writes what its application says, the receiving end reads, tells messages apart,
+//! and answers or sends on what it has read.
+
+use crate::config::FlowConfig;
+use crate::messages::{MessageCounters, MessageReader};
+use narrows_common::record::MessageRecord;
+use narrows_common::{Rng, Time};
+use narrows_traffic::message::{HEADER_BYTES, Header};
+use narrows_traffic::{Application, Content, Reaction, Write};
+
+/// A connection as its user sees it.
+pub trait Stream {
+    /// True from the handshake's end on.
+    fn is_open(&self) -> bool;
+    /// Writes; ignored after [`Stream::close`].
+    fn write(&mut self, content: Content);
+    /// Writes no more.
+    fn close(&mut self);
+    /// Bytes written and not yet acknowledged.
+    fn unacked_bytes(&self) -> u64;
+    /// Bytes that could be read.
+    fn readable_bytes(&self) -> u64;
+    /// Reads up to `limit_bytes`, and adds them to `out` where they are kept.
+    fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64;
+    /// True when the peer has closed and everything was read.
+    fn is_read_to_end(&self) -> bool;
+}
+
+/// An end of a flow: a stream and its user.
+pub trait End {
+    /// What it uses.
+    type Stream: Stream;
+    /// Both of them.
+    fn parts(&mut self) -> (&mut User, &mut Self::Stream);
+}
+
+/// Who writes into and reads from a stream.
+#[derive(Debug)]
+pub struct User {
+    flow: u32,
+    /// `None` at the receiver.
+    application: Option<Box<dyn Application>>,
+    rng: Rng,
+    written_messages: u64,
+    /// Tells the messages apart that are read; `None` where there are none.
+    reader: Option<MessageReader>,
+    /// What the receiving end does with a message.
+    reaction: Option<Reaction>,
+    /// A message that would leave more than this unacknowledged is not written.
+    send_buffer_bytes: u64,
+    skipped_messages: u64,
+}
+
+impl User {
+    /// The user of a flow's sending or receiving end at a host whose users' random numbers follow
+    /// from `traffic_seed`. The flow's values are to be checked before.
+    pub fn new(flow: &FlowConfig, is_sender: bool, traffic_seed: u64) -> Self {
+        let reaction = flow.app.reaction();
+        let has_reader = if is_sender { reaction.is_some() } else { flow.app.has_messages() };
+        User {
+            flow: flow.id,
+            application: is_sender.then(|| flow.app.build()),
+            rng: Rng::for_component(traffic_seed, &format!("flow {}", flow.id)),
+            written_messages: 0,
+            reader: has_reader.then(|| MessageReader::new(flow.id, flow.app.replaces())),
+            reaction: reaction.filter(|_| !is_sender),
+            send_buffer_bytes: flow.send_buffer_bytes.unwrap_or(u64::MAX),
+            skipped_messages: 0,
+        }
+    }
+
+    /// True at the sending end.
+    pub fn is_sender(&self) -> bool {
+        self.application.is_some()
+    }
+
+    /// When [`User::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.application.as_ref().and_then(|application| application.poll_timeout())
+    }
+
+    /// Writes what is due at `now`; called from the flow's start on.
+    pub fn handle_timeout(&mut self, now: Time, stream: &mut impl Stream) {
+        while let Some(application) = &mut self.application {
+            let Some(write) = application.poll_write(now, &mut self.rng) else { break };
+            match write {
+                Write::Stream(content) => stream.write(content),
+                Write::Message { length_bytes } => {
+                    let number = self.written_messages;
+                    self.written_messages += 1;
+                    self.write_message(&Header { length_bytes, number, written_at: now }, stream);
+                }
+            }
+        }
+        if self.application.as_ref().is_some_and(|application| application.is_finished()) {
+            stream.close();
+        }
+    }
+
+    /// The stream may have something to read: reads it, and records the messages that end.
+    pub fn handle_readable(
+        &mut self,
+        now: Time,
+        stream: &mut impl Stream,
+        records: &mut Vec<MessageRecord>,
+    ) {
+        let before = records.len();
+        match &mut self.reader {
+            Some(reader) => reader.read(now, stream, records),
+            None if self.application.is_none() => {
+                stream.read(u64::MAX, None);
+            }
+            None => {}
+        }
+        if let Some(application) = &mut self.application {
+            for _ in before..records.len() {
+                application.handle_message(now);
+            }
+            self.handle_timeout(now, stream);
+        } else if stream.is_read_to_end() {
+            stream.close();
+        }
+    }
+
+    /// Writes a message, or leaves it out where the send buffer has no room for it.
+    fn write_message(&mut self, header: &Header, stream: &mut impl Stream) {
+        let length_bytes = u64::from(header.length_bytes);
+        if stream.unacked_bytes() + length_bytes > self.send_buffer_bytes {
+            self.skipped_messages += 1;
+            return;
+        }
+        stream.write(Content::Bytes(header.emit().to_vec()));
+        stream.write(Content::Zeros(length_bytes - u64::from(HEADER_BYTES)));
+    }
+
+    /// What was read of messages; `None` where none are read.
+    pub fn messages(&self) -> Option<MessageCounters> {
+        self.reader.as_ref().map(MessageReader::counters)
+    }
+
+    /// Messages left out because the send buffer had no room for them.
+    pub fn skipped_messages(&self) -> u64 {
+        self.skipped_messages
+    }
+}
+
+/// The receiving end `from` among a host's `ends` answers the messages that it has just read, or
+/// sends them on. Whoever reads those in turn records their latency, since they were written first.
+/// Takes these messages out of `records`, where they begin at `read_before`; returns the ends
+/// written to.
+pub(crate) fn react<E: End>(
+    ends: &mut [E],
+    from: usize,
+    records: &mut Vec<MessageRecord>,
+    read_before: usize,
+) -> Vec<usize> {
+    let mut written = Vec::new();
+    let (user, stream) = ends[from].parts();
+    let (origin, Some(reaction)) = (user.flow, user.reaction) else { return written };
+    let headers: Vec<Header> = records
+        .drain(read_before..)
+        .map(|MessageRecord { message: number, length_bytes, written_at, .. }| Header {
+            length_bytes: length_bytes as u32,
+            number,
+            written_at,
+        })
+        .collect();
+    match reaction {
+        Reaction::Respond { length_bytes } => {
+            for header in headers {
+                user.write_message(&Header { length_bytes, ..header }, stream);
+                written.push(from);
+            }
+        }
+        Reaction::SendOn { .. } => {
+            for header in headers {
+                for (index, end) in ends.iter_mut().enumerate() {
+                    let (user, stream) = end.parts();
+                    if index != from && user.reaction == Some(reaction) && stream.is_open() {
+                        user.write_message(&header.sent_on(origin), stream);
+                        written.push(index);
+                    }
+                }
+            }
+        }
+    }
+    written
+}
