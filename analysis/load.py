@@ -25,7 +25,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "flows": (
         "time_ps", "flow", "cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_ps", "rtt_ps",
-        "rto_ps", "acked_bytes", "retransmits", "timeouts", "round", "phase",
+        "rto_ps", "acked_bytes", "retransmits", "timeouts", "delivery_rate_bps", "round", "phase",
     ),
     "packets": (
         "report", "node", "flow", "tcp_sequence", "ip_length_bytes", "frame_length_bytes",

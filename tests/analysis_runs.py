@@ -30,8 +30,8 @@ QUEUE = {
 FLOWS = {
     "time_ps": pl.Int64, "flow": pl.Int32, "cwnd_bytes": pl.Int64, "ssthresh_bytes": pl.Int64,
     "in_flight_bytes": pl.Int64, "srtt_ps": pl.Int64, "rtt_ps": pl.Int64, "rto_ps": pl.Int64,
-    "acked_bytes": pl.Int64, "retransmits": pl.Int64, "timeouts": pl.Int64, "round": pl.Int64,
-    "phase": pl.String,
+    "acked_bytes": pl.Int64, "retransmits": pl.Int64, "timeouts": pl.Int64,
+    "delivery_rate_bps": pl.Int64, "round": pl.Int64, "phase": pl.String,
 }  # fmt: skip
 MESSAGES = {
     "flow": pl.Int32, "message": pl.Int64, "length_bytes": pl.Int64, "written_ps": pl.Int64,
@@ -160,7 +160,8 @@ def write_run(
         phase = "slow-start" if threshold is None else "congestion-avoidance"
         flow_rows.append(
             (now, flow, int(sender.cwnd * SEGMENT), threshold, sender.in_flight * SEGMENT, rtt, rtt,
-             200 * MS, sender.acked, sender.retransmits, 0, sender.round, phase)
+             200 * MS, sender.acked, sender.retransmits, 0, None,
+             sender.round, phase)
         )  # fmt: skip
 
     path.mkdir(parents=True)
@@ -252,7 +253,7 @@ def write_ledger(
     other_port = [(*ledger[0][:2], 1, *ledger[0][3:])] if ledger else []
     _table(path, "queue", QUEUE, ledger + other_port)
     senders = [
-        (round(at * 1e12), flow, 2000, None, 0, None, None, 200 * MS, acked, 0, 0, number, "")
+        (round(at * 1e12), flow, 2000, None, 0, None, None, 200 * MS, acked, 0, 0, None, number, "")
         for at, flow, acked, number in flows
     ]
     _table(path, "flows", FLOWS, senders)

@@ -99,6 +99,8 @@ pub struct FlowRecord {
     pub retransmits: u64,
     /// Retransmission time-outs so far.
     pub timeouts: u64,
+    /// The latest sample of the rate at which the path delivers; `None` where there is none.
+    pub delivery_rate_bps: Option<u64>,
     /// Round trips since the connection opened.
     pub round: u64,
     /// What the sender is doing about loss.

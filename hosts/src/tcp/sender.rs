@@ -4,7 +4,7 @@ mod build;
 mod path;
 
 use super::DELAY_PRECISION_BITS;
-use super::rate::RateEstimator;
+use super::rate::{RateEstimator, RateSample};
 use super::recovery::{Delivery, Outcome, Recovery, Send, Stage, Transmission};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
@@ -55,6 +55,8 @@ pub struct Sender {
     /// Congestion control before the latest cut, where recovery may take it back.
     before_cut: Option<Box<dyn CongestionControl>>,
     rate: RateEstimator,
+    /// The latest sample.
+    last_rate: RateSample,
     /// The scoreboard keeps each segment.
     keeps_segments: bool,
     /// Bytes held lost so far.
@@ -110,6 +112,7 @@ impl Sender {
             recovery: build_recovery(settings, settings.segment_bytes, settings.profile.sack),
             before_cut: None,
             rate: RateEstimator::default(),
+            last_rate: RateSample::default(),
             keeps_segments: settings.profile.times_every_segment
                 || settings.needs(cc::Need::SegmentTimes),
             lost_bytes: 0,
@@ -543,6 +546,7 @@ impl Sender {
             acked_bytes: self.acked_bytes(),
             retransmits: self.counters.retransmits,
             timeouts: self.counters.timeouts,
+            delivery_rate_bps: self.last_rate.bytes_per_sec().map(|rate| rate.saturating_mul(8)),
             round: self.round,
             phase: self.recovery.stage().phase(cwnd_bytes, ssthresh_bytes),
         }

@@ -42,6 +42,9 @@ impl Sender {
         if rate.newly_delivered_bytes == 0 {
             return;
         }
+        if rate.interval > Duration::ZERO {
+            self.last_rate = rate;
+        }
         let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
         self.cc.on_path_sample(&PathSample {
             now,

@@ -72,8 +72,8 @@ impl Row for FlowRecord {
     const SCHEMA: &'static str = "message flows {
         required int64 time_ps; required int32 flow; required int64 cwnd_bytes; optional int64 ssthresh_bytes;
         required int64 in_flight_bytes; optional int64 srtt_ps; optional int64 rtt_ps; required int64 rto_ps;
-        required int64 acked_bytes; required int64 retransmits; required int64 timeouts; required int64 round;
-        required binary phase (UTF8); }";
+        required int64 acked_bytes; required int64 retransmits; required int64 timeouts;
+        optional int64 delivery_rate_bps; required int64 round; required binary phase (UTF8); }";
     const REPEATING: &'static [&'static str] =
         &["flow", "ssthresh_bytes", "retransmits", "timeouts", "phase"];
 
@@ -97,6 +97,9 @@ impl Row for FlowRecord {
             Column::I64(rows.iter().map(|r| r.acked_bytes as i64).collect()),
             Column::I64(rows.iter().map(|r| r.retransmits as i64).collect()),
             Column::I64(rows.iter().map(|r| r.timeouts as i64).collect()),
+            Column::OptionalI64(
+                rows.iter().map(|r| r.delivery_rate_bps.map(|rate| rate as i64)).collect(),
+            ),
             Column::I64(rows.iter().map(|r| r.round as i64).collect()),
             Column::Bytes(rows.iter().map(|r| text(r.phase.name())).collect()),
         ]
