@@ -27,6 +27,10 @@ TARGETS = {
     "bmv2": "simple_switch_grpc (not there yet)",
     "tofino": "a Tofino switch (not there yet)",
 }
+HOSTS = {
+    "narrows": "our TCP",
+    "linux": "the Linux kernel's TCP, each host a network namespace; in real time only",
+}
 EXPORTS = ("csv", "pcapng", "iperf3", "flent")
 EXPORT_HELP = "csv; pcapng for Wireshark (a run with --set record.capture=true); iperf3; flent"
 LISTS = (
@@ -68,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a scenario, draw its figures, print its table")
     run.add_argument("scenario", type=Path, help="a TOML file (narrows list scenarios)")
     run.add_argument("--target", default="sim", choices=TARGETS, help="what it runs on (sim)")
+    run.add_argument("--hosts", default="narrows", choices=HOSTS, help="whose TCP (narrows)")
     run.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
         help='sets a key by its path, e.g. bottleneck.rate="10Mbps" or flow.count=3',
@@ -149,6 +154,8 @@ def run_scenario(options: argparse.Namespace) -> int:
     if options.target == "dpdk":
         # Two runs at a time would be late by each other.
         options.jobs = 1
+    if options.hosts != "narrows" and options.target == "sim":
+        raise InputError("--hosts", [Problem(options.hosts, "is in real time: --target dpdk")])
     if options.jobs < 1:
         raise InputError("--jobs", [Problem(str(options.jobs), "expected at least 1")])
     if options.scheduler and options.target != "sim":
@@ -170,7 +177,7 @@ def run_points(options: argparse.Namespace, spare: Spare) -> int:
     try:
         read = points.read(source, settings)
         figures = check_figures(str(source), read[0].scenario.report.figures)
-        todo = runs.jobs(source, read, options.out, options.target)
+        todo = runs.jobs(source, read, options.out, options.target, options.hosts)
     except catalogue.EngineMissingError as error:
         print(f"narrows: {error}", file=sys.stderr)
         return FAILED

@@ -175,6 +175,12 @@ def root() -> str | None:
     return "yes" if os.geteuid() == 0 else None
 
 
+def veth() -> str | None:
+    """Whether the kernel joins namespaces; asked in one that ends with the question."""
+    made = output("unshare", "--map-root-user", "--net", "ip", "link", "add", "type", "veth")
+    return None if made is None else "yes"
+
+
 def update_rust() -> str:
     """How to get a recent Rust here."""
     return "rustup update stable && rustup default stable" if shutil.which("rustup") else GET_RUSTUP
@@ -208,20 +214,28 @@ NEEDS = [
     Need("hugepages", "packets in real time with less overhead", hugepages, {}, MORE_HUGEPAGES),
     Need("iperf3 and curl", "tests of the live switch", all_on_path("iperf3", "curl"),
          {"apt-get": ["iperf3", "curl"], "dnf": ["iperf3", "curl"]}),
-    Need("ip and ethtool", "tests against the kernel's TCP", all_on_path("ip", "ethtool"),
-         {"apt-get": ["iproute2", "ethtool"], "dnf": ["iproute", "ethtool"]}),
+    Need("ip, tc and ethtool", "--hosts linux, tests against the kernel's TCP",
+         all_on_path("ip", "tc", "ethtool"),
+         {"apt-get": ["iproute2", "ethtool"], "dnf": ["iproute", "iproute-tc", "ethtool"]}),
+    Need("veth", "--hosts linux, tests against the kernel's TCP", veth, {}, "modprobe veth"),
     Need("Chromium and its driver", "tests of the report", all_on_path("chromium", "chromedriver"),
          {"apt-get": ["chromium", "chromium-driver"], "dnf": ["chromium", "chromedriver"]}),
     Need("tshark and iperf3", "tests of narrows export", all_on_path("tshark", "iperf3"),
          {"apt-get": ["tshark", "iperf3"], "dnf": ["wireshark-cli", "iperf3"]}),
-    Need("clang, bpftool and libbpf's headers", "narrows kernel", ebpf_tools,
+    Need("clang, bpftool and libbpf's headers", "narrows kernel (variants in eBPF)", ebpf_tools,
          {"apt-get": ["clang", "bpftool", "libbpf-dev"],
           "dnf": ["clang", "bpftool", "libbpf-devel"]}),
-    Need("types of the kernel", "narrows kernel", kernel_types, {},
+    Need("types of the kernel", "narrows kernel (variants in eBPF)", kernel_types, {},
          "a kernel with CONFIG_DEBUG_INFO_BTF, as distributions have it"),
-    Need("root", "narrows kernel, tests against the kernel's TCP", root, {},
-         "sudo, in front of the command"),
+    Need("root", "--hosts linux, narrows kernel (variants in eBPF), tests against the kernel's TCP",
+         root, {}, "sudo, in front of the command"),
 ]  # fmt: skip
+
+
+def lacking(part: str) -> list[str]:
+    """What is missing for a part of Narrows (a word of `serves`), with what mends it."""
+    missing = [need for need in NEEDS if part in need.serves and need.find() is None]
+    return [f"{need.name} (mended by: {need.mend()})" for need in missing]
 
 
 def main() -> int:

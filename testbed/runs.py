@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from testbed import catalogue
+from testbed.linux import hosts as linux
 from testbed.plan import expected_ps, make_plan, program_path
 from testbed.points import Point
 from testbed.problems import InputError, Problem
@@ -77,8 +78,12 @@ class Display(Protocol):
         """One run has ended."""
 
 
-def jobs(source: Path, points: Sequence[Point], out: Path, target: str) -> list[Job]:
-    """The runs of a scenario's points. Raises `InputError` where a point cannot be planned."""
+def jobs(
+    source: Path, points: Sequence[Point], out: Path, target: str, hosts: str = "narrows"
+) -> list[Job]:
+    """The runs of a scenario's points. Raises `InputError` where a point cannot be planned, or its
+    hosts can't be the kernel's.
+    """
     made = []
     program = program_path(points[0].scenario, str(source))
     try:
@@ -88,6 +93,8 @@ def jobs(source: Path, points: Sequence[Point], out: Path, target: str) -> list[
         raise InputError(str(source), [problem]) from None
     for point in points:
         plan = make_plan(point.scenario, str(source))
+        if hosts == "linux" and (problems := linux.problems(plan)):
+            raise InputError(f"{source}: --hosts linux", problems)
         record = {
             "schema": RUN_SCHEMA,
             "name": source.stem,
@@ -95,8 +102,9 @@ def jobs(source: Path, points: Sequence[Point], out: Path, target: str) -> list[
             "point": point.values,
             "seed": point.scenario.seed,
             "target": target,
+            "hosts": hosts,
             "program": {"sha256": digest},
-            "versions": {"narrows": catalogue.engine().version()},
+            "versions": {"narrows": catalogue.engine().version()} | linux.versions(hosts),
         }
         final = out / source.stem / point.name
         expected = expected_ps(point.scenario, plan)

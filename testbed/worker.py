@@ -16,6 +16,7 @@ import json
 import shutil
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from controller.client import ControllerError
 from controller.drivers import DriverError
 from testbed import catalogue, dpdk
 from testbed.control import set_up
+from testbed.linux import run as linux
+from testbed.linux.namespaces import PlumbingError
+from testbed.linux.variants import VariantError
 
 Json = dict[str, Any]
 
@@ -38,15 +42,7 @@ def main() -> int:
     engine = catalogue.engine()
     partial.mkdir(parents=True)
     try:
-        # The state is there before the run's clock begins.
-        switches = set_up(engine, json.loads(job["plan"]))
-        if job["record"]["target"] == "dpdk":
-            setup = dpdk.setup().as_text()
-            summary = engine.run_real_time(
-                job["plan"], str(partial), setup, report_progress, switches
-            )
-        else:
-            summary = engine.run(job["plan"], str(partial), report_progress, switches)
+        summary = run(engine, job["plan"], job["record"], partial)
         write_json(partial / "run.json", run_record(job["record"], summary))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         publish(partial, final)
@@ -54,13 +50,38 @@ def main() -> int:
         return 1
     except (engine.PlanError, ControllerError, DriverError) as error:
         return say({"refused": str(error)})
-    except (engine.RunError, engine.DeviceError) as error:
+    except (engine.RunError, engine.DeviceError, PlumbingError, VariantError) as error:
         return say({"failed": str(error)})
     except OSError as error:
         return say({"failed": f"cannot write the results: {error}"})
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return say({"summary": summary})
+
+
+def run(engine: Any, plan: str, record: Json, directory: Path) -> Json:
+    """Runs a plan on the target that its record names; returns the summary."""
+    # The state is there before the run's clock begins.
+    switches = set_up(engine, json.loads(plan))
+    if record["target"] == "sim":
+        return dict(engine.run(plan, str(directory), report_progress, switches))
+
+    def real_time(sockets: Any, progress: Callable[[Json], bool]) -> Json:
+        setup = dpdk.setup().as_text()
+        return dict(engine.run_real_time(plan, str(directory), setup, progress, switches, sockets))
+
+    if record["hosts"] == "narrows":
+        return real_time(None, report_progress)
+    # What was made for the run is taken away when it is stopped, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    summary = linux.run(engine, json.loads(plan), real_time, report_progress)
+    write_summary(directory / "summary.json", summary)
+    return summary
+
+
+def write_summary(path: Path, summary: Json) -> None:
+    """Writes a summary as the engine does."""
+    path.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def report_progress(progress: Json) -> bool:

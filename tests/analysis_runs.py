@@ -160,8 +160,8 @@ def write_run(
         phase = "slow-start" if threshold is None else "congestion-avoidance"
         flow_rows.append(
             (now, flow, int(sender.cwnd * SEGMENT), threshold, sender.in_flight * SEGMENT, rtt, rtt,
-             200 * MS, sender.acked, sender.retransmits, 0, None,
-             sender.round, phase)
+             200 * MS, sender.acked, sender.retransmits, 0, None, sender.round,
+             phase)
         )  # fmt: skip
 
     path.mkdir(parents=True)

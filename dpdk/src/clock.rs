@@ -70,10 +70,13 @@ impl Clock {
         Clock { begin_ticks: ticks(), factor, last: Time::ZERO, steps_back: 0, begin_pair: begin }
     }
 
-    /// Begins anew at zero, with the same frequency.
-    pub fn restart(&mut self) {
-        self.begin_ticks = ticks();
+    /// Begins anew at zero, with the same frequency. Returns what `CLOCK_MONOTONIC_RAW` is then, in
+    /// nanoseconds.
+    pub fn restart(&mut self) -> u64 {
+        let Pair { ticks, raw_ns } = Pair::read();
+        self.begin_ticks = ticks;
         self.last = Time::ZERO;
+        raw_ns
     }
 
     /// The time now.

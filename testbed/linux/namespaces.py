@@ -42,7 +42,9 @@ class PlumbingError(Exception):
 
 def missing() -> list[str]:
     """What this machine lacks for namespaces with veths; empty when it has everything."""
-    lacking = [f"{tool} is not installed" for tool in ("ip", "ethtool") if not shutil.which(tool)]
+    lacking = [
+        f"{tool} is not installed" for tool in ("ip", "tc", "ethtool") if not shutil.which(tool)
+    ]
     if os.geteuid() != 0:
         lacking.append("not root (namespaces need CAP_SYS_ADMIN and CAP_NET_ADMIN)")
     return lacking
@@ -171,7 +173,7 @@ def add_namespace(namespace: Inside) -> None:
 
 
 def add_veth(namespace: Inside, outside: str, inside: str, mac: str | None = None) -> None:
-    """Joins a namespace to this side by a veth pair without offloads, both ends up."""
+    """Joins a namespace to this side by a veth pair without offloads and queues, both ends up."""
     address = ["address", mac] if mac else []
     run("ip", "link", "add", outside, "type", "veth",
         "peer", "name", inside, "netns", namespace.name, *address)  # fmt: skip
@@ -179,8 +181,9 @@ def add_veth(namespace: Inside, outside: str, inside: str, mac: str | None = Non
     offloads = [word for name in ("tx", "tso", "gso", "gro") for word in (name, "off")]
     run("ethtool", "-K", outside, *offloads)
     namespace.run("ethtool", "-K", inside, *offloads)
-    run("ip", "-n", namespace.name, "link", "set", inside, "up")
-    run("ip", "link", "set", outside, "up")
+    for side, interface in (("-n", namespace.name), inside), ((), outside):
+        run("tc", *side, "qdisc", "replace", "dev", interface, "root", "noqueue")
+        run("ip", *side, "link", "set", interface, "up")
 
 
 def sweep() -> None:

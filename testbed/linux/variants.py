@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from testbed import doctor
 from testbed.linux.namespaces import LOCKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,20 +86,27 @@ def registered(variants: Iterable[str]) -> Iterator[dict[str, str]]:
         yield {name: stack.enter_context(_registered(name)) for name in dict.fromkeys(variants)}
 
 
-@contextmanager
-def _registered(variant: str) -> Iterator[str]:
+def refused(variant: str) -> str | None:
+    """Why a socket can't be given a variant here; None where it can."""
     if variant not in built_in() and shutil.which("modprobe"):
         subprocess.run(["modprobe", "-q", f"tcp_{variant}"], capture_output=True, check=False)
     if variant in built_in():
-        yield variant
-        return
+        return None
     if variant not in ours():
-        raise VariantError(
-            f'variant "{variant}" is neither in this kernel ({", ".join(built_in())}) '
+        return (
+            f"is neither in this kernel ({', '.join(built_in())}) "
             f"nor in hosts/kernel/ ({', '.join(ours())})"
         )
-    if lacking := missing():
-        raise VariantError(f'variant "{variant}": {"; ".join(lacking)}')
+    return "; ".join(doctor.lacking("variants in eBPF")) or None
+
+
+@contextmanager
+def _registered(variant: str) -> Iterator[str]:
+    if why := refused(variant):
+        raise VariantError(f'variant "{variant}": {why}')
+    if variant in built_in():
+        yield variant
+        return
     name = kernel_name(variant)
     with _changing():
         sweep()

@@ -13,7 +13,7 @@ use narrows_common::record::{FlowRecord, MessageRecord, Phase};
 use narrows_common::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Bytes whose way is being timed at most; more are left out.
+/// Bytes whose way is being timed at most; the oldest make way.
 const PROBES: usize = 256;
 
 /// An end of a flow.
@@ -131,11 +131,13 @@ impl SocketEnd {
         self.stream.is_open = false;
     }
 
-    /// The byte of this number will be told of when it leaves ([`SocketEnd::handle_departure`]).
+    /// The byte of this number will be told of when it leaves ([`SocketEnd::handle_departure`]), unless
+    /// the kernel joined it with what was written after it.
     pub fn watch(&mut self, byte: u64) {
-        if self.probes.len() < PROBES {
-            self.probes.push_back(Probe { byte, departed: None, arrived: None });
+        if self.probes.len() == PROBES {
+            self.probes.pop_front();
         }
+        self.probes.push_back(Probe { byte, departed: None, arrived: None });
     }
 
     /// A watched byte left the sender's kernel for its interface. `key` is the lower half of its
@@ -148,17 +150,16 @@ impl SocketEnd {
         }
     }
 
-    /// Takes the delays of the bytes that have arrived, and forgets those whose departure nobody
-    /// told of by the time half the others had theirs.
+    /// Takes the delays of the bytes that have departed and arrived.
     fn settle_probes(&mut self) {
-        while let Some(Probe { departed, arrived: Some(arrived), .. }) = self.probes.front() {
-            match departed {
-                Some(departed) => self.one_way_delay.add(arrived.since(*departed)),
-                None if self.probes.len() < PROBES / 2 => return,
-                None => {}
+        let one_way_delay = &mut self.one_way_delay;
+        self.probes.retain(|probe| match (probe.departed, probe.arrived) {
+            (Some(departed), Some(arrived)) => {
+                one_way_delay.add(arrived.since(departed));
+                false
             }
-            self.probes.pop_front();
-        }
+            _ => true,
+        });
     }
 
     /// What the kernel knows now. Returns a row where one is due: at a change, or once an interval.

@@ -15,8 +15,9 @@ use crate::pipe::Pipe;
 use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, SCHEMA, SwitchPlan};
 use crate::record::Recorder;
 use crate::schedule::Schedule;
+use crate::sockets::Sockets;
 use crate::world::{
-    Cable, End, FlowNode, HostNode, PipeNode, Progress, Receiver, Sources, SwitchNode, World,
+    Cable, End, FlowNode, HostNode, PipeNode, Progress, Receiver, Sources, SwitchNode, Tcp, World,
 };
 
 /// Writes one table entry.
@@ -37,14 +38,15 @@ fn plan_error(what: impl Into<String>) -> EngineError {
 }
 
 impl World {
-    /// Builds the world of `plan` with the switches that are `ready` already; its tables go into
-    /// `directory`.
+    /// Builds the world of `plan` with the switches that are `ready` already, and the hosts whose TCP
+    /// is somebody else's; its tables go into `directory`.
     ///
     /// # Errors
     /// When the plan names something that is not there, or an engine refuses its part of it.
     pub fn build(
         mut plan: Plan,
         ready: BTreeMap<String, Switch>,
+        sockets: Sockets,
         directory: &Path,
     ) -> Result<World, EngineError> {
         if plan.schema != SCHEMA {
@@ -52,11 +54,11 @@ impl World {
         }
         let mut builder = Builder::new(&plan, ready)?;
         builder.plug(&plan)?;
-        builder.add_hosts(&plan)?;
+        builder.add_hosts(&plan, &sockets)?;
         for flow in std::mem::take(&mut plan.flows) {
             builder.add_flow(flow)?;
         }
-        builder.finish(plan, directory)
+        builder.finish(plan, sockets, directory)
     }
 }
 
@@ -171,7 +173,7 @@ impl Builder {
         Ok(())
     }
 
-    fn add_hosts(&mut self, plan: &Plan) -> Result<(), EngineError> {
+    fn add_hosts(&mut self, plan: &Plan, sockets: &Sockets) -> Result<(), EngineError> {
         for host in &plan.hosts {
             let name = &host.config.name;
             let group = group(plan, &host.group)?;
@@ -193,7 +195,10 @@ impl Builder {
             }
             self.host_names.insert(name.clone(), index);
             self.hosts.push(HostNode {
-                host: Host::new(&host.config, rng),
+                tcp: match sockets.has(name) {
+                    true => Tcp::Sockets(name.clone()),
+                    false => Tcp::Ours(Box::new(Host::new(&host.config, rng))),
+                },
                 access: AccessLink::new(
                     &host.config.access,
                     Rng::for_component(plan.seed, &format!("{name}/access")),
@@ -209,14 +214,23 @@ impl Builder {
     fn add_flow(&mut self, plan: FlowPlan) -> Result<(), EngineError> {
         let (from, to) = (self.host(&plan.from)?, self.host(&plan.to)?);
         let flow_error = |error: &dyn std::fmt::Display| plan_error(error.to_string());
-        self.hosts[to].host.listen(&plan.flow).map_err(|error| flow_error(&error))?;
-        self.hosts[from].host.open_flow(&plan.flow).map_err(|error| flow_error(&error))?;
+        if let Tcp::Ours(host) = &mut self.hosts[to].tcp {
+            host.listen(&plan.flow).map_err(|error| flow_error(&error))?;
+        }
+        if let Tcp::Ours(host) = &mut self.hosts[from].tcp {
+            host.open_flow(&plan.flow).map_err(|error| flow_error(&error))?;
+        }
         self.finite_flows += usize::from(plan.flow.app.is_finite());
         self.flows.push(FlowNode { config: plan.flow, from, to });
         Ok(())
     }
 
-    fn finish(self, mut plan: Plan, directory: &Path) -> Result<World, EngineError> {
+    fn finish(
+        self,
+        mut plan: Plan,
+        sockets: Sockets,
+        directory: &Path,
+    ) -> Result<World, EngineError> {
         let (switch, port) = (self.switch(&plan.bottleneck.switch)?, plan.bottleneck.port);
         for event in &plan.events {
             self.switch(&event.switch)?;
@@ -256,6 +270,7 @@ impl Builder {
             pool: PacketPool::default(),
             recorder,
             outbound: None,
+            sockets,
             limits: plan.instrument,
             progress: Progress::default(),
             misdelivered: 0,

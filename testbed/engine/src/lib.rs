@@ -20,12 +20,15 @@ mod python_connection;
 #[cfg(feature = "python")]
 mod python_live;
 #[cfg(feature = "python")]
+mod python_sockets;
+#[cfg(feature = "python")]
 mod python_stf;
 #[cfg(feature = "python")]
 mod python_switch;
 pub mod realtime;
 mod record;
 mod schedule;
+pub mod sockets;
 mod summary;
 mod world;
 
@@ -40,6 +43,7 @@ pub use bottleneck::{BottleneckFigures, Quantiles};
 pub use collector::{Report, ReportError};
 pub use plan::Plan;
 use realtime::Instrument;
+use sockets::Sockets;
 pub use summary::Summary;
 pub use world::{Progress, World};
 
@@ -97,7 +101,7 @@ pub fn run_with(
 ) -> Result<Summary, EngineError> {
     let plan = read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
-    let mut world = World::build(plan, ready, directory)?;
+    let mut world = World::build(plan, ready, Sockets::default(), directory)?;
     let stopped = world.run(end, until_complete, progress);
     finish(world, stopped, until_complete, None, directory)
 }
@@ -108,7 +112,7 @@ fn read_plan(json: &str) -> Result<Plan, EngineError> {
 
 /// Closes the tables of a world that has stopped, and writes its summary.
 fn finish(
-    world: World,
+    mut world: World,
     stopped: Result<Time, EngineError>,
     until_complete: bool,
     instrument: Option<Instrument>,
@@ -122,6 +126,7 @@ fn finish(
             return Err(if matches!(error, EngineError::WriterStopped) { closed } else { error });
         }
     };
+    world.drain_sockets(true);
     let summary = Summary::of(world, stopped, until_complete, instrument)?;
     let path = directory.join("summary.json");
     let text = serde_json::to_string_pretty(&summary).expect("a summary is plain data");

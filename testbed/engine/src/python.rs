@@ -167,6 +167,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<crate::python_switch::PySwitch>()?;
     module.add_class::<crate::python_connection::PyConnection>()?;
     module.add_class::<crate::python_live::PyLive>()?;
+    module.add_class::<crate::python_sockets::PySockets>()?;
     module.add_function(wrap_pyfunction!(crate::python_live::dpdk_version, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_live::run_real_time, module)?)?;
     let py = module.py();

@@ -18,6 +18,7 @@ use serde::Deserialize;
 use crate::Progress;
 use crate::controlled::Controlled;
 use crate::python::{PROGRESS_INTERVAL, Switches, call, concluded, take};
+use crate::python_sockets::PySockets;
 use crate::python_switch::{Command, PySwitch};
 use crate::realtime::{self, Instrument, Path, SwitchNode, Wire};
 
@@ -77,11 +78,12 @@ pub(crate) fn dpdk_version() -> Option<String> {
     Eal::version()
 }
 
-/// Runs a plan in real time on DPDK ports; otherwise as `run`, and raises DeviceError too.
+/// Runs a plan in real time on DPDK ports; otherwise as `run`, and raises DeviceError too. Hosts
+/// with `sockets` have ports of their own, and who drives these sockets.
 ///
 /// The data path has a thread of its own; Python and its lock never hold it up.
 #[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None))]
+#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None, sockets=None))]
 pub(crate) fn run_real_time<'py>(
     py: Python<'py>,
     plan_json: String,
@@ -89,7 +91,9 @@ pub(crate) fn run_real_time<'py>(
     setup_json: &str,
     progress: Option<Py<PyAny>>,
     switches: Option<Switches>,
+    sockets: Option<Bound<'py, PySockets>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let sockets = sockets.map(|sockets| sockets.get().0.clone()).unwrap_or_default();
     let (setup, ready) = (Setup::read(setup_json)?, take(switches)?);
     let (state, stop) = (Mutex::new(Progress::default()), AtomicBool::new(false));
     let mut raised = None;
@@ -104,7 +108,8 @@ pub(crate) fn run_real_time<'py>(
                     }
                     !stop.load(Ordering::Relaxed)
                 };
-                realtime::run(&plan_json, &out_dir, ready, (eal, pool, setup.idle()), &mut report)
+                let dpdk = (eal, pool, setup.idle());
+                realtime::run(&plan_json, &out_dir, ready, sockets, dpdk, &mut report)
             });
             let mut next = Instant::now();
             while !path.is_finished() {

@@ -9,7 +9,10 @@ use serde::Serialize;
 use crate::EngineError;
 use crate::bottleneck::{BottleneckFigures, Quantiles};
 use crate::realtime::Instrument;
-use crate::world::{FlowNode, World};
+use crate::world::{FlowNode, Tcp, World};
+
+/// What stands for a flow's recovery and profile where they are the kernel's.
+const KERNEL: &str = "kernel";
 
 /// A run's figures.
 #[derive(Debug, Serialize)]
@@ -210,20 +213,21 @@ fn named(counts: &[(DropReason, u64)]) -> BTreeMap<&'static str, u64> {
 impl FlowSummary {
     fn of(world: &World, flow: &FlowNode, end: Time) -> Self {
         let config = &flow.config;
-        let report = |host: usize| {
-            world.hosts[host].host.flow_report(config.id).expect("the builder opened the flow")
-        };
-        let (sender, receiver) = (report(flow.from), report(flow.to));
+        let sender = world.flow_report(flow.from, config.id);
+        let receiver = world.flow_report(flow.to, config.id);
         let active = sender.completed_at.unwrap_or(end).saturating_since(config.start);
         let per_second = |bytes: u64| match active {
             Duration::ZERO => 0.0,
             active => bytes as f64 * 8.0 / active.as_secs_f64(),
         };
+        // Recovery and profile say how our TCP does it.
+        let is_ours = matches!(world.hosts[flow.from].tcp, Tcp::Ours(_));
+        let how = |name: &str| if is_ours { name } else { KERNEL }.to_owned();
         FlowSummary {
             id: config.id,
             variant: config.variant.clone(),
-            recovery: config.recovery.clone(),
-            profile: config.profile.clone(),
+            recovery: how(&config.recovery),
+            profile: how(&config.profile),
             goodput_bps: per_second(receiver.received.delivered_bytes),
             throughput_bps: per_second(sender.sent.bytes_sent),
             delivered_bytes: receiver.received.delivered_bytes,

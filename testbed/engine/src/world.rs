@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use narrows_common::{Duration, Packet, PacketPool, Time};
-use narrows_hosts::{AccessLink, FlowConfig, Host};
+use narrows_hosts::{AccessLink, FlowConfig, FlowReport, Host};
 use narrows_switch::{Switch, Transmit};
 use rustc_hash::FxHashMap;
 
@@ -19,6 +19,7 @@ use crate::plan::{EventPlan, Limits};
 use crate::realtime::Outbound;
 use crate::record::Recorder;
 use crate::schedule::Schedule;
+use crate::sockets::Sockets;
 
 /// A switch and where its cables lead.
 pub(crate) struct SwitchNode {
@@ -49,11 +50,20 @@ pub(crate) enum End {
 /// A host, its access link, and the switch port that its group's cable leads to.
 #[derive(Debug)]
 pub(crate) struct HostNode {
-    pub host: Host,
+    pub tcp: Tcp,
     pub access: AccessLink,
     pub uplink: usize,
     pub downlink: usize,
     pub cable_delay: Duration,
+}
+
+/// Who has a host's connections.
+#[derive(Debug)]
+pub(crate) enum Tcp {
+    /// Our TCP.
+    Ours(Box<Host>),
+    /// The sockets of the host of this name; its packets come and go by a wire of its own.
+    Sockets(String),
 }
 
 /// A flow and the indices of its hosts.
@@ -150,6 +160,8 @@ pub struct World {
     pub(crate) recorder: Recorder,
     /// In real time what leaves a node by a cable; `None` in virtual time, where it goes straight on.
     pub(crate) outbound: Option<Outbound>,
+    /// The hosts whose TCP is somebody else's.
+    pub(crate) sockets: Sockets,
     /// How far the instrument may be off.
     pub(crate) limits: Limits,
     pub(crate) progress: Progress,
@@ -234,7 +246,9 @@ impl World {
                 self.drain_switch(index);
             }
             Source::Host(index) => {
-                self.hosts[index].host.handle_timeout(now);
+                if let Tcp::Ours(host) = &mut self.hosts[index].tcp {
+                    host.handle_timeout(now);
+                }
                 self.drain_host(now, index);
             }
             Source::Pipe(index) => self.handle_arrival(now, index),
@@ -260,11 +274,17 @@ impl World {
                 Some(outbound) => outbound.leave_hosts(due, switch, port, packet),
                 None => self.arrive_at_switch(now, switch, port, packet),
             },
-            Receiver::Host(host) => {
-                self.recorder.handle_packet(now, host, false, &packet);
-                self.hosts[host].host.handle_packet(now, &packet);
-                self.pool.give(packet);
-                self.drain_host(now, host);
+            Receiver::Host(index) => {
+                self.recorder.handle_packet(now, index, false, &packet);
+                match (&mut self.hosts[index].tcp, &mut self.outbound) {
+                    (Tcp::Ours(host), _) => {
+                        host.handle_packet(now, &packet);
+                        self.pool.give(packet);
+                        self.drain_host(now, index);
+                    }
+                    (Tcp::Sockets(_), Some(outbound)) => outbound.leave_access(due, index, packet),
+                    (Tcp::Sockets(_), None) => unreachable!("sockets are in real time only"),
+                }
             }
         }
     }
@@ -300,23 +320,30 @@ impl World {
 
     /// Takes up what a host sends and when it wants to be called.
     fn drain_host(&mut self, now: Time, index: usize) {
-        let node = &mut self.hosts[index];
-        let mut packet = self.pool.take();
-        while node.host.poll_transmit(now, &mut packet) {
-            self.recorder.handle_packet(now, index, true, &packet);
-            if let Some(at) = node.access.handle_up(now, packet.len()) {
-                let sent = std::mem::replace(&mut packet, self.pool.take());
-                let pipe = &mut self.pipes[node.uplink].pipe;
-                pipe.send(at + node.cable_delay, sent);
-                self.schedule.set(self.sources.pipe(node.uplink), pipe.poll_timeout());
-            } else {
-                packet.clear();
+        loop {
+            let Tcp::Ours(host) = &mut self.hosts[index].tcp else { return };
+            let mut packet = self.pool.take();
+            if !host.poll_transmit(now, &mut packet) {
+                self.pool.give(packet);
+                self.progress.completed_flows += host.poll_completed();
+                let timeout = host.poll_timeout().unwrap_or(Time::MAX);
+                return self.schedule.set(self.sources.host(index), timeout);
             }
+            self.leave_host(now, index, packet);
         }
-        self.pool.give(packet);
-        self.progress.completed_flows += node.host.poll_completed();
-        let timeout = node.host.poll_timeout().unwrap_or(Time::MAX);
-        self.schedule.set(self.sources.host(index), timeout);
+    }
+
+    /// A host sends a packet into its access link.
+    pub(crate) fn leave_host(&mut self, now: Time, index: usize, packet: Packet) {
+        self.recorder.handle_packet(now, index, true, &packet);
+        let node = &mut self.hosts[index];
+        match node.access.handle_up(now, packet.len()) {
+            Some(at) => {
+                let (uplink, at) = (node.uplink, at + node.cable_delay);
+                self.send(uplink, at, packet);
+            }
+            None => self.pool.give(packet),
+        }
     }
 
     /// Takes up what a switch sends and when it wants to be called.
@@ -370,10 +397,32 @@ impl World {
             self.recorder.handle_queue(index as u16, records);
         }
         for node in &mut self.hosts {
-            self.recorder.handle_flows(node.host.flow_records());
-            self.recorder.handle_messages(node.host.message_records());
+            if let Tcp::Ours(host) = &mut node.tcp {
+                self.recorder.handle_flows(host.flow_records());
+                self.recorder.handle_messages(host.message_records());
+            }
         }
+        // The data path waits for nobody.
+        self.drain_sockets(false);
         if self.recorder.has_failed() { Err(EngineError::WriterStopped) } else { Ok(()) }
+    }
+
+    /// Hands on the records of hosts whose TCP is somebody else's.
+    pub(crate) fn drain_sockets(&mut self, is_to_wait: bool) {
+        self.sockets.each(is_to_wait, |host| {
+            self.recorder.handle_flows(host.flow_records());
+            self.recorder.handle_messages(host.message_records());
+            self.progress.completed_flows += host.poll_completed();
+        });
+    }
+
+    /// What a flow has come to at one of its hosts.
+    pub(crate) fn flow_report(&self, host: usize, flow: u32) -> FlowReport {
+        let report = match &self.hosts[host].tcp {
+            Tcp::Ours(host) => host.flow_report(flow),
+            Tcp::Sockets(name) => self.sockets.flow_report(name, flow),
+        };
+        report.expect("the builder opened the flow")
     }
 
     fn handle_events(&mut self, now: Time) -> Result<(), EngineError> {

@@ -23,10 +23,11 @@ impl Path {
         Path { clock, idle, wires, polls: Polls::new(), received: Vec::with_capacity(BURST) }
     }
 
-    /// Makes this thread the path's, and sets the clock to zero.
-    pub fn begin(&mut self, eal: Eal) {
+    /// Makes this thread the path's, and sets the clock to zero. Returns what `CLOCK_MONOTONIC_RAW`
+    /// is at that instant, in nanoseconds.
+    pub fn begin(&mut self, eal: Eal) -> u64 {
         self.idle.begin(eal);
-        self.clock.restart();
+        self.clock.restart()
     }
 
     /// One turn: takes in what has come, does what is due, sends what is due, and waits a little

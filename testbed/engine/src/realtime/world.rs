@@ -13,6 +13,7 @@ use narrows_switch::Transmit;
 
 use super::{Departure, Node, Path, Wire};
 use crate::plan::{EndPlan, Plan, PortName};
+use crate::sockets::Sockets;
 use crate::world::{Progress, World};
 use crate::{EngineError, Summary};
 
@@ -27,6 +28,8 @@ enum WireEnd {
         port: u16,
     },
     Group,
+    /// A host whose TCP is somebody else's.
+    Host(usize),
     /// The collector at a switch.
     Collector {
         switch: usize,
@@ -41,6 +44,8 @@ pub(crate) struct Outbound {
     ends: Vec<WireEnd>,
     /// The wire at a switch's port.
     at_port: Vec<Vec<Option<usize>>>,
+    /// A host's own wire.
+    at_host: Vec<Option<usize>>,
 }
 
 impl Outbound {
@@ -50,6 +55,7 @@ impl Outbound {
             departures: VecDeque::new(),
             ends: vec![],
             at_port: vec![vec![]; plan.switches.len()],
+            at_host: vec![None; plan.hosts.len()],
         };
         let mut names = vec![];
         for cable in &plan.cables {
@@ -86,6 +92,12 @@ impl Outbound {
         Ok(switch)
     }
 
+    /// Adds the wire of a host of its own.
+    fn add_host(&mut self, host: usize) {
+        self.at_host[host] = Some(self.ends.len());
+        self.ends.push(WireEnd::Host(host));
+    }
+
     fn wire(&self, switch: usize, port: u16) -> usize {
         self.at_port[switch][usize::from(port)].expect("a cable has a wire at each end")
     }
@@ -100,6 +112,12 @@ impl Outbound {
     /// A packet of a host is due at the switch's port that its group's cable leads to.
     pub(crate) fn leave_hosts(&mut self, at: Time, switch: usize, port: u16, packet: Packet) {
         let wire = self.wire(switch, port) ^ 1;
+        self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
+    }
+
+    /// A packet is due at a host whose TCP is somebody else's.
+    pub(crate) fn leave_access(&mut self, at: Time, host: usize, packet: Packet) {
+        let wire = self.at_host[host].expect("such a host has a wire");
         self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
     }
 }
@@ -128,6 +146,7 @@ impl Node for WorldNode<'_> {
                     self.world.pool.give(packet);
                 }
             }
+            WireEnd::Host(host) => self.world.leave_host(now, host, packet),
             WireEnd::Collector { switch } => {
                 self.world.arrive_at_collector(&packet);
                 // Reports are born of the switch's spare packets.
@@ -193,8 +212,8 @@ impl World {
     }
 }
 
-/// Runs a plan in real time on this thread, its cables being pairs of rings between DPDK ports;
-/// otherwise as [`crate::run_with`].
+/// Runs a plan in real time on this thread, its cables being pairs of rings between DPDK ports, and
+/// hosts with `sockets` ports of their own; otherwise as [`crate::run_with`].
 ///
 /// # Errors
 /// See [`EngineError`].
@@ -202,12 +221,13 @@ pub fn run(
     plan_json: &str,
     directory: &FilePath,
     ready: std::collections::BTreeMap<String, narrows_switch::Switch>,
+    sockets: Sockets,
     (eal, pool, idle): (Eal, Mempool, Idle),
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, EngineError> {
     let plan = crate::read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
-    let (outbound, names) = Outbound::new(&plan)?;
+    let (mut outbound, names) = Outbound::new(&plan)?;
     let mut wires = vec![];
     for pair in names.chunks(2) {
         let ports = Port::pair(eal, pool)?;
@@ -215,10 +235,17 @@ pub fn run(
             ports.into_iter().zip(pair).map(|(port, name)| Wire::new(name.clone(), port, pool)),
         );
     }
+    for (index, host) in plan.hosts.iter().enumerate() {
+        let name = &host.config.name;
+        if let Some(device) = sockets.device(name) {
+            wires.push(Wire::new(name.clone(), Port::open(eal, &device, pool)?, pool));
+            outbound.add_host(index);
+        }
+    }
     let mut path = Path::new(Clock::start(eal), idle, wires);
-    let mut world = World::build(plan, ready, directory)?;
+    let mut world = World::build(plan, ready, sockets.clone(), directory)?;
     world.outbound = Some(outbound);
-    path.begin(eal);
+    sockets.begin(path.begin(eal));
     let stopped = world.run_in_real_time(&mut path, end, until_complete, progress);
     crate::finish(world, stopped, until_complete, Some(path.instrument()), directory)
 }
