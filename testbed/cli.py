@@ -30,6 +30,7 @@ TARGETS = {
 HOSTS = {
     "narrows": "our TCP",
     "linux": "the Linux kernel's TCP, each host a network namespace; in real time only",
+    "iperf3": "the same, bulk flows by iperf3",
 }
 EXPORTS = ("csv", "pcapng", "iperf3", "flent")
 EXPORT_HELP = "csv; pcapng for Wireshark (a run with --set record.capture=true); iperf3; flent"

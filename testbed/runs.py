@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from testbed import catalogue
-from testbed.linux import hosts as linux
+from testbed.linux import run as linux
+from testbed.linux.hosts import versions
 from testbed.plan import expected_ps, make_plan, program_path
 from testbed.points import Point
 from testbed.problems import InputError, Problem
@@ -93,8 +94,8 @@ def jobs(
         raise InputError(str(source), [problem]) from None
     for point in points:
         plan = make_plan(point.scenario, str(source))
-        if hosts == "linux" and (problems := linux.problems(plan)):
-            raise InputError(f"{source}: --hosts linux", problems)
+        if hosts != "narrows" and (problems := linux.problems(plan, hosts)):
+            raise InputError(f"{source}: --hosts {hosts}", problems)
         record = {
             "schema": RUN_SCHEMA,
             "name": source.stem,
@@ -104,7 +105,7 @@ def jobs(
             "target": target,
             "hosts": hosts,
             "program": {"sha256": digest},
-            "versions": {"narrows": catalogue.engine().version()} | linux.versions(hosts),
+            "versions": {"narrows": catalogue.engine().version()} | versions(hosts),
         }
         final = out / source.stem / point.name
         expected = expected_ps(point.scenario, plan)

@@ -74,7 +74,7 @@ def run(engine: Any, plan: str, record: Json, directory: Path) -> Json:
         return real_time(None, report_progress)
     # What was made for the run is taken away when it is stopped, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    summary = linux.run(engine, json.loads(plan), real_time, report_progress)
+    summary = linux.run(engine, json.loads(plan), record["hosts"], real_time, report_progress)
     write_summary(directory / "summary.json", summary)
     return summary
 

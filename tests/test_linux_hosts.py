@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import signal
 import statistics
 import subprocess
@@ -171,6 +172,24 @@ def test_a_transfer_ends_the_run_when_its_last_byte_is_acknowledged(tmp_path: Pa
     assert [flow["delivered_bytes"] for flow in flows] == [500_000, 500_000]
     # 1 MB at 10 Mb/s with headers is 0.84 s.
     assert 0.84 < max(flow["completion_s"] for flow in flows) < 3
+
+
+@needs_hosts
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3: narrows doctor")
+def test_iperf3_stands_in_as_the_application(tmp_path: Path) -> None:
+    text = SCENARIO[: SCENARIO.index("[[flow]]")].replace('"6s"', '"2s"')
+    text += f'[[flow]]\nvariant = "cubic"\nsegment = "1000B"\n{WIDE}'
+    options = ("--target", "dpdk", "--hosts", "iperf3", "--out", tmp_path, "--no-figures")
+    done = narrows("run", write(tmp_path, text), *options)
+    assert done.returncode == 0, done.stderr
+    [path] = [made.parent for made in tmp_path.glob("scenario/[!.]*/run.json")]
+    run = RunDirectory(path)
+    [flow] = run.summary["flows"]
+    # Less than two seconds of the link, since iperf3 has to start.
+    assert 1e6 < flow["delivered_bytes"] < 2.5e6 * 1000 / 1066
+    rows = run.table("flows")
+    assert {cwnd % 1000 for cwnd in rows["cwnd_bytes"].to_list()} == {0}
+    assert 0 <= flow["delivered_bytes"] - rows["acked_bytes"].to_list()[-1] < 100_000
 
 
 @needs_hosts

@@ -62,7 +62,7 @@ def problems(plan: Json) -> list[Problem]:
 
 def versions(hosts: str) -> dict[str, str]:
     """The kernel's version, where it is the hosts'."""
-    return {"linux": platform.release()} if hosts == "linux" else {}
+    return {} if hosts == "narrows" else {"linux": platform.release()}
 
 
 @contextmanager

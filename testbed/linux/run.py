@@ -6,25 +6,41 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from testbed.linux import checks, hosts
+from testbed.linux import checks, hosts, iperf3
+from testbed.linux.iperf3 import Iperf3
 from testbed.linux.sockets import Driver
+from testbed.problems import Problem
 
 Json = dict[str, Any]
 Progress = Callable[[Json], bool]
 
 
+DRIVERS = {"linux": Driver, "iperf3": Iperf3}
+"""Who has the kernel's sockets, by the word of `--hosts`."""
+
+
+def problems(plan: Json, word: str) -> list[Problem]:
+    """Why a plan's hosts can't be these here; empty when they can."""
+    more = iperf3.problems(plan) if word == "iperf3" else ()
+    return hosts.problems(plan) or list(more)
+
+
 def run(
-    engine: Any, plan: Json, switch_side: Callable[[Any, Progress], Json], progress: Progress
+    engine: Any,
+    plan: Json,
+    word: str,
+    switch_side: Callable[[Any, Progress], Json],
+    progress: Progress,
 ) -> Json:
     """Makes a plan's hosts, runs, and returns the summary, void where a host was in the way.
 
-    `switch_side` is given the `testbed._engine.Sockets` of the hosts, which name their devices, and
-    whom to tell its progress; it runs the plan to its end. Raises `PlumbingError`, `VariantError`,
-    OSError, and what the switch side raises.
+    `word` is that of `--hosts`. `switch_side` is given the `testbed._engine.Sockets` of the hosts,
+    which name their devices, and whom to tell its progress; it runs the plan to its end. Raises
+    `PlumbingError`, `VariantError`, OSError, and what the switch side raises.
     """
     with hosts.made(plan) as made:
         sockets = engine.Sockets(json.dumps(plan), made.devices)
-        with Driver(plan, made, sockets) as driver:
+        with DRIVERS[word](plan, made, sockets) as driver:
 
             def watched(state: Json) -> bool:
                 driver.check()

@@ -213,9 +213,11 @@ class Driver:
         self.error: BaseException | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sockets")
+        self.prepared = dict[int, socket.socket]()
+        """Senders' sockets before their start, by flow."""
         for planned in plan["flows"]:
             self.listen(planned)
-        self.prepared = {planned["flow"]["id"]: self.prepare(planned) for planned in plan["flows"]}
+            self.prepare(planned)
 
     def __enter__(self) -> Driver:
         self._thread.start()
@@ -286,12 +288,12 @@ class Driver:
         self.listeners[sock.fileno()] = host, sock
         self.epoll.register(sock.fileno(), select.EPOLLIN)
 
-    def prepare(self, planned: Json) -> socket.socket:
+    def prepare(self, planned: Json) -> None:
         """The sending end's socket, before its start."""
         source = planned["flow"]["source"]
         sock = self.socket_for(planned, planned["from"])
         sock.bind((source["ip"], source["port"]))
-        return sock
+        self.prepared[planned["flow"]["id"]] = sock
 
     def accept(self, host: str, listener: socket.socket) -> None:
         """Takes the connections that have come."""
@@ -314,14 +316,16 @@ class Driver:
     def start_due(self, now_ps: int) -> None:
         """Flows whose time has come connect."""
         while self.to_start and self.to_start[0]["flow"]["start_ps"] <= now_ps:
-            planned = self.to_start.pop(0)
-            flow = planned["flow"]
-            sock = self.prepared.pop(flow["id"])
-            connection = self.add(planned, planned["from"], sock)
-            address = (flow["destination"]["ip"], flow["destination"]["port"])
-            connection.want(select.EPOLLOUT | select.EPOLLIN)
-            if (code := sock.connect_ex(address)) not in (0, errno.EINPROGRESS):
-                raise OSError(code, os.strerror(code), f"flow {flow['id']}: connect to {address}")
+            self.connect(self.to_start.pop(0))
+
+    def connect(self, planned: Json) -> None:
+        """A flow's sender connects."""
+        flow = planned["flow"]
+        connection = self.add(planned, planned["from"], self.prepared.pop(flow["id"]))
+        address = (flow["destination"]["ip"], flow["destination"]["port"])
+        connection.want(select.EPOLLOUT | select.EPOLLIN)
+        if (code := connection.socket.connect_ex(address)) not in (0, errno.EINPROGRESS):
+            raise OSError(code, os.strerror(code), f"flow {flow['id']}: connect to {address}")
 
     def send_ready(self, host: str) -> None:
         """Every application of a host that has something for its socket sends it."""

@@ -97,13 +97,15 @@ def refused(variant: str) -> str | None:
             f"is neither in this kernel ({', '.join(built_in())}) "
             f"nor in hosts/kernel/ ({', '.join(ours())})"
         )
-    return "; ".join(doctor.lacking("variants in eBPF")) or None
+    if lacking := doctor.lacking("variants in eBPF"):
+        return f"needs {'; '.join(lacking)}"
+    return None
 
 
 @contextmanager
 def _registered(variant: str) -> Iterator[str]:
     if why := refused(variant):
-        raise VariantError(f'variant "{variant}": {why}')
+        raise VariantError(f'variant "{variant}" {why}')
     if variant in built_in():
         yield variant
         return
