@@ -237,7 +237,7 @@ def check_figures(source: str, names: list[str]) -> list[str]:
 
 def write_host(results: Path, outcomes: Sequence[Any]) -> None:
     """`host.json`: the machine, and what each run took of its wall clock."""
-    from testbed.worker import write_json
+    from testbed.files import write_json
 
     partial = results / ".host.json.partial"
     write_json(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from testbed import catalogue
+from testbed.files import publish
 from testbed.problems import InputError, Problem
 from testbed.runs import (
     Display,
@@ -31,7 +32,6 @@ from testbed.runs import (
     sigterm_as_interrupt,
     simulated,
 )
-from testbed.worker import publish
 
 AT_ONCE: Final = 1000
 """Tasks that the scheduler has at a time; the others wait here."""

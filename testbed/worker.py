@@ -24,6 +24,7 @@ from controller.client import ControllerError
 from controller.drivers import DriverError
 from testbed import catalogue, dpdk
 from testbed.control import set_up
+from testbed.files import publish, write_json
 from testbed.linux import run as linux
 from testbed.linux.namespaces import PlumbingError
 from testbed.linux.variants import VariantError
@@ -105,20 +106,6 @@ def run_record(record: Json, summary: Json) -> Json:
     instrument = summary.get("instrument", {"clock": "virtual", "error_ps": 0})
     valid = {"valid": summary["valid"], "invalid_reason": summary["invalid_reason"]}
     return record | {"instrument": instrument} | valid
-
-
-def write_json(path: Path, content: Json) -> None:
-    """Writes a JSON file, the keys in their order."""
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def publish(partial: Path, final: Path) -> None:
-    """Puts a complete run in its place, and takes an earlier one away after that."""
-    retired = partial.with_suffix(".retired")
-    if final.exists():
-        final.rename(retired)
-    partial.rename(final)
-    shutil.rmtree(retired, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ from typing import Any
 from analysis import reproduction
 from analysis.load import Run, load_run
 from testbed import points, process, runs
+from testbed.files import write_json
 from testbed.plan import ROOT
 from testbed.problems import InputError
 from testbed.reproduce.found import Found
 from testbed.reproduce.judge import judge
 from testbed.reproduce.paper import Alternative, Assumption, Experiment, Paper, Settings
 from testbed.show import Shown
-from testbed.worker import write_json
 
 BASE = "base"
 """The folder of the runs with the assumptions as taken."""

@@ -1,0 +1,22 @@
+"""Files and directories that are there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Writes a JSON file, the keys in their order."""
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def publish(partial: Path, final: Path) -> None:
+    """Puts a complete run in its place, and takes an earlier one away after that."""
+    retired = partial.with_suffix(".retired")
+    if final.exists():
+        final.rename(retired)
+    partial.rename(final)
+    shutil.rmtree(retired, ignore_errors=True)
