@@ -1,14 +1,15 @@
 //! Parquet tables of a run: rows in, columns out, one file and one writing thread a table.
 //!
-//! The files depend on the rows only: no dates, no machine, row groups of a fixed size. A full row
-//! group goes to the thread, so encoding and compression take none of the engine's time where
-//! there is a second core; a thread that falls behind holds the engine up rather than memory.
+//! The files depend on the rows only: no dates, no machine, row groups of a fixed size. Rows go to
+//! the thread in batches, which come back to be filled again, so encoding and compression take none
+//! of the engine's time where there is a second core; a thread that falls behind holds the engine
+//! up rather than memory.
 
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
@@ -21,8 +22,11 @@ use parquet::schema::types::ColumnPath;
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 16;
-/// Full row groups that may wait for their writer.
-const GROUPS_WAITING: usize = 2;
+/// Rows of a batch: few enough to stay in a cache while they are filled in. A row group is a
+/// multiple of it.
+const BATCH_ROWS: usize = 1 << 10;
+/// Batches that may wait for their writer: two row groups.
+const BATCHES_WAITING: usize = 2 * GROUP_ROWS / BATCH_ROWS;
 
 /// The values of one column.
 #[derive(Debug)]
@@ -52,9 +56,11 @@ pub trait Row: Sized {
 
 /// A table that is being written.
 pub struct Table<R: Row> {
-    /// Rows that do not fill a row group yet.
+    /// Rows that do not fill a batch yet.
     rows: Vec<R>,
-    groups: SyncSender<Vec<R>>,
+    batches: SyncSender<Vec<R>>,
+    /// Batches whose rows the writer has taken.
+    emptied: Receiver<Vec<R>>,
     writer: JoinHandle<Result<(), ParquetError>>,
 }
 
@@ -65,24 +71,36 @@ impl<R: Row + Send + 'static> Table<R> {
     /// When the file can't be created.
     pub fn create(path: &Path, shared: R::Shared) -> Result<Self, ParquetError> {
         let mut file = GroupWriter::create::<R>(path)?;
-        let (groups, received) = sync_channel::<Vec<R>>(GROUPS_WAITING);
+        let (batches, received) = sync_channel::<Vec<R>>(BATCHES_WAITING);
+        let (give_back, emptied) = channel();
         let writer = thread::spawn(move || {
-            for rows in received {
-                file.write(&R::columns(&rows, &shared))?;
+            let mut group = Vec::with_capacity(GROUP_ROWS);
+            for mut batch in received {
+                group.append(&mut batch);
+                // Nobody fills it again when the last one has come.
+                let _ = give_back.send(batch);
+                if group.len() == GROUP_ROWS {
+                    file.write(&R::columns(&group, &shared))?;
+                    group.clear();
+                }
+            }
+            if !group.is_empty() {
+                file.write(&R::columns(&group, &shared))?;
             }
             file.writer.close().map(drop)
         });
-        Ok(Table { rows: Vec::with_capacity(GROUP_ROWS), groups, writer })
+        Ok(Table { rows: Vec::with_capacity(BATCH_ROWS), batches, emptied, writer })
     }
 
     /// Adds rows.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = R>) {
         for row in rows {
             self.rows.push(row);
-            if self.rows.len() == GROUP_ROWS {
-                let group = std::mem::replace(&mut self.rows, Vec::with_capacity(GROUP_ROWS));
+            if self.rows.len() == BATCH_ROWS {
+                let empty = self.emptied.try_recv();
+                let empty = empty.unwrap_or_else(|_| Vec::with_capacity(BATCH_ROWS));
                 // A writer that is gone has failed; `close` says why.
-                let _ = self.groups.send(group);
+                let _ = self.batches.send(std::mem::replace(&mut self.rows, empty));
             }
         }
     }
@@ -97,11 +115,11 @@ impl<R: Row + Send + 'static> Table<R> {
     /// # Errors
     /// When the disk refused at any time.
     pub fn close(self) -> Result<(), ParquetError> {
-        let Table { rows, groups, writer } = self;
+        let Table { rows, batches, writer, .. } = self;
         if !rows.is_empty() {
-            let _ = groups.send(rows);
+            let _ = batches.send(rows);
         }
-        drop(groups);
+        drop(batches);
         writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
