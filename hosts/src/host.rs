@@ -16,7 +16,8 @@ use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Rng, Time};
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Resets that may wait to be sent; more are left out.
 const MAX_RESETS: usize = 64;
@@ -32,7 +33,7 @@ pub struct Host {
     traffic_seed: u64,
     flows: Vec<Flow>,
     /// By our port and the peer's address and port.
-    by_ends: BTreeMap<(u16, Endpoint), usize>,
+    by_ends: FxHashMap<(u16, Endpoint), usize>,
     timers: BinaryHeap<Reverse<(Time, usize)>>,
     ready: VecDeque<usize>,
     resets: VecDeque<Packet>,
@@ -71,7 +72,7 @@ impl Host {
             gateway_mac: config.gateway_mac,
             rng,
             flows: Vec::new(),
-            by_ends: BTreeMap::new(),
+            by_ends: FxHashMap::default(),
             timers: BinaryHeap::new(),
             ready: VecDeque::new(),
             resets: VecDeque::new(),
@@ -268,6 +269,11 @@ impl Host {
     /// The messages read since they were last drained; a bulk transfer has none.
     pub fn message_records(&mut self) -> &mut Vec<MessageRecord> {
         &mut self.message_records
+    }
+
+    /// True when there are rows to be drained.
+    pub fn has_records(&self) -> bool {
+        !self.flow_records.is_empty() || !self.message_records.is_empty()
     }
 
     /// Packets that were not taken, by reason.

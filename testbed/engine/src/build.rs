@@ -11,13 +11,13 @@ use rustc_hash::FxHashMap;
 
 use crate::EngineError;
 use crate::bottleneck::Bottleneck;
-use crate::pipe::Pipe;
 use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, SCHEMA, SwitchPlan};
 use crate::record::Recorder;
 use crate::schedule::Schedule;
 use crate::sockets::Sockets;
+use crate::under_way::UnderWay;
 use crate::world::{
-    Cable, End, FlowNode, HostNode, PipeNode, Progress, Receiver, Sources, SwitchNode, Tcp, World,
+    Cable, End, FlowNode, HostNode, Progress, Receiver, Sources, SwitchNode, Tcp, World,
 };
 
 /// Writes one table entry.
@@ -67,7 +67,7 @@ struct Builder {
     hosts: Vec<HostNode>,
     host_names: FxHashMap<String, usize>,
     flows: Vec<FlowNode>,
-    pipes: Vec<PipeNode>,
+    pipes: Vec<Receiver>,
     by_mac: FxHashMap<[u8; 6], usize>,
     /// For each group the switch port its cable leads to.
     uplinks: Vec<Option<(usize, u16, narrows_common::Duration)>>,
@@ -123,7 +123,7 @@ impl Builder {
     }
 
     fn pipe(&mut self, to: Receiver) -> usize {
-        self.pipes.push(PipeNode { pipe: Pipe::default(), to });
+        self.pipes.push(to);
         self.pipes.len() - 1
     }
 
@@ -206,6 +206,7 @@ impl Builder {
                 uplink,
                 downlink,
                 cable_delay,
+                has_records: false,
             });
         }
         Ok(())
@@ -241,11 +242,7 @@ impl Builder {
                 "plan: the run is to last until every flow has finished, and none ever will",
             ));
         }
-        let sources = Sources {
-            switches: self.switches.len(),
-            hosts: self.hosts.len(),
-            pipes: self.pipes.len(),
-        };
+        let sources = Sources { switches: self.switches.len(), hosts: self.hosts.len() };
         let ports = plan.switches[switch].config.ports.iter();
         let rate = ports.filter(|p| p.port == port).find_map(|p| p.rate_bps).map(Rate::from_bps);
         if self.switches[switch].switch.port_statistics(port).is_err() {
@@ -267,8 +264,10 @@ impl Builder {
             bottleneck: (switch, port, Bottleneck::new(rate)),
             sources,
             schedule: Schedule::new(0),
+            under_way: UnderWay::default(),
             pool: PacketPool::default(),
             recorder,
+            recorded: Vec::new(),
             outbound: None,
             sockets,
             limits: plan.instrument,

@@ -1,9 +1,9 @@
 //! The engine of a virtual-time run: plan in, Parquet tables and a summary out.
 //!
 //! ```text
-//! plan ─▶ build ─▶ World { switches, hosts, pipes, schedule } ─▶ io (tables)
+//! plan ─▶ build ─▶ World { switches, hosts, links, schedule } ─▶ io (tables)
 //!                     │                                        └▶ summary
-//!                     └ one loop: the source due first acts, what it sends is carried on
+//!                     └ one loop: what is due first acts, what it sends is carried on
 //! ```
 
 mod bottleneck;
@@ -11,7 +11,6 @@ mod build;
 mod collector;
 pub mod controlled;
 mod io;
-mod pipe;
 pub mod plan;
 #[cfg(feature = "python")]
 mod python;
@@ -27,9 +26,10 @@ mod python_stf;
 mod python_switch;
 pub mod realtime;
 mod record;
-mod schedule;
+pub mod schedule;
 pub mod sockets;
 mod summary;
+pub mod under_way;
 mod world;
 
 use std::collections::BTreeMap;

@@ -1,60 +1,77 @@
-//! When each source of events is next due: a tournament tree over all sources.
+//! When each source of events is next due: a tree of minima over all sources.
 //!
-//! A world has a fixed set of sources (every switch's and host's timer, every direction of every
-//! link), and each knows its own next instant. The tree holds one key a source and its root is
-//! the earliest; changing a key costs one comparison a level, and usually stops early. Compared
-//! with a heap of events it stays as small as the world, however many packets are in flight.
+//! A world has a fixed set of sources (every switch's and every host's timer), and each knows its
+//! own next instant. The tree holds one key a source, eight to a node, and above them the least of
+//! each node; changing a key costs a node a level, and usually stops early. A node is a cache line,
+//! so the first of 20,000 sources is found in five lines.
 
 use narrows_common::Time;
+
+/// Keys in a node.
+const WIDTH: usize = 8;
+
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Node([Time; WIDTH]);
+
+impl Node {
+    fn least(&self) -> Time {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+    }
+
+    /// Where the least stands; of equal ones the first. Pairs, since branches would be guesses.
+    fn place_of_least(&self) -> usize {
+        let first = |a: usize, b: usize| if self.0[b] < self.0[a] { b } else { a };
+        first(first(first(0, 1), first(2, 3)), first(first(4, 5), first(6, 7)))
+    }
+}
 
 /// The next instant of every source. Of several due at once the lowest-numbered comes first.
 #[derive(Debug)]
 pub struct Schedule {
-    due: Vec<Time>,
-    /// A complete binary tree in level order: node `n` has the children `2n` and `2n + 1`, the
-    /// leaves are the sources, and each node holds the source that is due first below it.
-    winner: Vec<u32>,
-    leaves: usize,
+    /// The sources' keys at first, then for each node of the level before the least in it; the last
+    /// level is one node.
+    levels: Vec<Vec<Node>>,
 }
 
 impl Schedule {
     /// A schedule of `sources` sources, none of them due.
     pub fn new(sources: usize) -> Self {
-        let leaves = sources.next_power_of_two().max(2);
-        let mut winner = vec![0; 2 * leaves];
-        for leaf in 0..leaves {
-            winner[leaves + leaf] = leaf as u32;
+        let mut levels = Vec::new();
+        let mut nodes = sources.max(1);
+        while nodes > 1 || levels.is_empty() {
+            nodes = nodes.div_ceil(WIDTH);
+            levels.push(vec![Node([Time::MAX; WIDTH]); nodes]);
         }
-        for node in (1..leaves).rev() {
-            winner[node] = winner[2 * node];
-        }
-        Schedule { due: vec![Time::MAX; leaves], winner, leaves }
+        Schedule { levels }
     }
 
     /// Says when `source` is next due; [`Time::MAX`] for never.
     pub fn set(&mut self, source: usize, at: Time) {
-        if self.due[source] == at {
-            return;
-        }
-        self.due[source] = at;
-        let mut node = (self.leaves + source) / 2;
-        while node >= 1 {
-            let (left, right) = (self.winner[2 * node], self.winner[2 * node + 1]);
-            let first =
-                if self.due[left as usize] <= self.due[right as usize] { left } else { right };
-            // A subtree won by another source before and after cannot change what is above it.
-            if self.winner[node] == first && first as usize != source {
+        let (mut place, mut key) = (source, at);
+        for level in &mut self.levels {
+            let node = &mut level[place / WIDTH];
+            let known = &mut node.0[place % WIDTH];
+            if *known == key {
                 return;
             }
-            self.winner[node] = first;
-            node /= 2;
+            *known = key;
+            key = node.least();
+            place /= WIDTH;
         }
     }
 
     /// The source that is due first, and when.
     pub fn next(&self) -> (Time, usize) {
-        let source = self.winner[1] as usize;
-        (self.due[source], source)
+        let (mut at, mut place) = (Time::MAX, 0);
+        for level in self.levels.iter().rev() {
+            let node = &level[place];
+            let least = node.place_of_least();
+            at = node.0[least];
+            place = place * WIDTH + least;
+        }
+        (at, place)
     }
 }
 
@@ -65,7 +82,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_root_is_the_minimum(sources in 1usize..40, changes in prop::collection::vec((0usize..40, 0u64..50), 1..300)) {
+        fn the_first_is_the_minimum(sources in 1usize..600, changes in prop::collection::vec((0usize..600, 0u64..50), 1..300)) {
             let mut schedule = Schedule::new(sources);
             let mut naive = vec![Time::MAX; sources];
             for (source, at) in changes {

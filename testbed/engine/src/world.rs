@@ -1,8 +1,8 @@
 //! The virtual-time world: switches, hosts and links, and what happens next.
 //!
-//! A world is a fixed set of sources of events (see [`Schedule`]): the controller's events, each
-//! switch's and each host's timer, each direction of each link. The loop takes the source that
-//! is due first, lets the engine behind it act, and carries what it sends to the next pipe.
+//! A world is a fixed set of sources of events (see [`Schedule`]), the controller's events and each
+//! switch's and each host's timer, and the packets on its links (see [`UnderWay`]). The loop takes
+//! what is due first, lets the engine behind it act, and puts what it sends on the next link.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use rustc_hash::FxHashMap;
 use crate::EngineError;
 use crate::bottleneck::Bottleneck;
 use crate::collector::Report;
-use crate::pipe::Pipe;
 use crate::plan::{EventPlan, Limits};
 use crate::realtime::Outbound;
 use crate::record::Recorder;
 use crate::schedule::Schedule;
 use crate::sockets::Sockets;
+use crate::under_way::UnderWay;
 
 /// A switch and where its cables lead.
 pub(crate) struct SwitchNode {
@@ -55,6 +55,8 @@ pub(crate) struct HostNode {
     pub uplink: usize,
     pub downlink: usize,
     pub cable_delay: Duration,
+    /// It is among [`World::recorded`].
+    pub has_records: bool,
 }
 
 /// Who has a host's connections.
@@ -74,14 +76,7 @@ pub(crate) struct FlowNode {
     pub to: usize,
 }
 
-/// One direction of a link and where it ends.
-#[derive(Debug)]
-pub(crate) struct PipeNode {
-    pub pipe: Pipe,
-    pub to: Receiver,
-}
-
-/// Who receives from a pipe.
+/// Who receives from a pipe, one direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Receiver {
     Switch { switch: usize, port: u16 },
@@ -93,7 +88,6 @@ pub(crate) enum Receiver {
 pub(crate) struct Sources {
     pub switches: usize,
     pub hosts: usize,
-    pub pipes: usize,
 }
 
 impl Sources {
@@ -105,28 +99,26 @@ impl Sources {
     fn host(self, index: usize) -> usize {
         1 + self.switches + index
     }
-    fn pipe(self, index: usize) -> usize {
-        1 + self.switches + self.hosts + index
-    }
     fn all(self) -> usize {
-        1 + self.switches + self.hosts + self.pipes
+        1 + self.switches + self.hosts
     }
     fn resolve(self, source: usize) -> Source {
         match source {
             Self::EVENTS => Source::Event,
             s if s <= self.switches => Source::Switch(s - 1),
-            s if s <= self.switches + self.hosts => Source::Host(s - 1 - self.switches),
-            s => Source::Pipe(s - 1 - self.switches - self.hosts),
+            s => Source::Host(s - 1 - self.switches),
         }
     }
 }
 
+/// Who acts next.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+pub(crate) enum Source {
     Event,
     Switch(usize),
     Host(usize),
-    Pipe(usize),
+    /// Whoever the next packet arrives at.
+    Arrival,
 }
 
 /// How far a run has come.
@@ -147,7 +139,7 @@ pub struct World {
     pub(crate) switches: Vec<SwitchNode>,
     pub(crate) hosts: Vec<HostNode>,
     pub(crate) flows: Vec<FlowNode>,
-    pub(crate) pipes: Vec<PipeNode>,
+    pub(crate) pipes: Vec<Receiver>,
     pub(crate) by_mac: FxHashMap<[u8; 6], usize>,
     /// Sorted by time.
     pub(crate) events: Vec<EventPlan>,
@@ -156,8 +148,11 @@ pub struct World {
     pub(crate) bottleneck: (usize, u16, Bottleneck),
     pub(crate) sources: Sources,
     pub(crate) schedule: Schedule,
+    pub(crate) under_way: UnderWay,
     pub(crate) pool: PacketPool,
     pub(crate) recorder: Recorder,
+    /// The hosts that have rows to be drained.
+    pub(crate) recorded: Vec<usize>,
     /// In real time what leaves a node by a cable; `None` in virtual time, where it goes straight on.
     pub(crate) outbound: Option<Outbound>,
     /// The hosts whose TCP is somebody else's.
@@ -201,7 +196,7 @@ impl World {
     ) -> Result<Time, EngineError> {
         let mut last = Time::ZERO;
         loop {
-            let (now, source) = self.schedule.next();
+            let (now, source) = self.next();
             if now > end {
                 break;
             }
@@ -226,10 +221,17 @@ impl World {
         Ok(stopped)
     }
 
+    /// What is due first, and when; of several due at once the arrivals come last.
+    pub(crate) fn next(&self) -> (Time, Source) {
+        let (at, source) = self.schedule.next();
+        let arrival = self.under_way.poll_timeout();
+        if arrival < at { (arrival, Source::Arrival) } else { (at, self.sources.resolve(source)) }
+    }
+
     /// Does all that was due by `now`, each source at the time that it is.
     pub(crate) fn handle_timeout(&mut self, now: Time) -> Result<(), EngineError> {
         loop {
-            let (due, source) = self.schedule.next();
+            let (due, source) = self.next();
             if due > now {
                 return Ok(());
             }
@@ -237,9 +239,9 @@ impl World {
         }
     }
 
-    fn act(&mut self, now: Time, source: usize) -> Result<(), EngineError> {
+    fn act(&mut self, now: Time, source: Source) -> Result<(), EngineError> {
         self.progress.events += 1;
-        match self.sources.resolve(source) {
+        match source {
             Source::Event => self.handle_events(now)?,
             Source::Switch(index) => {
                 self.switches[index].switch.handle_timeout(now);
@@ -251,7 +253,7 @@ impl World {
                 }
                 self.drain_host(now, index);
             }
-            Source::Pipe(index) => self.handle_arrival(now, index),
+            Source::Arrival => self.handle_arrival(now),
         }
         Ok(())
     }
@@ -261,15 +263,9 @@ impl World {
         self.recorder.close().err().unwrap_or(EngineError::WriterStopped)
     }
 
-    fn handle_arrival(&mut self, now: Time, index: usize) {
-        let node = &mut self.pipes[index];
-        let due = node.pipe.poll_timeout();
-        let Some(packet) = node.pipe.poll_receive(now) else {
-            unreachable!("{index} was due at {now} and had nothing");
-        };
-        let (to, next) = (node.to, node.pipe.poll_timeout());
-        self.schedule.set(self.sources.pipe(index), next);
-        match to {
+    fn handle_arrival(&mut self, now: Time) {
+        let Some((due, pipe, packet)) = self.under_way.poll_receive(now) else { return };
+        match self.pipes[pipe] {
             Receiver::Switch { switch, port } => match &mut self.outbound {
                 Some(outbound) => outbound.leave_hosts(due, switch, port, packet),
                 None => self.arrive_at_switch(now, switch, port, packet),
@@ -305,8 +301,7 @@ impl World {
         };
         let node = &mut self.hosts[host];
         let Some(at) = node.access.handle_down(now, packet.len()) else { return Some(packet) };
-        let downlink = node.downlink;
-        self.send(downlink, at, packet);
+        self.under_way.send(node.downlink, at, packet);
         None
     }
 
@@ -321,10 +316,15 @@ impl World {
     /// Takes up what a host sends and when it wants to be called.
     fn drain_host(&mut self, now: Time, index: usize) {
         loop {
-            let Tcp::Ours(host) = &mut self.hosts[index].tcp else { return };
+            let node = &mut self.hosts[index];
+            let Tcp::Ours(host) = &mut node.tcp else { return };
             let mut packet = self.pool.take();
             if !host.poll_transmit(now, &mut packet) {
                 self.pool.give(packet);
+                if host.has_records() && !node.has_records {
+                    node.has_records = true;
+                    self.recorded.push(index);
+                }
                 self.progress.completed_flows += host.poll_completed();
                 let timeout = host.poll_timeout().unwrap_or(Time::MAX);
                 return self.schedule.set(self.sources.host(index), timeout);
@@ -339,8 +339,7 @@ impl World {
         let node = &mut self.hosts[index];
         match node.access.handle_up(now, packet.len()) {
             Some(at) => {
-                let (uplink, at) = (node.uplink, at + node.cable_delay);
-                self.send(uplink, at, packet);
+                self.under_way.send(node.uplink, at + node.cable_delay, packet);
             }
             None => self.pool.give(packet),
         }
@@ -366,7 +365,7 @@ impl World {
         let Transmit { end, packet, .. } = transmit;
         let arrival = end + cable.delay;
         match cable.to {
-            End::Pipe(pipe) => self.send(pipe, arrival, packet),
+            End::Pipe(pipe) => self.under_way.send(pipe, arrival, packet),
             End::Group => {
                 if let Some(packet) = self.arrive_at_group(arrival, packet) {
                     self.switches[index].switch.recycle(packet);
@@ -377,12 +376,6 @@ impl World {
                 self.switches[index].switch.recycle(packet);
             }
         }
-    }
-
-    fn send(&mut self, pipe: usize, at: Time, packet: Packet) {
-        let node = &mut self.pipes[pipe].pipe;
-        node.send(at, packet);
-        self.schedule.set(self.sources.pipe(pipe), node.poll_timeout());
     }
 
     /// Hands the engines' records on to the bottleneck's figures and to disk.
@@ -396,7 +389,10 @@ impl World {
             }
             self.recorder.handle_queue(index as u16, records);
         }
-        for node in &mut self.hosts {
+        self.recorded.sort_unstable();
+        for index in self.recorded.drain(..) {
+            let node = &mut self.hosts[index];
+            node.has_records = false;
             if let Tcp::Ours(host) = &mut node.tcp {
                 self.recorder.handle_flows(host.flow_records());
                 self.recorder.handle_messages(host.message_records());

@@ -162,7 +162,7 @@ impl Node for WorldNode<'_> {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        Some(self.world.schedule.next().0)
+        Some(self.world.next().0)
     }
 
     fn poll_transmit(&mut self) -> Option<Departure> {
