@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from bench.section import output
 
 #: No table is written.
 NO_TABLES = {"record.queue": False, "record.flows": "off", "record.messages": False}
@@ -32,10 +31,7 @@ def cost(scenario: Path, settings: dict[str, Any], rounds: int = 1) -> dict[str,
 def once(scenario: Path, settings: dict[str, Any]) -> dict[str, Any]:
     """A run in a process of its own."""
     command = [sys.executable, "-m", "bench.measure", str(scenario), json.dumps(settings)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{scenario.name} {settings}: {done.stderr.strip()[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(output(command))
     return found
 
 

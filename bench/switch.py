@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from bench import bmv2
+from bench.section import ROOT, Json, Options, Section, output
 
-ROOT = Path(__file__).resolve().parents[1]
 TABLES30 = ROOT / "switch" / "tests" / "programs" / "tables30.json"
 BOTTLENECK = ROOT / "p4" / "build" / "v1model.json"
 ROUTE = (
@@ -37,12 +37,9 @@ NO_CLI = "simple_switch_CLI: not installed (NARROWS_BMV2_CLI is its command), so
 
 def cargo_bench(name: str) -> dict[str, dict[str, float]]:
     """The table that one of the crate's benchmarks prints, by row and column."""
-    command = ["cargo", "bench", "--quiet", "-p", "narrows-switch", "--bench", name]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if found.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: {found.stderr.strip()[-2000:]}")
+    printed = output(["cargo", "bench", "--quiet", "-p", "narrows-switch", "--bench", name])
     # Columns are right-aligned, and two blanks or more apart.
-    lines = [line for line in found.stdout.splitlines() if line.strip()]
+    lines = [line for line in printed.splitlines() if line.strip()]
     header = split(lines[0])
     rows = [split(line) for line in lines[1:]]
     return {row[0]: dict(zip(header[1:], map(float, row[1:]), strict=True)) for row in rows}
@@ -107,7 +104,7 @@ def growth(path: Path) -> list[tuple[float, int]]:
     return seen
 
 
-def measure() -> dict[str, Any]:
+def measure(options: Options) -> Json:
     """Runs the benchmarks, prints a line each, and returns the figures."""
     engine, tables = cargo_bench("engine"), cargo_bench("tables")
     print(f"\n{'switch, packets/s a core':28} {'64 B':>12} {'1500 B':>12} {'1500 B zeros':>14}")
@@ -135,3 +132,15 @@ def measure() -> dict[str, Any]:
     for name, values in tables.items():
         print(f"{name:28} " + " ".join(f"{values[column]:12,.0f}" for column in columns))
     return found
+
+
+def rates(found: Json) -> dict[str, float]:
+    """Packets a second of the engine."""
+    return {
+        f"{name}, {column}": rate
+        for name, columns in found["packets_per_s"].items()
+        for column, rate in columns.items()
+    }
+
+
+SECTION = Section("switch", measure, rates)

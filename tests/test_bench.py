@@ -12,7 +12,7 @@ from bench import run
 
 def results(calibration: float, **rates: float) -> dict[str, Any]:
     runs = {name: {"packets_per_s": rate} for name, rate in rates.items()}
-    return {"calibration_steps_per_s": calibration, "runs": runs, "switch": None}
+    return {"sections": {"runs": {"calibration_steps_per_s": calibration, "found": runs}}}
 
 
 def test_a_slower_machine_is_no_regression() -> None:
@@ -23,7 +23,7 @@ def test_a_slower_machine_is_no_regression() -> None:
 def test_a_rate_that_falls_by_a_third_is_one(rate: float, lines: int) -> None:
     found = run.slower(results(100.0, a=1000.0, b=5.0), results(100.0, a=rate, b=5.0))
     assert len(found) == lines
-    assert all(line.startswith("a: 0.60") for line in found)
+    assert all(line.startswith("runs: a: 0.60") for line in found)
 
 
 def test_the_committed_results_can_be_compared_with() -> None:
