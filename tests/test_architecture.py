@@ -25,7 +25,7 @@ PYTHON_MAY = {
     "controller": set(),
     "analysis": set(),
     "switch": set(),
-    "testbed": {"controller", "analysis", "switch"},
+    "testbed": {"controller", "analysis", "switch", "traffic"},
     "traffic": set(),
     "bench": {"testbed"},
 }

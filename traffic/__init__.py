@@ -1,1 +1,3 @@
-"""Workload models (Rust, `src/`), and what sends and reads packets from Python (`scapy/`)."""
+"""Workload models (Rust, `src/`), what sends and reads packets from Python (`scapy/`), and profiles
+for DPDK's pktgen (`pktgen/`).
+"""

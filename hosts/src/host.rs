@@ -11,7 +11,7 @@ use crate::report::FlowReport;
 use crate::tcp::sender::SenderCounters;
 use crate::tcp::wire::{self, Discard, Emitter, Flags, Header, Segment};
 use crate::tcp::{Connection, State};
-use crate::user::{self, End, User};
+use crate::user::{self, End, User, application_rng};
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
@@ -63,10 +63,8 @@ struct Flow {
 impl Host {
     /// A host without flows.
     pub fn new(config: &HostConfig, rng: Rng) -> Self {
-        // From a copy, so that the connections' numbers are what they are without traffic.
-        let traffic_seed = rng.clone().u64();
         Host {
-            traffic_seed,
+            traffic_seed: traffic_seed(&rng),
             mac: config.mac,
             ip: config.ip,
             gateway_mac: config.gateway_mac,
@@ -398,4 +396,14 @@ impl Flow {
             one_way_delay: connection.one_way_delay_summary(),
         }
     }
+}
+
+/// The randomness of a flow's application, from that of the host that sends it.
+pub fn flow_rng(host: &Rng, flow: u32) -> Rng {
+    application_rng(traffic_seed(host), flow)
+}
+
+/// From a copy, so that the connections' numbers are what they are without traffic.
+fn traffic_seed(host: &Rng) -> u64 {
+    host.clone().u64()
 }

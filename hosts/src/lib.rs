@@ -22,7 +22,7 @@ pub use access::{AccessLink, Counts};
 pub use addr::{Endpoint, Mac};
 pub use cc::VARIANTS;
 pub use config::{AccessConfig, FlowConfig, FlowError, HostConfig, Recording, Settings};
-pub use host::Host;
+pub use host::{Host, flow_rng};
 pub use messages::MessageCounters;
 pub use ns2::{AGENTS, SINKS};
 pub use profile::PROFILES;

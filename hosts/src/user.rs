@@ -36,6 +36,11 @@ pub trait End {
     fn parts(&mut self) -> (&mut User, &mut Self::Stream);
 }
 
+/// The randomness of a flow's application, at a host whose users' follows from `traffic_seed`.
+pub(crate) fn application_rng(traffic_seed: u64, flow: u32) -> Rng {
+    Rng::for_component(traffic_seed, &format!("flow {flow}"))
+}
+
 /// Who writes into and reads from a stream.
 #[derive(Debug)]
 pub struct User {
@@ -62,7 +67,7 @@ impl User {
         User {
             flow: flow.id,
             application: is_sender.then(|| flow.app.build()),
-            rng: Rng::for_component(traffic_seed, &format!("flow {}", flow.id)),
+            rng: application_rng(traffic_seed, flow.id),
             written_messages: 0,
             reader: has_reader.then(|| MessageReader::new(flow.id, flow.app.replaces())),
             reaction: reaction.filter(|_| !is_sender),

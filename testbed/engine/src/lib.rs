@@ -31,6 +31,7 @@ pub mod sockets;
 mod summary;
 pub mod under_way;
 mod world;
+mod written;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,6 +47,7 @@ use realtime::Instrument;
 use sockets::Sockets;
 pub use summary::Summary;
 pub use world::{Progress, World};
+pub use written::{Written, written};
 
 /// Why a run did not come to its end.
 #[derive(Debug, Error)]

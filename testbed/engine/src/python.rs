@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use narrows_common::Time;
 use narrows_switch::Switch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -146,6 +147,18 @@ fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_traffic::MODELS)?)
 }
 
+/// What the applications of a plan (JSON text) write until a time, as their hosts would: tuples of
+/// flow, picoseconds and bytes, flow by flow. Raises PlanError.
+#[pyfunction]
+fn written(py: Python<'_>, plan_json: &str, until_ps: u64) -> PyResult<Vec<(u32, u64, u32)>> {
+    let messages = py.detach(|| {
+        let plan = crate::read_plan(plan_json)?;
+        crate::written(&plan, Time::from_ps(until_ps))
+    });
+    let messages = messages.map_err(|error| PlanError::new_err(error.to_string()))?;
+    Ok(messages.into_iter().map(|(flow, at, length)| (flow, at.as_ps(), length)).collect())
+}
+
 /// The engine's version.
 #[pyfunction]
 fn version() -> &'static str {
@@ -162,6 +175,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(agents, module)?)?;
     module.add_function(wrap_pyfunction!(sinks, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(written, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_stf::run_stf, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_stf::stf_sent, module)?)?;
     module.add_class::<crate::python_switch::PySwitch>()?;
