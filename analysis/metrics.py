@@ -386,24 +386,30 @@ def mean_goodput_bps(run: Run) -> float:
     return delivered * 8 * PS_PER_S / run.duration_ps if run.duration_ps else 0.0
 
 
-def link_use_percent(run: Run) -> float | None:
-    """How much of its rate the bottleneck used over the run, in %; None where it has no limit."""
-    used = run.summary["bottleneck"].get("utilization")
+BOTTLENECK: Final = "bottleneck"
+"""The bottleneck's port in the direction of the data, in a run's summary."""
+REVERSE: Final = "reverse"
+"""The port of the other direction, in the summary of a run that recorded it."""
+
+
+def link_use_percent(run: Run, port: str = BOTTLENECK) -> float | None:
+    """How much of its rate a port used over the run, in %; None where it has no limit."""
+    used = run.summary.get(port, {}).get("utilization")
     return None if used is None else 100 * float(used)
 
 
-def mean_queue_delay_ms(run: Run) -> float | None:
-    """Mean queueing delay at the bottleneck by the run's summary; None where nothing left it."""
-    return _follow(run.summary["bottleneck"], ("queue_delay_ms", "mean"))
+def mean_queue_delay_ms(run: Run, port: str = BOTTLENECK) -> float | None:
+    """Mean queueing delay at a port by the run's summary; None where nothing left it."""
+    return _follow(run.summary.get(port, {}), ("queue_delay_ms", "mean"))
 
 
-def loss_percent(run: Run) -> float | None:
-    """Packets dropped at the bottleneck's queue over those that came there, in %, by the summary.
+def loss_percent(run: Run, port: str = BOTTLENECK) -> float | None:
+    """Packets dropped at a port's queue over those that came there, in %, by the summary.
 
     None where none came.
     """
-    bottleneck = run.summary["bottleneck"]
-    enqueued, dropped = bottleneck.get("enqueued"), bottleneck.get("dropped")
+    found = run.summary.get(port, {})
+    enqueued, dropped = found.get("enqueued"), found.get("dropped")
     if enqueued is None or dropped is None or not enqueued + dropped:
         return None
     return float(100 * dropped / (enqueued + dropped))

@@ -64,6 +64,10 @@ def _sum_of_flows(key: str) -> Callable[[Run], float | None]:
     return lambda run: float(sum(flow[key] for flow in run.flows))
 
 
+def _back(measure: Callable[[Run, str], float | None]) -> Callable[[Run], float | None]:
+    return lambda run: measure(run, metrics.REVERSE)
+
+
 MEASURES: Final[tuple[tuple[Column, Callable[[Run], float | None]], ...]] = (
     (Column("Flows", "", 0), lambda run: float(len(run.flows))),
     (Column("Completion", "s", 2), metrics.completion_s),
@@ -76,10 +80,13 @@ MEASURES: Final[tuple[tuple[Column, Callable[[Run], float | None]], ...]] = (
     (Column("Delay, p95", "ms", 1), _of_bottleneck("queue_delay_ms", "p95")),
     (Column("Delay, most", "ms", 1), _of_bottleneck("queue_delay_ms", "max")),
     (Column("Loss", "%", 3), metrics.loss_percent),
+    (Column("Back: link use", "%", 2), _back(metrics.link_use_percent)),
+    (Column("Back: delay, mean", "ms", 1), _back(metrics.mean_queue_delay_ms)),
+    (Column("Back: loss", "%", 3), _back(metrics.loss_percent)),
     (Column("Resent", "segments", 0), _sum_of_flows("retransmits")),
     (Column("Time-outs", "", 0), _sum_of_flows("timeouts")),
 )
-"""The table of points: what stands in it after a run's point."""
+"""The table of points: what stands in it after a run's point, where a run has it."""
 
 
 def write(dirs: list[Path], out: Path) -> None:
@@ -205,12 +212,17 @@ def _points(results: Results) -> Table:
     keys = [key for key in results.keys if key_label(key) != "Number of flows"]
     seeds = len({run.seed for run in results.runs}) > 1
     columns = [Column(key_label(key)) for key in keys] + [Column("Seed")] * seeds
-    columns += [column for column, _ in MEASURES] + [Column("Valid")]
+    measured = [
+        (column, measure)
+        for column, measure in MEASURES
+        if any(measure(run) is not None for run in results.runs)
+    ]
+    columns += [column for column, _ in measured] + [Column("Valid")]
     rows: list[list[Value]] = []
     for run in results.runs:
         point: list[Value] = [str(run.point.get(key, "")) for key in keys]
         verdict = Badge(Verdict.HOLDS, "yes") if run.valid else Badge(Verdict.FAILS, "no")
-        numbers = [measure(run) for _, measure in MEASURES]
+        numbers = [measure(run) for _, measure in measured]
         rows.append([*point, *[run.seed] * seeds, *numbers, verdict])
     return Table(columns, rows)
 

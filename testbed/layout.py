@@ -10,6 +10,7 @@ of one's own topology 10.0.0.0/15, in order.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -156,8 +157,12 @@ class Builder:
         self.hosts.append(PlacedHost(host, group, access))
         return host
 
-    def host_for(self, number: int, flow: Flow, key: str) -> tuple[net.Host, net.Host] | None:
-        """The source and destination of the scenario's `number`-th connection, from 1."""
+    def hosts_for(
+        self, number: int, copy: int, flow: Flow, key: str
+    ) -> tuple[net.Host, net.Host] | None:
+        """The source and destination of the scenario's `number`-th connection, from 1, which is
+        the flow's `copy`-th, from 0.
+        """
         raise NotImplementedError
 
     def flows(self) -> list[PlacedFlow]:
@@ -167,7 +172,7 @@ class Builder:
             arrival = 0
             for copy in range(settings.count):
                 number = len(placed) + 1
-                ends = self.host_for(number, settings, f"flow.{index}")
+                ends = self.hosts_for(number, copy, settings, f"flow.{index}")
                 if ends is None:
                     break
                 lap, offset = divmod(number - 1, len(SENDER_PORTS))
@@ -267,7 +272,9 @@ class Dumbbell(Builder):
         self.links = {"bottleneck": (there, back)}
         return self.finish(there)
 
-    def host_for(self, number: int, flow: Flow, key: str) -> tuple[net.Host, net.Host] | None:
+    def hosts_for(
+        self, number: int, copy: int, flow: Flow, key: str
+    ) -> tuple[net.Host, net.Host] | None:
         """A sender and a receiver, new ones for each flow unless they are shared."""
         if flow.from_ or flow.to:
             what = "names a host; a dumbbell places its own (give [[switch]] and [[host]] instead)"
@@ -354,11 +361,14 @@ class Own(Builder):
             if name in names[:index]:
                 self.problems.append(Problem(f"{key}.{index}.name", "is there already", name))
 
-    def host_for(self, number: int, flow: Flow, key: str) -> tuple[net.Host, net.Host] | None:
-        """The hosts that the flow names."""
+    def hosts_for(
+        self, number: int, copy: int, flow: Flow, key: str
+    ) -> tuple[net.Host, net.Host] | None:
+        """The hosts that the flow names; of lists each pair in turn."""
         ends = list[net.Host]()
         hosts = {placed.host.name: placed.host for placed in self.hosts}
-        for end, name in (("from", flow.from_), ("to", flow.to)):
+        pairs = list(itertools.product(listed(flow.from_), listed(flow.to)))
+        for end, name in zip(("from", "to"), pairs[copy % len(pairs)], strict=True):
             if name is None:
                 self.problems.append(Problem(f"{key}.{end}", "is missing: the name of a host"))
             elif name not in hosts:
@@ -369,9 +379,14 @@ class Own(Builder):
         if len(ends) < 2:
             return None
         if ends[0] == ends[1]:
-            self.problems.append(Problem(f"{key}.to", "is the sender itself", flow.to))
+            self.problems.append(Problem(f"{key}.to", "is the sender itself", ends[1].name))
             return None
         return ends[0], ends[1]
+
+
+def listed(names: str | list[str] | None) -> Sequence[str | None]:
+    """One name, or none, as a list of one."""
+    return names if isinstance(names, list) else [names]
 
 
 def draw(seed: int, name: str, below: int) -> int:

@@ -54,8 +54,9 @@ def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> J
             "flows": flows(scenario, layout, Path(source).parent),
             "events": events(scenario, layout),
             "bottleneck": dataclasses.asdict(layout.bottleneck),
+            "reverse": reverse(scenario, layout),
             "record": {
-                "queue": scenario.record.queue not in (False, "summary"),
+                "queue": scenario.record.queue in (True, "both"),
                 "packets": scenario.record.packets,
                 "flows": scenario.record.flows != "off",
                 "messages": scenario.record.messages,
@@ -121,8 +122,17 @@ def port(scenario: Scenario, layout: Layout, end: End) -> Json:
         planned["queue"] = queue_limit(layout, end, queue, rate_bps, "queue")
         counts = settings.scenario.counts
     wanted = scenario.record.queue
-    recorded = settings.scenario is not None and (wanted == "both" or settings.forward)
+    recorded = settings.scenario is not None
+    recorded &= scenario.record.both_directions or settings.forward
     return planned | {"counts": counts, "queues": 1, "record": recorded and wanted is not False}
+
+
+def reverse(scenario: Scenario, layout: Layout) -> Json | None:
+    """The bottleneck's other direction, where its figures are wanted."""
+    if not scenario.record.both_directions:
+        return None
+    _, back = layout.links["bottleneck"]
+    return as_json(back)
 
 
 def queue_limit(layout: Layout, end: End, queue: Any, rate_bps: int, key: str) -> Json:
@@ -224,6 +234,7 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
             "min_rto_ps": settings.min_rto,
             "nagle": settings.nagle,
             "data_on_syn": settings.data_on_syn,
+            "ttl": settings.ttl,
             "params": settings.params,
             "app": application(settings.app, directory),
             "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},

@@ -93,6 +93,7 @@ Window = Annotated[
 Probability = Annotated[float, Field(ge=0, lt=1)]
 Counts = Literal["ip", "frame", "wire"]
 Name = Annotated[str, matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _")]
+Names = Annotated[list[Name], Field(min_length=1)]
 Every = Annotated[int, Field(ge=0, lt=2**32)]
 
 
@@ -115,9 +116,9 @@ def _format_or_duration(value: int | str) -> str:
 
 
 def _queue_record(value: object) -> object:
-    if isinstance(value, bool) or value in ("both", "summary"):
+    if isinstance(value, bool) or value in ("both", "summary", "both-summary"):
         return value
-    raise ValueError('expected true, false, "both" or "summary"')
+    raise ValueError('expected true, false, "both", "summary" or "both-summary"')
 
 
 def _number(value: object) -> object:
@@ -338,10 +339,11 @@ class Flow(Model):
     profile: Annotated[str, _registered("profiles")] | None = None
     """Absent: the scenario's; for an ns-2 source under a profile that is none of ns-2's, `ns2`."""
     count: Annotated[int, Field(ge=0, le=MAX_FLOWS)] = 1
-    from_: Name | None = Field(default=None, alias="from")
-    """The sending host; in a dumbbell absent."""
-    to: Name | None = None
-    """The receiving host; in a dumbbell absent."""
+    from_: Name | Names | None = Field(default=None, alias="from")
+    """The sending host; in a dumbbell absent. Of several the connections take each in turn with
+    each of `to`."""
+    to: Name | Names | None = None
+    """The receiving host, or several; in a dumbbell absent."""
     start: Annotated[Start, BeforeValidator(_start)] = Start()
     """`"1s"`, or a table of `at`, `every` and `spread`."""
     app: App = App.model_construct(kind="bulk")
@@ -364,6 +366,9 @@ class Flow(Model):
     data_on_syn: bool | None = None
     """The first segment of data leaves with the SYN, as in T/TCP."""
     min_rto: Duration | None = None
+    ttl: Annotated[int, Field(ge=1, le=255)] | None = None
+    """Time to live of the sender's packets; absent: 64. Each switch takes one off, and drops a
+    packet that comes with 1."""
     sink: Annotated[str, _known(lambda name: catalogue.sink(name))] | None = None
     """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`."""
     params: dict[str, Annotated[Any, BeforeValidator(_number)]] = {}
@@ -429,9 +434,11 @@ class Telemetry(Model):
 class Record(Model):
     """Which tables a run writes."""
 
-    queue: Annotated[bool | Literal["both", "summary"], BeforeValidator(_queue_record)] = True
-    """The ledger of the ports in the direction of the data, or of both directions; `"summary"`: its
-    figures in `summary.json` without the table."""
+    queue: Annotated[
+        bool | Literal["both", "summary", "both-summary"], BeforeValidator(_queue_record)
+    ] = True
+    """The ledger of the ports in the direction of the data, or of both directions; `"summary"` and
+    `"both-summary"`: its figures in `summary.json` without the table."""
     packets: bool = True
     """The telemetry reports."""
     flows: Annotated[
@@ -444,6 +451,11 @@ class Record(Model):
     """Applications' messages."""
     capture: bool = False
     """Every packet that a host sends or receives, for `narrows export --format pcapng`."""
+
+    @property
+    def both_directions(self) -> bool:
+        """True when the bottleneck's other direction is recorded too."""
+        return self.queue in ("both", "both-summary")
 
 
 class Instrument(Model):

@@ -38,9 +38,9 @@ def finished(
     return run(tmp_path_factory.mktemp("run"), text, **settings)
 
 
-def bottleneck(finished: RunDirectory) -> pl.DataFrame:
-    """The ledger's rows of the port that the summary is about."""
-    summary = finished.summary["bottleneck"]
+def bottleneck(finished: RunDirectory, key: str = "bottleneck") -> pl.DataFrame:
+    """The ledger's rows of a port that the summary is about."""
+    summary = finished.summary[key]
     return finished.table("queue").filter(
         (pl.col("switch") == summary["switch"]) & (pl.col("port") == summary["port"])
     )
@@ -57,13 +57,32 @@ def test_every_packet_is_accounted_for(finished: RunDirectory) -> None:
         still_queued = len(stored) - len(left)
         assert still_queued == rows["depth_packets"][-1]
         assert len(left) > 500
-    rows = bottleneck(finished)
-    counts = {event[0]: len(part) for event, part in rows.group_by("event")}
-    summary = finished.summary["bottleneck"]
-    assert summary["enqueued"] == counts["enqueue"]
-    assert summary["dequeued"] == counts["dequeue"]
-    assert summary["dropped"] == counts.get("drop", 0)
-    assert summary["arrived"] == summary["enqueued"] + summary["dropped"]
+    for key in {"bottleneck", "reverse"} & set(finished.summary):
+        rows = bottleneck(finished, key)
+        counts = {event[0]: len(part) for event, part in rows.group_by("event")}
+        summary = finished.summary[key]
+        assert summary["enqueued"] == counts["enqueue"]
+        assert summary["dequeued"] == counts["dequeue"]
+        assert summary["dropped"] == counts.get("drop", 0)
+        assert summary["arrived"] == summary["enqueued"] + summary["dropped"]
+
+
+def test_both_directions_have_their_figures(tmp_path: Path) -> None:
+    both = run(tmp_path / "both", TWO_FLOWS, record__queue="both")
+    data, acks = both.summary["bottleneck"], both.summary["reverse"]
+    assert data["switch"] == acks["switch"] and data["port"] != acks["port"]
+    left = bottleneck(both, "reverse").filter(pl.col("event") == "dequeue")
+    sent_bits = 8 * left["length_bytes"].sum()
+    capacity_bits = acks["rate_bps"] * both.summary["duration_s"]
+    assert acks["utilization"] == pytest.approx(sent_bits / capacity_bits)
+    mean_ps = left["sojourn_ps"].mean()  # the summary's is in whole picoseconds
+    assert 1e9 * acks["queue_delay_ms"]["mean"] == pytest.approx(mean_ps, abs=1)
+    # The figures without the tables are the same, and without "both" there is one direction.
+    figures = run(tmp_path / "figures", TWO_FLOWS, record__queue="both-summary")
+    assert figures.summary == both.summary
+    assert not (figures.path / "queue.parquet").is_file()
+    one = run(tmp_path / "one", TWO_FLOWS)
+    assert one.summary["bottleneck"] == data and "reverse" not in one.summary
 
 
 def test_the_depth_is_what_came_and_has_not_left(finished: RunDirectory) -> None:

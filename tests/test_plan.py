@@ -135,6 +135,23 @@ def test_a_name_that_ns2_has_not_is_refused(
         planned(tmp_path, TWO_FLOWS, (f"flow.{key}", value))
 
 
+def test_connections_take_the_named_hosts_in_turn(tmp_path: Path) -> None:
+    flow = """
+[[flow]]
+variant = "reno"
+count = 5
+from = ["h1", "h2"]
+to = ["h3", "h6"]
+"""
+    text = PARKING_LOT.split("[[flow]]")[0]
+    flows = planned(tmp_path, text + flow)["flows"]
+    pairs = [("h1", "h3"), ("h1", "h6"), ("h2", "h3"), ("h2", "h6"), ("h1", "h3")]
+    assert [(flow["from"], flow["to"]) for flow in flows] == pairs
+    for hosts, says in (('["h1", "h7"]', "no such host"), ("[]", "at least 1 item")):
+        with pytest.raises(InputError, match=says):
+            planned(tmp_path, text + flow.replace('["h1", "h2"]', hosts))
+
+
 def port(plan: dict[str, Any], switch: int, number: int) -> dict[str, Any]:
     found: dict[str, Any] = plan["switches"][switch]["config"]["ports"][number - 1]
     assert found["port"] == number

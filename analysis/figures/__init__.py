@@ -12,6 +12,7 @@ from typing import Final
 from analysis.chart import paper
 from analysis.chart.model import Chart
 from analysis.figures import (
+    both_directions,
     buffer_sweep,
     completion_time,
     convergence,
@@ -54,6 +55,7 @@ FIGURES: Final[tuple[Figure, ...]] = (
     smoothness.FIGURE,
     shares.FIGURE,
     sweep.FIGURE,
+    both_directions.FIGURE,
     buffer_sweep.FIGURE,
     loss_sweep.FIGURE,
     message_latency.FIGURE,

@@ -46,6 +46,7 @@ fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
         min_rto: None,
         nagle: None,
         data_on_syn: None,
+        ttl: None,
         params: Default::default(),
         app: AppConfig::Bulk(bulk::Config::of_bytes(None)),
         record: Recording::Off,

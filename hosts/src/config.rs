@@ -9,6 +9,7 @@ use crate::tcp::KeepAlive;
 use crate::tcp::options::TIMESTAMPS_BYTES;
 use crate::tcp::recovery::{RECOVERIES, Rule};
 use core::net::Ipv4Addr;
+use core::num::NonZeroU8;
 use narrows_common::{Duration, Time};
 use narrows_traffic::{AppConfig, AppError};
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,9 @@ pub struct FlowConfig {
     /// The first segment of the sender's data leaves with its SYN (T/TCP); off by default.
     #[serde(default)]
     pub data_on_syn: Option<bool>,
+    /// Time to live of the sender's packets; 64 by default.
+    #[serde(default)]
+    pub ttl: Option<NonZeroU8>,
     /// Keep-alives; none by default.
     #[serde(default)]
     pub keep_alive: Option<KeepAlive>,

@@ -88,7 +88,10 @@ impl Host {
     pub fn open_flow(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
         self.check_ip(flow, "source", flow.source.ip)?;
         let settings = Settings::resolve(flow)?;
-        let emitter = self.emitter(flow.source.port, flow.destination);
+        let mut emitter = self.emitter(flow.source.port, flow.destination);
+        if let Some(ttl) = flow.ttl {
+            emitter = emitter.with_ttl(ttl.get());
+        }
         let connection = Connection::connect(settings, emitter, &mut self.rng);
         self.add(flow, flow.source.port, flow.destination, connection, true)
     }

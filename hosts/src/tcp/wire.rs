@@ -316,6 +316,15 @@ impl Emitter {
         Emitter { template, ip_sum, pseudo_sum, ident: 0 }
     }
 
+    /// The same writer with another time to live than 64.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: u8) -> Self {
+        let ip = &mut self.template[ETHERNET_BYTES..];
+        ip[8] = ttl;
+        self.ip_sum = checksum::sum(&ip[..IPV4_BYTES]);
+        self
+    }
+
     /// Writes the headers into an emptied packet; the payload is appended behind them, and
     /// [`Emitter::finish`] then fills in lengths and checksums.
     ///

@@ -47,6 +47,22 @@ fn a_bare_ack_byte_by_byte() {
 }
 
 #[test]
+fn another_time_to_live_changes_the_header_checksum_alone() {
+    let header = Header { seq: 1, ack: 2, flags: Flags::ACK, window: 0xffff, ..Header::default() };
+    let written = |mut emitter: Emitter| {
+        let mut packet = Packet::default();
+        emitter.begin(&header, &mut packet);
+        emitter.finish(&mut packet);
+        packet.to_bytes()
+    };
+    let mut expected = written(emitter());
+    expected[22] = 2;
+    // d931 less 4006 and with 0206: 9b31; its complement is 64ce.
+    expected[24..26].copy_from_slice(&[0x64, 0xce]);
+    assert_eq!(written(emitter().with_ttl(2)), expected);
+}
+
+#[test]
 fn zeros_and_written_out_zeros_are_the_same_segment() {
     for payload in [&b""[..], b"a", b"ab", b"abc"] {
         let short = data_segment(payload, 101);

@@ -153,6 +153,7 @@ pub fn flow(
         min_rto: None,
         nagle: None,
         data_on_syn: None,
+        ttl: None,
         params: Default::default(),
         app: AppConfig::Bulk(bulk::Config::of_bytes(bytes)),
         record: Recording::Off,

@@ -11,13 +11,13 @@ use rustc_hash::FxHashMap;
 
 use crate::EngineError;
 use crate::bottleneck::Bottleneck;
-use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, SCHEMA, SwitchPlan};
+use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan};
 use crate::record::Recorder;
 use crate::schedule::Schedule;
 use crate::sockets::Sockets;
 use crate::under_way::UnderWay;
 use crate::world::{
-    Cable, End, FlowNode, HostNode, Progress, Receiver, Sources, SwitchNode, Tcp, World,
+    Cable, End, FlowNode, HostNode, Progress, Receiver, Sources, SwitchNode, Tcp, Watched, World,
 };
 
 /// Writes one table entry.
@@ -226,13 +226,28 @@ impl Builder {
         Ok(())
     }
 
+    fn watched(&self, name: &PortName, plan: &Plan) -> Result<Watched, EngineError> {
+        let (switch, port) = (self.switch(&name.switch)?, name.port);
+        if self.switches[switch].switch.port_statistics(port).is_err() {
+            return Err(plan_error(format!(
+                "plan: the bottleneck is port {port} of switch '{}', which has no such port",
+                name.switch
+            )));
+        }
+        let ports = plan.switches[switch].config.ports.iter();
+        let rate = ports.filter(|p| p.port == port).find_map(|p| p.rate_bps).map(Rate::from_bps);
+        Ok(Watched { switch, port, figures: Bottleneck::new(rate) })
+    }
+
     fn finish(
         self,
         mut plan: Plan,
         sockets: Sockets,
         directory: &Path,
     ) -> Result<World, EngineError> {
-        let (switch, port) = (self.switch(&plan.bottleneck.switch)?, plan.bottleneck.port);
+        let watched = [Some(&plan.bottleneck), plan.reverse.as_ref()];
+        let watched = watched.into_iter().flatten().map(|name| self.watched(name, &plan));
+        let watched = watched.collect::<Result<_, _>>()?;
         for event in &plan.events {
             self.switch(&event.switch)?;
         }
@@ -243,14 +258,6 @@ impl Builder {
             ));
         }
         let sources = Sources { switches: self.switches.len(), hosts: self.hosts.len() };
-        let ports = plan.switches[switch].config.ports.iter();
-        let rate = ports.filter(|p| p.port == port).find_map(|p| p.rate_bps).map(Rate::from_bps);
-        if self.switches[switch].switch.port_statistics(port).is_err() {
-            return Err(plan_error(format!(
-                "plan: the bottleneck is port {port} of switch '{}', which has no such port",
-                plan.bottleneck.switch
-            )));
-        }
         let names = plan.switches.iter().map(|switch| switch.name.as_str());
         let recorder = Recorder::create(directory, plan.record, names)?;
         let mut world = World {
@@ -261,7 +268,7 @@ impl Builder {
             by_mac: self.by_mac,
             events: plan.events,
             next_event: 0,
-            bottleneck: (switch, port, Bottleneck::new(rate)),
+            watched,
             sources,
             schedule: Schedule::new(0),
             under_way: UnderWay::default(),

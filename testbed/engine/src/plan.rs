@@ -37,6 +37,9 @@ pub struct Plan {
     pub events: Vec<EventPlan>,
     /// The port whose figures the summary calls the bottleneck's.
     pub bottleneck: PortName,
+    /// The port at the other end of its cable, where that one's figures are wanted too.
+    #[serde(default)]
+    pub reverse: Option<PortName>,
     /// Which tables are written.
     pub record: RecordPlan,
     /// How far the instrument may be off before the run is void; not asked in virtual time.

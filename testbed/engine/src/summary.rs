@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::EngineError;
 use crate::bottleneck::{BottleneckFigures, Quantiles};
 use crate::realtime::Instrument;
-use crate::world::{FlowNode, Tcp, World};
+use crate::world::{FlowNode, SwitchNode, Tcp, Watched, World};
 
 /// What stands for a flow's recovery and profile where they are the kernel's.
 const KERNEL: &str = "kernel";
@@ -24,6 +24,9 @@ pub struct Summary {
     /// How long the run lasted in virtual time.
     pub duration_s: f64,
     bottleneck: BottleneckSummary,
+    /// The other direction of the bottleneck's cable, where the plan asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reverse: Option<BottleneckSummary>,
     flows: Vec<FlowSummary>,
     /// Jain's index of the flows' goodputs (Jain, Chiu and Hawe 1984), 1/n to 1.
     pub jain: f64,
@@ -167,23 +170,11 @@ impl Summary {
             EngineSummary { events: world.progress.events, packets: world.progress.packets };
         let (bad_reports, misdelivered) = (world.bad_reports, world.misdelivered);
 
-        let (switch, port, figures) = world.bottleneck;
-        let node = &world.switches[switch];
-        let counts = node.switch.port_statistics(port).expect("the builder checked the port");
-        let bottleneck = BottleneckSummary {
-            switch: node.name.to_string(),
-            port,
-            figures: figures.finish(end),
-            arrived: counts.enqueued + counts.dropped_queue_full,
-            enqueued: counts.enqueued,
-            dequeued: counts.dequeued,
-            queued: counts.waiting_packets,
-            dropped: counts.dropped_queue_full + counts.dropped_egress,
-            drops: named(&[
-                (DropReason::QueueFull, counts.dropped_queue_full),
-                (DropReason::EgressProgram, counts.dropped_egress),
-            ]),
-        };
+        let nodes = &world.switches;
+        let watched = world.watched.into_iter();
+        let mut watched = watched.map(|port| BottleneckSummary::of(&nodes[port.switch], port, end));
+        let bottleneck = watched.next().expect("the builder watches the bottleneck first");
+        let reverse = watched.next();
         world.recorder.close()?;
         Ok(Summary {
             schema: 1,
@@ -191,6 +182,7 @@ impl Summary {
             invalid_reason,
             duration_s: end.as_secs_f64(),
             bottleneck,
+            reverse,
             flows,
             jain,
             aggregate_goodput_bps,
@@ -201,6 +193,27 @@ impl Summary {
             engine,
             instrument,
         })
+    }
+}
+
+impl BottleneckSummary {
+    fn of(node: &SwitchNode, watched: Watched, end: Time) -> Self {
+        let counts =
+            node.switch.port_statistics(watched.port).expect("the builder checked the port");
+        BottleneckSummary {
+            switch: node.name.to_string(),
+            port: watched.port,
+            figures: watched.figures.finish(end),
+            arrived: counts.enqueued + counts.dropped_queue_full,
+            enqueued: counts.enqueued,
+            dequeued: counts.dequeued,
+            queued: counts.waiting_packets,
+            dropped: counts.dropped_queue_full + counts.dropped_egress,
+            drops: named(&[
+                (DropReason::QueueFull, counts.dropped_queue_full),
+                (DropReason::EgressProgram, counts.dropped_egress),
+            ]),
+        }
     }
 }
 

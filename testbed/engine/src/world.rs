@@ -134,6 +134,13 @@ pub struct Progress {
     pub completed_flows: usize,
 }
 
+/// A port whose figures the summary gives.
+pub(crate) struct Watched {
+    pub switch: usize,
+    pub port: u16,
+    pub figures: Bottleneck,
+}
+
 /// A wired world.
 pub struct World {
     pub(crate) switches: Vec<SwitchNode>,
@@ -144,8 +151,8 @@ pub struct World {
     /// Sorted by time.
     pub(crate) events: Vec<EventPlan>,
     pub(crate) next_event: usize,
-    /// The bottleneck's switch and port, and its figures.
-    pub(crate) bottleneck: (usize, u16, Bottleneck),
+    /// The bottleneck, and behind it the port of the other direction where that is wanted.
+    pub(crate) watched: Vec<Watched>,
     pub(crate) sources: Sources,
     pub(crate) schedule: Schedule,
     pub(crate) under_way: UnderWay,
@@ -382,9 +389,9 @@ impl World {
     pub(crate) fn drain_records(&mut self) -> Result<(), EngineError> {
         for (index, node) in self.switches.iter_mut().enumerate() {
             let records = node.switch.queue_records();
-            if index == self.bottleneck.0 {
-                for record in records.iter().filter(|record| record.port == self.bottleneck.1) {
-                    self.bottleneck.2.handle_record(record);
+            for watched in self.watched.iter_mut().filter(|watched| watched.switch == index) {
+                for record in records.iter().filter(|record| record.port == watched.port) {
+                    watched.figures.handle_record(record);
                 }
             }
             self.recorder.handle_queue(index as u16, records);
@@ -436,8 +443,10 @@ impl World {
             let switch = &mut self.switches[index].switch;
             if let (Some(port), Some(rate)) = (event.port, event.rate_bps) {
                 switch.set_rate(now, port, rate).map_err(|error| failed(&error))?;
-                if (index, port) == (self.bottleneck.0, self.bottleneck.1) {
-                    self.bottleneck.2.handle_rate(now, rate);
+                for watched in &mut self.watched {
+                    if (watched.switch, watched.port) == (index, port) {
+                        watched.figures.handle_rate(now, rate);
+                    }
                 }
             }
             if let (Some(port), Some(queue)) = (event.port, event.queue) {
