@@ -67,7 +67,7 @@ def page(content: Json, plots: Sequence[Plot]) -> Page:
     lead = f"{content['reference']}. {len(content['experiments'])} experiments, {total} runs."
     sections = [
         Section("Claims", list(claims(content))),
-        Section("Published and ours", [numbers(content)]),
+        Section("Published and ours", [*picks(content), numbers(content)]),
         Section("Where it differs, and why", list(findings(content))),
         Section("What the paper leaves open", list(assumptions(content))),
         Section("Figures", plots),
@@ -132,6 +132,15 @@ def numbers(content: Json) -> Block:
         Column("Runs"),
     ]
     return Table(columns, rows)
+
+
+def picks(content: Json) -> Iterator[Block]:
+    """What the paper chooses, and what the runs would."""
+    rows: list[list[Value]] = [
+        [each["source"], each["what"], each["published"], each["ours"]] for each in content["picks"]
+    ]
+    if rows:
+        yield Table([Column(title) for title in ("Source", "What", "Published", "Ours")], rows)
 
 
 def findings(content: Json) -> Iterator[Block]:

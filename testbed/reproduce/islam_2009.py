@@ -23,6 +23,7 @@ from testbed.reproduce.paper import (
     Experiment,
     Finding,
     Paper,
+    Pick,
     Quantity,
     Settings,
     Table,
@@ -84,19 +85,42 @@ def mean_window(run: Run) -> float:
     return float(np.mean(windows(run)[1]))
 
 
+def mean_rtt_ms(run: Run) -> float | None:
+    """The mean of the round-trip times that the source measured."""
+    found = run.flows[0]["rtt_ms"]
+    return None if found is None else float(found["mean"])
+
+
 PACKETS: Final = Quantity("Packets received", "packets", packets, 0)
 WINDOW: Final = Quantity("Mean congestion window", "packets", mean_window)
+RTT: Final = Quantity("Mean round-trip time", "ms", mean_rtt_ms)
 
 
-def leaders(quantity: Quantity, experiment: str, by: str, found: Found, **point: Any) -> set[str]:
+def leaders_at(quantity: Quantity, experiment: str, found: Found, **point: Any) -> set[str]:
+    """The sources that are first, or within 0.1 % of it, at a point."""
+    values = found.values(quantity, experiment, "choice.source", **point)
+    most = max(each.mean for each in values.values())
+    return {name for name, each in values.items() if each.mean >= 0.999 * most}
+
+
+def leaders(quantity: Quantity, experiment: str, by: str, found: Found) -> set[str]:
     """The sources that are first, or within 0.1 % of it, at every value of a swept key."""
-    best: set[str] | None = None
-    for value in found.swept(experiment, by):
-        values = found.values(quantity, experiment, "choice.source", **{by: value}, **point)
-        most = max(each.mean for each in values.values())
-        here = {name for name, each in values.items() if each.mean >= 0.999 * most}
-        best = here if best is None else best & here
-    return best or set()
+    values = found.swept(experiment, by)
+    at_each = [leaders_at(quantity, experiment, found, **{by: value}) for value in values]
+    return set.intersection(*at_each) if at_each else set()
+
+
+def best(experiment: str, by: str, found: Found, quantity: Quantity = PACKETS) -> str:
+    """Who is first over a swept key: in words, for a table of choices."""
+    names = leaders(quantity, experiment, by, found)
+    if names == set(found.swept(experiment, "choice.source")):
+        return "all alike"
+    if names:
+        return ", ".join(sorted(names))
+    return "nobody at every value: " + "; ".join(
+        f"{value}: {', '.join(sorted(leaders_at(quantity, experiment, found, **{by: value})))}"
+        for value in found.swept(experiment, by)
+    )
 
 
 def leads(wanted: set[str], experiment: str, by: str, found: Found) -> bool:
@@ -148,6 +172,7 @@ def same_sink(name: str) -> Settings:
 
 
 BANDWIDTH, DELAY, RATE = "bottleneck.rate", "bottleneck.delay", "bottleneck.rate"
+TTL, ROUND_TRIP = "flow.ttl", "choice.round-trip"
 
 PAPER: Final = Paper(
     name="islam-2009",
@@ -175,6 +200,16 @@ PAPER: Final = Paper(
                 ("sweep.bottleneck.rate", ["5Mbps", "20Mbps"]),
                 ("sweep.choice.source", ["Tahoe", "Newreno", "NewrenoAsym", "Sack1", "Vegas"]),
             ),
+        ),
+        Experiment(
+            "ttl",
+            "Packets against the time to live, which the abstract names",
+            "islam-2009/ttl.toml",
+        ),
+        Experiment(
+            "round-trip",
+            "Packets against the round-trip time, which the abstract names",
+            "islam-2009/round-trip.toml",
         ),
         Experiment(
             "sources",
@@ -242,6 +277,33 @@ PAPER: Final = Paper(
             TABLE_3,
         ),
         Table(
+            "ttl",
+            "Packets against the time to live",
+            "named in the abstract, without a result",
+            "ttl",
+            PACKETS,
+            "choice.source",
+            TTL,
+        ),
+        Table(
+            "round-trip",
+            "Packets against the round-trip time",
+            "named in the abstract, without a result",
+            "round-trip",
+            PACKETS,
+            "choice.source",
+            ROUND_TRIP,
+        ),
+        Table(
+            "measured-round-trip",
+            "The round-trip time that the source measures",
+            "not in the paper",
+            "round-trip",
+            RTT,
+            "choice.source",
+            ROUND_TRIP,
+        ),
+        Table(
             "sources",
             "Packets by source and sink",
             "not in the paper",
@@ -275,6 +337,34 @@ PAPER: Final = Paper(
             "Time (s)",
             "cwnd (packets)",
             windows,
+        ),
+    ),
+    picks=(
+        Pick(
+            "Table 4",
+            "packets against bandwidth",
+            "NewrenoASYM",
+            partial(best, "bandwidth", BANDWIDTH),
+        ),
+        Pick("Table 4", "packets against delay", "Vegas", partial(best, "delay", DELAY)),
+        Pick(
+            "Table 4",
+            "packets against rate",
+            "Sack1, Fack, NewrenoASYM",
+            partial(best, "rate", RATE),
+        ),
+        Pick(
+            "Table 4",
+            "buffer against time",
+            "NewrenoASYM",
+            lambda found: best("rate", RATE, found, WINDOW),
+        ),
+        Pick("abstract", "packets against the time to live", None, partial(best, "ttl", TTL)),
+        Pick(
+            "abstract",
+            "packets against the round-trip time",
+            None,
+            partial(best, "round-trip", ROUND_TRIP),
         ),
     ),
     claims=(
@@ -371,8 +461,13 @@ PAPER: Final = Paper(
         ),
         Assumption(
             "time to live and round-trip time",
-            "not run",
-            "The abstract names them; the paper has no result for either.",
+            "three switches, each of which takes one off; a window of 100 packets, a queue of 10",
+            "The abstract names both; the paper has no result for either.",
+            (
+                Alternative(
+                    "a window of 20 packets", {"round-trip": (("flow.window", "20packets"),)}
+                ),
+            ),
         ),
     ),
     findings=(

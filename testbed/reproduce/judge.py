@@ -37,6 +37,15 @@ def judge(paper: Paper, found: Found, under: Under, *, quick: bool) -> Json:
             *(row for table in paper.tables for row in table_rows(table, found)),
             *(number_row(number, found) for number in paper.numbers),
         ],
+        "picks": [
+            {
+                "source": each.source,
+                "what": each.what,
+                "published": each.published,
+                "ours": said(each.ours, found),
+            }
+            for each in paper.picks
+        ],
         "tables": [table_record(table, found) for table in paper.tables],
         "curves": [record for each in paper.curves if (record := curves_record(each, found))],
         "assumptions": [

@@ -98,6 +98,17 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Pick:
+    """What the paper chooses in a table of words, and what the runs would."""
+
+    source: str
+    what: str
+    published: str | None
+    """None where the paper promises a choice and has none."""
+    ours: Callable[[Found], str]
+
+
+@dataclass(frozen=True)
 class Claim:
     """A sentence of the paper with a way to tell whether it is so."""
 
@@ -153,6 +164,7 @@ class Paper:
     assumptions: tuple[Assumption, ...]
     curves: tuple[Curves, ...] = ()
     numbers: tuple[Number, ...] = ()
+    picks: tuple[Pick, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     def experiment(self, name: str) -> Experiment:
