@@ -77,7 +77,7 @@ def page(content: Json, plots: Sequence[Plot]) -> Page:
 
 
 def claims(content: Json) -> Iterator[Block]:
-    """A row per claim: verdict, figures, what it depends on."""
+    """A row per claim with its verdict and what that depends on; under it the figures."""
     if content["quick"]:
         yield Alert("Quick.", "Fewer points, seeds and seconds than the full reproduction has.")
     rows: list[list[Value]] = [
@@ -86,12 +86,14 @@ def claims(content: Json) -> Iterator[Block]:
             claim["source"],
             BADGES.get(claim["verdict"], Badge(Verdict.DEPENDS, claim["verdict"])),
             "; ".join(claim["depends_on"]) or None,
-            claim["evidence"],
         ]
         for claim in content["claims"]
     ]
-    columns = ("Claim", "Where", "Verdict", "Another answer with", "Judged by")
+    columns = ("Claim", "Where", "Verdict", "Another answer with")
     yield Table([Column(title) for title in columns], rows)
+    for claim in content["claims"]:
+        title = f"Judged by: {claim['claim']}"
+        yield Details(title, [Lines(claim["evidence"].split("; "))])
     yield Text(
         "A claim is judged with the assumptions as taken and again under each alternative that "
         "changes its experiments. Values of several runs are means with the half-width of their "

@@ -136,7 +136,7 @@ def claims_table(title: str, claims: Sequence[dict[str, Any]]) -> Table:
         table.add_column(name, overflow="fold")
     for claim in claims:
         verdict = "\n".join([claim["verdict"], *claim["depends_on"]])
-        table.add_row(claim["claim"], verdict, claim["evidence"])
+        table.add_row(claim["claim"], verdict, claim["evidence"].replace("; ", "\n"))
     return table
 
 

@@ -111,7 +111,10 @@ def test_the_senders_rows_give_what_was_delivered(run: Run) -> None:
 def test_every_figure_and_the_report(results: Path) -> None:
     # 6 runs x the flows of each: enough for every figure but that of messages, which bulk has not,
     # and those of other sweeps
-    others = {"message_latency", "buffer_sweep", "loss_sweep", "rtt_fairness", "shares"}
+    others = {
+        "message_latency", "both_directions", "buffer_sweep", "loss_sweep", "rtt_fairness",
+        "shares",
+    }  # fmt: skip
     assert len(draw(results)) == 2 * (len(FIGURES) - len(others))
     write([results], results / "report.html")
     assert "all runs are valid" in (results / "report.html").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from analysis.load import load
 from tests.analysis_runs import write_run, write_sweep
 
 S = 10**12
-OF_OTHER_SWEEPS = {"buffer_sweep", "loss_sweep", "rtt_fairness", "shares"}
+OF_OTHER_SWEEPS = {"both_directions", "buffer_sweep", "loss_sweep", "rtt_fairness", "shares"}
 """Figures of sweeps that the toy's is not: tests/test_sweep_figures.py has theirs."""
 
 
@@ -105,6 +105,7 @@ def drawn(results_dir: Path) -> set[str]:
 
 def test_a_single_run_has_no_figure_against_anything(one: Path) -> None:
     assert drawn(one) == {figure.name for figure in FIGURES} - {
+        "both_directions",
         "buffer_sweep",
         "completion_time",
         "convergence",

@@ -89,6 +89,22 @@ def test_shares_have_a_panel_for_each_other_key(tmp_path: Path) -> None:
     assert [panel.title for panel in found.panels] == ["queue 1 bdp", "queue 2 bdp"]
 
 
+def test_both_directions_have_a_column_each(tmp_path: Path) -> None:
+    """100 of 1,000 dropped ahead and 30 of 600 back; a run of one direction has no place."""
+    back = {"utilization": 0.2, "enqueued": 570, "dropped": 30, "queue_delay_ms": {"mean": 7.0}}
+    for load_percent in ("60", "85"):
+        point = {"choice.load": load_percent}
+        path = write(tmp_path / load_percent, point, [flow(1, "a", 1)])
+        assert chart(tmp_path, "both_directions") is None or load_percent == "85"
+        summary = json.loads((path / "summary.json").read_text())
+        (path / "summary.json").write_text(json.dumps(summary | {"reverse": back}))
+    found = chart(tmp_path, "both_directions")
+    assert found is not None and found.columns == 2
+    values = [[mark.y.tolist() for mark in panel.marks] for panel in found.panels]
+    rows = [(50.0, 20.0), (10.0, 5.0), (3.0, 7.0)]
+    assert values == [[[value, value]] for row in rows for value in row]
+
+
 @pytest.mark.parametrize(
     ("queue", "expected"),
     [

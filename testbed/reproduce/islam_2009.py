@@ -32,6 +32,8 @@ from testbed.reproduce.paper import (
 SEGMENT_BYTES: Final = 1000
 SEVEN: Final = ("Tahoe", "Reno", "Newreno", "NewrenoAsym", "Sack1", "Fack", "Vegas")
 """The sources that the paper has results for."""
+FIVE_SINKS: Final = ("TCPSink", "Asym", "Sack1", "DelAck", "Sack1DelAck")
+"""The sinks that it names."""
 
 
 def rows(columns: tuple[str, ...], numbers: Mapping[tuple[str, ...], tuple[int, ...]]) -> Any:
@@ -213,7 +215,7 @@ PAPER: Final = Paper(
         ),
         Experiment(
             "sources",
-            "Sources without SACK, with their sinks",
+            "Sources without SACK, with the five sinks",
             "islam-2009/sources.toml",
             settings=(
                 (
@@ -230,7 +232,7 @@ PAPER: Final = Paper(
                         "VegasRBP",
                     ],
                 ),
-                ("sweep.choice.sink", ["TCPSink", "DelAck", "Asym"]),
+                ("sweep.choice.sink", list(FIVE_SINKS)),
             ),
             optional=("choice.source", "choice.sink"),
         ),
