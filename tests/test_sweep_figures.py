@@ -100,9 +100,10 @@ def test_both_directions_have_a_column_each(tmp_path: Path) -> None:
         (path / "summary.json").write_text(json.dumps(summary | {"reverse": back}))
     found = chart(tmp_path, "both_directions")
     assert found is not None and found.columns == 2
-    values = [[mark.y.tolist() for mark in panel.marks] for panel in found.panels]
     rows = [(50.0, 20.0), (10.0, 5.0), (3.0, 7.0)]
-    assert values == [[[value, value]] for row in rows for value in row]
+    for panel, value in zip(found.panels, [value for row in rows for value in row], strict=True):
+        (trace,) = panel.marks
+        assert isinstance(trace, Trace) and list(trace.y) == [value, value]
 
 
 @pytest.mark.parametrize(
