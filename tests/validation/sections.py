@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed import catalogue
-from tests.validation import cases
+from tests.validation import cases, kernel
 from tests.validation.against_ns2 import Comparison
 from tests.validation.named import by_name
 from tests.validation.table import Column, Section
@@ -49,7 +49,7 @@ Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as abov
                 ),
             ),
             *MODULES.columns(),
-            Column("Linux kernel", by_name(VARIANTS, "hosts/kernel/tests/*", "tests/linux/*.py")),
+            Column("Linux kernel", kernel.by_arithmetic),
             Column("packetdrill", by_name(VARIANTS, "hosts/tests/packetdrill/**/*.pkt")),
         ],
     ),
@@ -71,4 +71,5 @@ Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as abov
             Column("packetdrill", by_name(RECOVERIES, "hosts/tests/packetdrill/**/*.pkt")),
         ],
     ),
+    kernel.section(),
 )
