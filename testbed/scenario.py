@@ -26,6 +26,7 @@ from pydantic import (
 )
 
 from testbed import catalogue, units
+from testbed.linux import variants
 
 MAX_FLOWS = 100_000
 
@@ -38,6 +39,15 @@ def _known(find: Callable[[str], object]) -> AfterValidator:
         return name
 
     return AfterValidator(check)
+
+
+def _variant(name: str) -> None:
+    """Accepts a variant of ours, or else one that this machine's kernel can have."""
+    try:
+        catalogue.variant(name)
+    except ValueError:
+        if not variants.is_known(name):
+            raise
 
 
 def _registered(kind: str) -> AfterValidator:
@@ -331,9 +341,10 @@ class App(Model):
 class Flow(Model):
     """One TCP connection, or `count` alike. What is absent is the profile's."""
 
-    variant: Annotated[str, _known(lambda name: catalogue.variant(name))]
-    """A congestion control, or an ns-2 source (`"Agent/TCP/Newreno"`, `"Newreno"`), which brings
-    its recovery along and all else that it differs in."""
+    variant: Annotated[str, _known(_variant)]
+    """A congestion control, one that only this machine's kernel has (for `--hosts linux`), or an
+    ns-2 source (`"Agent/TCP/Newreno"`, `"Newreno"`), which brings its recovery along and all else
+    that it differs in."""
     recovery: Annotated[str, _known(lambda name: catalogue.recovery(name))] | None = None
     """A loss recovery, or an ns-2 source that has it; absent: the source's, else `sack`."""
     profile: Annotated[str, _registered("profiles")] | None = None
@@ -376,6 +387,8 @@ class Flow(Model):
 
     @model_validator(mode="after")
     def _params_are_the_variants(self) -> Self:
+        if not self.params:
+            return self
         known = {p["name"]: p for p in catalogue.variant(self.variant)["parameters"]}
         for name, value in self.params.items():
             if name not in known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import statistics
@@ -294,3 +295,28 @@ def test_flows_at_one_host_must_agree(tmp_path: Path) -> None:
     assert asked[1].sysctls == {"net.ipv4.tcp_sack": "1"}
     [problem] = settings.problems(plan)
     assert str(problem).startswith("flow 2: flow 1 at host receiver1 asks for other TCP options")
+
+
+@needs_hosts
+def test_the_manual_s_commands_run_its_own_variant_in_a_scenario(tmp_path: Path) -> None:
+    manual = (ROOT / "docs/linux.md").read_text()
+    (text,) = re.findall(r"^```c\n(.*?)^```", manual, re.M | re.S)
+    commands = re.findall(r"^narrows (run .*)$", manual, re.M)
+    assert len(commands) == 2
+    short = ["--set", "duration=1s", "--set", "instrument.departure_error=100ms"]
+    short += ["--set", "instrument.poll_gap=2s", "--set", "instrument.rate_error=0.5"]
+    source = variants.SOURCES / "mine.bpf.c"
+    source.write_text(text)
+    try:
+        for number, words in enumerate(commands):
+            out = tmp_path / str(number)
+            done = narrows(*words.split(), *short, "--out", out, "--no-figures")
+            assert done.returncode == 0, done.stderr
+            [summary] = out.glob("*/[!.]*/summary.json")
+            flows = json.loads(summary.read_text())["flows"]
+            assert all(flow["delivered_bytes"] > 10_000 for flow in flows[:1])
+            assert {flow["variant"] for flow in flows} == (
+                {"mine"} if number else {"cubic", "reno"}
+            )
+    finally:
+        source.unlink()

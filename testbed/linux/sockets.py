@@ -254,21 +254,21 @@ class Driver:
         sock = self.namespaces[host].socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         name = self.congestion[flow["variant"]].encode()
-        options: dict[int, int | bytes | None] = {
-            socket.TCP_CONGESTION: name,
-            socket.TCP_MAXSEG: settings.segment_option(flow),
-            socket.TCP_WINDOW_CLAMP: flow["window_bytes"],
-            socket.TCP_NODELAY: None if flow["nagle"] is None else int(not flow["nagle"]),
-            TCP_NOTSENT_LOWAT: UNSENT_BYTES,
+        window_bytes = flow["window_bytes"]
+        # Without a buffer of its own Linux would widen the window as it likes.
+        buffer_bytes = window_bytes and max(BUFFERS * window_bytes, LEAST_BUFFER_BYTES)
+        options: dict[tuple[int, int], int | bytes | None] = {
+            (socket.SOL_SOCKET, SO_RCVBUFFORCE): buffer_bytes,
+            (socket.IPPROTO_IP, socket.IP_TTL): flow["ttl"] if host == planned["from"] else None,
+            (socket.IPPROTO_TCP, socket.TCP_CONGESTION): name,
+            (socket.IPPROTO_TCP, socket.TCP_MAXSEG): settings.segment_option(flow),
+            (socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP): window_bytes,
+            (socket.IPPROTO_TCP, socket.TCP_NODELAY): 1 if flow["nagle"] is False else None,
+            (socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT): UNSENT_BYTES,
         }
-        if window_bytes := flow["window_bytes"]:
-            # Without a buffer of its own Linux would widen the window as it likes.
-            sock.setsockopt(
-                socket.SOL_SOCKET, SO_RCVBUFFORCE, max(BUFFERS * window_bytes, LEAST_BUFFER_BYTES)
-            )
-        for option, value in options.items():
+        for (level, option), value in options.items():
             if value is not None:
-                sock.setsockopt(socket.IPPROTO_TCP, option, value)
+                sock.setsockopt(level, option, value)
         if (rate := settings.required_rate(flow)) is not None:
             variants.set_required_rate(sock, rate)
         return sock

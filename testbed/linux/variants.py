@@ -75,6 +75,13 @@ def available() -> list[str]:
     return AVAILABLE.read_text().split() if AVAILABLE.exists() else []
 
 
+def is_known(variant: str) -> bool:
+    """True when the kernel has a variant, a module of its, or `hosts/kernel/`."""
+    module = f"kernel/net/ipv4/tcp_{variant}.ko*"
+    found = Path("/lib/modules", platform.release()).glob(module)
+    return variant in ours() or variant in available() or any(found)
+
+
 @contextmanager
 def registered(variants: Iterable[str]) -> Iterator[dict[str, str]]:
     """Has variants in the kernel; yields the kernel's name of each, for TCP_CONGESTION.
