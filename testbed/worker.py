@@ -25,11 +25,12 @@ from controller.drivers import DriverError
 from testbed import catalogue, dpdk
 from testbed.control import set_up
 from testbed.files import publish, write_json
-from testbed.linux import run as linux
-from testbed.linux.namespaces import PlumbingError
-from testbed.linux.variants import VariantError
 
 Json = dict[str, Any]
+
+
+class SocketsError(Exception):
+    """Hosts with the kernel's TCP could not be had, or did not do what they should."""
 
 
 def main() -> int:
@@ -51,7 +52,7 @@ def main() -> int:
         return 1
     except (engine.PlanError, ControllerError, DriverError) as error:
         return say({"refused": str(error)})
-    except (engine.RunError, engine.DeviceError, PlumbingError, VariantError) as error:
+    except (engine.RunError, engine.DeviceError, SocketsError) as error:
         return say({"failed": str(error)})
     except OSError as error:
         return say({"failed": f"cannot write the results: {error}"})
@@ -73,9 +74,17 @@ def run(engine: Any, plan: str, record: Json, directory: Path) -> Json:
 
     if record["hosts"] == "narrows":
         return real_time(None, report_progress)
+    # Only here, since they bring the scenario's schema, which takes as long as all the rest.
+    from testbed.linux import run as linux
+    from testbed.linux.namespaces import PlumbingError
+    from testbed.linux.variants import VariantError
+
     # What was made for the run is taken away when it is stopped, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    summary = linux.run(engine, json.loads(plan), record["hosts"], real_time, report_progress)
+    try:
+        summary = linux.run(engine, json.loads(plan), record["hosts"], real_time, report_progress)
+    except (PlumbingError, VariantError) as error:
+        raise SocketsError(str(error)) from None
     write_summary(directory / "summary.json", summary)
     return summary
 

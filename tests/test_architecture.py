@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -126,13 +128,28 @@ def test_a_python_room_imports_its_neighbours_only(room: str) -> None:
 
 
 def test_setup_and_doctor_need_the_standard_library_only() -> None:
-    import sys
-
     for name in ("bootstrap", "doctor", "__init__"):
         used = imports(ROOT / "testbed" / f"{name}.py")
         assert used <= set(sys.stdlib_module_names) | {"testbed"}
     for name in ("compile", "tofino"):
         assert imports(ROOT / f"p4/{name}.py") <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    ("imported", "left_out"),
+    [
+        ("testbed.worker", {"pydantic", "rich", "polars", "matplotlib"}),
+        ("testbed.cli, testbed.points, testbed.show, testbed.files", {"grpc", "polars"}),
+    ],
+)
+def test_a_process_of_a_run_loads_what_it_needs(imported: str, left_out: set[str]) -> None:
+    """Each of these takes a tenth of a second and more to import, at every start."""
+    script = f"import sys, {imported}; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "json" in loaded
+    assert not left_out & set(loaded)
 
 
 def test_the_rules_can_fail(tmp_path: Path) -> None:
