@@ -1,6 +1,7 @@
 """The processes that runs are done in, each `python -m testbed.worker`.
 
 One can be started before its job is known: it imports what it needs while the scenario is read.
+After a run in virtual time it takes the next one, since its start costs more than a short run.
 """
 
 from __future__ import annotations
@@ -15,39 +16,52 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
+READ_BYTES = 1 << 16
 
 
 class WorkerProcess:
-    """A process that waits for a job, does it, and ends."""
+    """A process that waits for a job and does it, again and again in virtual time."""
 
     def __init__(self) -> None:
+        self.rest = b""
+        """The beginning of a line."""
         self.errors: IO[str] = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (see close)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "testbed.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
-            text=True,
             env={**os.environ, "PYTHONPATH": python_path()},
             process_group=0,  # so that the terminal's Ctrl-C comes to the parent only
         )
 
     def give(self, job: str) -> None:
-        """Gives it its job; an empty one lets it end."""
+        """Gives it a job, one line."""
+        # What it said of the one before; the process writes where we are.
+        self.errors.seek(0)
+        self.errors.truncate()
         assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), self.process.stdin as stdin:
-            stdin.write(job)
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(job.encode() + b"\n")
+            self.process.stdin.flush()
 
-    @property
-    def lines(self) -> IO[str]:
-        """What it says."""
+    def fileno(self) -> int:
+        """What becomes readable when it says something, or ends."""
         assert self.process.stdout is not None
-        return self.process.stdout
+        return self.process.stdout.fileno()
+
+    def read(self) -> list[str] | None:
+        """The lines it has said, waiting for the first bytes of one; `None` when it has ended."""
+        said = os.read(self.fileno(), READ_BYTES)
+        if not said:
+            return None
+        *lines, self.rest = (self.rest + said).split(b"\n")
+        return [line.decode() for line in lines]
 
     def end(self) -> tuple[int, str]:
         """Waits for its end: the exit status and what it wrote on standard error."""
-        status = self.process.wait()
-        self.lines.close()
+        self.process.communicate()
+        status = self.process.returncode
         self.errors.seek(0)
         said = self.errors.read().strip()
         self.errors.close()
@@ -60,27 +74,29 @@ class WorkerProcess:
 
 
 class Spare:
-    """A worker that was started before there was a job for it."""
+    """Workers without a job; the first is started before there is one."""
 
     def __init__(self) -> None:
-        self.worker: WorkerProcess | None = WorkerProcess()
+        self.workers = [WorkerProcess()]
 
     def take(self) -> WorkerProcess:
-        """The spare one, or a new one."""
-        worker, self.worker = self.worker or WorkerProcess(), None
-        return worker
+        """A spare one, or a new one."""
+        return self.workers.pop() if self.workers else WorkerProcess()
+
+    def put(self, worker: WorkerProcess) -> None:
+        """Takes one back that has done its job."""
+        self.workers.append(worker)
 
 
 @contextlib.contextmanager
 def spare() -> Iterator[Spare]:
-    """Starts a worker; one that nobody took ends with the block."""
+    """Starts a worker; those that are spare at the end of the block end with it."""
     spare = Spare()
     try:
         yield spare
     finally:
-        if spare.worker is not None:
-            spare.worker.give("")
-            spare.worker.stop()
+        for worker in spare.workers:
+            worker.stop()
 
 
 def python_path() -> str:

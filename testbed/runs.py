@@ -1,4 +1,4 @@
-"""Runs the points of a scenario, several at a time, each in a process of its own.
+"""Runs the points of a scenario, several at a time, in processes of their own.
 
 Results are `<out>/<scenario>/<point>/`. A run directory holds nothing that depends on the wall
 clock, on the number of processes or on the machine; that is in `host.json` beside the points.
@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from testbed import catalogue
 from testbed.linux import run as linux
@@ -161,26 +161,28 @@ class Worker:
         process.give(job.as_text())
 
     @property
-    def lines(self) -> IO[str]:
-        """What it says."""
-        return self.process.lines
-
-    @property
     def fraction(self) -> float:
         """The share done, below 1."""
         return min(self.simulated_ps / max(self.job.expected_ps, 1), 0.99)
 
-    def handle_line(self, line: str) -> None:
-        """Takes in one line of what it says."""
-        message = json.loads(line)
-        if "progress" in message:
-            self.simulated_ps = message["progress"]["time_ps"]
-        else:
-            self.last = message
+    def read(self) -> bool:
+        """Takes in what it says; true when the job is done, or the process has ended."""
+        lines = self.process.read()
+        for line in lines or ():
+            message = json.loads(line)
+            if "progress" in message:
+                self.simulated_ps = message["progress"]["time_ps"]
+            else:
+                self.last = message
+        return lines is None or bool(self.last)
 
-    def outcome(self) -> Outcome:
-        """How it ended; waits for the end of the process."""
-        status, errors = self.process.end()
+    def outcome(self, spare: Spare | None = None) -> Outcome:
+        """How it ended. A process that can do another job becomes a spare one."""
+        status, errors = 0, ""
+        if self.last and spare is not None and self.job.record["target"] == "sim":
+            spare.put(self.process)
+        else:
+            status, errors = self.process.end()
         wall_s = time.monotonic() - self.began
         if "refused" in self.last:
             return Outcome(self.job, "refused", self.last["refused"], wall_s=wall_s)
@@ -202,8 +204,8 @@ class Worker:
 def run_one(job: Job) -> Outcome:
     """Runs one job here and now."""
     worker = Worker(job, WorkerProcess())
-    for line in worker.lines:
-        worker.handle_line(line)
+    while not worker.read():
+        pass
     return worker.outcome()
 
 
@@ -245,15 +247,14 @@ def run_all(
                 while waiting and len(running) < at_once:
                     worker = Worker(waiting.pop(0), spare.take())
                     running.append(worker)
-                    selector.register(worker.lines, selectors.EVENT_READ, worker)
+                    selector.register(worker.process, selectors.EVENT_READ, worker)
                 for key, _ in selector.select(timeout=1.0):
                     worker = key.data
-                    if line := worker.lines.readline():
-                        worker.handle_line(line)
+                    if not worker.read():
                         continue
-                    selector.unregister(worker.lines)
+                    selector.unregister(worker.process)
                     running.remove(worker)
-                    outcomes[worker.job.name] = outcome = worker.outcome()
+                    outcomes[worker.job.name] = outcome = worker.outcome(spare)
                     display.finished(outcome)
                 ended_ps = sum(outcome.job.expected_ps for outcome in outcomes.values())
                 part_ps = sum(worker.fraction * worker.job.expected_ps for worker in running)

@@ -1,8 +1,9 @@
-"""One run in a process of its own: `python -m testbed.worker`, started by `testbed.process`.
+"""Runs in a process of their own: `python -m testbed.worker`, started by `testbed.process`.
 
-Standard input has one JSON object, a `runs.Job` as text, or nothing. Standard output gets a JSON
+Standard input has a JSON object a line, each a `runs.Job` as text. Standard output gets a JSON
 object a line: `{"progress": {...}}` now and then, at last one of `{"summary": ...}`,
-`{"refused": text}` (the engine refused the plan) and `{"failed": text}`.
+`{"refused": text}` (the engine refused the plan) and `{"failed": text}`. The process ends with its
+input, and after a run in real time, whose devices are had once a process.
 
 The run is written to a directory whose name begins with a dot and is renamed when complete, so
 a run that was killed never looks like a finished one. SIGINT is ignored (the parent decides);
@@ -34,20 +35,28 @@ class SocketsError(Exception):
 
 
 def main() -> int:
-    """Reads the job, runs it, puts the result in place."""
+    """Does one job after the other."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    text = sys.stdin.read()
-    if not text:
-        return 0
-    job = json.loads(text)
+    for line in sys.stdin:
+        job = json.loads(line)
+        if do(job) != 0:
+            return 1
+        if job["record"]["target"] != "sim":
+            break
+    return 0
+
+
+def do(job: Json) -> int:
+    """Runs a job and puts the result in place; 1 when nobody listens any more."""
     partial, final = Path(job["partial"]), Path(job["final"])
     engine = catalogue.engine()
     partial.mkdir(parents=True)
     try:
         summary = run(engine, job["plan"], job["record"], partial)
         write_json(partial / "run.json", run_record(job["record"], summary))
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
         publish(partial, final)
+        signal.signal(signal.SIGTERM, before)
     except engine.Cancelled:
         return 1
     except (engine.PlanError, ControllerError, DriverError) as error:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from testbed import points, process, runs
+from testbed.calibrate import Silent
 from tests.world import TWO_FLOWS, command, environment, narrows, write
 
 SWEEP = """
@@ -49,6 +51,17 @@ def test_the_same_seed_gives_the_same_bytes_on_one_process_and_on_two(tmp_path: 
     assert len(found[0]) == 6 * len(RUN_FILES)
     assert {Path(name).name for name in found[0]} == RUN_FILES
     assert found[0] == found[1] == found[2]
+
+
+def test_a_process_does_one_run_after_the_other(tmp_path: Path) -> None:
+    source = write(tmp_path, TWO_FLOWS)
+    read = points.read(source, [("duration", "1s"), ("sweep.repeat", 3)])
+    todo = runs.jobs(source, read, tmp_path, "sim")
+    with process.spare() as spare:
+        first = spare.workers[0]
+        outcomes = runs.run_all(todo, 1, False, Silent(), spare)
+        assert spare.workers == [first]
+    assert [outcome.state for outcome in outcomes] == ["done"] * 3
 
 
 def test_another_seed_gives_another_run(tmp_path: Path) -> None:
