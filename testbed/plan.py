@@ -16,7 +16,7 @@ from controller.topology import End
 from testbed import catalogue, traces
 from testbed.layout import Layout, LayoutError, PlacedFlow, lay_out
 from testbed.problems import InputError, Problem
-from testbed.scenario import App, Change, Flow, PortChange, Scenario
+from testbed.scenario import App, Change, Flow, KeepAlive, PortChange, Scenario
 from testbed.units import PS_PER_S
 
 SCHEMA = 1
@@ -235,11 +235,22 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
             "nagle": settings.nagle,
             "data_on_syn": settings.data_on_syn,
             "ttl": settings.ttl,
+            "max_burst": settings.max_burst,
+            "keep_alive": keep_alive(settings.keep_alive),
+            "user_timeout_ps": settings.user_timeout,
             "params": settings.params,
             "app": application(settings.app, directory),
             "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
         },
     }
+
+
+def keep_alive(settings: KeepAlive | None) -> Json | None:
+    """Keep-alives in base units."""
+    if settings is None:
+        return None
+    times = {"idle_ps": settings.idle, "interval_ps": settings.interval}
+    return times | {"probes": settings.probes}
 
 
 def endpoint(ip: int, tcp_port: int) -> Json:

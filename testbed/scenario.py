@@ -338,6 +338,17 @@ class App(Model):
         return self.bytes is not None or bool(ends)
 
 
+class KeepAlive(Model):
+    """Keep-alives (RFC 9293 section 3.8.4), with Linux's defaults."""
+
+    idle: Duration = 7200 * units.PS_PER_S
+    """Nothing came for so long: the peer is probed."""
+    interval: Duration = 75 * units.PS_PER_S
+    """Between two probes."""
+    probes: Annotated[int, Field(ge=1, lt=2**32)] = 9
+    """Without an answer to so many the connection is given up."""
+
+
 class Flow(Model):
     """One TCP connection, or `count` alike. What is absent is the profile's."""
 
@@ -376,12 +387,19 @@ class Flow(Model):
     nagle: bool | None = None
     data_on_syn: bool | None = None
     """The first segment of data leaves with the SYN, as in T/TCP."""
+    max_burst: Annotated[int, Field(ge=1)] | None = None
+    """Segments that leave at once, the rest of a window spread over the round trip."""
     min_rto: Duration | None = None
     ttl: Annotated[int, Field(ge=1, le=255)] | None = None
     """Time to live of the sender's packets; absent: 64. Each switch takes one off, and drops a
     packet that comes with 1."""
+    keep_alive: KeepAlive | None = None
+    user_timeout: Duration | None = None
+    """How long what is sent may wait for an answer before the connection is given up (RFC 5482);
+    absent: for ever."""
     sink: Annotated[str, _known(lambda name: catalogue.sink(name))] | None = None
-    """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`."""
+    """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`, `TCPSink/Asym` for ACK
+    congestion control."""
     params: dict[str, Annotated[Any, BeforeValidator(_number)]] = {}
     """The variant's own parameters, numbers; true and false are 1 and 0."""
 

@@ -47,6 +47,7 @@ fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
         nagle: None,
         data_on_syn: None,
         ttl: None,
+        max_burst: None,
         params: Default::default(),
         app: AppConfig::Bulk(bulk::Config::of_bytes(None)),
         record: Recording::Off,

@@ -113,6 +113,10 @@ pub struct FlowConfig {
     /// Time to live of the sender's packets; 64 by default.
     #[serde(default)]
     pub ttl: Option<NonZeroU8>,
+    /// Segments that leave at once, the rest of a window spread over the round trip (ns-2's
+    /// `maxburst_` of its Asym sources); without limit by default.
+    #[serde(default)]
+    pub max_burst: Option<u32>,
     /// Keep-alives; none by default.
     #[serde(default)]
     pub keep_alive: Option<KeepAlive>,
@@ -200,6 +204,12 @@ pub struct Settings {
     pub ecn: bool,
     /// Whether data leaves with the SYN, and is taken from it.
     pub data_on_syn: bool,
+    /// Segments that leave at once.
+    pub max_burst: Option<u32>,
+    /// The receiver thins out its ACKs when they are marked.
+    pub ack_control: bool,
+    /// The sender tells it of its window, and echoes the marks.
+    pub reports_window: bool,
     /// Keep-alives.
     pub keep_alive: Option<KeepAlive>,
     /// How long what is sent may wait for an answer.
@@ -256,6 +266,9 @@ impl Settings {
         if let Some(segments) = flow.initial_ssthresh {
             in_range(id, "initial_ssthresh", segments.into(), 2, 1 << 20)?;
         }
+        if let Some(segments) = flow.max_burst {
+            in_range(id, "max_burst", segments.into(), 1, 1 << 20)?;
+        }
         for port in [flow.source.port, flow.destination.port] {
             in_range(id, "port", port.into(), 1, u16::MAX.into())?;
         }
@@ -274,6 +287,7 @@ impl Settings {
                 value: "false",
             });
         }
+        let ack_control = sink.is_some_and(|sink| sink.ack_control);
         let of_profile = profile.parameters.iter().filter(|row| row.0 == variant.name);
         let of_profile = of_profile.map(|&(_, name, value)| (name, value));
         let of_agent = agent.map_or(&[][..], |agent| agent.parameters).iter().copied();
@@ -291,6 +305,9 @@ impl Settings {
             window_bytes,
             ecn: flow.ecn.unwrap_or_else(|| variant.needs.contains(&Need::Ecn)),
             data_on_syn: flow.data_on_syn.unwrap_or(false),
+            max_burst: flow.max_burst,
+            ack_control,
+            reports_window: ack_control && agent.is_some_and(|agent| agent.reports_window),
             keep_alive: flow.keep_alive,
             user_timeout: flow.user_timeout,
             keeps_content: flow.app.has_messages(),

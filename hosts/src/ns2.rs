@@ -27,6 +27,8 @@ pub struct Agent {
     pub adapt: fn(&mut Profile),
     /// Payload bytes of a full segment, where they are not the profile's.
     pub segment_bytes: Option<u32>,
+    /// It tells the sink of its window, and echoes marks on ACKs (`tcp/ack_control.rs`).
+    pub reports_window: bool,
     /// The sink that it is checked with, and that shows what it can do.
     pub sink: &'static str,
 }
@@ -44,6 +46,8 @@ pub struct Sink {
     pub sack: bool,
     /// Acknowledges every second segment.
     pub delayed_ack: bool,
+    /// Thins out its ACKs when they are marked (`tcp/ack_control.rs`).
+    pub ack_control: bool,
 }
 
 const fn agent(
@@ -60,6 +64,7 @@ const fn agent(
         recovery,
         parameters: &[],
         adapt: |_| (),
+        reports_window: false,
         segment_bytes: None,
         sink: "Agent/TCPSink",
     }
@@ -144,10 +149,12 @@ pub const AGENTS: &[Agent] = &[
     },
     Agent {
         adapt: |profile| profile.growth = Growth::EachSegment,
+        reports_window: true,
         ..agent("Agent/TCP/Asym", &["TCP/Asym", "Asym"], "Tahoe that counts segments", "tahoe")
     },
     Agent {
         adapt: |profile| profile.growth = Growth::EachSegment,
+        reports_window: true,
         ..agent(
             "Agent/TCP/Reno/Asym",
             &["TCP/Reno/Asym", "Reno/Asym", "RenoAsym"],
@@ -157,6 +164,7 @@ pub const AGENTS: &[Agent] = &[
     },
     Agent {
         adapt: |profile| profile.growth = Growth::EachSegment,
+        reports_window: true,
         ..agent(
             "Agent/TCP/Newreno/Asym",
             &["TCP/Newreno/Asym", "Newreno/Asym", "NewrenoAsym"],
@@ -174,6 +182,7 @@ pub const SINKS: &[Sink] = &[
         title: "an ACK for each segment",
         sack: false,
         delayed_ack: false,
+        ack_control: false,
     },
     Sink {
         name: "Agent/TCPSink/DelAck",
@@ -181,6 +190,7 @@ pub const SINKS: &[Sink] = &[
         title: "an ACK for every second segment, or after the profile's delay (100 ms)",
         sack: false,
         delayed_ack: true,
+        ack_control: false,
     },
     Sink {
         name: SACK_SINK,
@@ -188,6 +198,7 @@ pub const SINKS: &[Sink] = &[
         title: "an ACK for each segment, with SACK",
         sack: true,
         delayed_ack: false,
+        ack_control: false,
     },
     Sink {
         name: "Agent/TCPSink/Sack1/DelAck",
@@ -195,6 +206,15 @@ pub const SINKS: &[Sink] = &[
         title: "an ACK for every second segment, with SACK",
         sack: true,
         delayed_ack: true,
+        ack_control: false,
+    },
+    Sink {
+        name: "Agent/TCPSink/Asym",
+        aliases: &["TCPSink/Asym"],
+        title: "an ACK for as many segments as the path back can carry, by its congestion marks",
+        sack: false,
+        delayed_ack: true,
+        ack_control: true,
     },
 ];
 

@@ -6,6 +6,7 @@
 //! Connection::poll_transmit -> wire::Emitter -> packet
 //! ```
 
+pub mod ack_control;
 mod checksum;
 pub mod connection;
 pub mod options;

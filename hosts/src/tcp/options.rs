@@ -1,5 +1,6 @@
 //! TCP options on the wire: MSS (RFC 9293), window scale and timestamps (RFC 7323), SACK
-//! (RFC 2018). Unknown ones are passed over.
+//! (RFC 2018), and one of our own for ns-2's Asym senders, of an experimental kind (RFC 6994).
+//! Unknown ones are passed over.
 
 /// The most SACK blocks that fit into 40 bytes of options.
 pub const MAX_SACK_BLOCKS: usize = 4;
@@ -11,6 +12,9 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+const EXPERIMENT: u8 = 253;
+/// Ours among the experiments, not registered.
+const SENDER_REPORT: [u8; 2] = *b"Na";
 
 /// The options of one segment; absent ones are `None`, `false` or empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +29,9 @@ pub struct Options {
     pub timestamps: Option<(u32, u32)>,
     /// SACK blocks, `[left, right)` in wire numbers.
     pub sack: SackBlocks,
+    /// The highest acknowledgment that the sender has seen, as a wire number, and how many bytes
+    /// behind it it may send (`ack_control.rs`).
+    pub sender_report: Option<(u32, u32)>,
 }
 
 /// Up to four SACK blocks.
@@ -75,6 +82,13 @@ impl Options {
             option[8..12].copy_from_slice(&echo.to_be_bytes());
             out.extend_from_slice(&option);
         }
+        if let Some((acked, window)) = self.sender_report {
+            let mut option =
+                [EXPERIMENT, 12, SENDER_REPORT[0], SENDER_REPORT[1], 0, 0, 0, 0, 0, 0, 0, 0];
+            option[4..8].copy_from_slice(&acked.to_be_bytes());
+            option[8..12].copy_from_slice(&window.to_be_bytes());
+            out.extend_from_slice(&option);
+        }
         let sack = self.sack.as_slice();
         if !sack.is_empty() {
             out.extend_from_slice(&[NOP, NOP, SACK, 2 + 8 * sack.len() as u8]);
@@ -115,6 +129,9 @@ impl Options {
                 for block in body.chunks_exact(8) {
                     self.sack.push(be32(&block[..4]), be32(&block[4..]));
                 }
+            }
+            (EXPERIMENT, body) if body.len() == 10 && body[..2] == SENDER_REPORT => {
+                self.sender_report = Some((be32(&body[2..6]), be32(&body[6..])));
             }
             (MSS | WINDOW_SCALE | SACK_PERMITTED | TIMESTAMPS | SACK, _) => return None,
             _ => {}

@@ -1,6 +1,7 @@
 //! The receiving half of a connection: reassembly, the window it offers, when it acknowledges.
 
 use super::DELAY_PRECISION_BITS;
+use super::ack_control::AckControl;
 use super::options::SackBlocks;
 use super::receive_buffer::{Arrival, ReceiveBuffer};
 use super::seq;
@@ -60,13 +61,15 @@ pub struct Receiver {
     /// A congestion mark is echoed until the sender says CWR (RFC 3168 section 6.1.3).
     pub(super) echoes_ce: bool,
     pub(super) last_delivered_at: Option<Time>,
+    /// Thins out ACKs that the path back marks.
+    pub(super) ack_control: Option<AckControl>,
     /// What the latest segment repeated, until an ACK tells of it (RFC 2883).
     duplicate: Option<(u64, u64)>,
 }
 
 impl Receiver {
     /// Before the handshake.
-    pub fn new(window_bytes: u64, keeps_content: bool) -> Self {
+    pub fn new(window_bytes: u64, keeps_content: bool, ack_control: bool) -> Self {
         let shift =
             (0..MAX_SHIFT).find(|shift| window_bytes >> shift <= 0xffff).unwrap_or(MAX_SHIFT);
         // A window that the shift can express, not below what was asked for.
@@ -85,6 +88,7 @@ impl Receiver {
             early_ack: None,
             echoes_ce: false,
             last_delivered_at: None,
+            ack_control: ack_control.then(AckControl::new),
             duplicate: None,
         }
     }
@@ -134,8 +138,14 @@ impl Receiver {
         self.duplicate = (start < end && end <= self.buffer.nxt()).then_some((start, end));
     }
 
-    /// A payload arrived at position `start`.
-    pub fn on_payload(&mut self, now: Time, start: u64, payload: &Payload<'_>, delays_acks: bool) {
+    /// A payload arrived at position `start`. Returns whether it was in order, with no gap behind.
+    pub fn on_payload(
+        &mut self,
+        now: Time,
+        start: u64,
+        payload: &Payload<'_>,
+        delays_acks: bool,
+    ) -> bool {
         let Arrival { in_order_bytes, is_irregular, duplicate } =
             self.buffer.insert(start, payload);
         self.duplicate = duplicate;
@@ -153,6 +163,7 @@ impl Receiver {
         } else if self.due == AckDue::No {
             self.due = AckDue::Later;
         }
+        !is_irregular
     }
 
     /// The SACK blocks to report, at most `limit`; with `tells_duplicates` the first may be what
@@ -176,6 +187,9 @@ impl Receiver {
     /// A segment with an acknowledgment leaves.
     pub fn on_ack_sent(&mut self) {
         self.due = AckDue::No;
+        if let Some(control) = &mut self.ack_control {
+            control.on_ack_sent();
+        }
         self.unacked_bytes = 0;
         self.duplicate = None;
         self.last_ack_sent = self.buffer.nxt();

@@ -1,6 +1,7 @@
 //! The sending half of a connection: what an ACK means, and what may be sent now.
 
 mod build;
+mod burst;
 mod path;
 
 use super::DELAY_PRECISION_BITS;
@@ -14,6 +15,7 @@ use crate::cc::{self, Ack, Class, Congestion, CongestionControl};
 use crate::config::Settings;
 use crate::profile::{Cut, Growth, IdleRestart, Profile};
 use build::{build_cc, build_recovery, initial_window_bytes};
+use burst::Burst;
 use narrows_common::histogram::Histogram;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
@@ -61,6 +63,7 @@ pub struct Sender {
     keeps_segments: bool,
     /// Bytes held lost so far.
     lost_bytes: u64,
+    burst: Burst,
     /// Before this, pacing lets no segment leave.
     next_send_at: Time,
     /// The variant's model takes the place of rate reduction in recovery.
@@ -114,12 +117,15 @@ impl Sender {
             rate: RateEstimator::default(),
             last_rate: RateSample::default(),
             keeps_segments: settings.profile.times_every_segment
-                || settings.needs(cc::Need::SegmentTimes),
+                || settings.needs(cc::Need::SegmentTimes)
+                || settings.max_burst.is_some(),
+            burst: Burst::new(settings.max_burst),
             lost_bytes: 0,
             next_send_at: Time::ZERO,
             is_model_based: settings.variant.class == Class::ModelBased,
             seed: boot_phase.as_ps(),
-            samples_segments: settings.variant.needs.contains(&cc::Need::SegmentTimes),
+            samples_segments: settings.variant.needs.contains(&cc::Need::SegmentTimes)
+                || settings.max_burst.is_some(),
             newly_sacked_bytes: 0,
             duplicate: None,
             echoed_at: None,
@@ -275,6 +281,7 @@ impl Sender {
         self.buffer.release(ack);
         self.timed_out_at = None;
         let rtt = self.sample(now, ack, had_sacked, echoed);
+        self.burst.on_event(rtt);
         if ack >= self.round_end {
             self.round += 1;
             self.round_end = self.board.nxt();
@@ -288,7 +295,7 @@ impl Sender {
         if self.recovery.stage() == Stage::Recovery && !outcome.may_grow {
             self.cc.on_recovery_ack(&event);
         } else if outcome.may_grow
-            && !echoes_mark
+            && (!echoes_mark || self.profile.growth == Growth::EachSegment)
             && (was_limited || !self.profile.grows_only_when_limited)
         {
             self.grow(&event);
@@ -360,6 +367,7 @@ impl Sender {
     /// An ACK that moves nothing while data is outstanding; its SACKs told of
     /// `newly_sacked_bytes`. Returns whether the retransmission timer starts again.
     pub fn on_duplicate_ack(&mut self, now: Time, newly_sacked_bytes: u64) -> bool {
+        self.burst.on_event(None);
         self.tell_delivery(now, 0, 0);
         let outcome = self.recovery.on_duplicate_ack(&mut self.board, newly_sacked_bytes);
         self.take_back(now, outcome);
@@ -458,6 +466,7 @@ impl Sender {
     /// The retransmission time-out expired with data outstanding.
     pub fn on_timeout(&mut self, now: Time) {
         self.counters.timeouts += 1;
+        self.burst.on_event(None);
         self.timed = None;
         let has_cut_before = self.recovery.has_cut_before(&self.board);
         let is_repeated = has_cut_before || self.timed_out_at == Some(self.board.una());

@@ -103,6 +103,8 @@ pub struct Net<N = Host> {
     /// Drops chosen packets.
     pub dropper: Box<Dropper>,
     pub drops: u64,
+    /// Marks chosen packets (congestion experienced).
+    pub marker: Box<Dropper>,
     /// A link of its own between the first node and the path.
     pub access: Option<AccessLink>,
 }
@@ -154,6 +156,7 @@ pub fn flow(
         nagle: None,
         data_on_syn: None,
         ttl: None,
+        max_burst: None,
         params: Default::default(),
         app: AppConfig::Bulk(bulk::Config::of_bytes(bytes)),
         record: Recording::Off,
@@ -191,6 +194,7 @@ impl<N: Node> Net<N> {
             sent_packets: [0; 2],
             dropper: Box::new(|_, _, _| false),
             drops: 0,
+            marker: Box::new(|_, _, _| false),
             access: None,
         }
     }
@@ -226,6 +230,9 @@ impl<N: Node> Net<N> {
         if is_full || (self.dropper)(from, number, &packet) || self.rng.chance(self.path.loss) {
             self.drops += 1;
             return;
+        }
+        if (self.marker)(from, number, &packet) {
+            mark(&mut packet);
         }
         if self.rng.chance(self.path.corruption) {
             let bit = self.rng.range(0, packet.data.len() as u64 * 8 - 1) as usize;
@@ -293,6 +300,17 @@ impl<N: Node> Net<N> {
         }
         panic!("too many events by {:?}: nothing ends", self.now);
     }
+}
+
+/// Sets CE in the IPv4 header, whose checksum follows (RFC 1624 equation 3).
+fn mark(packet: &mut Packet) {
+    let word = |bytes: &[u8]| u32::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+    let before = word(&packet.data[14..]);
+    packet.data[15] |= 3;
+    let sum = (!word(&packet.data[24..]) & 0xffff) + (!before & 0xffff) + word(&packet.data[14..]);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let checksum = !(((folded & 0xffff) + (folded >> 16)) as u16);
+    packet.data[24..26].copy_from_slice(&checksum.to_be_bytes());
 }
 
 pub fn secs(s: f64) -> Time {

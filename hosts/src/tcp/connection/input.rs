@@ -3,6 +3,7 @@
 use super::{Connection, State};
 use crate::cc::Need;
 use crate::stamp;
+use crate::tcp::ack_control::Report;
 use crate::tcp::options::Options;
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
@@ -229,6 +230,7 @@ impl Connection {
         if ack < self.sender.board.una() {
             return Step::Continue;
         }
+        self.must_echo_mark |= self.settings.reports_window && segment.ecn == Ecn::Ce;
         let is_window_update = self.update_window(segment, start, ack);
         if self.echoes_mark(segment) {
             self.sender.on_ecn_echo(now);
@@ -383,13 +385,28 @@ impl Connection {
             self.receiver.one_way_delay.add(now.saturating_since(sent_at));
         }
         let delay = self.settings.profile.delayed_ack;
-        self.receiver.on_payload(now, start, &segment.payload, delay.is_some());
+        let is_in_order = self.receiver.on_payload(now, start, &segment.payload, delay.is_some());
+        self.control_acks(segment, is_in_order);
         if let (AckDue::Later, Some(delay)) = (self.receiver.due, delay) {
             if !self.timers.is_set(Timer::DelayedAck) {
                 self.timers.set(Timer::DelayedAck, now + delay);
             }
         }
         Step::Continue
+    }
+
+    /// With ACK congestion control the ACK may wait for more segments than two.
+    fn control_acks(&mut self, segment: &Segment<'_>, is_in_order: bool) {
+        let Some(control) = &mut self.receiver.ack_control else { return };
+        let received = self.receiver.buffer.nxt();
+        let report = segment.options.sender_report.and_then(|(acked, window)| {
+            let acked = seq::to_position(self.peer_isn, acked, received)?;
+            Some(Report { acked, window_bytes: window.into() })
+        });
+        let echoes_mark = segment.flags.has(Flags::ECE);
+        let segment_bytes = segment.payload.len();
+        let is_due = control.on_segment(received, segment_bytes, echoes_mark, report, is_in_order);
+        self.receiver.due = if is_due { AckDue::Now } else { AckDue::Later };
     }
 
     /// Congestion marks (RFC 3168 section 6.1.3).

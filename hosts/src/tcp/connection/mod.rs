@@ -67,6 +67,8 @@ pub struct Connection {
     must_send_syn: bool,
     syn_sent_at: Time,
     has_lost_syn: bool,
+    /// A marked ACK arrived, to be echoed with the next segment.
+    must_echo_mark: bool,
     /// The application writes no more.
     is_closing: bool,
     must_probe: bool,
@@ -88,7 +90,11 @@ impl Connection {
             state,
             emitter,
             sender: Sender::new(&settings, tick_phase),
-            receiver: Receiver::new(settings.window_bytes, settings.keeps_content),
+            receiver: Receiver::new(
+                settings.window_bytes,
+                settings.keeps_content,
+                settings.ack_control,
+            ),
             timers: TimerTable::default(),
             isn: rng.u32(),
             peer_isn: 0,
@@ -100,6 +106,7 @@ impl Connection {
             must_send_syn: state == State::SynSent,
             syn_sent_at: Time::ZERO,
             has_lost_syn: false,
+            must_echo_mark: false,
             is_closing: false,
             must_probe: false,
             probed_to: 0,

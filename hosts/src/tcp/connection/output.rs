@@ -63,7 +63,7 @@ impl Connection {
             window_scale: shift,
             sack_permitted: self.has_sack,
             timestamps: self.timestamps(now),
-            sack: SackBlocks::default(),
+            ..Options::default()
         };
         // What came with the peer's SYN is acknowledged with it.
         let ack =
@@ -302,18 +302,23 @@ impl Connection {
     ) {
         let shift = self.peer_shift.map_or(0, |_| self.receiver.shift);
         let is_new = start + u64::from(payload_bytes) == self.sender.board.nxt();
-        let carries_ect = self.has_ecn && payload_bytes > 0 && is_new;
-        let echoes = self.has_ecn && echoes_ce;
+        let mut echoes = self.has_ecn && echoes_ce;
+        if payload_bytes > 0 {
+            echoes |= core::mem::take(&mut self.must_echo_mark);
+        }
+        // RFC 3168 section 6.1.5: retransmissions are not marked as capable.
+        let is_capable =
+            if payload_bytes > 0 { self.has_ecn && is_new } else { self.settings.ack_control };
         let header = Header {
             seq: seq::to_wire(self.isn, start),
             ack: seq::to_wire(self.peer_isn, ack),
             flags: if echoes { flags.with(Flags::ECE) } else { flags },
             window: self.receiver.window(self.sender.mss, shift, ack),
-            // RFC 3168 section 6.1.5: retransmissions are not marked as capable.
-            ecn: if carries_ect { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: if is_capable { Ecn::Ect0 } else { Ecn::NotEct },
             options: Options {
                 timestamps: self.timestamps(now),
                 sack: self.sack_blocks(),
+                sender_report: self.sender_report(payload_bytes),
                 ..Options::default()
             },
         };
@@ -324,6 +329,18 @@ impl Connection {
         self.emitter.finish(packet);
         self.receiver.on_ack_sent();
         self.timers.stop(Timer::DelayedAck);
+    }
+
+    /// What an Asym sender says with its data: the highest ACK it has seen, and its window behind
+    /// that as far as there is data for it.
+    fn sender_report(&self, payload_bytes: u32) -> Option<(u32, u32)> {
+        if !self.settings.reports_window || payload_bytes == 0 {
+            return None;
+        }
+        let una = self.sender.board.una();
+        let edge = self.sender.buffer.end().min(self.sender.window_edge);
+        let window_bytes = edge.saturating_sub(una).min(self.sender.cwnd_bytes());
+        Some((seq::to_wire(self.isn, una), window_bytes.min(u32::MAX.into()) as u32))
     }
 
     fn sack_blocks(&self) -> SackBlocks {

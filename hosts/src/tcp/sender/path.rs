@@ -62,13 +62,17 @@ impl Sender {
 
     /// When the next segment may leave; `None`: now. A pace that is no longer kept holds nothing
     /// back.
-    pub fn paced_until(&self, now: Time) -> Option<Time> {
+    pub fn paced_until(&mut self, now: Time) -> Option<Time> {
         let is_paced = self.cc.pacing_bytes_per_sec().is_some();
-        (is_paced && self.next_send_at > now).then_some(self.next_send_at)
+        let paced = (is_paced && self.next_send_at > now).then_some(self.next_send_at);
+        paced.max(self.burst.poll(now))
     }
 
     /// A segment of `bytes` leaves: the next is held back by as long as it takes at the pace.
     pub(super) fn pace(&mut self, now: Time, bytes: u64) {
+        let window_bytes =
+            self.cc.cwnd_bytes().min(self.window_edge.saturating_sub(self.board.una()));
+        self.burst.on_sent(now, window_bytes / u64::from(self.mss));
         if let Some(rate) = self.cc.pacing_bytes_per_sec() {
             let span_ps = u128::from(bytes) * 1_000_000_000_000 / u128::from(rate.max(1));
             // A minute at most, whatever the model has come to.

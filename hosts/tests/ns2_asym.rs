@@ -1,0 +1,62 @@
+//! ns-2's receivers and senders for asymmetric paths: which ACKs leave when those on the way back
+//! are marked.
+//!
+//! One run of ns 2.35, `ns2/oracle.tcl`: Agent/TCP/Newreno/Asym with packets of 1,012 bytes (ours
+//! carry an option of 12), Agent/TCPSink/Asym, window 30, 8 Mb/s, 50 ms, 4 s; the packets 60 to 160
+//! on the way back are marked (`mark_acks`).
+mod net;
+
+use narrows_common::{Duration, Packet};
+use narrows_hosts::tcp::wire::{self, Ecn};
+use net::{Net, Path, flow, secs};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// How many segments each ACK answers, as (ACKs, segments) of runs alike, and when the thousandth
+/// segment was acknowledged, in seconds.
+fn answered(marked: std::ops::RangeInclusive<u64>) -> (Vec<(u32, u64)>, f64) {
+    let mut net = Net::new(Path::clean(8_000_000, Duration::from_ms(50)), 1);
+    let mut config = flow(1, "Newreno/Asym", "Newreno/Asym", "ns2", None);
+    config.sink = Some("TCPSink/Asym".to_owned());
+    config.window_bytes = Some(30_000);
+    net.marker = Box::new(move |direction, number, _| direction == 1 && marked.contains(&number));
+    let acks = Rc::new(RefCell::new(Vec::new()));
+    let seen = Rc::clone(&acks);
+    net.dropper = Box::new(move |direction, _, packet: &Packet| {
+        let segment = wire::parse(packet).unwrap();
+        if direction == 1 && !segment.flags.has(wire::Flags::SYN) {
+            assert_ne!(segment.ecn, Ecn::NotEct, "its ACKs are capable");
+            seen.borrow_mut().push(segment.ack);
+        }
+        false
+    });
+    net.open(&config);
+    let thousand = |net: &mut Net| net.hosts[0].flow_report(1).unwrap().acked_bytes < 1_000_000;
+    net.run_while(secs(4.0), thousand);
+    let at_s = net.now.as_secs_f64();
+    let acks = acks.borrow();
+    let mut runs: Vec<(u32, u64)> = Vec::new();
+    for pair in acks.windows(2) {
+        let segments = u64::from(pair[1].wrapping_sub(pair[0])) / 1000;
+        match runs.last_mut() {
+            Some((acks, of)) if *of == segments => *acks += 1,
+            _ => runs.push((1, segments)),
+        }
+    }
+    (runs, at_s)
+}
+
+#[test]
+fn marked_acks_become_as_rare_as_ns2s() {
+    let (runs, at_s) = answered(60..=160);
+    let theirs = [(15, 2), (7, 4), (60, 5), (7, 4), (10, 3), (15, 2)];
+    assert_eq!(runs[1..7], theirs, "{runs:?}");
+    assert!(runs[0].1 == 1 && runs[7].1 == 1 && runs.len() == 8, "{runs:?}");
+    assert!((at_s - 3.90255).abs() < 0.0001, "{at_s} s");
+}
+
+#[test]
+fn without_marks_every_segment_is_answered() {
+    let (runs, _) = answered(1..=0);
+    assert!(matches!(runs[..], [(900.., 1)]), "{runs:?}");
+}
