@@ -121,6 +121,7 @@ def port(scenario: Scenario, layout: Layout, end: End) -> Json:
         planned["rate_bps"] = rate_bps
         planned["queue"] = queue_limit(layout, end, queue, rate_bps, "queue")
         counts = settings.scenario.counts
+        planned["discipline"] = settings.scenario.discipline
     wanted = scenario.record.queue
     recorded = settings.scenario is not None
     recorded &= scenario.record.both_directions or settings.forward
@@ -188,6 +189,7 @@ def hosts(layout: Layout) -> list[Json]:
                         "queue_packets": queue_packets,
                         "counts": access.counts,
                     },
+                    "reconstructs_acks": access.reconstruct_acks,
                 },
             }
         )

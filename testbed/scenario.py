@@ -163,6 +163,9 @@ class Port(Model):
     queue: Queue = units.Queue("packets", Fraction(100))
     """The DropTail limit; a `bdp` multiple is rate x base RTT (propagation only, there and back),
     rounded down to whole bytes, and keeps its bytes when an event changes the rate."""
+    discipline: Literal["drop-tail", "ack-filter"] = "drop-tail"
+    """With `ack-filter` a TCP ACK that comes takes the older ones of its connection out of the
+    queue (ns-2's `filteracks_`), for a path back that is too slow for all."""
     loss: Probability = 0.0
     """Probability that the P4 program drops a packet bound for this port."""
     counts: Counts = "frame"
@@ -197,6 +200,9 @@ class Access(Model):
     queue: Queue = units.Queue("packets", Fraction(1000))
     """DropTail, in packets."""
     counts: Counts = "frame"
+    reconstruct_acks: bool = False
+    """A node between link and host takes ACKs of more than two segments apart and spreads them over
+    the time since the last (ns-2's AckRecons), for what an ACK-filtering queue leaves."""
 
     @property
     def queue_packets(self) -> int:

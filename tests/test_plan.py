@@ -120,6 +120,14 @@ window = "20packets"
     assert (ours["recovery"], ours["profile"]) == ("sack", "rfc")
 
 
+def test_keep_alives_and_the_user_timeout_are_in_picoseconds(tmp_path: Path) -> None:
+    keys = 'keep_alive = { idle = "2s", probes = 3 }\nuser_timeout = "90s"\nmax_burst = 4\n'
+    flow = planned(tmp_path, SMALL.replace("[[flow]]\n", f"[[flow]]\n{keys}"))["flows"][0]["flow"]
+    # The interval is Linux's, 75 s.
+    assert flow["keep_alive"] == {"idle_ps": 2 * 10**12, "interval_ps": 75 * 10**12, "probes": 3}
+    assert (flow["user_timeout_ps"], flow["max_burst"]) == (90 * 10**12, 4)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [

@@ -27,15 +27,18 @@ pub enum DropReason {
     EgressProgram,
     /// The program chose a port that does not exist.
     NoSuchPort,
+    /// A later ACK of its connection came to the queue (ACK filtering).
+    AckFilter,
 }
 
 impl DropReason {
     /// Every reason, in the order of their codes.
-    pub const ALL: [DropReason; 4] = [
+    pub const ALL: [DropReason; 5] = [
         DropReason::QueueFull,
         DropReason::IngressProgram,
         DropReason::EgressProgram,
         DropReason::NoSuchPort,
+        DropReason::AckFilter,
     ];
 
     /// The name in tables and summaries.
@@ -45,6 +48,7 @@ impl DropReason {
             DropReason::IngressProgram => "ingress-program",
             DropReason::EgressProgram => "egress-program",
             DropReason::NoSuchPort => "no-such-port",
+            DropReason::AckFilter => "ack-filter",
         }
     }
 }

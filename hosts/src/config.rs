@@ -29,6 +29,9 @@ pub struct HostConfig {
     pub gateway_mac: Mac,
     /// Its link to the switch.
     pub access: AccessConfig,
+    /// A node before it spreads out again what a slow path has left of the ACKs.
+    #[serde(default)]
+    pub reconstructs_acks: bool,
 }
 
 /// A host's link to the switch, the same in both directions.

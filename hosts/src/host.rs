@@ -5,6 +5,7 @@
 //! later, which every ACK does, costs nothing. Output: connections with something to send take
 //! turns, a segment each, in the order in which they became ready.
 
+use crate::ack_reconstruction::AckReconstruction;
 use crate::addr::{Endpoint, Mac};
 use crate::config::{FlowConfig, FlowError, HostConfig, Recording, Settings};
 use crate::report::FlowReport;
@@ -34,6 +35,8 @@ pub struct Host {
     flows: Vec<Flow>,
     /// By our port and the peer's address and port.
     by_ends: FxHashMap<(u16, Endpoint), usize>,
+    /// The node that its packets pass.
+    reconstruction: Option<AckReconstruction>,
     timers: BinaryHeap<Reverse<(Time, usize)>>,
     ready: VecDeque<usize>,
     resets: VecDeque<Packet>,
@@ -71,6 +74,7 @@ impl Host {
             rng,
             flows: Vec::new(),
             by_ends: FxHashMap::default(),
+            reconstruction: config.reconstructs_acks.then(AckReconstruction::default),
             timers: BinaryHeap::new(),
             ready: VecDeque::new(),
             resets: VecDeque::new(),
@@ -160,6 +164,26 @@ impl Host {
 
     /// A packet arrived.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        let is_taken_apart = match &mut self.reconstruction {
+            Some(node) => !node.handle_packet(now, packet),
+            None => false,
+        };
+        if is_taken_apart {
+            self.take_reconstructed(now);
+        } else {
+            self.hand_over(now, packet);
+        }
+    }
+
+    /// The ACKs that are due of those taken apart.
+    fn take_reconstructed(&mut self, now: Time) {
+        while let Some(packet) = self.reconstruction.as_mut().and_then(|node| node.poll_packet(now))
+        {
+            self.hand_over(now, &packet);
+        }
+    }
+
+    fn hand_over(&mut self, now: Time, packet: &Packet) {
         if let Err(reason) = self.take_packet(now, packet) {
             self.discards[reason as usize] += 1;
         }
@@ -219,6 +243,7 @@ impl Host {
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.take_reconstructed(now);
         while let Some(&Reverse((at, index))) = self.timers.peek() {
             if at > now {
                 break;
@@ -248,6 +273,9 @@ impl Host {
         while let Some(index) = self.ready.pop_front() {
             let flow = &mut self.flows[index];
             if flow.connection.poll_transmit(now, packet) {
+                if let Some(node) = &mut self.reconstruction {
+                    node.on_sent(packet);
+                }
                 self.ready.push_back(index);
                 return true;
             }
@@ -259,7 +287,9 @@ impl Host {
 
     /// When [`Host::handle_timeout`] is to be called; a call may find nothing to do.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.timers.peek().map(|&Reverse((at, _))| at)
+        let reconstructed = self.reconstruction.as_ref().and_then(AckReconstruction::poll_timeout);
+        let timer = self.timers.peek().map(|&Reverse((at, _))| at);
+        [timer, reconstructed].into_iter().flatten().min()
     }
 
     /// The rows recorded since they were last drained.

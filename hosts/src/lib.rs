@@ -5,6 +5,7 @@
 //! what a flow may choose, [`AGENTS`] and [`SINKS`] what it may call by ns-2's names.
 
 pub mod access;
+pub mod ack_reconstruction;
 pub mod addr;
 pub mod cc;
 pub mod config;

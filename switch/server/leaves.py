@@ -122,7 +122,7 @@ def count(key: str) -> Callable[[PortState], Value | None]:
 
 def dropped(state: PortState) -> int:
     """Packets that the queue or egress dropped."""
-    return int(state["dropped_queue_full"]) + int(state["dropped_egress"])
+    return sum(int(state[f"dropped_{why}"]) for why in ("queue_full", "egress", "ack_filter"))
 
 
 def limit(kind: str) -> Callable[[PortState], Value | None]:

@@ -38,4 +38,4 @@ pub use switch::{
     CloneSession, ConfigError, Digest, Engine, Replica, Statistics, Switch, SwitchConfig,
     TimestampUnit, Transmit,
 };
-pub use tm::{Counts, PortConfig, PortStatistics, QueueLimit};
+pub use tm::{Counts, Discipline, PortConfig, PortStatistics, QueueLimit};

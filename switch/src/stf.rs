@@ -13,7 +13,7 @@ mod words;
 use crate::control::{DefaultAction, Match, TableEntry};
 use crate::program::{MatchKind, Program};
 use crate::switch::{Engine, Replica, Switch, SwitchConfig, TimestampUnit};
-use crate::tm::{Counts, PortConfig, QueueLimit};
+use crate::tm::{Counts, Discipline, PortConfig, QueueLimit};
 use narrows_common::{Duration, Packet, Rng, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -103,6 +103,7 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
         port,
         rate_bps: None,
         queue: QueueLimit::Packets(1024),
+        discipline: Discipline::DropTail,
         counts: Counts::Frame,
         queues: 8,
         record: false,

@@ -279,7 +279,13 @@ impl Switch {
                 self.give_carried(dropped.carried);
                 self.recycle(dropped.packet);
             }
-            None => self.drain(at, port),
+            None => {
+                while let Some(superseded) = self.tm.thrown_out.pop() {
+                    self.give_carried(superseded.carried);
+                    self.recycle(superseded.packet);
+                }
+                self.drain(at, port);
+            }
         }
     }
 

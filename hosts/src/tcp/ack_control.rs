@@ -38,12 +38,14 @@ pub struct AckControl {
     lowered_at: u64,
 }
 
-impl AckControl {
+impl Default for AckControl {
     /// Every segment is answered.
-    pub fn new() -> Self {
+    fn default() -> Self {
         AckControl { factor: 1, pending: 0, seen: 0, raised_at: 0, lowered_at: 0 }
     }
+}
 
+impl AckControl {
     /// A segment arrived, `received` being what is there in order with it. `echoes_mark`: an ACK was
     /// marked on its way. Returns whether the ACK is due now.
     pub fn on_segment(
@@ -85,7 +87,7 @@ mod tests {
 
     /// Segments of a window of 20, each echoing a mark or not; how many each ACK answers.
     fn answered(marks: &[bool]) -> Vec<u64> {
-        let mut control = AckControl::new();
+        let mut control = AckControl::default();
         let (mut acks, mut waiting) = (Vec::new(), 0);
         for (n, &mark) in marks.iter().enumerate() {
             let n = n as u64;
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_for_more_than_half_the_window_or_out_of_order() {
-        let mut control = AckControl { factor: 5, ..AckControl::new() };
+        let mut control = AckControl { factor: 5, ..AckControl::default() };
         let report = |window| Some(Report { acked: 0, window_bytes: window * MSS });
         control.raised_at = u64::MAX;
         assert!(!control.on_segment(1, 1000, false, report(7), true));

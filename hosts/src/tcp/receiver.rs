@@ -88,7 +88,7 @@ impl Receiver {
             early_ack: None,
             echoes_ce: false,
             last_delivered_at: None,
-            ack_control: ack_control.then(AckControl::new),
+            ack_control: ack_control.then(AckControl::default),
             duplicate: None,
         }
     }

@@ -269,6 +269,17 @@ pub fn parse(packet: &Packet) -> Result<Segment<'_>, Discard> {
     })
 }
 
+/// Gives a segment that [`parse`] has taken another acknowledgment number (RFC 1624 equation 3).
+pub fn set_ack(packet: &mut Packet, ack: u32) {
+    let tcp_at = ETHERNET_BYTES + usize::from(packet.data[ETHERNET_BYTES] & 0xf) * 4;
+    let tcp = &mut packet.data[tcp_at..];
+    let inverse = |bytes: &[u8]| checksum::sum(&bytes.iter().map(|byte| !byte).collect::<Vec<_>>());
+    let rest = inverse(&tcp[16..18]) + inverse(&tcp[8..12]);
+    tcp[8..12].copy_from_slice(&ack.to_be_bytes());
+    let sum = !checksum::fold(rest + checksum::sum(&tcp[8..12]));
+    tcp[16..18].copy_from_slice(&sum.to_be_bytes());
+}
+
 /// What changes from one segment of a connection to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Header {

@@ -122,6 +122,7 @@ pub fn host_config(n: u8) -> HostConfig {
             queue_packets: None,
             counts: Counts::Ip,
         },
+        reconstructs_acks: false,
     }
 }
 

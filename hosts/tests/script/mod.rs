@@ -149,7 +149,7 @@ pub fn show(packet: &Packet) -> String {
         line += &format!(" ack {}", segment.ack.wrapping_sub(PEER_ISN));
     }
     line += &format!(" win {}", segment.window);
-    let Options { mss, window_scale, sack_permitted, timestamps, sack } = segment.options;
+    let Options { mss, window_scale, sack_permitted, timestamps, sack, .. } = segment.options;
     let mut options = Vec::new();
     options.extend(mss.map(|mss| format!("mss {mss}")));
     options.extend(window_scale.map(|shift| format!("wscale {shift}")));

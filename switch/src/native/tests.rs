@@ -5,7 +5,7 @@ use crate::control::{Match, TableEntry};
 use crate::externs::hash::Algorithm;
 use crate::program::{Case, KeyField, MatchKind, Program};
 use crate::switch::{CloneSession, Engine, Replica, Switch, SwitchConfig, TimestampUnit};
-use crate::tm::{Counts, PortConfig, QueueLimit};
+use crate::tm::{Counts, Discipline, PortConfig, QueueLimit};
 use narrows_common::{Duration, Packet, Rng, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         // One in two has a queue.
         rate_bps: (port % 2 == 1).then_some(1_000_000_000),
         queue: QueueLimit::Packets(4),
+        discipline: Discipline::DropTail,
         counts: Counts::Frame,
         queues: 2,
         record: true,

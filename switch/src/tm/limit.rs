@@ -3,6 +3,17 @@
 use narrows_common::{Bytes, Rate};
 use serde::Deserialize;
 
+/// What a queue does with a packet that it has room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discipline {
+    /// It is stored.
+    #[default]
+    DropTail,
+    /// It is stored, and the ACKs go that it supersedes.
+    AckFilter,
+}
+
 /// The limit of one DropTail queue. A packet that would exceed it is dropped, except where the
 /// port is idle and nothing waits: such a packet is not queued at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

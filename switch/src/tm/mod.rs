@@ -5,14 +5,15 @@
 //! enqueued and dequeued at one instant. Where a departure and an arrival fall on the same
 //! instant, the departure comes first.
 
+mod ack_filter;
 mod limit;
 mod queue;
 
-pub use limit::{Counts, QueueLimit};
+pub use limit::{Counts, Discipline, QueueLimit};
 pub(crate) use queue::{Item, Label};
 
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
-use narrows_common::{Bytes, Duration, Line, Rate, Time};
+use narrows_common::{Bytes, Duration, Line, Packet, Rate, Time};
 use queue::Queue;
 use serde::Deserialize;
 use std::cmp::Reverse;
@@ -29,6 +30,9 @@ pub struct PortConfig {
     pub rate_bps: Option<u64>,
     /// The limit of each of its queues.
     pub queue: QueueLimit,
+    /// What its queues do beside keeping to the limit.
+    #[serde(default)]
+    pub discipline: Discipline,
     /// What counts against rate and limit.
     pub counts: Counts,
     /// Strict priorities; `standard_metadata.priority` chooses, a higher value is served first.
@@ -59,6 +63,8 @@ pub struct PortStatistics {
     pub dropped_queue_full: u64,
     /// Packets that the program's egress dropped, after their dequeue.
     pub dropped_egress: u64,
+    /// ACKs that a later one superseded, after their dequeue.
+    pub dropped_ack_filter: u64,
     /// Packets whose transmission began.
     pub transmitted: u64,
     /// Bytes of these that count against the rate.
@@ -78,6 +84,7 @@ pub(crate) struct Port {
     pub number: u16,
     line: Option<Line>,
     limit: QueueLimit,
+    discipline: Discipline,
     pub counts: Counts,
     /// The first is served first.
     queues: Vec<Queue>,
@@ -128,6 +135,8 @@ pub(crate) struct TrafficManager {
     pub records: Vec<QueueRecord>,
     record: bool,
     numbered: u64,
+    /// Packets that a queue has thrown out, to be taken.
+    pub thrown_out: Vec<Item>,
 }
 
 const NO_PORT: u32 = u32::MAX;
@@ -143,6 +152,7 @@ impl TrafficManager {
             number: config.port,
             line: config.rate_bps.map(|bps| Line::new(Rate::from_bps(bps))),
             limit: config.queue,
+            discipline: config.discipline,
             counts: config.counts,
             queues: (0..config.queues).map(|_| Queue::default()).collect(),
             record: config.record,
@@ -157,6 +167,7 @@ impl TrafficManager {
             records: vec![],
             record,
             numbered: 0,
+            thrown_out: vec![],
         }
     }
 
@@ -229,6 +240,10 @@ impl TrafficManager {
                 return Some(item);
             }
         }
+        let ack = match found.discipline {
+            Discipline::DropTail => None,
+            Discipline::AckFilter => ack_filter::pure_ack(&item.packet),
+        };
         found.queues[queue].push(item);
         let statistics = &mut found.statistics;
         statistics.enqueued += 1;
@@ -236,7 +251,28 @@ impl TrafficManager {
         statistics.depth_max_packets = statistics.depth_max_packets.max(packets);
         statistics.depth_max_bytes = statistics.depth_max_bytes.max(bytes);
         self.note(port, queue, at, QueueEvent::Enqueue, label, Duration::ZERO);
+        if let Some(ack) = ack {
+            let is_superseded = |packet: &Packet| ack_filter::is_superseded(packet, ack);
+            while let Some(item) = self.ports[port].queues[queue].take_out(is_superseded) {
+                self.note_dequeue(at, port, queue, &item);
+                self.ports[port].statistics.dropped_ack_filter += 1;
+                let event = QueueEvent::Drop(DropReason::AckFilter);
+                self.note(port, queue, at, event, item.label, Duration::ZERO);
+                self.thrown_out.push(item);
+            }
+        }
         None
+    }
+
+    /// A packet has left its queue.
+    #[inline]
+    fn note_dequeue(&mut self, at: Time, port: usize, queue: usize, item: &Item) {
+        self.ports[port].statistics.dequeued += 1;
+        let sojourn = at.saturating_since(item.enqueued_at);
+        let waited = &mut self.ports[port].waited;
+        waited.0 += u128::from(sojourn.as_ps());
+        waited.1 += u128::from(sojourn.as_ps()) * u128::from(item.label.length.get());
+        self.note(port, queue, at, QueueEvent::Dequeue, item.label, sojourn);
     }
 
     /// The next packet of a port whose line is free; otherwise the port is due when it will be.
@@ -274,12 +310,7 @@ impl TrafficManager {
         let queue = queues.iter().position(|queue| queue.packets() > 0)?;
         let item = queues[queue].pop()?;
         let depth_after = queues[queue].packets() as u32;
-        self.ports[port].statistics.dequeued += 1;
-        let sojourn = at.saturating_since(item.enqueued_at);
-        let waited = &mut self.ports[port].waited;
-        waited.0 += u128::from(sojourn.as_ps());
-        waited.1 += u128::from(sojourn.as_ps()) * u128::from(item.label.length.get());
-        self.note(port, queue, at, QueueEvent::Dequeue, item.label, sojourn);
+        self.note_dequeue(at, port, queue, &item);
         Some(Dequeued { port, queue, at, item, depth_after })
     }
 

@@ -47,6 +47,14 @@ impl Queue {
         Some(item)
     }
 
+    /// Takes out the first packet of which this holds.
+    pub(crate) fn take_out(&mut self, is_out: impl Fn(&Packet) -> bool) -> Option<Item> {
+        let at = self.items.iter().position(|item| is_out(&item.packet))?;
+        let item = self.items.remove(at)?;
+        self.bytes -= item.label.length;
+        Some(item)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Item> {
         self.items.iter()
     }

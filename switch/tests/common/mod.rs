@@ -3,8 +3,8 @@
 
 use narrows_common::{Packet, Rng};
 use narrows_switch::{
-    Counts, Engine, Match, PortConfig, Program, QueueLimit, Switch, SwitchConfig, TableEntry,
-    TimestampUnit,
+    Counts, Discipline, Engine, Match, PortConfig, Program, QueueLimit, Switch, SwitchConfig,
+    TableEntry, TimestampUnit,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -27,7 +27,15 @@ pub fn bottleneck_program() -> Arc<Program> {
 }
 
 pub fn port(port: u16, rate_bps: Option<u64>, queue: QueueLimit) -> PortConfig {
-    PortConfig { port, rate_bps, queue, counts: Counts::Frame, queues: 1, record: true }
+    PortConfig {
+        port,
+        rate_bps,
+        queue,
+        discipline: Discipline::DropTail,
+        counts: Counts::Frame,
+        queues: 1,
+        record: true,
+    }
 }
 
 pub fn config(ports: Vec<PortConfig>) -> SwitchConfig {

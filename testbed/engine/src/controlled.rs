@@ -224,6 +224,7 @@ impl Controlled {
             dequeued: before.dequeued + now.dequeued,
             dropped_queue_full: before.dropped_queue_full + now.dropped_queue_full,
             dropped_egress: before.dropped_egress + now.dropped_egress,
+            dropped_ack_filter: before.dropped_ack_filter + now.dropped_ack_filter,
             transmitted: before.transmitted + now.transmitted,
             transmitted_bytes: before.transmitted_bytes + now.transmitted_bytes,
             depth_max_packets: before.depth_max_packets.max(now.depth_max_packets),

@@ -208,9 +208,10 @@ impl BottleneckSummary {
             enqueued: counts.enqueued,
             dequeued: counts.dequeued,
             queued: counts.waiting_packets,
-            dropped: counts.dropped_queue_full + counts.dropped_egress,
+            dropped: counts.dropped_queue_full + counts.dropped_egress + counts.dropped_ack_filter,
             drops: named(&[
                 (DropReason::QueueFull, counts.dropped_queue_full),
+                (DropReason::AckFilter, counts.dropped_ack_filter),
                 (DropReason::EgressProgram, counts.dropped_egress),
             ]),
         }

@@ -53,6 +53,7 @@ impl PySwitch {
         dict.set_item("enqueued", done.enqueued)?;
         dict.set_item("dequeued", done.dequeued)?;
         dict.set_item("dropped_queue_full", done.dropped_queue_full)?;
+        dict.set_item("dropped_ack_filter", done.dropped_ack_filter)?;
         dict.set_item("dropped_egress", done.dropped_egress)?;
         dict.set_item("transmitted", done.transmitted)?;
         dict.set_item("transmitted_bytes", done.transmitted_bytes)?;
