@@ -64,6 +64,7 @@ class Connection:
         self.flow: int = planned["flow"]["id"]
         self.host, self.peer = host, planned["to"]
         self.is_sender = host == planned["from"]
+        self.window_bytes: int | None = planned["flow"]["window_bytes"]
         self.has_messages = planned["flow"]["app"]["kind"] != "bulk"
         self.is_open = self.has_ended = False
         self.probed_ps = -PROBE_PS
@@ -164,6 +165,7 @@ class Connection:
             except BlockingIOError:
                 break
             self.engine.handle_arrived(self.driver.now_ps(), self.host, self.flow, data)
+            self.clamp()
             if not data:
                 self.has_ended = True
                 self.send()
@@ -173,6 +175,12 @@ class Connection:
         if self.has_messages:
             # Whoever of the host's applications answers, or sends on.
             self.driver.send_ready(self.host)
+
+    def clamp(self) -> None:
+        """Offers no more than the flow's window: Linux forgets that when it has seen a segment."""
+        option = (socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP)
+        if self.window_bytes and self.socket.getsockopt(*option) != self.window_bytes:
+            self.socket.setsockopt(*option, self.window_bytes)
 
     def sample(self) -> None:
         """Tells what the kernel knows."""
