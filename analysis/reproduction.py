@@ -64,10 +64,12 @@ def write(content: Json, runs: Mapping[str, Sequence[Run]], directory: Path) -> 
 def page(content: Json, plots: Sequence[Plot]) -> Page:
     """The page of a reproduction."""
     total = sum(each["runs"] for each in content["experiments"])
-    lead = f"{content['reference']}. {len(content['experiments'])} experiments, {total} runs."
+    count = len(content["experiments"])
+    lead = f"{content['reference']}. {count} experiment{'s' * (count > 1)}, {total} runs."
     sections = [
         Section("Claims", list(claims(content))),
-        Section("Published and ours", [*picks(content), numbers(content)]),
+        *picks(content),
+        Section("Published and ours", [numbers(content)]),
         Section("Where it differs, and why", list(findings(content))),
         Section("What the paper leaves open", list(assumptions(content))),
         Section("Figures", plots),
@@ -93,7 +95,7 @@ def claims(content: Json) -> Iterator[Block]:
     yield Table([Column(title) for title in columns], rows)
     for claim in content["claims"]:
         title = f"Judged by: {claim['claim']}"
-        yield Details(title, [Lines(claim["evidence"].split("; "))])
+        yield Details(title, [parts_of(claim["evidence"])])
     yield Text(
         "A claim is judged with the assumptions as taken and again under each alternative that "
         "changes its experiments. Values of several runs are means with the half-width of their "
@@ -136,19 +138,25 @@ def numbers(content: Json) -> Block:
     return Table(columns, rows)
 
 
-def picks(content: Json) -> Iterator[Block]:
+def picks(content: Json) -> Iterator[Section]:
     """What the paper chooses, and what the runs would."""
     rows: list[list[Value]] = [
         [each["source"], each["what"], each["published"], each["ours"]] for each in content["picks"]
     ]
     if rows:
-        yield Table([Column(title) for title in ("Source", "What", "Published", "Ours")], rows)
+        columns = [Column(title) for title in ("Source", "Best", "Published", "Ours")]
+        yield Section("The best", [Table(columns, rows)])
 
 
 def findings(content: Json) -> Iterator[Block]:
     """A section per finding."""
     for each in content["findings"]:
-        yield Section(each["title"], [Text(each["text"]), Text(each["evidence"], "small")])
+        yield Section(each["title"], [Text(each["text"]), parts_of(each["evidence"])])
+
+
+def parts_of(evidence: str) -> Block:
+    """A sentence of evidence, its parts a line each."""
+    return Lines(evidence.split("; "))
 
 
 def assumptions(content: Json) -> Iterator[Block]:

@@ -15,6 +15,7 @@ from analysis.load import Run
 from testbed import points
 from testbed.reproduce import PAPERS
 from testbed.reproduce.execute import available, merged, reproduce
+from testbed.reproduce.found import NotRunError, Values
 from testbed.reproduce.judge import numbers_row, verdict
 from testbed.reproduce.paper import (
     Alternative,
@@ -48,6 +49,14 @@ def test_a_verdict_is_what_all_answers_say(
     answers: dict[str, str], says: str, depends: list[str]
 ) -> None:
     assert verdict(answers) == (says, depends)
+
+
+def test_a_value_that_no_run_has_is_not_run() -> None:
+    """So that a failed run leaves a claim open and the report is written."""
+    values = Values({"a": Estimate(1.0, 0.0, 1)})
+    assert values["a"].mean == 1.0
+    with pytest.raises(NotRunError, match="no run at b"):
+        values["b"]
 
 
 def test_an_interval_is_students() -> None:

@@ -17,6 +17,13 @@ class NotRunError(Exception):
     """A value was asked for that no run has: left out by `--quick`, missing here, or failed."""
 
 
+class Values(dict[Any, Estimate]):
+    """Estimates by a swept key's values; asking for one that no run has is a `NotRunError`."""
+
+    def __missing__(self, key: Any) -> Estimate:
+        raise NotRunError(f"no run at {key}")
+
+
 @dataclass(frozen=True)
 class Found:
     """The finished runs of each experiment, under one set of assumptions."""
@@ -46,11 +53,9 @@ class Found:
             raise NotRunError(f"{experiment}: {quantity.title} has no value at {point}")
         return quantity.over_runs(known)
 
-    def values(
-        self, quantity: Quantity, experiment: str, by: str, **point: Any
-    ) -> dict[Any, Estimate]:
+    def values(self, quantity: Quantity, experiment: str, by: str, **point: Any) -> Values:
         """A quantity at every value of a swept key that has runs, in the sweep's order."""
-        found = {}
+        found = Values()
         for key in self.swept(experiment, by):
             try:
                 found[key] = self.value(quantity, experiment, **{by: key}, **point)
