@@ -25,7 +25,7 @@ TARGETS = {
     "sim": "the software P4 target and our TCP under a virtual clock",
     "dpdk": "the same on DPDK ports, in real time",
     "bmv2": "simple_switch_grpc (not there yet)",
-    "tofino": "a Tofino switch (not there yet)",
+    "tofino": "a Tofino switch, which is set up; the hosts on its cards are not there yet",
 }
 HOSTS = {
     "narrows": "our TCP",
@@ -88,6 +88,10 @@ def parser() -> argparse.ArgumentParser:
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786",
     )  # fmt: skip
     run.add_argument("--resume", action="store_true", help="keep finished runs that are the same")
+    run.add_argument(
+        "--lab", type=Path, metavar="FILE",
+        help="with --target tofino: lab.toml, its switch, ports and cards (docs/hardware.md)",
+    )  # fmt: skip
     run.add_argument("--no-figures", action="store_true", help="draw none")
     run.set_defaults(command=run_scenario)
 
@@ -150,6 +154,8 @@ def run_scenario(options: argparse.Namespace) -> int:
     """`narrows run`."""
     from testbed import process
 
+    if options.target == "tofino":
+        return set_up_lab(options)
     if options.target not in ("sim", "dpdk"):
         what = "is not there yet; sim and dpdk are"
         raise InputError("--target", [Problem(options.target, what)])
@@ -166,6 +172,31 @@ def run_scenario(options: argparse.Namespace) -> int:
     # The first worker starts up while the scenario is read.
     with process.spare() as spare:
         return run_points(options, spare)
+
+
+def set_up_lab(options: argparse.Namespace) -> int:
+    """`narrows run --target tofino`: the switch as the scenario says, and no hosts yet."""
+    from controller.client import ControllerError
+    from controller.drivers import DriverError
+    from testbed import lab, points, tofino
+    from testbed.plan import make_plan
+
+    path, source = lab_file(options), str(options.scenario)
+    bench = lab.read(path)
+    read = points.read(options.scenario, [points.parse_setting(text) for text in options.settings])
+    if len(read) != 1:
+        what = f"has {len(read)} points; expected one (--set)"
+        raise InputError(source, [Problem("sweep", what)])
+    scenario = read[0].scenario
+    lab.check(bench, path, source, scenario)
+    try:
+        for line in tofino.prepare(bench, make_plan(scenario, source, bench.device_ports)):
+            print(line)
+    except (ControllerError, DriverError) as error:
+        print(f"narrows: {error}", file=sys.stderr)
+        return FAILED
+    what = "its switch is set up; the hosts on its cards can't be run yet"
+    raise InputError("--target", [Problem(options.target, what)])
 
 
 def run_points(options: argparse.Namespace, spare: Spare) -> int:

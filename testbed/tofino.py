@@ -1,11 +1,8 @@
-"""A run on a Tofino: the switch set up over BfRuntime as the plan has it, its events carried out,
-and what its queues did read back. Its hosts are those of `testbed.lab`'s cards.
-"""
+"""A lab's Tofino, set up over BfRuntime as a plan has it."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -69,11 +66,16 @@ async def links(driver: BfrtDriver, lab: Lab) -> None:
             waited_s += POLL_S
 
 
-async def queues(tofino: Controlled, plan: Json) -> list[Json]:
-    """What the queues of the ports with rates have done since they were set up."""
-    [planned] = plan["switches"]
+def prepare(lab: Lab, plan: Json) -> list[str]:
+    """Sets the lab's switch up; a line for each rate and limit. Raises `DriverError`."""
+
+    async def task() -> list[Json]:
+        async with connected(lab) as tofino:
+            return await set_up(tofino, lab, plan)
+
     return [
-        {"port": port["port"], **dataclasses.asdict(await tofino.driver.queue_state(port["port"]))}
-        for port in planned["config"]["ports"]
-        if port["rate_bps"] is not None
+        f"port {one['port']}: {name.removesuffix('_bps')} {one[name]}, in force {one['in_force']}"
+        for one in asyncio.run(task())
+        for name in ("rate_bps", "queue")
+        if name in one
     ]
