@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testbed import calibrate, pktgen, switchd
+from testbed import calibrate, hostd, pktgen, switchd
 from testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
@@ -87,6 +87,10 @@ def parser() -> argparse.ArgumentParser:
         "--scheduler", metavar="ADDRESS",
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786",
     )  # fmt: skip
+    run.add_argument(
+        "--processes", action="store_true",
+        help="with --target dpdk: switches and hosts in a process each, joined by shared memory",
+    )  # fmt: skip
     run.add_argument("--resume", action="store_true", help="keep finished runs that are the same")
     run.add_argument(
         "--lab", type=Path, metavar="FILE",
@@ -140,6 +144,7 @@ def parser() -> argparse.ArgumentParser:
     listing.set_defaults(command=list_what)
 
     switchd.add_command(commands)
+    hostd.add_command(commands)
     calibrate.add_command(commands)
     pktgen.add_command(commands)
 
@@ -164,6 +169,11 @@ def run_scenario(options: argparse.Namespace) -> int:
         options.jobs = 1
     if options.hosts != "narrows" and options.target == "sim":
         raise InputError("--hosts", [Problem(options.hosts, "is in real time: --target dpdk")])
+    if options.processes and (options.target, options.hosts) != ("dpdk", "narrows"):
+        problem = Problem(
+            f"{options.target}, {options.hosts}", "only our hosts on dpdk can have one"
+        )
+        raise InputError("--processes", [problem])
     if options.jobs < 1:
         raise InputError("--jobs", [Problem(str(options.jobs), "expected at least 1")])
     if options.scheduler and options.target != "sim":
@@ -201,8 +211,11 @@ def set_up_lab(options: argparse.Namespace) -> int:
 
 def run_points(options: argparse.Namespace, spare: Spare) -> int:
     """Runs the scenario's points and shows what came of them."""
-    from testbed import catalogue, points, runs, show
+    from testbed import catalogue, dpdk, points, runs, show
 
+    real_time = None
+    if options.target == "dpdk":
+        real_time = dpdk.RealTime(dpdk.setup(), options.processes)
     settings = [points.parse_setting(text) for text in options.settings]
     if options.seed is not None:
         settings.append(("seed", options.seed))
@@ -210,7 +223,7 @@ def run_points(options: argparse.Namespace, spare: Spare) -> int:
     try:
         read = points.read(source, settings)
         figures = check_figures(str(source), read[0].scenario.report.figures)
-        todo = runs.jobs(source, read, options.out, options.target, options.hosts)
+        todo = runs.jobs(source, read, options.out, options.target, options.hosts, real_time)
     except catalogue.EngineMissingError as error:
         print(f"narrows: {error}", file=sys.stderr)
         return FAILED

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,40 @@ class Setup:
         """As the engine reads it."""
         fields: dict[str, Any] = {"hugepages": self.hugepages, "memory_mib": self.memory_mib}
         return json.dumps(fields | {"pci": self.pci, "mbufs": self.mbufs, "idle": self.idle})
+
+
+@dataclass(frozen=True)
+class RealTime:
+    """How a run in real time is done."""
+
+    setup: Setup
+    processes: bool = False
+    """Switches and hosts in a process each, joined by memif."""
+    devices: dict[str, str] = field(default_factory=dict)
+    """Of `narrows host`: by the names of the wires that end here."""
+    begin_s: float | None = None
+    """When it begins, in seconds since 1970; at once without."""
+
+    def as_json(self) -> dict[str, Any]:
+        """What the worker reads."""
+        fields: dict[str, Any] = {"setup": self.setup.as_text(), "processes": self.processes}
+        return fields | {"devices": self.devices, "begin_s": self.begin_s}
+
+
+def begin_at(begin_s: float | None) -> Callable[[int], tuple[int, int] | None]:
+    """For the engine: when its clock begins, on the clock that a machine's processes share. It
+    raises `TimeoutError` where that is past.
+    """
+
+    def meet(rate: int) -> tuple[int, int] | None:
+        if begin_s is None:
+            return None
+        ahead_ns = round(begin_s * 1e9) - time.time_ns()
+        if ahead_ns < 0:
+            raise TimeoutError(f"--begin was {-ahead_ns / 1e9:.1f} s ago when all ports were up")
+        return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) + ahead_ns, rate
+
+    return meet
 
 
 def add_options(add: Any) -> None:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from testbed import catalogue
+from testbed.dpdk import RealTime
+from testbed.dpdk import setup as dpdk_setup
 from testbed.linux import run as linux
 from testbed.linux.hosts import versions
 from testbed.plan import expected_ps, make_plan, program_path
@@ -46,6 +48,8 @@ class Job:
     final: Path
     expected_ps: int
     """About how long it lasts in simulated time."""
+    real_time: RealTime | None = None
+    """How it is done in real time; None in virtual time."""
 
     @property
     def partial(self) -> Path:
@@ -55,7 +59,9 @@ class Job:
     def as_text(self) -> str:
         """What the worker reads."""
         fields = {"plan": self.plan, "record": self.record}
-        return json.dumps(fields | {"partial": str(self.partial), "final": str(self.final)})
+        places = {"partial": str(self.partial), "final": str(self.final)}
+        real_time = self.real_time and self.real_time.as_json()
+        return json.dumps({**fields, **places, "real_time": real_time})
 
 
 @dataclass(frozen=True)
@@ -80,11 +86,18 @@ class Display(Protocol):
 
 
 def jobs(
-    source: Path, points: Sequence[Point], out: Path, target: str, hosts: str = "narrows"
+    source: Path,
+    points: Sequence[Point],
+    out: Path,
+    target: str,
+    hosts: str = "narrows",
+    real_time: RealTime | None = None,
 ) -> list[Job]:
     """The runs of a scenario's points. Raises `InputError` where a point cannot be planned, or its
     hosts can't be the kernel's.
     """
+    if target == "dpdk" and real_time is None:
+        real_time = RealTime(dpdk_setup())
     made = []
     program = program_path(points[0].scenario, str(source))
     try:
@@ -109,7 +122,7 @@ def jobs(
         }
         final = out / source.stem / point.name
         expected = expected_ps(point.scenario, plan)
-        made.append(Job(point.name, json.dumps(plan), record, final, expected))
+        made.append(Job(point.name, json.dumps(plan), record, final, expected, real_time))
     return made
 
 

@@ -113,17 +113,18 @@ def results_table(title: str, outcomes: Sequence[Outcome]) -> Table:
         if summary is None:
             table.add_row(outcome.job.name, *["-"] * 8)
             continue
-        queue = summary["bottleneck"]
-        delay_ms = queue["queue_delay_ms"]
+        # A run of hosts alone has no queue.
+        queue = summary.get("bottleneck") or {}
+        delay_ms = queue.get("queue_delay_ms")
         table.add_row(
             outcome.job.name,
             f"{goodput_bps(summary) / 1e6:.3f}",
-            f"{100 * queue['utilization']:.2f}",
+            f"{100 * queue['utilization']:.2f}" if queue else "-",
             completion(summary),
             f"{delay_ms['mean']:.2f}" if delay_ms else "-",
             f"{delay_ms['p95']:.2f}" if delay_ms else "-",
-            f"{queue['queue_packets_mean']:.1f}",
-            str(queue["dropped"]),
+            f"{queue['queue_packets_mean']:.1f}" if queue else "-",
+            str(queue["dropped"]) if queue else "-",
             f"{summary['jain']:.4f}",
         )
     return table

@@ -21,17 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from controller.client import ControllerError
-from controller.drivers import DriverError
-from testbed import catalogue, dpdk
+from testbed import catalogue, dpdk, processes
 from testbed.control import set_up
 from testbed.files import publish, write_json
-
-Json = dict[str, Any]
-
-
-class SocketsError(Exception):
-    """Hosts with the kernel's TCP could not be had, or did not do what they should."""
+from testbed.saying import Json, SocketsError, say, telling
 
 
 def main() -> int:
@@ -39,50 +32,53 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
         job = json.loads(line)
-        if do(job) != 0:
-            return 1
+        do(job)
         if job["record"]["target"] != "sim":
             break
     return 0
 
 
-def do(job: Json) -> int:
-    """Runs a job and puts the result in place; 1 when nobody listens any more."""
+def do(job: Json) -> None:
+    """Runs a job and puts the result in place; ends the process when nobody listens any more."""
     partial, final = Path(job["partial"]), Path(job["final"])
     engine = catalogue.engine()
     partial.mkdir(parents=True)
     try:
-        summary = run(engine, job["plan"], job["record"], partial)
-        write_json(partial / "run.json", run_record(job["record"], summary))
-        before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        publish(partial, final)
-        signal.signal(signal.SIGTERM, before)
-    except engine.Cancelled:
-        return 1
-    except (engine.PlanError, ControllerError, DriverError) as error:
-        return say({"refused": str(error)})
-    except (engine.RunError, engine.DeviceError, SocketsError) as error:
-        return say({"failed": str(error)})
-    except OSError as error:
-        return say({"failed": f"cannot write the results: {error}"})
+        with telling(engine):
+            summary = carry_out(engine, job, partial)
+            write_json(partial / "run.json", run_record(job["record"], summary))
+            before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            publish(partial, final)
+            signal.signal(signal.SIGTERM, before)
+            say({"summary": summary})
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return say({"summary": summary})
 
 
-def run(engine: Any, plan: str, record: Json, directory: Path) -> Json:
-    """Runs a plan on the target that its record names; returns the summary."""
-    # The state is there before the run's clock begins.
-    switches = set_up(engine, json.loads(plan))
-    if record["target"] == "sim":
-        return dict(engine.run(plan, str(directory), report_progress, switches))
+def carry_out(engine: Any, job: Json, out: Path) -> Json:
+    """Runs a job, its tables going to `out`; returns the summary."""
+    plan, real_time, hosts = job["plan"], job["real_time"], job["record"]["hosts"]
+    if real_time is None:
+        # The state is there before the run's clock begins.
+        switches = set_up(engine, json.loads(plan))
+        return dict(engine.run(plan, str(out), report_progress, switches))
+    setup, devices = real_time["setup"], real_time["devices"]
+    if real_time["processes"]:
+        summary = processes.run(engine, plan, setup, out, report_progress)
+        write_summary(out / "summary.json", summary)
+        return summary
+    ready = None if devices else set_up(engine, json.loads(plan))
+    meet = dpdk.begin_at(real_time["begin_s"])
 
-    def real_time(sockets: Any, progress: Callable[[Json], bool]) -> Json:
-        setup = dpdk.setup().as_text()
-        return dict(engine.run_real_time(plan, str(directory), setup, progress, switches, sockets))
+    def run(sockets: Any, progress: Callable[[Json], bool]) -> Json:
+        return dict(
+            engine.run_real_time(
+                plan, str(out), setup, progress, ready, sockets, devices=devices, meet=meet
+            )
+        )
 
-    if record["hosts"] == "narrows":
-        return real_time(None, report_progress)
+    if hosts == "narrows":
+        return run(None, report_progress)
     # Only here, since they bring the scenario's schema, which takes as long as all the rest.
     from testbed.linux import run as linux
     from testbed.linux.namespaces import PlumbingError
@@ -91,10 +87,10 @@ def run(engine: Any, plan: str, record: Json, directory: Path) -> Json:
     # What was made for the run is taken away when it is stopped, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        summary = linux.run(engine, json.loads(plan), record["hosts"], real_time, report_progress)
+        summary = linux.run(engine, json.loads(plan), hosts, run, report_progress)
     except (PlumbingError, VariantError) as error:
         raise SocketsError(str(error)) from None
-    write_summary(directory / "summary.json", summary)
+    write_summary(out / "summary.json", summary)
     return summary
 
 
@@ -106,16 +102,6 @@ def write_summary(path: Path, summary: Json) -> None:
 def report_progress(progress: Json) -> bool:
     """Passes the engine's progress on; False, which stops the run, when nobody listens."""
     return say({"progress": progress}) == 0
-
-
-def say(message: Json) -> int:
-    """Writes one line; 1 when the parent is gone."""
-    try:
-        print(json.dumps(message), flush=True)
-    except BrokenPipeError:
-        sys.stdout = None
-        return 1
-    return 0
 
 
 def run_record(record: Json, summary: Json) -> Json:

@@ -7,12 +7,15 @@ limits is void.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -37,11 +40,15 @@ set = { bottleneck = { rate = "2Mbps" } }
 """
 
 
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+IN_PROCESSES = pytest.mark.parametrize("processes", [(), ("--processes",)], ids=["one", "two"])
+
+
+@pytest.fixture(scope="module", params=[(), ("--processes",)], ids=["one", "two"])
+def real(tmp_path_factory: pytest.TempPathFactory, request: Any) -> RunDirectory:
     directory = tmp_path_factory.mktemp("real")
     source = write(directory, TWO_FLOWS + WIDE + EVENT)
-    ran = narrows("run", source, "--target", "dpdk", "--out", directory, "--no-figures")
+    arguments = ["--target", "dpdk", *request.param, "--out", str(directory), "--no-figures"]
+    ran = narrows("run", source, *arguments)
     assert ran.returncode == 0, ran.stderr
     [path] = [made.parent for made in directory.glob("scenario/[!.]*/run.json")]
     return RunDirectory(path)
@@ -105,22 +112,67 @@ def test_a_run_outside_its_limits_is_void_and_says_why(tmp_path: Path) -> None:
     assert "at most 0.001 us" in record["invalid_reason"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.fixture
+def going_on(tmp_path: Path, processes: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
+    """A run whose tables have been begun."""
     source = write(tmp_path, TWO_FLOWS + WIDE)
+    arguments = ["--target", "dpdk", *processes, "--out", str(tmp_path), "--no-figures"]
     process = subprocess.Popen(
-        command("run", source, "--target", "dpdk", "--out", tmp_path, "--no-figures"),
+        command("run", source, *arguments),
         env=environment(),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    results = tmp_path / "scenario"
-    wait_for(lambda: any(results.glob(".*.partial/queue.parquet")))
-    process.send_signal(number)
-    process.wait(timeout=20)
+    wait_for(lambda: any(tmp_path.glob("scenario/.*.partial/**/queue.parquet")))
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@IN_PROCESSES
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_killed_leaves_nothing(
+    tmp_path: Path, going_on: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    going_on.send_signal(number)
+    going_on.wait(timeout=20)
     # The worker of a parent that is gone notices when it next tells its progress.
-    wait_for(lambda: not any(results.glob(".*.partial")))
-    assert not any(results.glob("*/run.json"))
+    wait_for(lambda: not any(tmp_path.glob("scenario/.*.partial")))
+    wait_for(lambda: not processes_of(tmp_path))
+    assert not any(tmp_path.glob("scenario/*/run.json"))
+
+
+@pytest.mark.parametrize("processes", [("--processes",)], ids=["two"])
+def test_a_run_whose_switches_are_killed_says_so_and_leaves_nothing(
+    tmp_path: Path, going_on: subprocess.Popen[str]
+) -> None:
+    [switches] = [pid for pid in processes_of(tmp_path) if "testbed.processes" in pid.command]
+    os.kill(switches.number, signal.SIGKILL)
+    _, errors = going_on.communicate(timeout=20)
+    assert going_on.returncode == 1
+    assert "the switches' process ended with status -9" in errors
+    assert not any(tmp_path.glob("scenario/.*.partial"))
+    assert not any(tmp_path.glob("scenario/*/run.json"))
+
+
+class Process(NamedTuple):
+    """A process of this machine."""
+
+    number: int
+    command: str
+
+
+def processes_of(directory: Path) -> list[Process]:
+    """The processes of runs that have a file open below a directory."""
+    found = []
+    for open_file in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if open_file.readlink().is_relative_to(directory):
+                number = open_file.parts[2]
+                said = Path("/proc", number, "cmdline").read_text().replace("\0", " ")
+                found.append(Process(int(number), said))
+    return sorted(set(found))
 
 
 def wait_for(holds: Callable[[], bool], seconds: float = 30.0) -> None:

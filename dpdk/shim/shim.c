@@ -206,7 +206,7 @@ int nrw_ring_pair(const char *const names[2], unsigned int packets, uint16_t por
 	return 0;
 }
 
-int nrw_port_start(uint16_t port, struct rte_mempool *pool, uint16_t descriptors)
+int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptors)
 {
 	struct rte_eth_conf conf;
 	struct rte_eth_dev_info info;
@@ -224,8 +224,15 @@ int nrw_port_start(uint16_t port, struct rte_mempool *pool, uint16_t descriptors
 	info.default_txconf.offloads = conf.txmode.offloads;
 	if ((code = rte_eth_rx_queue_setup(port, 0, rx, SOCKET_ID_ANY, NULL, pool)) != 0)
 		return code;
-	if ((code = rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, &info.default_txconf)) != 0)
-		return code;
+	return rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, &info.default_txconf);
+}
+
+/* Starts a port that has been set up; one that is started begins anew. */
+int nrw_port_start(uint16_t port)
+{
+	int code;
+
+	rte_eth_dev_stop(port);
 	if ((code = rte_eth_dev_start(port)) != 0)
 		return code;
 	/* Whoever sends frames to another address wants them through: a switch is promiscuous. */

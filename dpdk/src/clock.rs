@@ -16,6 +16,8 @@ use crate::sys;
 const MEASURE: Wait = Wait::from_millis(50);
 /// Readings of which the closest pair counts: an interrupt between the two clocks spoils a pair.
 const READINGS: usize = 9;
+/// A thread that sleeps wakes this much late, or less, most of the time.
+const WAKE: Wait = Wait::from_millis(1);
 /// Fraction bits of picoseconds per tick.
 const SHIFT: u32 = 40;
 
@@ -28,6 +30,15 @@ pub struct Clock {
     last: Time,
     steps_back: u64,
     begin_pair: Pair,
+}
+
+/// When a clock begins, and its rate: what makes the clocks of several processes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// What `CLOCK_MONOTONIC_RAW` shows then.
+    pub at_ns: u64,
+    /// Picoseconds per tick of the counter, with 40 fraction bits ([`Clock::rate`]).
+    pub rate: u64,
 }
 
 /// Both clocks at one instant.
@@ -77,6 +88,29 @@ impl Clock {
         self.begin_ticks = ticks;
         self.last = Time::ZERO;
         raw_ns
+    }
+
+    /// Begins anew at zero at an instant that may be to come, with another clock's rate. Returns
+    /// then, as [`Clock::restart`].
+    pub fn restart_at(&mut self, start: Start) -> u64 {
+        self.factor = u128::from(start.rate);
+        let here = Pair::read();
+        let ahead_ps = u128::from(start.at_ns.saturating_sub(here.raw_ns)) * 1000;
+        let behind_ps = u128::from(here.raw_ns.saturating_sub(start.at_ns)) * 1000;
+        let ticks_in = |ps: u128| ((ps << SHIFT) / self.factor.max(1)) as u64;
+        self.begin_ticks = here.ticks + ticks_in(ahead_ps) - ticks_in(behind_ps);
+        self.last = Time::ZERO;
+        let ahead = Wait::from_nanos(start.at_ns.saturating_sub(here.raw_ns));
+        std::thread::sleep(ahead.saturating_sub(WAKE));
+        while ticks() < self.begin_ticks {
+            core::hint::spin_loop();
+        }
+        start.at_ns
+    }
+
+    /// Picoseconds per tick, with 40 fraction bits.
+    pub fn rate(&self) -> u64 {
+        self.factor as u64
     }
 
     /// The time now.

@@ -16,7 +16,7 @@ mod mbuf;
 mod port;
 mod sys;
 
-pub use clock::Clock;
+pub use clock::{Clock, Start};
 pub use eal::{Eal, EalConfig};
 pub use error::Error;
 pub use idle::{Idle, IdleKind};

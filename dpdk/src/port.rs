@@ -11,6 +11,8 @@ use crate::{BURST, sys};
 
 /// Descriptors that a queue is asked for; a driver may have fewer.
 const DESCRIPTORS: u16 = 1024;
+/// Looks between two attempts to connect.
+const PATIENCE: u32 = 5;
 /// Packets that a pair of rings holds, in each direction; a power of two.
 const RING_PACKETS: u32 = 4096;
 
@@ -30,10 +32,16 @@ pub struct PortCounts {
 }
 
 /// A started port with one receive and one transmit queue, promiscuous. Dropping it closes it.
+///
+/// A memif's client does not start before its server is there, and stays down when its server has
+/// gone: such a port is open all the same, and [`Port::look`] tries again.
 #[derive(Debug)]
 pub struct Port {
     id: u16,
     device: String,
+    is_started: bool,
+    /// How often it was down since it was up.
+    looks_down: u32,
     /// Packets in several segments for whose joining there was no room.
     broken: u64,
 }
@@ -62,7 +70,8 @@ impl Port {
         if code < 0 {
             return Err(refused(device, code));
         }
-        Port { id, device: device.to_owned(), broken: 0 }.start(pool)
+        Port { id, device: device.to_owned(), is_started: false, looks_down: 0, broken: 0 }
+            .set_up(pool)
     }
 
     /// Two ports joined by rings in this process: what one sends, the other receives.
@@ -82,16 +91,36 @@ impl Port {
         if code < 0 {
             return Err(refused(&device, code));
         }
-        let [a, b] = ids.map(|id| Port { id, device: device.clone(), broken: 0 }.start(pool));
+        let [a, b] = ids.map(|id| {
+            Port { id, device: device.clone(), is_started: false, looks_down: 0, broken: 0 }
+                .set_up(pool)
+        });
         Ok([a?, b?])
     }
 
-    fn start(self, pool: Mempool) -> Result<Port, Error> {
+    fn set_up(mut self, pool: Mempool) -> Result<Port, Error> {
         // SAFETY: the port exists and belongs to this value.
-        match unsafe { sys::nrw_port_start(self.id, pool.as_ptr(), DESCRIPTORS) } {
-            0 => Ok(self),
-            code => Err(refused(&self.device, code)),
+        let code = match unsafe { sys::nrw_port_set_up(self.id, pool.as_ptr(), DESCRIPTORS) } {
+            0 => self.start(),
+            code => code,
+        };
+        if self.is_started || (code != 0 && self.is_client()) {
+            return Ok(self);
         }
+        Err(refused(&self.device, code))
+    }
+
+    fn start(&mut self) -> i32 {
+        // SAFETY: the port is set up and belongs to this value.
+        let code = unsafe { sys::nrw_port_start(self.id) };
+        self.is_started = code == 0;
+        code
+    }
+
+    /// Whether it is a memif that connects to another's socket; the driver's default role.
+    fn is_client(&self) -> bool {
+        let serves = ["role=server", "role=master"].iter().any(|role| self.device.contains(role));
+        self.device.starts_with("net_memif") && !serves
     }
 
     /// Its device string.
@@ -101,6 +130,9 @@ impl Port {
 
     /// Adds what has come in, a burst at most. Returns how many packets that is.
     pub fn receive(&mut self, packets: &mut Vec<Mbuf>) -> usize {
+        if !self.is_started {
+            return 0;
+        }
         packets.reserve(BURST);
         let spare = packets.spare_capacity_mut().as_mut_ptr().cast();
         // SAFETY: there is room for BURST pointers, an Mbuf is one that is not null, and the
@@ -114,6 +146,9 @@ impl Port {
 
     /// Sends the first packets of `packets`, a burst at most, and takes out those that went.
     pub fn transmit(&mut self, packets: &mut Vec<Mbuf>) -> usize {
+        if !self.is_started {
+            return 0;
+        }
         let count = packets.len().min(BURST) as u16;
         // SAFETY: the first `count` elements are pointers to mbufs of ours; those that were sent
         // belong to the driver and are forgotten below.
@@ -125,7 +160,19 @@ impl Port {
     /// Whether its link is up.
     pub fn is_up(&self) -> bool {
         // SAFETY: the port exists.
-        unsafe { sys::nrw_port_is_up(self.id) != 0 }
+        self.is_started && unsafe { sys::nrw_port_is_up(self.id) != 0 }
+    }
+
+    /// The same; a memif's client that is down connects anew at the first look and at every
+    /// [`PATIENCE`]th after that. To be called some ten times a second: a connection takes a few
+    /// milliseconds, and much longer where the driver's own thread has to wait for a core.
+    pub fn look(&mut self) -> bool {
+        let is_up = self.is_up();
+        if !is_up && self.is_client() && self.looks_down % PATIENCE == 0 {
+            self.start();
+        }
+        self.looks_down = if is_up { 0 } else { self.looks_down + 1 };
+        is_up
     }
 
     /// Takes its link down, or up; false where the driver can't.

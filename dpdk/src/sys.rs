@@ -56,7 +56,8 @@ shim! {
     fn nrw_device_probe(device: *const c_char) -> c_int;
     fn nrw_device_port(name: *const c_char, port: *mut u16) -> c_int;
     fn nrw_ring_pair(names: *const *const c_char, packets: c_uint, ports: *mut u16) -> c_int;
-    fn nrw_port_start(port: u16, pool: *mut RawPool, descriptors: u16) -> c_int;
+    fn nrw_port_set_up(port: u16, pool: *mut RawPool, descriptors: u16) -> c_int;
+    fn nrw_port_start(port: u16) -> c_int;
     fn nrw_port_set_link(port: u16, up: c_int) -> c_int;
     fn nrw_port_close(port: u16);
     fn nrw_port_is_up(port: u16) -> c_int;

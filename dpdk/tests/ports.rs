@@ -92,6 +92,19 @@ fn memif_joins_two_ports_by_their_device_strings() {
 
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn a_memifs_client_without_its_server_is_open_and_down() {
+    let eal = eal();
+    let pool = Mempool::new(eal, 1023, 2048).unwrap();
+    let device = format!("net_memif5,role=client,id=0,socket=narrows-none-{}", std::process::id());
+    let mut client = Port::open(eal, &device, pool).unwrap();
+    assert!(!client.look() && !client.is_up());
+    let mut packets = vec![filled(&pool, &[1])];
+    assert_eq!((client.receive(&mut vec![]), client.transmit(&mut packets)), (0, 0));
+    assert_eq!(client.counts().sent, 0);
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn a_device_that_is_not_there_is_named_with_the_drivers_reason() {
     let eal = eal();
     let pool = Mempool::new(eal, 63, 2048).unwrap();

@@ -110,8 +110,10 @@ impl Bottleneck {
         self.rate_since = now;
     }
 
-    /// The figures at the end of a run.
+    /// The figures at the end of a run, or of its rows where they go on after it: an end may be
+    /// told when it is past.
     pub fn finish(mut self, end: Time) -> BottleneckFigures {
+        let end = end.max(self.depth_since).max(self.rate_since);
         self.advance(end);
         self.add_capacity(end);
         let span_ps = end.as_ps().max(1) as f64;

@@ -260,7 +260,7 @@ impl Builder {
         let sources = Sources { switches: self.switches.len(), hosts: self.hosts.len() };
         let names = plan.switches.iter().map(|switch| switch.name.as_str());
         let recorder = Recorder::create(directory, plan.record, names)?;
-        let mut world = World {
+        Ok(World {
             switches: self.switches,
             hosts: self.hosts,
             flows: self.flows,
@@ -282,9 +282,7 @@ impl Builder {
             misdelivered: 0,
             bad_reports: 0,
             finite_flows: self.finite_flows,
-        };
-        world.arm();
-        Ok(world)
+        })
     }
 }
 

@@ -55,6 +55,9 @@ pub enum EngineError {
     /// The plan, or something it names, is wrong.
     #[error("{0}")]
     Plan(String),
+    /// Who was to be met before the clock begins did not come.
+    #[error("{0}")]
+    Meet(String),
     /// DPDK or one of its devices refused.
     #[error(transparent)]
     Dpdk(#[from] narrows_dpdk::Error),
@@ -104,6 +107,7 @@ pub fn run_with(
     let plan = read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
     let mut world = World::build(plan, ready, Sockets::default(), directory)?;
+    world.arm();
     let stopped = world.run(end, until_complete, progress);
     finish(world, stopped, until_complete, None, directory)
 }

@@ -219,3 +219,14 @@ pub struct RecordPlan {
     /// `capture.parquet`.
     pub capture: bool,
 }
+
+impl RecordPlan {
+    /// Leaves out the tables of what is in another process.
+    pub(crate) fn keep(&mut self, switches: bool, hosts: bool, collectors: bool) {
+        self.queue &= switches;
+        self.packets &= collectors;
+        self.flows &= hosts;
+        self.messages &= hosts;
+        self.capture &= hosts;
+    }
+}

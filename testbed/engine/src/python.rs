@@ -52,7 +52,11 @@ fn run<'py>(
                 return true;
             }
             next = Instant::now() + PROGRESS_INTERVAL;
-            match Python::attach(|py| call(py, progress.as_ref(), state)) {
+            let said = |py: Python<'_>| match tell(py, progress.as_ref(), state)? {
+                Some(said) => said.is_truthy(py),
+                None => Ok(true),
+            };
+            match Python::attach(said) {
                 Ok(go_on) => go_on,
                 Err(error) => {
                     raised = Some(error);
@@ -96,19 +100,20 @@ pub(crate) fn concluded<'py>(
     }
 }
 
-pub(crate) fn call(
+/// Calls a progress callback, where there is one; returns what it said.
+pub(crate) fn tell(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
     state: &Progress,
-) -> PyResult<bool> {
+) -> PyResult<Option<Py<PyAny>>> {
     py.check_signals()?;
-    let Some(progress) = progress else { return Ok(true) };
+    let Some(progress) = progress else { return Ok(None) };
     let dict = PyDict::new(py);
     dict.set_item("time_ps", state.now.as_ps())?;
     dict.set_item("events", state.events)?;
     dict.set_item("packets", state.packets)?;
     dict.set_item("completed_flows", state.completed_flows)?;
-    progress.call1(py, (dict,))?.is_truthy(py)
+    progress.call1(py, (dict,)).map(Some)
 }
 
 /// Every congestion-control variant: name, title, reference, class, needs, parameters.

@@ -4,23 +4,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, ScopedJoinHandle};
 use std::time::{Duration as Wait, Instant};
 
-use narrows_common::Duration;
-use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port};
+use narrows_common::{Duration, Time};
+use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use crate::Progress;
 use crate::controlled::Controlled;
-use crate::python::{PROGRESS_INTERVAL, Switches, call, concluded, take};
+use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
 use crate::python_sockets::PySockets;
 use crate::python_switch::{Command, PySwitch};
-use crate::realtime::{self, Instrument, Path, SwitchNode, Wire};
+use crate::realtime::{self, Devices, Instrument, Path, RealTime, SwitchNode, Verdict, Wire};
+use crate::{EngineError, Progress};
 
 create_exception!(_engine, DeviceError, PyRuntimeError, "DPDK or one of its devices refused.");
 
@@ -28,6 +28,10 @@ create_exception!(_engine, DeviceError, PyRuntimeError, "DPDK or one of its devi
 const COMMANDS: usize = 64;
 /// How often the end of a run is looked for.
 const WATCH_INTERVAL: Wait = Wait::from_millis(20);
+/// How long a wire's other end may take to come.
+const LINK_WAIT: Wait = Wait::from_secs(30);
+/// How often links are looked at before a run.
+const LOOK_INTERVAL: Wait = Wait::from_millis(100);
 /// Room of an mbuf for a frame.
 const FRAME_BYTES: u32 = 2048;
 
@@ -81,9 +85,14 @@ pub(crate) fn dpdk_version() -> Option<String> {
 /// Runs a plan in real time on DPDK ports; otherwise as `run`, and raises DeviceError too. Hosts
 /// with `sockets` have ports of their own, and who drives these sockets.
 ///
-/// The data path has a thread of its own; Python and its lock never hold it up.
+/// The data path has a thread of its own; Python and its lock never hold it up. `progress` may
+/// also return a time in picoseconds: the run ended then. With `devices`, device strings by the
+/// names of wires, only what these wires end at is in this process. `meet`, where given, is called
+/// with the clock's rate when every wire has a link, and returns when the clock begins, as
+/// `CLOCK_MONOTONIC_RAW` shows it in nanoseconds, and its rate; or None for at once.
 #[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None, sockets=None))]
+#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None, sockets=None, devices=None, meet=None))]
+#[expect(clippy::too_many_arguments, reason = "by name, from Python")]
 pub(crate) fn run_real_time<'py>(
     py: Python<'py>,
     plan_json: String,
@@ -92,46 +101,103 @@ pub(crate) fn run_real_time<'py>(
     progress: Option<Py<PyAny>>,
     switches: Option<Switches>,
     sockets: Option<Bound<'py, PySockets>>,
+    devices: Option<Devices>,
+    meet: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let sockets = sockets.map(|sockets| sockets.get().0.clone()).unwrap_or_default();
     let (setup, ready) = (Setup::read(setup_json)?, take(switches)?);
-    let (state, stop) = (Mutex::new(Progress::default()), AtomicBool::new(false));
-    let mut raised = None;
+    let devices = devices.unwrap_or_default();
+    let state = Mutex::new((Progress::default(), Verdict::GoOn));
+    let raised = Mutex::new(None);
     let outcome = py.detach(|| {
         thread::scope(|scope| {
             let path = scope.spawn(|| {
                 let (eal, pool) = setup.start()?;
                 let mut report = |now: &Progress| {
                     // Who reads it is not waited for.
-                    if let Ok(mut state) = state.try_lock() {
-                        *state = *now;
-                    }
-                    !stop.load(Ordering::Relaxed)
+                    state.try_lock().map_or(Verdict::GoOn, |mut state| {
+                        state.0 = *now;
+                        state.1
+                    })
                 };
-                let dpdk = (eal, pool, setup.idle());
-                realtime::run(&plan_json, &out_dir, ready, sockets, dpdk, &mut report)
+                let mut meet = |path: &mut Path| {
+                    wait_for_links(path, &state)?;
+                    let Some(meet) = &meet else { return Ok(None) };
+                    let met = Python::attach(|py| {
+                        let met = meet.call1(py, (path.clock_rate(),))?;
+                        met.extract::<Option<(u64, u64)>>(py)
+                    });
+                    let met = met.map_err(|error| {
+                        *lock(&raised) = Some(error);
+                        EngineError::Cancelled
+                    })?;
+                    Ok(met.map(|(at_ns, rate)| Start { at_ns, rate }))
+                };
+                let (devices, idle) = (&devices, setup.idle());
+                let (meet, progress) = (&mut meet, &mut report);
+                let real = RealTime { eal, pool, idle, devices, meet, progress };
+                realtime::run(&plan_json, &out_dir, ready, sockets, real)
             });
-            let mut next = Instant::now();
-            while !path.is_finished() {
-                thread::sleep(WATCH_INTERVAL);
-                if Instant::now() < next || raised.is_some() {
-                    continue;
-                }
-                next = Instant::now() + PROGRESS_INTERVAL;
-                let now = *state.lock().unwrap_or_else(PoisonError::into_inner);
-                match Python::attach(|py| call(py, progress.as_ref(), &now)) {
-                    Ok(true) => {}
-                    Ok(false) => stop.store(true, Ordering::Relaxed),
-                    Err(error) => {
-                        raised = Some(error);
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                }
-            }
+            watch(&path, &state, progress.as_ref()).unwrap_or_else(|error| {
+                lock(&state).1 = Verdict::Cancel;
+                *lock(&raised) = Some(error);
+            });
             path.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     });
+    let raised = lock(&raised).take();
     concluded(py, outcome, raised)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells a run's progress until it has ended.
+fn watch<T>(
+    path: &ScopedJoinHandle<'_, T>,
+    state: &Mutex<(Progress, Verdict)>,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<()> {
+    let mut next = Instant::now();
+    while !path.is_finished() {
+        thread::sleep(WATCH_INTERVAL);
+        if Instant::now() < next {
+            continue;
+        }
+        next = Instant::now() + PROGRESS_INTERVAL;
+        let now = lock(state).0;
+        let verdict = Python::attach(|py| -> PyResult<Verdict> {
+            let Some(said) = tell(py, progress, &now)? else { return Ok(Verdict::GoOn) };
+            Ok(match said.extract::<bool>(py) {
+                Ok(true) => Verdict::GoOn,
+                Ok(false) => Verdict::Cancel,
+                Err(_) => Verdict::End(Time::from_ps(said.extract(py)?)),
+            })
+        })?;
+        lock(state).1 = verdict;
+    }
+    Ok(())
+}
+
+/// Returns when every wire has a link.
+fn wait_for_links(path: &mut Path, state: &Mutex<(Progress, Verdict)>) -> Result<(), EngineError> {
+    let end = Instant::now() + LINK_WAIT;
+    while let Some(wire) = path.look() {
+        if lock(state).1 == Verdict::Cancel {
+            return Err(EngineError::Cancelled);
+        }
+        if Instant::now() >= end {
+            return Err(EngineError::Meet(format!(
+                "{}: device '{}' had no link for {} s: its other end is not there",
+                wire.name(),
+                wire.device(),
+                LINK_WAIT.as_secs()
+            )));
+        }
+        thread::sleep(LOOK_INTERVAL);
+    }
+    Ok(())
 }
 
 type Ended = (Box<Controlled>, Instrument);
@@ -177,14 +243,13 @@ impl PyLive {
 
     /// True until `stop`, or until the data path has ended by itself, which is a bug.
     fn is_running(&self) -> bool {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        thread.as_ref().is_some_and(|thread| !thread.is_finished())
+        lock(&self.thread).as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     /// Ends the data path and closes the ports; the switch is then here again. Returns the
     /// instrument's error. A second call returns None.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = lock(&self.thread).take();
         let Some(thread) = thread else { return Ok(None) };
         self.stop.store(true, Ordering::Relaxed);
         let Ok((controlled, instrument)) = py.detach(|| thread.join()) else {
@@ -212,7 +277,7 @@ fn run(
     commands: &Receiver<Command>,
     stop: &AtomicBool,
 ) -> Ended {
-    path.begin(eal);
+    path.begin(eal, None);
     while !stop.load(Ordering::Relaxed) {
         while let Ok(command) = commands.try_recv() {
             command(node.controlled());

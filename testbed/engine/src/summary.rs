@@ -14,7 +14,8 @@ use crate::world::{FlowNode, SwitchNode, Tcp, Watched, World};
 /// What stands for a flow's recovery and profile where they are the kernel's.
 const KERNEL: &str = "kernel";
 
-/// A run's figures.
+/// A run's figures, or those of the part of it that was in this process. A flow of which only one
+/// end was has the other's figures as zero or null; one of which neither was is left out.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     schema: u32,
@@ -23,7 +24,9 @@ pub struct Summary {
     invalid_reason: Option<String>,
     /// How long the run lasted in virtual time.
     pub duration_s: f64,
-    bottleneck: BottleneckSummary,
+    /// Absent where the switches are in another process, as are `reverse` and `switches`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bottleneck: Option<BottleneckSummary>,
     /// The other direction of the bottleneck's cable, where the plan asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     reverse: Option<BottleneckSummary>,
@@ -32,6 +35,7 @@ pub struct Summary {
     pub jain: f64,
     /// Payload bytes delivered by all flows together, over the whole run.
     pub aggregate_goodput_bps: f64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     switches: BTreeMap<String, SwitchSummary>,
     access_drops: u64,
     bad_reports: u64,
@@ -122,8 +126,9 @@ impl Summary {
         until_complete: bool,
         instrument: Option<Instrument>,
     ) -> Result<Summary, EngineError> {
-        let flows: Vec<FlowSummary> =
-            world.flows.iter().map(|flow| FlowSummary::of(&world, flow, end)).collect();
+        let is_here = |flow: &&FlowNode| world.has_host(flow.from) || world.has_host(flow.to);
+        let here = world.flows.iter().filter(is_here);
+        let flows: Vec<FlowSummary> = here.map(|flow| FlowSummary::of(&world, flow, end)).collect();
         let unfinished =
             world.finite_flows - world.progress.completed_flows.min(world.finite_flows);
         let unfinished = (until_complete && unfinished > 0).then(|| {
@@ -147,7 +152,8 @@ impl Summary {
             Time::ZERO => 0.0,
             end => delivered_bytes as f64 * 8.0 / end.as_secs_f64(),
         };
-        let switches = world.switches.iter().map(|node| {
+        let has_switches = world.has_switches();
+        let switches = world.switches.iter().filter(|_| has_switches).map(|node| {
             let counts = node.switch.statistics();
             let summary = SwitchSummary {
                 received: counts.received,
@@ -171,9 +177,9 @@ impl Summary {
         let (bad_reports, misdelivered) = (world.bad_reports, world.misdelivered);
 
         let nodes = &world.switches;
-        let watched = world.watched.into_iter();
+        let watched = world.watched.into_iter().filter(|_| has_switches);
         let mut watched = watched.map(|port| BottleneckSummary::of(&nodes[port.switch], port, end));
-        let bottleneck = watched.next().expect("the builder watches the bottleneck first");
+        let bottleneck = watched.next();
         let reverse = watched.next();
         world.recorder.close()?;
         Ok(Summary {

@@ -171,7 +171,7 @@ pub struct World {
     pub(crate) misdelivered: u64,
     /// Packets at a collector that are no reports.
     pub(crate) bad_reports: u64,
-    /// Flows that will finish.
+    /// Flows that will finish and are sent from here.
     pub(crate) finite_flows: usize,
 }
 
@@ -179,15 +179,37 @@ pub struct World {
 const STRIDE: u64 = 4096;
 
 impl World {
-    /// Arms every source; called once, when everything is plugged in.
+    /// Arms every source that is in this process; called once, when everything is plugged in.
     pub(crate) fn arm(&mut self) {
         self.schedule = Schedule::new(self.sources.all());
         if let Some(event) = self.events.first() {
             self.schedule.set(Sources::EVENTS, event.at_ps);
         }
         for index in 0..self.hosts.len() {
-            self.drain_host(Time::ZERO, index);
+            if self.has_host(index) {
+                self.drain_host(Time::ZERO, index);
+            }
         }
+        let finite = self.flows.iter().filter(|flow| flow.config.app.is_finite());
+        self.finite_flows = finite.filter(|flow| self.has_host(flow.from)).count();
+    }
+
+    /// Whether the switches are in this process.
+    pub(crate) fn has_switches(&self) -> bool {
+        self.outbound.as_ref().is_none_or(Outbound::has_switches)
+    }
+
+    /// Whether a host is in this process.
+    pub(crate) fn has_host(&self, index: usize) -> bool {
+        let Receiver::Switch { switch, port } = self.pipes[self.hosts[index].uplink] else {
+            unreachable!("a host's uplink leads to a switch");
+        };
+        self.outbound.as_ref().is_none_or(|outbound| outbound.has_hosts(switch, port))
+    }
+
+    /// True when every flow that will finish, and is sent from here, has finished.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.finite_flows > 0 && self.progress.completed_flows == self.finite_flows
     }
 
     /// Runs to `end`, or until every flow that will finish has finished when that is sooner and
@@ -217,7 +239,7 @@ impl World {
                     return Err(EngineError::Cancelled);
                 }
             }
-            if until_complete && self.progress.completed_flows == self.finite_flows {
+            if until_complete && self.is_complete() {
                 break;
             }
         }
@@ -367,7 +389,10 @@ impl World {
             return self.switches[index].switch.recycle(transmit.packet);
         };
         if let Some(outbound) = &mut self.outbound {
-            return outbound.leave_switch(index, transmit, cable.delay);
+            if let Some(packet) = outbound.leave_switch(index, transmit, cable.delay) {
+                self.switches[index].switch.recycle(packet);
+            }
+            return;
         }
         let Transmit { end, packet, .. } = transmit;
         let arrival = end + cable.delay;

@@ -131,6 +131,8 @@ pub struct WireSummary {
     pub without_memory: u64,
     /// Packets that found the receive ring full, or came in broken.
     pub missed: u64,
+    /// How often its link went down.
+    pub link_downs: u64,
     /// How late packets left, in microseconds.
     pub departure_error_us: LatenessSummary,
     /// How far its shaper was off; `None` when it was never busy for a second.
@@ -298,6 +300,7 @@ mod tests {
             not_sent: 1,
             without_memory: 1,
             missed,
+            link_downs: 0,
             departure_error_us: late(p99),
             rate_error: Some(RateSummary { windows: 1, mean: 0.0, worst }),
         };

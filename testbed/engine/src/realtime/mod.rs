@@ -12,6 +12,7 @@
 //! ```
 
 mod instrument;
+mod outbound;
 mod path;
 mod switch;
 mod wire;
@@ -20,11 +21,12 @@ mod world;
 use narrows_common::{Packet, Time};
 
 pub use instrument::{Instrument, PollSummary, WireSummary};
+pub use outbound::Devices;
+pub(crate) use outbound::Outbound;
 pub use path::Path;
 pub use switch::SwitchNode;
 pub use wire::Wire;
-pub(crate) use world::Outbound;
-pub use world::run;
+pub use world::{RealTime, Verdict, run};
 
 /// A packet that is to leave by a wire.
 #[derive(Debug)]

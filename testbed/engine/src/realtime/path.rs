@@ -1,11 +1,14 @@
 //! The data path: one loop over ports and clock, run to completion on one thread.
 
-use narrows_common::{Packet, Time};
-use narrows_dpdk::{BURST, Clock, Eal, Idle, Mbuf};
+use narrows_common::{Duration, Packet, Time};
+use narrows_dpdk::{BURST, Clock, Eal, Idle, Mbuf, Start};
 
 use super::Node;
 use super::instrument::{Instrument, Polls};
 use super::wire::Wire;
+
+/// How often links are looked after.
+const LOOK: Duration = Duration::from_ms(100);
 
 /// Ports, clock, and what they were off by.
 #[derive(Debug)]
@@ -15,19 +18,36 @@ pub struct Path {
     wires: Vec<Wire>,
     polls: Polls,
     received: Vec<Mbuf>,
+    /// When links are looked after again.
+    look_at: Time,
 }
 
 impl Path {
     /// A path over `wires`; its time begins with [`Path::begin`].
     pub fn new(clock: Clock, idle: Idle, wires: Vec<Wire>) -> Self {
-        Path { clock, idle, wires, polls: Polls::new(), received: Vec::with_capacity(BURST) }
+        let (polls, received) = (Polls::new(), Vec::with_capacity(BURST));
+        Path { clock, idle, wires, polls, received, look_at: Time::ZERO }
     }
 
-    /// Makes this thread the path's, and sets the clock to zero. Returns what `CLOCK_MONOTONIC_RAW`
-    /// is at that instant, in nanoseconds.
-    pub fn begin(&mut self, eal: Eal) -> u64 {
+    /// Looks after the wires' links; a wire whose link is down: its other end is not there.
+    pub fn look(&mut self) -> Option<&Wire> {
+        let up: Vec<bool> = self.wires.iter_mut().map(Wire::look).collect();
+        up.iter().position(|up| !up).map(|down| &self.wires[down])
+    }
+
+    /// Its clock's rate, by which others can have the same ([`Start`]).
+    pub fn clock_rate(&self) -> u64 {
+        self.clock.rate()
+    }
+
+    /// Makes this thread the path's, and sets the clock to zero: at once, or as `start` says.
+    /// Returns what `CLOCK_MONOTONIC_RAW` is at that instant, in nanoseconds.
+    pub fn begin(&mut self, eal: Eal, start: Option<Start>) -> u64 {
         self.idle.begin(eal);
-        self.clock.restart()
+        match start {
+            Some(start) => self.clock.restart_at(start),
+            None => self.clock.restart(),
+        }
     }
 
     /// One turn: takes in what has come, does what is due, sends what is due, and waits a little
@@ -35,6 +55,10 @@ impl Path {
     pub fn turn(&mut self, node: &mut impl Node) -> Time {
         let now = self.clock.now();
         self.polls.add(now);
+        if now >= self.look_at {
+            self.look_at = now + LOOK;
+            self.look();
+        }
         let mut is_idle = true;
         if !node.is_paused() {
             for wire in 0..self.wires.len() {

@@ -28,6 +28,8 @@ pub struct Wire {
     received: u64,
     not_sent: u64,
     without_memory: u64,
+    was_up: bool,
+    link_downs: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +55,27 @@ impl Wire {
             received: 0,
             not_sent: 0,
             without_memory: 0,
+            was_up: false,
+            link_downs: 0,
         }
+    }
+
+    /// Its name in the run.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its device string.
+    pub fn device(&self) -> &str {
+        self.port.device()
+    }
+
+    /// Looks after its device's link ([`Port::look`]); whether it is up.
+    pub fn look(&mut self) -> bool {
+        let is_up = self.port.look();
+        self.link_downs += u64::from(self.was_up && !is_up);
+        self.was_up = is_up;
+        is_up
     }
 
     /// A packet is to leave at its instant.
@@ -134,6 +156,7 @@ impl Wire {
             not_sent: self.not_sent,
             without_memory: self.without_memory + counts.without_memory,
             missed: counts.missed + counts.errors,
+            link_downs: self.link_downs,
             departure_error_us: self.lateness.summary(),
             rate_error: self.rate.summary(),
         }

@@ -1,0 +1,230 @@
+//! The wires of a world in real time: which of them are in this process, and what leaves by them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use narrows_common::{Duration, Packet, Time};
+use narrows_dpdk::{Eal, Mempool, Port};
+use narrows_switch::Transmit;
+
+use super::{Departure, Wire};
+use crate::EngineError;
+use crate::plan::{CablePlan, EndPlan, Plan, PortName};
+use crate::sockets::Sockets;
+
+/// Device strings by the names of wires: `s1 port 1`, a group's name, `collector at s1`.
+///
+/// Without any, the whole world is in one process, its cables pairs of rings. With some, what these
+/// wires end at is in this process and the rest in others; a cable between two switches is a pair
+/// of rings where switches are.
+pub type Devices = BTreeMap<String, String>;
+
+/// Where a wire ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WireEnd {
+    Switch {
+        switch: usize,
+        port: u16,
+    },
+    Group,
+    /// A host whose TCP is somebody else's.
+    Host(usize),
+    /// The collector at a switch.
+    Collector {
+        switch: usize,
+    },
+}
+
+/// An end of a cable. The two of a cable have neighbouring numbers, the even one first.
+#[derive(Debug)]
+struct CableEnd {
+    name: String,
+    at: WireEnd,
+    /// The path's number of its wire; `None` where it is in another process.
+    wire: Option<usize>,
+}
+
+/// What leaves the world's nodes by its cables.
+#[derive(Debug)]
+pub(crate) struct Outbound {
+    departures: VecDeque<Departure>,
+    ends: Vec<CableEnd>,
+    /// The end at a switch's port.
+    at_port: Vec<Vec<Option<usize>>>,
+    /// A host's own wire, by the path's number.
+    at_host: Vec<Option<usize>>,
+    /// The ends of the path's wires.
+    by_wire: Vec<usize>,
+}
+
+impl Outbound {
+    /// The wires of a plan's cables of which some have devices.
+    pub(super) fn new(plan: &Plan, devices: &Devices) -> Result<Outbound, EngineError> {
+        let mut outbound = Outbound {
+            departures: VecDeque::new(),
+            ends: vec![],
+            at_port: vec![vec![]; plan.switches.len()],
+            at_host: vec![None; plan.hosts.len()],
+            by_wire: vec![],
+        };
+        for cable in &plan.cables {
+            outbound.add(plan, cable)?;
+        }
+        let names: Vec<&str> = outbound.ends.iter().map(|end| end.name.as_str()).collect();
+        if let Some(wrong) = devices.keys().find(|name| !names.contains(&name.as_str())) {
+            let what = format!("there is no wire '{wrong}'; expected {}", names.join(", "));
+            return Err(EngineError::Plan(what));
+        }
+        let is_named = |end: &CableEnd| devices.contains_key(&end.name);
+        let has_switches = outbound.ends.iter().any(|end| end.is_at_a_switch() && is_named(end));
+        for cable in outbound.ends.chunks_mut(2) {
+            let by_rings = match devices.is_empty() {
+                true => true,
+                false => has_switches && cable.iter().all(CableEnd::is_at_a_switch),
+            };
+            for end in cable {
+                end.wire = (by_rings || is_named(end)).then_some(usize::MAX);
+            }
+        }
+        for (number, end) in outbound.ends.iter_mut().enumerate() {
+            if let Some(wire) = &mut end.wire {
+                *wire = outbound.by_wire.len();
+                outbound.by_wire.push(number);
+            }
+        }
+        Ok(outbound)
+    }
+
+    fn add(&mut self, plan: &Plan, cable: &CablePlan) -> Result<(), EngineError> {
+        let switch = self.add_port(plan, &cable.a)?;
+        let (name, at) = match &cable.b {
+            EndPlan::Switch(end) => return self.add_port(plan, end).map(drop),
+            EndPlan::Group(end) => (end.group.clone(), WireEnd::Group),
+            EndPlan::Collector(_) => {
+                (format!("collector at {}", cable.a.switch), WireEnd::Collector { switch })
+            }
+        };
+        self.ends.push(CableEnd { name, at, wire: None });
+        Ok(())
+    }
+
+    /// Adds the end at a switch's port; returns which switch that is.
+    fn add_port(&mut self, plan: &Plan, end: &PortName) -> Result<usize, EngineError> {
+        let found = plan.switches.iter().position(|switch| switch.name == end.switch);
+        let switch = found.ok_or_else(|| {
+            EngineError::Plan(format!("plan: there is no switch '{}'", end.switch))
+        })?;
+        let (ends, port) = (&mut self.at_port[switch], usize::from(end.port));
+        ends.resize(ends.len().max(port + 1), None);
+        ends[port] = Some(self.ends.len());
+        let name = format!("{} port {}", end.switch, end.port);
+        let at = WireEnd::Switch { switch, port: end.port };
+        self.ends.push(CableEnd { name, at, wire: None });
+        Ok(switch)
+    }
+
+    /// Opens the wires that are in this process, in their order.
+    pub(super) fn open(
+        &self,
+        eal: Eal,
+        pool: Mempool,
+        devices: &Devices,
+    ) -> Result<Vec<Wire>, narrows_dpdk::Error> {
+        let mut wires = vec![];
+        for cable in self.ends.chunks(2) {
+            let named = cable.iter().map(|end| devices.get(&end.name));
+            let mut ports = vec![];
+            if cable.iter().all(|end| end.wire.is_some()) && named.clone().all(|it| it.is_none()) {
+                ports.extend(cable.iter().zip(Port::pair(eal, pool)?));
+            }
+            for (end, device) in cable.iter().zip(named) {
+                if let Some(device) = device {
+                    ports.push((end, Port::open(eal, device, pool)?));
+                }
+            }
+            let opened = ports.into_iter();
+            wires.extend(opened.map(|(end, port)| Wire::new(end.name.clone(), port, pool)));
+        }
+        Ok(wires)
+    }
+
+    /// Opens the wires of hosts that have sockets, after all others.
+    pub(super) fn add_hosts(
+        &mut self,
+        plan: &Plan,
+        sockets: &Sockets,
+        (eal, pool): (Eal, Mempool),
+        wires: &mut Vec<Wire>,
+    ) -> Result<(), narrows_dpdk::Error> {
+        for (host, planned) in plan.hosts.iter().enumerate() {
+            let name = &planned.config.name;
+            let Some(device) = sockets.device(name) else { continue };
+            let wire = Some(wires.len());
+            wires.push(Wire::new(name.clone(), Port::open(eal, &device, pool)?, pool));
+            self.at_host[host] = wire;
+            self.by_wire.push(self.ends.len());
+            self.ends.push(CableEnd { name: name.clone(), at: WireEnd::Host(host), wire });
+        }
+        Ok(())
+    }
+
+    /// Where a wire of the path ends.
+    pub(super) fn end_of(&self, wire: usize) -> WireEnd {
+        self.ends[self.by_wire[wire]].at
+    }
+
+    /// Whether the switches are in this process.
+    pub(crate) fn has_switches(&self) -> bool {
+        self.ends.iter().any(|end| end.is_at_a_switch() && end.wire.is_some())
+    }
+
+    /// Whether collectors are in this process.
+    pub(crate) fn has_collectors(&self) -> bool {
+        let mut ends = self.ends.iter();
+        ends.any(|end| matches!(end.at, WireEnd::Collector { .. }) && end.wire.is_some())
+    }
+
+    /// Whether the hosts at a switch's port are in this process.
+    pub(crate) fn has_hosts(&self, switch: usize, port: u16) -> bool {
+        self.ends[self.end(switch, port) ^ 1].wire.is_some()
+    }
+
+    fn end(&self, switch: usize, port: u16) -> usize {
+        self.at_port[switch][usize::from(port)].expect("a cable has two ends")
+    }
+
+    /// A transmission began at a switch; gives the packet back where nothing is plugged in.
+    pub(crate) fn leave_switch(
+        &mut self,
+        switch: usize,
+        transmit: Transmit,
+        delay: Duration,
+    ) -> Option<Packet> {
+        let Transmit { port, start, end, packet } = transmit;
+        let Some(wire) = self.ends[self.end(switch, port)].wire else { return Some(packet) };
+        self.departures.push_back(Departure { wire, start, end, at: end + delay, packet });
+        None
+    }
+
+    /// A packet of a host is due at the switch's port that its group's cable leads to.
+    pub(crate) fn leave_hosts(&mut self, at: Time, switch: usize, port: u16, packet: Packet) {
+        let wire = self.ends[self.end(switch, port) ^ 1].wire.expect("its host is here");
+        self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
+    }
+
+    /// A packet is due at a host whose TCP is somebody else's.
+    pub(crate) fn leave_access(&mut self, at: Time, host: usize, packet: Packet) {
+        let wire = self.at_host[host].expect("such a host has a wire");
+        self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
+    }
+
+    /// The next packet to leave.
+    pub(super) fn poll_transmit(&mut self) -> Option<Departure> {
+        self.departures.pop_front()
+    }
+}
+
+impl CableEnd {
+    fn is_at_a_switch(&self) -> bool {
+        matches!(self.at, WireEnd::Switch { .. })
+    }
+}

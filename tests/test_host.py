@@ -1,0 +1,164 @@
+"""`narrows host` opposite a `narrows switch`: processes of their own, joined by shared memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from controller.client import SwitchClient
+from controller.drivers.gnmi import GnmiDriver
+from testbed import catalogue
+from tests.test_live_switch import put_away
+from tests.test_switch_command import P4INFO, PROGRAM, Running
+from tests.world import ROOT, TWO_FLOWS, RunDirectory, command, environment, narrows, write
+
+pytestmark = pytest.mark.skipif(
+    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
+)
+
+WIDE = """
+[instrument]
+departure_error = "100ms"
+rate_error = 0.5
+poll_gap = "2s"
+lost_packets = 1000
+"""
+BASE_MS = 1 + 5 + 1 + 8 * 1514 / 5e6 * 1e3 + 2 * 8 * 1514 / 100e6 * 1e3
+"""One way through an idle path: the delays and three transmissions of a full segment."""
+GROUPS = ("senders", "receivers", "collector at s1")
+
+
+class Opposite:
+    """A switch with a memif for every group, set up as the scenario's plan says."""
+
+    def __init__(self, directory: Path) -> None:
+        self.scenario = write(directory, TWO_FLOWS + WIDE)
+        self.socket = f"narrows-test-{os.getpid()}-{directory.name}"
+        self.state = directory / "state.json"
+        self.state.write_text(narrows("plan", self.scenario, "--switch", "s1").stdout)
+
+    def start(self) -> None:
+        """Starts the switch, and lets its controller set it up."""
+        memifs = [f"net_memif{n},role=server,id={n},socket={self.socket}" for n in range(3)]
+        ports = [text for n, memif in enumerate(memifs, 1) for text in ("--port", f"{n}={memif}")]
+        shaper = ("--rate", "2=5Mbps", "--queue", "2=20packets", "--delay", "2=5ms")
+        self.switch = Running(*ports, "--no-p4", *shaper, "--timestamp-unit", "ns")
+        connected = ("--address", self.switch.address, "--p4info", P4INFO, "--json", PROGRAM)
+        subprocess.run(
+            [sys.executable, "-m", "controller", *connected, "push", "--state", self.state],
+            cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def host(
+        self, out: Path, *groups: str, begin_s: float | None = None, settings: Sequence[str] = ()
+    ) -> subprocess.Popen[str]:
+        """The hosts of these groups, in a process."""
+        devices = [
+            f"{group}=net_memif{n},role=client,id={n},socket={self.socket}"
+            for n, group in enumerate(GROUPS)
+            if group in groups
+        ]
+        ports = [text for device in devices for text in ("--port", device)]
+        begin = () if begin_s is None else ("--begin", str(begin_s))
+        return subprocess.Popen(
+            command("host", self.scenario, *ports, *begin, *settings, "--out", out),
+            cwd=ROOT,
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    async def forwards(self, packets: int) -> None:
+        """Returns when its bottleneck has sent that many."""
+        async with SwitchClient(self.switch.address, p4info=P4INFO) as client:
+            assert client.gnmi is not None
+            driver = GnmiDriver(client.gnmi)
+            deadline = time.monotonic() + 40
+            while (await driver.queue_state(2)).transmitted < packets:
+                assert time.monotonic() < deadline, self.switch.lines
+                await asyncio.sleep(0.1)
+
+    def stop(self) -> None:
+        put_away(self.switch)
+
+
+@pytest.fixture
+def opposite(tmp_path: Path) -> Iterator[Opposite]:
+    made = Opposite(tmp_path)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+def results(host: subprocess.Popen[str], out: Path) -> RunDirectory:
+    """A host's run directory, once it is done."""
+    _, errors = host.communicate(timeout=60)
+    assert host.returncode == 0, errors
+    [path] = [made.parent for made in out.glob("scenario/[!.]*/run.json")]
+    return RunDirectory(path)
+
+
+@pytest.mark.flaky(reruns=2, reason="a machine at its limit may be late for the common beginning")
+def test_senders_and_receivers_in_processes_of_their_own_have_one_time(
+    opposite: Opposite, tmp_path: Path
+) -> None:
+    begin_s = time.time() + 6
+    receiver = opposite.host(tmp_path / "there", "receivers", "collector at s1", begin_s=begin_s)
+    sender = opposite.host(tmp_path / "here", "senders", begin_s=begin_s)
+    here, there = results(sender, tmp_path / "here"), results(receiver, tmp_path / "there")
+    assert not {"bottleneck", "switches"} & (set(here.summary) | set(there.summary))
+    acked = here.table("flows").group_by("flow").max()
+    assert len(acked) == 2
+    assert here.summary["flows"][0]["retransmits"] > 0
+    delivered = sum(flow["delivered_bytes"] for flow in there.summary["flows"])
+    # 5 s at 5 Mb/s, less headers, the first round trips and time-outs.
+    assert 0.75 * 3.125e6 < delivered < 3.125e6 * 1460 / 1514
+    least = min(flow["one_way_delay_ms"]["min"] for flow in there.summary["flows"])
+    assert BASE_MS <= least < BASE_MS + 1.0
+    reports = there.table("packets")
+    assert reports["egress_port"].to_list().count(2) > 1500
+
+
+@pytest.mark.flaky(reruns=2, reason="a machine at its limit may take longer to start a switch")
+def test_a_switch_that_is_killed_and_started_again_carries_on(
+    opposite: Opposite, tmp_path: Path
+) -> None:
+    """A flow begins every second, so that one always asks whether the path is there again."""
+    many = ("--set", "flow.count=60", "--set", 'flow.start={ every = "1s" }')
+    host = opposite.host(tmp_path / "out", *GROUPS, settings=(*many, "--set", "duration=60s"))
+    try:
+        asyncio.run(opposite.forwards(packets=100))
+        opposite.switch.process.send_signal(signal.SIGKILL)
+        opposite.stop()
+        opposite.start()
+        asyncio.run(opposite.forwards(packets=100))
+    finally:
+        host.kill()
+        host.communicate()
+
+
+def test_wires_and_times_that_are_wrong_are_named(tmp_path: Path) -> None:
+    scenario = write(tmp_path, TWO_FLOWS)
+    for arguments, message in (
+        (("--port", "fish=net_ring0"), "no wire 'fish'; expected s1 port 1, senders"),
+        (("--port", "senders"), "expected GROUP=DEVICE"),
+        (("--port", "senders=net_ring0", "--begin", "1"), "--begin"),
+    ):
+        ran = narrows("host", scenario, *arguments, "--out", tmp_path)
+        assert ran.returncode == 2
+        assert message in ran.stderr
+    record = json.loads(narrows("plan", scenario).stdout)
+    assert [switch["name"] for switch in record["switches"]] == ["s1"]
+    assert narrows("plan", scenario, "--switch", "s2").returncode == 2
