@@ -79,6 +79,17 @@ def test_shares_are_means_over_who_was_first(tmp_path: Path) -> None:
     assert cells.values == pytest.approx(np.array(expected), nan_ok=True)
 
 
+def test_the_shares_of_many_variants_fill_a_page(tmp_path: Path) -> None:
+    for number in range(12):
+        point = {"flow.1.variant": f"v{number}"}
+        write(tmp_path / f"{number}", point, [flow(1, "a", 1), flow(2, f"v{number}", 1)])
+    many = chart(tmp_path, "shares")
+    assert many is not None and many.fills_page
+    (tmp_path / "11" / "run.json").unlink()
+    few = chart(tmp_path, "shares")
+    assert few is not None and not few.fills_page
+
+
 def test_shares_have_a_panel_for_each_other_key(tmp_path: Path) -> None:
     for queue in ("1bdp", "2bdp"):
         for other in ("b", "c"):

@@ -111,6 +111,11 @@ class Cells:
         """The colours from the least value to the greatest."""
         return style.TWO_SIDED if self.two_sided else style.SCALE
 
+    @property
+    def is_large(self) -> bool:
+        """True when its numbers need small print and a page's width."""
+        return len(self.rows) > 12 or len(self.columns) > 12
+
 
 Mark = Trace | Area | Rule | Cells
 
@@ -208,6 +213,12 @@ class Chart:
         own = dict(self.keys)
         found = [(name, mark, own.get(name, mark.look)) for name, mark in first.items()]
         return sorted(found, key=lambda entry: entry[0] in own)
+
+    @property
+    def fills_page(self) -> bool:
+        """Whether a journal's column is too narrow: panels side by side, or a map of many cells."""
+        found = self.cells
+        return min(self.columns, len(self.panels)) > 1 or (found is not None and found.is_large)
 
     @property
     def cells(self) -> Cells | None:

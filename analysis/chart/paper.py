@@ -44,13 +44,14 @@ def _save(canvas: Canvas, kind: str) -> bytes:
 def draw(chart: Chart) -> Canvas:
     """The chart as a matplotlib figure.
 
-    One column of panels fits a journal's column (3.5 in), more fill its page (7.16 in). A single
-    row of panels is as high as its labels need; several are lettered (a), (b), ...
+    One column of panels fits a journal's column (3.5 in), more and large maps fill its page
+    (7.16 in). A single row of panels is as high as its labels need; several are lettered (a), (b),
+    ...
     """
     count = len(chart.panels)
     columns = min(chart.columns, count)
     rows = math.ceil(count / columns)
-    width_in = style.COLUMN_IN if columns == 1 else style.PAGE_IN
+    width_in = style.PAGE_IN if chart.fills_page else style.COLUMN_IN
     height_in = max(chart.height_in, style.SINGLE_IN) if rows == 1 else chart.height_in
     canvas = Canvas(figsize=(width_in, rows * height_in + 0.55), layout="constrained")
     grid = [axis for row in canvas.subplots(rows, columns, squeeze=False) for axis in row]
@@ -198,7 +199,7 @@ def _draw_cells(axis: Axes, cells: Cells) -> None:
     )
     axis.grid(visible=False)
     axis.tick_params(axis="x", rotation=90 if max(map(len, cells.columns)) > 4 else 0)
-    points = 6.0 if max(cells.values.shape) <= 12 else 4.0
+    points = 4.0 if cells.is_large else 6.0
     low, high = cells.ends
     for row, numbers in enumerate(cells.values):
         for column, value in enumerate(numbers):

@@ -244,7 +244,7 @@ class Plot:
         """`<figure>`."""
         own = writing.new_id(self.name)
         svg = inline_svg(paper.files(self.chart, ("svg",))["svg"].decode(), own, self.title)
-        kind = "column" if min(self.chart.columns, len(self.chart.panels)) == 1 else "page"
+        kind = "page" if self.chart.fills_page else "column"
         return f"""<figure class="card {kind}" id="{own}" data-name="{escape(self.name)}">
 <h3>{inline(self.title)}</h3>
 <div class="legend" role="group" aria-label="Series"></div>
