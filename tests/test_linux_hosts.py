@@ -12,6 +12,7 @@ import platform
 import re
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import time
@@ -256,6 +257,8 @@ def test_what_a_host_drops_or_queues_is_found(plumbing: Plumbing) -> None:  # no
     [
         ('variant = "vegas"\nparams = { alpha = 1 }', "flow 1: params.alpha = 1.0: is not for"),
         ('variant = "reno"\ninitial_ssthresh = 20', "flow 1: initial_ssthresh = 20: is not for"),
+        ('variant = "reno"\nmax_burst = 3', "flow 1: max_burst = 3: is not for"),
+        ('variant = "reno"\nsink = "TCPSink/Asym"', "flow 1: sink"),
         ('variant = "compound"', '"compound": is neither in this kernel'),
         ('variant = "Agent/TCP/Reno"', '"Agent/TCP/Reno": is ns-2\'s'),
         ('variant = "reno"\ncount = 30', "hosts = 60: expected at most 26 hosts"),
@@ -294,7 +297,8 @@ def test_without_root_the_run_ends_at_once_and_says_what_mends_it(
 
 def test_flows_at_one_host_must_agree(tmp_path: Path) -> None:
     text = SCENARIO[: SCENARIO.index("[[flow]]")] + "[dumbbell]\nreceivers = 1\n"
-    for keys in ('min_rto = "1s"', 'sink = "TCPSink/Sack1"'):
+    alive = 'keep_alive = { idle = "1500ms" }'
+    for keys in (f'min_rto = "1s"\n{alive}', 'sink = "TCPSink/Sack1"\nuser_timeout = "2s"'):
         text += f'[[flow]]\nvariant = "reno"\n{keys}\n'
     source = write(tmp_path, text)
     plan = make_plan(points.read(source, [])[0].scenario, str(source))
@@ -302,6 +306,9 @@ def test_flows_at_one_host_must_agree(tmp_path: Path) -> None:
     assert asked[0].route == {"rto_min": "1000ms"}
     assert asked[1].route == {"quickack": "1"}
     assert asked[1].sysctls == {"net.ipv4.tcp_sack": "1"}
+    options = [settings.keep_alive_options(planned["flow"]) for planned in plan["flows"]]
+    assert options[0][socket.IPPROTO_TCP, socket.TCP_KEEPIDLE] == 2
+    assert options[1] == {(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT): 2000}
     [problem] = settings.problems(plan)
     assert str(problem).startswith("flow 2: flow 1 at host receiver1 asks for other TCP options")
 

@@ -7,6 +7,7 @@ which all of a host's flows must agree.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,7 @@ SYSCTLS = {
 NO_COUNTERPART = {
     "initial_ssthresh": "the kernel has no such setting",
     "data_on_syn": "the kernel has no T/TCP",
+    "max_burst": "the kernel has no such limit",
 }
 """Keys of a flow that the kernel's TCP can't follow, and why."""
 RATE_VARIANT, RATE = "app-tcp", "rate_mbps"
@@ -80,6 +82,22 @@ def by_host(plan: Json) -> dict[str, HostSettings]:
     return found
 
 
+def keep_alive_options(flow: Json) -> dict[tuple[int, int], int]:
+    """Keep-alives in whole seconds and the user timeout in milliseconds, as options of a socket."""
+    options = dict[tuple[int, int], int]()
+    if asked := flow["keep_alive"]:
+        options = {
+            (socket.SOL_SOCKET, socket.SO_KEEPALIVE): 1,
+            (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE): -(-asked["idle_ps"] // PS_PER_S),
+            (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL): -(-asked["interval_ps"] // PS_PER_S),
+            (socket.IPPROTO_TCP, socket.TCP_KEEPCNT): asked["probes"],
+        }
+    if (timeout_ps := flow["user_timeout_ps"]) is not None:
+        timeout_ms = -(-timeout_ps // PS_PER_MS)
+        options[socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT] = timeout_ms
+    return options
+
+
 def segment_option(flow: Json) -> int | None:
     """TCP_MAXSEG, in whose bytes the timestamps count too."""
     if flow["segment_bytes"] is None:
@@ -104,6 +122,10 @@ def variants_of(plan: Json) -> list[str]:
 
 def problems(plan: Json) -> Iterable[Problem]:
     """What the kernel can't do of a plan."""
+    for host in plan["hosts"]:
+        if host["config"]["reconstructs_acks"]:
+            name = host["config"]["name"]
+            yield Problem(f"host {name}: access.reconstruct_acks", "is a part of our hosts only")
     asked = dict[str, tuple[int, HostSettings]]()
     for planned in plan["flows"]:
         flow = planned["flow"]
@@ -111,6 +133,8 @@ def problems(plan: Json) -> Iterable[Problem]:
         for key, why in NO_COUNTERPART.items():
             if flow[key]:
                 yield Problem(f"{where}: {key}", f"is not for --hosts linux: {why}", flow[key])
+        if flow["sink"] and catalogue.sink(flow["sink"])["ack_control"]:
+            yield Problem(f"{where}: sink", "is our receiver's, not the kernel's", flow["sink"])
         for name in flow["params"]:
             if (flow["variant"], name) != (RATE_VARIANT, RATE):
                 what = "is not for --hosts linux: the kernel's variants have no such parameter"

@@ -273,6 +273,7 @@ class Driver:
             (socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP): window_bytes,
             (socket.IPPROTO_TCP, socket.TCP_NODELAY): 1 if flow["nagle"] is False else None,
             (socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT): UNSENT_BYTES,
+            **settings.keep_alive_options(flow),
         }
         for (level, option), value in options.items():
             if value is not None:
