@@ -139,24 +139,17 @@ fn fack_on_a_saturated_path() {
         1.02926, 6.96798, 11.27631, 15.58463, 19.89296, 24.20129, 28.50961, 32.81794, 37.12627,
         41.43459, 45.74292, 50.05124, 54.35957, 58.66790,
     ];
-    // 13684, 90 and 1 in ns-2. Its packets carry the time they left, timestamps or not, and Fack
-    // takes a sample from every ACK of recovery: its one time-out waits 0.50 s, ours, with one
-    // segment timed, 0.20 s. Cuts behind it come 0.29 s sooner, at the same intervals, and that
-    // is 70 packets of 240 a second, or 0.5 %.
+    // 13684, 90 and 1 in ns-2, and the same up to the time-out at 2.08 s. From there ns-2 sends by
+    // go-back-N in which SACKs then leave holes: three segments of it leave twice, and all that
+    // follows comes four packets' time (17 ms) later here.
     let mut net = saturated("fack", "ns2");
     let cuts = cuts(&mut net);
     assert_eq!(cuts.len(), CUTS_S.len());
     assert!((cuts[0] - CUTS_S[0]).abs() < 0.0002, "{cuts:?}");
-    let gain_s = CUTS_S[1] - cuts[1];
-    assert!((0.28..0.31).contains(&gain_s), "{gain_s}");
     for (ours, theirs) in cuts[1..].iter().zip(&CUTS_S[1..]) {
-        assert!((theirs - ours - gain_s).abs() < 0.002, "{ours} s, ns-2 {theirs} s");
+        assert!((ours - theirs - 0.017).abs() < 0.001, "{ours} s, ns-2 {theirs} s");
     }
-    let [acked, retransmits, timeouts] = saturated_counts(&net);
-    assert!((13684..13760).contains(&acked), "{acked}");
-    // One retransmission a later cut in both; the 11 more are behind the time-out, where ns-2
-    // goes back by its own awnd and ours by the pipe.
-    assert_eq!((retransmits, timeouts), (101, 1));
+    assert_eq!(saturated_counts(&net), [13683, 87, 1]);
 }
 
 #[test]

@@ -78,6 +78,8 @@ pub struct Sender {
     pub(super) one_way: Option<Duration>,
     /// Congestion control has each segment's round trip, though one at a time makes the time-out.
     samples_segments: bool,
+    /// When the segment left that last moved the left edge, where segments are kept.
+    edge_sent_at: Option<Time>,
     /// With one segment timed at a time: its end, and when it left.
     timed: Option<(u64, Time)>,
     /// Recovery reads the peer's SACKs.
@@ -130,6 +132,7 @@ impl Sender {
             duplicate: None,
             echoed_at: None,
             one_way: None,
+            edge_sent_at: None,
             timed: None,
             uses_sack: false,
             mss: settings.segment_bytes,
@@ -368,6 +371,9 @@ impl Sender {
     /// `newly_sacked_bytes`. Returns whether the retransmission timer starts again.
     pub fn on_duplicate_ack(&mut self, now: Time, newly_sacked_bytes: u64) -> bool {
         self.burst.on_event(None);
+        if self.recovery.samples_every_ack(&self.board) {
+            self.sample_edge(now);
+        }
         self.tell_delivery(now, 0, 0);
         let outcome = self.recovery.on_duplicate_ack(&mut self.board, newly_sacked_bytes);
         self.take_back(now, outcome);
@@ -521,6 +527,11 @@ impl Sender {
                 recovery.on_segment_delivered(now, start, sent);
                 rate.on_delivered(now, sent, sent.end - start);
             });
+        self.edge_sent_at = oldest_at.or(self.edge_sent_at);
+        if self.recovery.samples_every_ack(&self.board) {
+            self.timed = self.timed.filter(|&(end, _)| ack < end);
+            return self.sample_edge(now);
+        }
         if !self.profile.times_every_segment {
             let newest_at = newest_at.filter(|_| self.samples_segments && !newest_is_ambiguous);
             let newest = newest_at.map(|sent_at| now.since(sent_at));
@@ -538,6 +549,13 @@ impl Sender {
         }
         // What was SACKed before arrived before: only the oldest was just received.
         if had_sacked { oldest } else { oldest.and(newest_at).map(|sent_at| now.since(sent_at)) }
+    }
+
+    /// What a timestamp that the peer goes on echoing says of the round trip.
+    fn sample_edge(&mut self, now: Time) -> Option<Duration> {
+        let rtt = now.since(self.edge_sent_at?);
+        self.take_sample(now, rtt);
+        Some(rtt)
     }
 
     /// A row of what the sender knows.

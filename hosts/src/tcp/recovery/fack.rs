@@ -5,8 +5,9 @@
 //! retransmitted and is unaccounted for; a segment may go while awnd is below the window.
 //! Recovery begins when snd.fack - snd.una > 3 segments, whatever the number of duplicates, and
 //! ends when what was sent by then is acknowledged and nothing is SACKed. The paper halves the
-//! window (`fack-half`). ns-2.35 restarts it at one segment and lets it grow by every ACK, of
-//! recovery and duplicates too (`fack`).
+//! window (`fack-half`). ns-2.35 restarts it at one segment and lets it grow by every ACK of
+//! recovery, duplicates too; between the first SACK and recovery it neither sends nor grows, and
+//! from then on every ACK restarts its timer and is a sample of the round trip (`fack`).
 //!
 //! Rampdown (`fack-rampdown`, ns-2's `rampdown_`) spreads the cut: the window is wider by half of
 //! what was in flight when the loss was found, less half of what snd.fack advances by since. With
@@ -27,7 +28,7 @@ pub const RULE: Rule = Rule {
     name: "fack",
     title: "forward acknowledgment as in ns-2: the window restarts at one segment",
     reference: "ns-2.35 Agent/TCP/Fack; Mathis and Mahdavi, SIGCOMM 1996",
-    needs: &[Need::Sack],
+    needs: &[Need::Sack, Need::SegmentTimes],
     not_implemented: &[],
     build: |setup| Box::new(Fack::new(setup, Cut::Restart)),
 };
@@ -53,6 +54,7 @@ pub const HALF_RULE: Rule = Rule {
     name: "fack-half",
     title: "forward acknowledgment as in the paper: the window is halved",
     reference: "Mathis and Mahdavi, Forward acknowledgement, SIGCOMM 1996",
+    needs: &[Need::Sack],
     not_implemented: &["rampdown and overdamping, which are ns-2's rule's here"],
     build: |setup| Box::new(Fack::new(setup, Cut::Half)),
     ..RULE
@@ -136,6 +138,11 @@ impl Fack {
         plain
     }
 
+    /// ns-2's neither sends nor grows between the first SACK and recovery.
+    fn holds_back(&self, board: &Scoreboard) -> bool {
+        self.restarts_window() && self.stage == Stage::Open && board.sacked_bytes() > 0
+    }
+
     fn enter(&mut self, board: &mut Scoreboard) -> Outcome {
         self.stage = Stage::Recovery;
         self.recover = board.nxt();
@@ -175,13 +182,14 @@ impl Recovery for Fack {
             Stage::Loss if is_past => self.stage = Stage::Open,
             _ => {}
         }
-        let may_grow = self.restarts_window() || self.stage != Stage::Recovery;
+        let is_growing = self.restarts_window() || self.stage != Stage::Recovery;
+        let may_grow = is_growing && !self.holds_back(board);
         self.take_sacks(board, Outcome { may_grow, ..Outcome::PLAIN })
     }
 
     fn on_duplicate_ack(&mut self, board: &mut Scoreboard, _newly_sacked_bytes: u64) -> Outcome {
         let may_grow = self.restarts_window() && self.stage != Stage::Open;
-        let restarts_timer = self.restarts_window() && self.stage == Stage::Recovery;
+        let restarts_timer = self.restarts_window() && self.stage != Stage::Loss;
         self.take_sacks(board, Outcome { may_grow, restarts_timer, ..Outcome::NOTHING })
     }
 
@@ -212,6 +220,7 @@ impl Recovery for Fack {
                 Some(_) => Send::New { room_bytes: 0 },
                 None => Send::New { room_bytes },
             },
+            Stage::Open if self.holds_back(board) => Send::New { room_bytes: 0 },
             Stage::Open => Send::New { room_bytes },
         }
     }
@@ -226,6 +235,10 @@ impl Recovery for Fack {
 
     fn stage(&self) -> Stage {
         self.stage
+    }
+
+    fn samples_every_ack(&self, board: &Scoreboard) -> bool {
+        self.restarts_window() && (self.stage != Stage::Open || board.sacked_bytes() > 0)
     }
 }
 
@@ -253,7 +266,9 @@ mod tests {
         board.on_acked(1);
         board.on_sent(at(10));
         let mut rule = Fack::new(&setup, cut);
-        assert_eq!(sack(&mut rule, &mut board, 1, 2), Outcome::NOTHING);
+        let restarts_timer = cut != Cut::Half;
+        let waits = Outcome { restarts_timer, ..Outcome::NOTHING };
+        assert_eq!(sack(&mut rule, &mut board, 1, 2), waits);
         // snd.fack - snd.una is 4 segments: the second duplicate is enough.
         let outcome = sack(&mut rule, &mut board, 3, 4);
         assert_eq!((outcome.is_loss_found, outcome.restarts_window), (true, cut != Cut::Half));

@@ -256,6 +256,12 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
         false
     }
 
+    /// Every ACK is now a sample of the round trip: of the segment that last moved the left edge,
+    /// whose time of departure the peer goes on echoing.
+    fn samples_every_ack(&self, _board: &Scoreboard) -> bool {
+        false
+    }
+
     /// It may find a loss to have been none ([`Outcome::is_spurious`]).
     fn can_take_back(&self) -> bool {
         false
