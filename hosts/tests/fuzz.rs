@@ -1,6 +1,7 @@
 //! One model for every variant and recovery: an honest peer behind a path that loses, reorders, marks
-//! and keeps silent as it likes, an application that writes as it likes. Windows stay positive and
-//! are kept to, nothing waits without a timer, and once the path behaves all data arrive.
+//! and keeps silent as it likes, an application that writes as it likes. The peer's SYN changes the
+//! segment size. Windows stay positive and are kept to, nothing waits without a timer, and once the
+//! path behaves all data arrive.
 
 mod net;
 
@@ -18,6 +19,7 @@ use std::collections::VecDeque;
 
 const ISN: u32 = 0xffff_0000;
 const PEER_ISN: u32 = 5;
+/// What the sender begins with, and the greatest that a peer can make of it.
 const MSS: u32 = 1_000;
 /// RFC 6298 rule 2.5 allows 60 s and more; no profile has more than Linux's 120 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
@@ -69,6 +71,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 /// The sender under test, and all that its segments meet.
 struct Model {
     connection: Connection,
+    mss: u32,
     back: Emitter,
     now: Time,
     /// Sent and neither arrived nor lost: first position and length, as the wire has them.
@@ -85,7 +88,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(names: (&str, &str, &str), ecn: bool) -> Self {
+    fn new(names: (&str, &str, &str), ecn: bool, peer_mss: u16) -> Self {
         let mut config = flow(1, names.0, names.1, names.2, None);
         config.segment_bytes = Some(MSS);
         config.timestamps = Some(false);
@@ -99,6 +102,7 @@ impl Model {
         let connection = Connection::connect(settings, out, &mut Rng::from_seed(1)).with_isn(ISN);
         let mut model = Model {
             connection,
+            mss: MSS.min(peer_mss.into()),
             back,
             now: Time::ZERO,
             on_the_way: VecDeque::new(),
@@ -112,7 +116,7 @@ impl Model {
         model.connection.poll_transmit(model.now, &mut Packet::default());
         model.now += Duration::from_ms(20);
         let options = Options {
-            mss: Some(MSS as u16),
+            mss: Some(peer_mss),
             window_scale: Some(5),
             sack_permitted: true,
             ..Options::default()
@@ -218,6 +222,7 @@ impl Model {
             // One byte beyond the offered edge is a probe.
             prop_assert!(end <= self.edge + 1, "{end} sent, {} offered", self.edge);
             prop_assert!(end <= self.written, "{end} sent, {} written", self.written);
+            prop_assert!(len <= self.mss, "{len} bytes, {} agreed", self.mss);
             if len > 0 {
                 self.on_the_way.push_back((segment.seq, len));
             }
@@ -230,7 +235,7 @@ impl Model {
 
     fn check(&self) -> Result<(), TestCaseError> {
         let record = self.connection.record(self.now);
-        prop_assert!(record.cwnd_bytes >= u64::from(MSS));
+        prop_assert!(record.cwnd_bytes >= u64::from(self.mss));
         // A window of nothing but ACKs of what was written can't have grown past this.
         prop_assert!(record.cwnd_bytes < 1 << 40);
         // What was sent again may count beside what it replaces.
@@ -255,10 +260,11 @@ proptest! {
     fn any_sender_keeps_to_its_windows_and_gets_its_data_across(
         choice in (0..VARIANTS.len(), 0..RECOVERIES.len(), 0..PROFILES.len()),
         ecn: bool,
+        peer_mss in prop_oneof![2 => Just(MSS as u16), 1 => 64u16..1_500],
         operations in prop::collection::vec(operation(), 1..60),
     ) {
         let names = (VARIANTS[choice.0].name, RECOVERIES[choice.1].name, PROFILES[choice.2].name);
-        let mut model = Model::new(names, ecn);
+        let mut model = Model::new(names, ecn, peer_mss);
         for operation in &operations {
             model.drain()?;
             model.check()?;

@@ -384,7 +384,8 @@ impl Bbr {
         if sample.stage == Stage::Recovery && before != Stage::Recovery {
             self.conserves_packets = true;
             self.begin_round(sample);
-            self.cwnd_bytes = sample.in_flight_bytes + acked;
+            // Linux counts packets, of which a small one is one.
+            self.cwnd_bytes = (sample.in_flight_bytes + acked).max(self.mss);
         } else if before != Stage::Open && sample.stage == Stage::Open {
             self.cwnd_bytes = self.cwnd_bytes.max(self.prior_cwnd_bytes);
             self.conserves_packets = false;
