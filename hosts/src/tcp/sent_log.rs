@@ -3,7 +3,7 @@
 //!
 //! Sources: RFC 8985 section 5.2 (per-segment state), RFC 6298 section 3 (Karn). Kept only where
 //! a profile times every segment, or a rule or variant needs it. An ACK costs what it newly
-//! covers, and a binary search.
+//! covers, and a look-up.
 
 use super::ranges::RangeSet;
 use super::rate::Departure;
@@ -225,13 +225,25 @@ impl SentLog {
         before.is_some_and(|sent| sent.fate == Fate::Lost)
     }
 
-    /// The index of the segment that holds the byte at `position`.
+    /// The index of the segment that holds the byte at `position`. Most segments are of one length,
+    /// so that their mean says where it is, or one too far.
     fn index_of(&self, position: u64) -> usize {
-        self.segments.partition_point(|sent| sent.end <= position)
+        let bytes = self.segments.back().map_or(0, |last| last.end - self.start);
+        let before = position.saturating_sub(self.start) * self.segments.len() as u64;
+        let guess = before.checked_div(bytes).unwrap_or(0) as usize;
+        let holds = |&index: &usize| {
+            self.start_of(index) <= position
+                && self.segments.get(index).is_some_and(|sent| position < sent.end)
+        };
+        [guess.saturating_sub(1), guess]
+            .into_iter()
+            .find(holds)
+            .unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= position))
     }
 
     fn start_of(&self, index: usize) -> u64 {
-        index.checked_sub(1).map_or(self.start, |before| self.segments[before].end)
+        let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
+        before.map_or(self.start, |sent| sent.end)
     }
 }
 
