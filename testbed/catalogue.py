@@ -88,7 +88,8 @@ def _by_ns2(name: str, kind: str) -> dict[str, Any] | None:
 def checks(kind: str) -> dict[str, list[str]]:
     """How each record of a kind (`variant`, `recovery`, `source`) was checked, by its name.
 
-    These are the columns of `docs/validation.md` in which its row says something.
+    These are the columns of `docs/validation.md` in which its row says something, figures in
+    brackets aside, of which nothing is asked.
     """
     found: dict[str, list[str]] = {}
     columns: list[str] | None = None
@@ -100,7 +101,8 @@ def checks(kind: str) -> dict[str, list[str]]:
             columns = cells[1:]
         elif columns and cells[0].startswith("`"):
             row = zip(columns, cells[1:], strict=True)
-            found[cells[0].strip("`")] = [column for column, cell in row if cell]
+            held = [column for column, cell in row if cell and not cell.startswith("(")]
+            found.setdefault(cells[0].strip("`"), []).extend(held)
     return found
 
 

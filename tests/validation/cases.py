@@ -40,7 +40,9 @@ class Path2:
 
 
 DIRECT = Path2(8, 50, 1000)
-SATURATED = Path2(2, 50, 20, access_mbps=10)
+SATURATED = Path2(2, 50, 20, access_mbps=11)
+"""Access is no multiple of the bottleneck: where an arrival and a departure fall on one instant
+ns-2 goes by how its times were rounded."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,6 +107,11 @@ class Source:
     def counts_cuts(self) -> bool:
         """False where ns-2's agent does not count the window's cuts."""
         return not self.agent.startswith("Agent/TCP/Vegas")
+
+    @property
+    def counts_timeouts(self) -> bool:
+        """False where they count as cuts only."""
+        return not self.agent.startswith("Agent/TCP/Fack")
 
     @property
     def is_full(self) -> bool:
@@ -210,7 +217,7 @@ Run = list[Events]
 def run_ours(cases: Sequence[tuple[Source, Setup]]) -> list[Run]:
     """Runs cases in our stack, by its example."""
     text = json.dumps([source.ours(setup) for source, setup in cases])
-    command = ["cargo", "run", "-q", "--release", "-p", "narrows-hosts", "--example", "dumbbell"]
+    command = ["cargo", "run", "-q", "-p", "narrows-hosts", "--example", "dumbbell"]
     done = subprocess.run(
         command, cwd=ROOT, input=text, capture_output=True, text=True, check=False
     )
@@ -221,6 +228,10 @@ def run_ours(cases: Sequence[tuple[Source, Setup]]) -> list[Run]:
         for events in run:
             if not source.counts_cuts:
                 events.cuts = []
+            if not source.counts_timeouts:
+                events.cuts += [(at, 1.0) for at in events.timeouts]
+                events.cuts.sort(key=lambda cut: cut[0])
+                events.timeouts = []
             if source.is_full:
                 events.retransmits = []
     return runs

@@ -1,8 +1,8 @@
 """Checks that are tests elsewhere: a row shows the tests that bear its name.
 
 A test belongs to the first name of the registry in its own, dashes as underscores, as whole words:
-`yeah_halves_against_reno` is `yeah`'s, `aimd_fc_plus_settles` no `aimd-fc`'s. A `.pkt` script
-counts by its file's name.
+`yeah_halves_against_reno` is `yeah`'s, `aimd_fc_plus_settles` no `aimd-fc`'s. A packetdrill script
+counts for what its options choose.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ def tests_in(pattern: str) -> tuple[tuple[str, str], ...]:
         match path.suffix:
             case ".rs":
                 tests = re.findall(r"#\[test\]\s+fn (\w+)", path.read_text())
-            case ".py":
-                tests = re.findall(r"^def test_(\w+)", path.read_text(), re.M)
             case _:
-                tests = [path.stem.replace("-", "_")]
+                tests = re.findall(r"^def test_(\w+)", path.read_text(), re.M)
         found += [(name, test) for test in tests]
     return tuple(found)
 
@@ -37,6 +35,17 @@ def owner(test: str, names: Sequence[str]) -> str | None:
     at = {name: f"_{test}_".find(f"_{name.replace('-', '_')}_") for name in names}
     borne = [name for name in names if at[name] >= 0]
     return min(borne, key=lambda name: (at[name], -len(name)), default=None)
+
+
+def by_option(option: str, pattern: str) -> Callable[[str], Cell | None]:
+    """The cell that lists the packetdrill scripts which set an option to a row's name."""
+
+    def cell(row: str) -> Cell | None:
+        line = re.compile(rf"^--{option}={re.escape(row)}$", re.M)
+        scripts = [path for path in sorted(ROOT.glob(pattern)) if line.search(path.read_text())]
+        return Cell(", ".join(f"`{path.stem}`" for path in scripts)) if scripts else None
+
+    return cell
 
 
 def by_name(names: Sequence[str], *patterns: str) -> Callable[[str], Cell | None]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from testbed import catalogue
-from tests.validation import cases, kernel
+from tests.validation import cases, kernel, sanity
 from tests.validation.against_ns2 import Comparison
-from tests.validation.named import by_name
+from tests.validation.named import by_name, by_option
 from tests.validation.table import Column, Section
 
 AGENTS = Comparison({source.name: source for source in cases.agents()}, cases.SETUPS)
@@ -21,7 +21,8 @@ SECTIONS = (
 Against ns-2 2.35, each with its own sink: chosen losses in a window of 30 on 8 Mb/s and 50 ms for
 10 s, then 1, 2 and 10 flows for 100 s through a bottleneck of 2 Mb/s and 50 ms with a queue of 20.
 Counts are segments acknowledged / window cuts without a time-out / time-outs / segments sent again.
-*Same*: all of these, each event within 2 ms, each window within 0.01 segments.""",
+*Same*: all of these, each event within 2 ms, each window within 0.01 segments; one segment may be
+acknowledged behind the end. Several flows are chaotic: what all delivered is to be within 1 %.""",
         "source",
         list(AGENTS.sources),
         AGENTS.columns(),
@@ -50,8 +51,14 @@ Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as abov
             ),
             *MODULES.columns(),
             Column("Linux kernel", kernel.by_arithmetic),
-            Column("packetdrill", by_name(VARIANTS, "hosts/tests/packetdrill/**/*.pkt")),
         ],
+    ),
+    Section(
+        "Shared paths and losses at random",
+        sanity.TEXT,
+        "variant",
+        VARIANTS,
+        sanity.COLUMNS,
     ),
     Section(
         "Loss recovery",
@@ -68,7 +75,7 @@ Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as abov
                     "hosts/tests/rack.rs",
                 ),
             ),
-            Column("packetdrill", by_name(RECOVERIES, "hosts/tests/packetdrill/**/*.pkt")),
+            Column("packetdrill", by_option("recovery", "tests/packetdrill/*.pkt")),
         ],
     ),
     kernel.section(),

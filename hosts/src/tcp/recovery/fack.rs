@@ -57,7 +57,6 @@ pub const HALF_RULE: Rule = Rule {
     needs: &[Need::Sack],
     not_implemented: &["rampdown and overdamping, which are ns-2's rule's here"],
     build: |setup| Box::new(Fack::new(setup, Cut::Half)),
-    ..RULE
 };
 
 /// What a loss does to the window.
