@@ -18,8 +18,7 @@ of the module's threshold, and has ns-2's burst limit of three; ours cuts to the
 repairs by RFC 6675."""
 
 _VEGAS = """\
-ns-2's SYN has 1,040 bytes, ours 40 and options: an ACK more in 100 s. After two losses the slot of
-a segment never sent looks old to ns-2, which sends that one twice."""
+After two losses the slot of a segment never sent looks old to ns-2, which sends that one twice."""
 
 _FULL = """\
 Losses the same; on the saturated path the first cut comes a packet's time (2.3 ms) later here. ns-2

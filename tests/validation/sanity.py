@@ -247,7 +247,7 @@ RESPONSES = {
 }  # fmt: skip
 
 _CHIU_JAIN = "Above 0.95: what adds and gives up a share converges (Chiu, Jain 1989)"
-_BAND = "Any of its band is an equilibrium (Hasegawa, Murata, Miyahara 2000); at worst, half with"
+_BAND = "Any of its band is an equilibrium (Hasegawa, Murata, Miyahara 2000): with half the"
 _LAKSHMAN = "1 <= a < 2 for additive increase (Lakshman, Madhow 1997)"
 _AS_RENO = "While the window is small it is made to grow, on average, as Reno's does"
 _BACKGROUND = "It goes by delay, so that it gives way to what fills the queue"
@@ -264,8 +264,8 @@ AIMD = "reno aimd-fc aimd-fc-plus dctcp"
 JAIN = (
     asked(f"{AIMD} new-aimd cubic hstcp westwood veno", 0.95, 1, _CHIU_JAIN)
     | asked("bic htcp hybla illinois yeah compound ledbat", 0.95, 1, _CHIU_JAIN)
-    | asked("vegas", 0.889, 1, f"{_BAND} 2 to 4 packets, 0.889")
-    | asked("vegas-ns2", 0.75, 1, f"{_BAND} 1 to 3 packets, 0.75")
+    | asked("vegas", 0.889, 1, f"{_BAND} flows at 2 and half at 4 packets 0.889")
+    | asked("vegas-ns2", 0.75, 1, f"{_BAND} flows at 1 and half at 3 packets 0.75")
     | asked("bbr bbr3", 0.95, 1, "Equal round trips get equal shares (draft-ietf-ccwg-bbr)")
 )
 ROUND_TRIPS = (
