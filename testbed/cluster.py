@@ -31,6 +31,7 @@ from testbed.runs import (
     run_one,
     sigterm_as_interrupt,
     simulated,
+    worked_ps,
 )
 
 AT_ONCE: Final = 1000
@@ -129,7 +130,7 @@ def run_all(address: str, todo: Sequence[Job], resume: bool, display: Display) -
     """
     outcomes, waiting = put_aside_finished(todo, resume, display)
     parcels = ((job, pack(job)) for job in waiting)
-    total_ps = sum(job.expected_ps for job in todo)
+    total_ps = sum(job.expected_ps for job in waiting)
     client = connect(address)
     tasks = Tasks(client)
     try:
@@ -137,9 +138,9 @@ def run_all(address: str, todo: Sequence[Job], resume: bool, display: Display) -
             for _ in range(AT_ONCE):
                 tasks.submit_next(parcels)
             for job, result in tasks.finished(parcels):
-                outcomes[job.name] = outcome = unpack(job, result)
+                outcomes[job.final] = outcome = unpack(job, result)
                 display.finished(outcome)
-                ended_ps = sum(ended.job.expected_ps for ended in outcomes.values())
+                ended_ps = sum(worked_ps(ended) for ended in outcomes.values())
                 simulated_s = sum(simulated(ended) for ended in outcomes.values())
                 display.update(ended_ps / max(total_ps, 1), simulated_s)
     except KeyboardInterrupt:
@@ -148,7 +149,7 @@ def run_all(address: str, todo: Sequence[Job], resume: bool, display: Display) -
         raise
     finally:
         client.close()
-    return [outcomes[job.name] for job in todo]
+    return [outcomes[job.final] for job in todo]
 
 
 def connect(address: str) -> Any:

@@ -224,20 +224,21 @@ def run_one(job: Job) -> Outcome:
 
 def put_aside_finished(
     todo: Sequence[Job], resume: bool, display: Display
-) -> tuple[dict[str, Outcome], list[Job]]:
-    """The outcomes of runs that are there already, where these are kept, and the jobs to do.
+) -> tuple[dict[Path, Outcome], list[Job]]:
+    """The outcomes, by the run's directory, of runs that are there already, where these are kept,
+    and the jobs to do.
 
     Makes the directories of their results and removes what killed runs left there.
     """
-    outcomes = dict[str, Outcome]()
+    outcomes = dict[Path, Outcome]()
     waiting = list[Job]()
     for job in todo:
         summary = reusable(job) if resume else None
         if summary is None:
             waiting.append(job)
         else:
-            outcomes[job.name] = Outcome(job, "reused", summary=summary)
-            display.finished(outcomes[job.name])
+            outcomes[job.final] = Outcome(job, "reused", summary=summary)
+            display.finished(outcomes[job.final])
     for results in {job.final.parent for job in todo}:
         results.mkdir(parents=True, exist_ok=True)
         sweep_leftovers(results)
@@ -252,7 +253,7 @@ def run_all(
     On SIGINT or SIGTERM the running ones are stopped and leave nothing; `KeyboardInterrupt`.
     """
     outcomes, waiting = put_aside_finished(todo, resume, display)
-    total_ps = sum(job.expected_ps for job in todo)
+    total_ps = sum(job.expected_ps for job in waiting)
     running = list[Worker]()
     try:
         with sigterm_as_interrupt(), selectors.DefaultSelector() as selector:
@@ -267,9 +268,9 @@ def run_all(
                         continue
                     selector.unregister(worker.process)
                     running.remove(worker)
-                    outcomes[worker.job.name] = outcome = worker.outcome(spare)
+                    outcomes[worker.job.final] = outcome = worker.outcome(spare)
                     display.finished(outcome)
-                ended_ps = sum(outcome.job.expected_ps for outcome in outcomes.values())
+                ended_ps = sum(worked_ps(outcome) for outcome in outcomes.values())
                 part_ps = sum(worker.fraction * worker.job.expected_ps for worker in running)
                 simulated_s = sum(worker.simulated_ps for worker in running) / 1e12
                 simulated_s += sum(simulated(outcome) for outcome in outcomes.values())
@@ -278,7 +279,12 @@ def run_all(
         with interrupts_ignored():
             for worker in running:
                 worker.stop()
-    return [outcomes[job.name] for job in todo]
+    return [outcomes[job.final] for job in todo]
+
+
+def worked_ps(outcome: Outcome) -> int:
+    """How much of the progress is an ended run's; one that was there already took no time."""
+    return 0 if outcome.state == "reused" else outcome.job.expected_ps
 
 
 def simulated(outcome: Outcome) -> float:

@@ -64,6 +64,19 @@ def test_a_process_does_one_run_after_the_other(tmp_path: Path) -> None:
     assert [outcome.state for outcome in outcomes] == ["done"] * 3
 
 
+def test_runs_of_one_name_in_two_directories_are_two(tmp_path: Path) -> None:
+    source = write(tmp_path, TWO_FLOWS)
+    read = points.read(source, [("duration", "1s")])
+    one, other = (runs.jobs(source, read, tmp_path / name, "sim")[0] for name in ("one", "other"))
+    assert one.name == other.name
+    with process.spare() as spare:
+        runs.run_all([one], 1, False, Silent(), spare)
+        outcomes = runs.run_all([one, other], 1, True, Silent(), spare)
+    assert [outcome.state for outcome in outcomes] == ["reused", "done"]
+    # What was there already took no time, so it says nothing of the time left.
+    assert [runs.worked_ps(outcome) for outcome in outcomes] == [0, 10**12]
+
+
 def test_another_seed_gives_another_run(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS.replace('every = "100ms"', 'spread = "100ms"'))
     for seed in ("1", "2"):
