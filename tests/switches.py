@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from testbed.bmv2 import Bmv2, missing
+from testbed.bmv2.switch import Bmv2, missing
 from testbed.linux.namespaces import Plumbing
 from tests.world import ROOT, command, environment
 

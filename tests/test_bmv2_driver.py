@@ -15,7 +15,7 @@ from controller.__main__ import main
 from controller.client import SwitchClient
 from controller.drivers import DriverError, QueueLimit
 from controller.state import SwitchState
-from testbed.bmv2 import THRIFT_PORT, Bmv2
+from testbed.bmv2.switch import THRIFT_PORT, Bmv2
 from tests.p4rt import BOTTLENECK
 from tests.switches import DEVICE, bmv2, lacking_for_bmv2
 from tests.test_controller import everything_on
@@ -89,9 +89,18 @@ def test_a_limit_is_whole_packets(switch: Bmv2) -> None:
         assert set_limit(switch, asked) == {"packets": packets}
 
 
+def test_a_time_is_what_leaves_in_it(switch: Bmv2) -> None:
+    # 625 packets a second: 20 ms are 12.5, 1 ms is less than one.
+    async def both(driver: Bmv2Driver) -> list[QueueLimit]:
+        await driver.set_rate(2, 5_000_000)
+        return [await driver.set_queue_limit(2, {"time_ps": ms * 10**9}) for ms in (20, 1)]
+
+    assert on(switch, lambda driver: asyncio.run(both(driver))) == [{"packets": 12}, {"packets": 1}]
+
+
 def test_what_bmv2_has_no_words_for(switch: Bmv2) -> None:
     for limit, words in (
-        ({"time_ps": 10**9}, "limit in time_ps: bmv2 has packets or bytes"),
+        ({"time_ps": 10**9}, "limit in time_ps: bmv2 has packets, bytes, or a time once a rate"),
         ({"packets": 0}, "0 packets: expected 1 to 2147483647"),
         ({"packets": 2**31}, "2147483648 packets: expected 1 to"),
     ):

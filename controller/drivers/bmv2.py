@@ -4,7 +4,8 @@ bmv2 counts packets, not bits: a queue lets one packet out every 1/rate, be it a
 segment. A rate in bits per second is one of packets of a given size, to the nearest packet per
 second; what is returned is that rate in bits again. A queue's depth is in packets too. bmv2 takes
 any port number and tells nothing back, so ports are looked up before, and `queue_state` has no
-answer. Calls block for the few hundred microseconds that they take.
+answer. Registers are here as well: bmv2's P4Runtime server does not serve them. Calls block for
+the few hundred microseconds that they take.
 
 Source of names and types: bmv2's targets/simple_switch/thrift/simple_switch.thrift and
 thrift_src/standard.thrift. The server has no access control and listens on every address.
@@ -30,6 +31,7 @@ THRIFT = thriftpy2.load(str(Path(__file__).with_suffix(".thrift")), "bmv2_thrift
 TIMEOUT_MS = 3000
 MAX_DEPTH = 2**31 - 1
 MAX_RATE = 2**63 - 1
+PS_PER_S = 10**12
 
 
 class Bmv2Driver:
@@ -43,6 +45,7 @@ class Bmv2Driver:
             raise DriverError(f"packet_bytes = {packet_bytes}: expected at least 1")
         self.host, self.port, self.packet_bytes = host, port, packet_bytes
         self._clients: dict[str, Any] = {}
+        self._rates_pps: dict[int, int] = {}
 
     def __enter__(self) -> Self:
         services = {"standard": THRIFT.Standard, "simple_switch": THRIFT.SimpleSwitch}
@@ -83,11 +86,12 @@ class Bmv2Driver:
                 f"port {port}: rate_bps = {rate_bps}: expected 1 to {MAX_RATE * packet_bits}"
             )
         self._configure(port, "set_egress_queue_rate", rate_pps)
+        self._rates_pps[port] = rate_pps
         return rate_pps * packet_bits
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
-        """Sets a port's queue limit; bytes are as many whole packets, at least one. Returns the
-        limit in force, in packets.
+        """Sets a port's queue limit; bytes are as many whole packets, at least one, and so is a
+        time at the rate that was set before. Returns the limit in force, in packets.
         """
         ((kind, value),) = limit.items()
         match kind:
@@ -95,12 +99,21 @@ class Bmv2Driver:
                 packets = value
             case "bytes":
                 packets = max(value // self.packet_bytes, 1) if value > 0 else 0
+            case "time_ps" if port in self._rates_pps:
+                packets = max(value * self._rates_pps[port] // PS_PER_S, 1) if value > 0 else 0
             case _:
-                raise DriverError(f"port {port}: limit in {kind}: bmv2 has packets or bytes")
+                raise DriverError(
+                    f"port {port}: limit in {kind}: bmv2 has packets, bytes, or a time once a rate "
+                    "was set"
+                )
         if not 0 < packets <= MAX_DEPTH:
             raise DriverError(f"port {port}: {packets} packets: expected 1 to {MAX_DEPTH}")
         self._configure(port, "set_egress_queue_depth", packets)
         return {"packets": packets}
+
+    def register(self, name: str, index: int) -> int:
+        """A register's cell, of 63 bits at most."""
+        return int(self._call("standard", "bm_register_read", 0, name, index))
 
     async def queue_state(self, port: int) -> QueueState:
         """Always a `DriverError`."""
@@ -116,7 +129,7 @@ class Bmv2Driver:
         if (status := self._call("simple_switch", call, port, value)) != 0:
             raise DriverError(f"port {port}: {call}({value}): bmv2 answered {status}")
 
-    def _call(self, service: str, name: str, *arguments: int) -> Any:
+    def _call(self, service: str, name: str, *arguments: int | str) -> Any:
         try:
             called: Callable[..., Any] = getattr(self._clients[service], name)
             return called(*arguments)

@@ -10,6 +10,7 @@ struct Port {
 
 service Standard {
   list<Port> bm_dev_mgr_show_ports()
+  i64 bm_register_read(1: i32 cxt_id, 2: string register_array_name, 3: i32 idx)
 }
 
 service SimpleSwitch {
