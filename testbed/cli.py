@@ -24,7 +24,7 @@ DONE, FAILED, WRONG = 0, 1, 2
 TARGETS = {
     "sim": "the software P4 target and our TCP under a virtual clock",
     "dpdk": "the same on DPDK ports, in real time",
-    "bmv2": "simple_switch_grpc (not there yet)",
+    "bmv2": "bmv2's simple_switch_grpc between our hosts, in real time",
     "tofino": "a Tofino switch, which is set up; the hosts on its cards are not there yet",
 }
 HOSTS = {
@@ -161,10 +161,12 @@ def run_scenario(options: argparse.Namespace) -> int:
 
     if options.target == "tofino":
         return set_up_lab(options)
-    if options.target not in ("sim", "dpdk"):
-        what = "is not there yet; sim and dpdk are"
-        raise InputError("--target", [Problem(options.target, what)])
-    if options.target == "dpdk":
+    if options.target == "bmv2":
+        from testbed.bmv2.switch import missing
+
+        if lacking := missing():
+            raise InputError("--target", [Problem("bmv2", "; ".join(lacking))])
+    if options.target != "sim":
         # Two runs at a time would be late by each other.
         options.jobs = 1
     if options.hosts != "narrows" and options.target == "sim":
@@ -214,7 +216,7 @@ def run_points(options: argparse.Namespace, spare: Spare) -> int:
     from testbed import catalogue, dpdk, points, runs, show
 
     real_time = None
-    if options.target == "dpdk":
+    if options.target != "sim":
         real_time = dpdk.RealTime(dpdk.setup(), options.processes)
     settings = [points.parse_setting(text) for text in options.settings]
     if options.seed is not None:

@@ -278,14 +278,19 @@ def window_bytes(settings: Flow, profile: str) -> int | None:
     """What the receiver offers; packets are segments of the flow's own or the profile's size."""
     if settings.window is None:
         return None
-    segment_bytes = settings.segment or catalogue.segment_bytes(settings.variant)
-    if segment_bytes is None:
-        record = catalogue.record("profiles", profile)
-        kind, segment_bytes = next(iter(record["segment"].items()))
-        stamped = record["timestamps"] if settings.timestamps is None else settings.timestamps
-        if kind == "mss" and stamped:
-            segment_bytes -= TIMESTAMP_BYTES
+    record = catalogue.record("profiles", profile)
+    stamped = record["timestamps"] if settings.timestamps is None else settings.timestamps
+    segment_bytes = payload_bytes(settings.variant, record, settings.segment, stamped=stamped)
     return settings.window.as_bytes(segment_bytes)
+
+
+def payload_bytes(variant: str, profile: Json, segment_bytes: int | None, *, stamped: bool) -> int:
+    """Payload of a full segment: the flow's own size, its ns-2 source's, or its profile's."""
+    given = segment_bytes or catalogue.segment_bytes(variant)
+    if given is not None:
+        return given
+    [(kind, size)] = profile["segment"].items()
+    return int(size) - (TIMESTAMP_BYTES if kind == "mss" and stamped else 0)
 
 
 def events(scenario: Scenario, layout: Layout) -> list[Json]:

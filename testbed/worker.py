@@ -67,17 +67,22 @@ def carry_out(engine: Any, job: Json, out: Path) -> Json:
         summary = processes.run(engine, plan, setup, out, report_progress)
         write_summary(out / "summary.json", summary)
         return summary
-    ready = None if devices else set_up(engine, json.loads(plan))
+    is_bmv2 = job["record"]["target"] == "bmv2"
+    ready = None if devices or is_bmv2 else set_up(engine, json.loads(plan))
     meet = dpdk.begin_at(real_time["begin_s"])
 
     def run(sockets: Any, progress: Callable[[Json], bool]) -> Json:
+        if is_bmv2:
+            from testbed.bmv2 import run as bmv2
+
+            return bmv2.run(engine, json.loads(plan), setup, out, progress, sockets)
         return dict(
             engine.run_real_time(
                 plan, str(out), setup, progress, ready, sockets, devices=devices, meet=meet
             )
         )
 
-    if hosts == "narrows":
+    if hosts == "narrows" and not is_bmv2:
         return run(None, report_progress)
     # Only here, since they bring the scenario's schema, which takes as long as all the rest.
     from testbed.linux import run as linux
@@ -87,7 +92,10 @@ def carry_out(engine: Any, job: Json, out: Path) -> Json:
     # What was made for the run is taken away when it is stopped, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        summary = linux.run(engine, json.loads(plan), hosts, run, report_progress)
+        if hosts == "narrows":
+            summary = run(None, report_progress)
+        else:
+            summary = linux.run(engine, json.loads(plan), hosts, run, report_progress)
     except (PlumbingError, VariantError) as error:
         raise SocketsError(str(error)) from None
     write_summary(out / "summary.json", summary)

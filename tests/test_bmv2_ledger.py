@@ -52,14 +52,14 @@ def test_a_ledger_of_three_packets_at_once() -> None:
 def test_figures_are_littles() -> None:
     """Waits of 0, 1, 2 and 1 ms within 10 ms: 0.4 packets; 4 of 10 packets were let through."""
     packets = left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS))
-    found = ledger.figures(packets, SHAPED, "frame", 1, 10**10)
+    found = ledger.figures(packets, "frame", 1, 10**10, 80_000)
     assert found["queue_packets_mean"] == pytest.approx(0.4)
     assert found["queue_bytes_mean"] == pytest.approx(400)
     assert found["utilization"] == pytest.approx(0.4)
     delays = found["queue_delay_ms"]
     assert (delays["min"], delays["p50"], delays["mean"], delays["max"]) == (0.0, 1.0, 1.0, 2.0)
     # One in three was reported.
-    assert ledger.figures(packets, SHAPED, "frame", 3, 10**10)["queue_packets_mean"] == 1.2
+    assert ledger.figures(packets, "frame", 3, 10**10, 80_000)["queue_packets_mean"] == 1.2
 
 
 def test_what_counts_against_a_rate() -> None:

@@ -19,6 +19,7 @@ from controller.drivers.bmv2 import Bmv2Driver
 from controller.events import Controlled, Done, carry_out
 from controller.state import SwitchState
 from testbed.bmv2.switch import Bmv2
+from testbed.bmv2.wiring import Wiring
 
 Json = dict[str, Any]
 
@@ -56,30 +57,47 @@ class Counts:
     dropped: dict[int, int]
     """By ingress, by reason."""
     of_flows: int
-    """Packets of flows that have an entry, both ways, before random loss."""
+    """Packets of flows that have an entry, before random loss."""
+    to_bottleneck: int
+    """Of these, those that are to leave by the bottleneck."""
     dequeued: dict[int, int]
     """Packets that left their queues, by port."""
+
+    @property
+    def taken(self) -> int:
+        """All that came to the program."""
+        lost = self.dropped.get(RANDOM_LOSS, 0)
+        return self.of_flows + sum(self.dropped.values()) - lost
+
+    def since(self, before: Counts) -> Counts:
+        """What was counted after another time."""
+
+        def more(here: dict[int, int], there: dict[int, int]) -> dict[int, int]:
+            return {key: count - there.get(key, 0) for key, count in here.items()}
+
+        return Counts(
+            more(self.dropped, before.dropped),
+            self.of_flows - before.of_flows,
+            self.to_bottleneck - before.to_bottleneck,
+            more(self.dequeued, before.dequeued),
+        )
 
 
 class Control:
     """The controller of one bmv2. Methods raise `ControllerError` and `DriverError`."""
 
-    def __init__(self, switch: Bmv2, plan: Json, packet_bytes: int) -> None:
-        self.switch, self.plan, self.packet_bytes = switch, plan, packet_bytes
-        self.ports = [port["port"] for port in plan["config"]["ports"]]
+    def __init__(self, switch: Bmv2, wiring: Wiring) -> None:
+        self.switch, self.wiring = switch, wiring
 
-    def set_up(self) -> list[Shaped]:
-        """Pushes the program and all that belongs on the switch; the ports that have a rate."""
+    def set_up(self) -> dict[int, Shaped]:
+        """Pushes the program and all that belongs on the switch. Returns the ports with a rate."""
 
-        async def work() -> list[Shaped]:
+        async def work() -> dict[int, Shaped]:
             async with self._client(push=True) as client:
-                await client.write(SwitchState.from_json(self.plan))
+                await client.write(SwitchState.from_json(self.wiring.switch))
             with closing(self._driver()) as driver:
-                return [
-                    shaped
-                    for port in self.plan["config"]["ports"]
-                    if (shaped := await self._shape(driver, port))
-                ]
+                found = [await self._shape(driver, port) for port in self.wiring.ports.values()]
+            return {one.port: one for one in found if one}
 
         return asyncio.run(work())
 
@@ -91,7 +109,7 @@ class Control:
         async def work() -> None:
             async with self._client() as client:
                 with closing(self._driver()) as driver:
-                    controlled = {self.plan["name"]: Controlled(client, driver)}
+                    controlled = {self.wiring.name: Controlled(client, driver)}
                     for event in events:
                         done.extend(await carry_out([event], controlled, begin))
 
@@ -118,22 +136,26 @@ class Control:
     def counts(self) -> Counts:
         """What was counted, once no packet moves any more."""
         with closing(self._driver()) as driver:
-            until, before = time.monotonic() + DRAIN_S, list[int]()
-            while (
-                dequeued := [driver.register(DELAY_COUNT, port) for port in self.ports]
-            ) != before:
+            until, before = time.monotonic() + DRAIN_S, dict[int, int]()
+            while before != (
+                now := {port: driver.register(DELAY_COUNT, port) for port in self.wiring.ports}
+            ):
                 if time.monotonic() > until:
-                    raise DriverError(f"{self.plan['name']}: packets still leave after {DRAIN_S} s")
-                before = dequeued
+                    raise DriverError(f"{self.wiring.name}: packets still leave after {DRAIN_S} s")
+                before = now
                 time.sleep(QUIET_S)
 
         async def work() -> Counts:
             async with self._client() as client:
                 cells = await client.read_counters(DROPS)
-                flows = await client.read_entry_counts(FLOWS)
-            dropped = {reason: count.packets for reason, count in cells.items() if count.packets}
-            of_flows = sum(count.packets for count in flows.values())
-            return Counts(dropped, of_flows, dict(zip(self.ports, dequeued, strict=True)))
+                lines = await client.read_entry_counts(FLOWS)
+            there = self.wiring.flows_to(self.wiring.port)
+            return Counts(
+                {reason: count.packets for reason, count in cells.items() if count.packets},
+                sum(count.packets for count in lines.values()),
+                sum(count.packets for line, count in lines.items() if line in there),
+                now,
+            )
 
         return asyncio.run(work())
 
@@ -144,10 +166,10 @@ class Control:
             return None
         in_force = await driver.set_rate(number, rate_bps)
         packets = (await driver.set_queue_limit(number, limit))["packets"]
-        return Shaped(number, rate_bps, in_force, self.packet_bytes, limit, packets)
+        return Shaped(number, rate_bps, in_force, driver.packet_bytes, limit, packets)
 
     def _client(self, *, push: bool = False) -> SwitchClient:
-        program = Path(self.plan["program"])
+        program = Path(self.wiring.switch["program"])
         return SwitchClient(
             self.switch.address,
             p4info=program.with_suffix(".p4info.txtpb") if push else None,
@@ -156,7 +178,7 @@ class Control:
         )
 
     def _driver(self) -> Bmv2Driver:
-        return self.switch.thrift(self.packet_bytes)
+        return self.switch.thrift(self.wiring.packet_bytes)
 
 
 class RunOver(Exception):  # noqa: N818 (no error)

@@ -89,11 +89,11 @@ def queue_rows(left: pl.DataFrame, switch: str, port: int, counts: str) -> pl.Da
     return made.select(*QUEUE).cast(pl.Schema(QUEUE))
 
 
-def figures(left: pl.DataFrame, shaped: Shaped, counts: str, every: int, end_ps: int) -> Json:
-    """The bottleneck's figures in the summary, but for its name and its counts.
+def figures(left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_bits: float) -> Json:
+    """The bottleneck's figures in the summary, but for its name, its rate and its counts.
 
     Means over time are Little's: what the packets waited together, over the time; with one packet
-    in `every` reported so much more of them. The greatest depths are of those reported.
+    in `every` reported so much more of them. The greatest depth is of those reported.
     """
     end_ns = max(end_ps, 1) / PS_PER_NS
     waited = left["queue_delay_ns"].to_numpy().astype(float)
@@ -105,8 +105,7 @@ def figures(left: pl.DataFrame, shaped: Shaped, counts: str, every: int, end_ps:
         delays = {**found, "min": float(waited.min()) / 1e6, "p95": p95}
     depth = pl.max_horizontal("depth_packets", pl.col("enqueue_depth_packets") + 1).max()
     return {
-        "rate_bps": shaped.in_force_bps,
-        "utilization": 8 * every * sizes.sum() / (shaped.in_force_bps * end_ns / 1e9),
+        "utilization": 8 * every * float(sizes.sum()) / capacity_bits,
         "queue_packets_mean": every * waited.sum() / end_ns,
         "queue_packets_max": left.select(depth).item() or 0,
         "queue_bytes_mean": every * float(waited @ sizes) / end_ns,

@@ -44,13 +44,27 @@ def missing() -> list[str]:
     lacking = namespaces.missing()
     if command() is None:
         lacking.append(f"simple_switch_grpc is not on PATH, and {VARIABLE} does not name it")
-    if not shutil.which("setpriv"):
-        lacking.append("setpriv is not installed")
+    lacking += [
+        f"{tool} is not installed" for tool in ("setpriv", "chrt") if not shutil.which(tool)
+    ]
     try:
         import thriftpy2  # noqa: F401
     except ImportError:
         lacking.append("thriftpy2 is not installed (pip install 'narrows[bmv2]')")
     return lacking
+
+
+def priority() -> list[str]:
+    """What starts it at a real-time priority, as our data path has, where that may be: among
+    ordinary threads it is late by whatever else runs.
+    """
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        return []
+    os.sched_setscheduler(0, *before)
+    return ["chrt", "--fifo", "1"]
 
 
 class Bmv2:
@@ -107,7 +121,7 @@ class Bmv2:
             raise PlumbingError("; ".join(missing()))
         ports = [word for port in self.namespace.outside for word in ("-i", f"{port}@p{port}")]
         arguments = [
-            *("setpriv", "--pdeathsig", "KILL", *started, "--no-p4", *ports),
+            *("setpriv", "--pdeathsig", "KILL", *priority(), *started, "--no-p4", *ports),
             *("--device-id", str(self.device_id), "--thrift-port", str(THRIFT_PORT)),
             *("--notifications-addr", f"ipc://{directory}/notifications"),
             *("--", "--grpc-server-addr", self.address),

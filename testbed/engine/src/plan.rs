@@ -110,6 +110,10 @@ pub struct CablePlan {
     pub b: EndPlan,
     /// One-way propagation delay.
     pub delay_ps: Duration,
+    /// What packets of a switch elsewhere still take when they have come to their hosts: the delay
+    /// that a switch without delay lines leaves to these.
+    #[serde(default)]
+    pub arrival_ps: Duration,
 }
 
 /// A port of a switch.

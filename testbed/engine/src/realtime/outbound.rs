@@ -25,7 +25,10 @@ pub(super) enum WireEnd {
         switch: usize,
         port: u16,
     },
-    Group,
+    /// Hosts, at which packets arrive so much after they have come.
+    Group {
+        later: Duration,
+    },
     /// A host whose TCP is somebody else's.
     Host(usize),
     /// The collector at a switch.
@@ -98,7 +101,7 @@ impl Outbound {
         let switch = self.add_port(plan, &cable.a)?;
         let (name, at) = match &cable.b {
             EndPlan::Switch(end) => return self.add_port(plan, end).map(drop),
-            EndPlan::Group(end) => (end.group.clone(), WireEnd::Group),
+            EndPlan::Group(end) => (end.group.clone(), WireEnd::Group { later: cable.arrival_ps }),
             EndPlan::Collector(_) => {
                 (format!("collector at {}", cable.a.switch), WireEnd::Collector { switch })
             }

@@ -36,8 +36,8 @@ impl Node for WorldNode<'_> {
             WireEnd::Switch { switch, port } => {
                 self.world.arrive_at_switch(now, switch, port, packet);
             }
-            WireEnd::Group => {
-                if let Some(packet) = self.world.arrive_at_group(now, packet) {
+            WireEnd::Group { later } => {
+                if let Some(packet) = self.world.arrive_at_group(now + later, packet) {
                     self.world.pool.give(packet);
                 }
             }
