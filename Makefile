@@ -39,7 +39,7 @@ test-python: setup ## the scenarios', plans', figures' and whole runs' tests
 bench: setup ## packets per second of whole runs and of the switch; writes bench/results.json
 	@$(VENV_PYTHON) -m bench.run
 
-agree: setup ## how far sim and dpdk differ; writes docs/agreement.md
+agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/agreement.md
 	@$(VENV_PYTHON) -m bench.agree
 
 validate: setup ## the senders against ns-2, papers and kernels; writes docs/validation.md

@@ -127,7 +127,7 @@ def _count(number: int, what: str) -> str:
 def _parts(results: Results) -> list[Section]:
     drawn = [plot for figure in _wanted(results) if (plot := _plot(figure, results)) is not None]
     return [
-        Section("What was run", [*_validity(results), *_parameters(results)]),
+        Section("What was run", [*_validity(results), *_switch(results), *_parameters(results)]),
         Section("Results", [_points(results), Text("A click on a head sorts by it.", "small")]),
         *([Section("Figures", drawn)] if drawn else []),
         Section("Runs", [_runs(results)]),
@@ -142,6 +142,18 @@ def _validity(results: Results) -> list[Block]:
     told = "They do not count: figures over several runs leave them out, others say so."
     verdict = f"{_count(len(invalid), 'run')} of {len(results.runs)} invalid"
     return [Badge(Verdict.FAILS, verdict), Alert("Invalid runs.", told, lines)]
+
+
+def _switch(results: Results) -> list[Block]:
+    """What a switch that is not ours did besides what it was told to; folded for many runs."""
+    told = {
+        run.name: Lines(notes)
+        for run in results.runs
+        if (notes := run.record.get("instrument", {}).get("switch", {}).get("notes"))
+    }
+    if len(told) == 1:
+        return [Text("What this switch gets wrong:"), *told.values()]
+    return [Details(f"What the switch gets wrong: {name}", [one]) for name, one in told.items()]
 
 
 def _plot(figure: Figure, results: Results) -> Plot | None:

@@ -1,9 +1,9 @@
-"""How far `sim` and `dpdk` differ: `python -m bench.agree`, which `make agree` runs.
+"""How far `sim`, `dpdk` and `bmv2` differ: `python -m bench.agree`, which `make agree` runs.
 
-The same scenario files run under the virtual clock and in real time on DPDK ports. TCP through a
-full queue is chaotic: a packet a nanosecond later ends in another pattern of losses. So beside the
+The same scenario files run under the virtual clock, in real time on DPDK ports, and with bmv2 as the
+switch. TCP through a full queue is chaotic: a packet a nanosecond later ends in another pattern of losses. So beside the
 difference between the targets stands what a microsecond more on the access links makes on `sim`
-alone: each seed has one more, on both targets. Writes `docs/agreement.md`.
+alone: each seed has one more, on every target. Writes `docs/agreement.md`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import polars as pl
 
 from bench.run import commit, cpu
 from testbed import catalogue
+from testbed.bmv2.switch import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/agreement.md"
@@ -137,6 +138,7 @@ MEASURES: dict[str, tuple[str, Callable[[Result], float]]] = {
     "goodput": ("Mb/s", lambda run: run.summary["aggregate_goodput_bps"] / 1e6),
     "mean queueing delay": ("ms", lambda run: run.bottleneck["queue_delay_ms"]["mean"]),
     "95 % queueing delay": ("ms", lambda run: run.bottleneck["queue_delay_ms"]["p95"]),
+    "mean queue depth": ("packets", lambda run: run.bottleneck["queue_packets_mean"]),
     "drops": ("packets", lambda run: run.bottleneck["dropped"]),
 }
 
@@ -148,19 +150,32 @@ def spread(values: Sequence[float]) -> str:
 
 
 def rows(case: Case, by_target: dict[str, list[Result]]) -> Iterator[str]:
-    """A table's rows of one case."""
-    virtual, real = by_target["sim"], by_target["dpdk"]
+    """A table's rows of one case: `sim`, then each other target and how far it is from there."""
+    virtual, *others = by_target.values()
     for name, (unit, measure) in MEASURES.items():
-        there, here = [measure(run) for run in virtual], [measure(run) for run in real]
-        means = sum(there) / len(there), sum(here) / len(here)
-        apart = f"{100 * (means[1] / means[0] - 1):+.2f} %" if means[0] else "-"
-        yield f"| {case.name} | {name}, {unit} | {spread(there)} | {spread(here)} | {apart} |"
-    across = [cwnd_distance(a, b) for a, b in zip(virtual, real, strict=True)]
+        there = [measure(run) for run in virtual]
+        cells = [case.name, f"{name}, {unit}", spread(there)]
+        for runs in others:
+            here = [measure(run) for run in runs]
+            cells += [spread(here), apart(there, here)]
+        yield table_row(cells)
     within = [cwnd_distance(a, b) for a, b in pairwise(virtual)]
-    yield (
-        f"| {case.name} | distance of the windows | {spread(within)} between seeds | "
-        f"{spread(across)} to sim | - |"
-    )
+    cells = [case.name, "distance of the windows", f"{spread(within)} between seeds"]
+    for runs in others:
+        across = [cwnd_distance(a, b) for a, b in zip(virtual, runs, strict=True)]
+        cells += [f"{spread(across)} to sim", "-"]
+    yield table_row(cells)
+
+
+def apart(there: Sequence[float], here: Sequence[float]) -> str:
+    """How far the means are from each other."""
+    means = sum(there) / len(there), sum(here) / len(here)
+    return f"{100 * (means[1] / means[0] - 1):+.2f} %" if means[0] else "-"
+
+
+def table_row(cells: Sequence[str]) -> str:
+    """A row of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
 
 
 def errors(case: Case, seed: int, run: Result) -> str:
@@ -170,12 +185,59 @@ def errors(case: Case, seed: int, run: Result) -> str:
         wire for wire in instrument["wires"]
         if wire["name"] == f"{run.bottleneck['switch']} port {run.bottleneck['port']}"
     )  # fmt: skip
+    gap = f"{instrument['polls']['gap_max_us']:.0f}"
+    return table_row([*kept(case, seed, bottleneck), gap, run.why_void() or "valid"])
+
+
+def bmv2_errors(case: Case, seed: int, run: Result) -> str:
+    """The same of bmv2, by the stamps of the packets themselves."""
+    switch = run.summary["instrument"]["switch"]
+    wire = switch["to_the_wire_us"]
+    return table_row([
+        *kept(case, seed, switch["bottleneck"]),
+        f"{100 * switch['bottleneck']['bunched']:.2f}",
+        f"{wire['p50']:.0f}, {wire['p99']:.0f}" if wire else "-",
+        f"{switch['lost_before_program']}, {switch['unreported']}",
+        run.why_void() or "valid",
+    ])  # fmt: skip
+
+
+def kept(case: Case, seed: int, bottleneck: dict[str, Any]) -> list[str]:
+    """How late packets left the bottleneck, and how far its shaper was off."""
     late, rate = bottleneck["departure_error_us"], bottleneck["rate_error"]
     shown = f"{100 * rate['worst']:+.4f} % over {rate['windows']} s" if rate else "-"
-    return (
-        f"| {case.name}, seed {seed} | {late['p50']:.1f} | {late['p99']:.1f} | {late['max']:.1f} | "
-        f"{shown} | {instrument['polls']['gap_max_us']:.0f} | {run.why_void() or 'valid'} |"
-    )
+    return [
+        f"{case.name}, seed {seed}", *(f"{late[key]:.1f}" for key in ("p50", "p99", "max")), shown,
+    ]  # fmt: skip
+
+
+LEAD = """
+Means over the seeds, with the least and the greatest. Windows are compared every 10 ms:
+the mean distance as a share of the mean window; between two seeds on `sim` alone, and
+between the targets with the same seed. Each seed has a microsecond more on the access
+links, which says how much of a difference so little makes.
+"""
+DPDK_LEAD = """
+## The instrument's own error
+
+How late packets left the bottleneck against the ideal schedule, its shaper's error over
+the seconds in which it was busy throughout, and the longest time between two looks.
+
+| run | median, us | 99 %, us | most, us | rate off by, at most | longest gap, us | |
+|---|---|---|---|---|---|---|
+"""
+BMV2_LEAD = """
+## What bmv2 gets wrong
+
+Its rate is whole packets per second, its times are whole microseconds, and an ACK costs as much as
+a full segment. A packet's departure is fixed when it comes, so a thread that wakes up late sends
+what is due at once: how late packets left against that instant, how many within half an interval
+after the one before, how long they took from the queue to the wire (through the second queue of
+128 packets), and what was lost before the program or without a report.
+
+| run | median, us | 99 %, us | most, us | rate off by, at most | bunched, % | to the wire, us (median, 99 %) | lost | |
+|---|---|---|---|---|---|---|---|---|
+"""  # noqa: E501
 
 
 def page(
@@ -183,43 +245,33 @@ def page(
 ) -> str:
     """The document."""
     version = catalogue.engine().dpdk_version()
+    names = list(next(iter(results.values())))
+    heads = ["case", "measure", names[0]]
+    heads += [head for name in names[1:] for head in (name, "apart")]
     lines = [
-        "# How far `sim` and `dpdk` agree",
+        f"# How far {', '.join(f'`{name}`' for name in names[:-1])} and `{names[-1]}` agree",
         "",
         f"`make agree`, commit {commit()}: {cpu()}, {os.cpu_count()} cores, load {load:.1f}, "
         f"{platform.system()} {platform.release()}, {version}. Each case ran {seconds} s with the "
         f"seeds {', '.join(map(str, SEEDS))}; a run counts as valid when the loop never looked "
         f"away for more than {poll_gap} and the other limits of `[instrument]` held.",
+        *LEAD.splitlines(),
         "",
-        "Means over the seeds, with the least and the greatest. Windows are compared every 10 ms:",
-        "the mean distance as a share of the mean window; between two seeds on `sim` alone, and",
-        "between the targets with the same seed. Each seed has a microsecond more on the access",
-        "links, which says how much of a difference so little makes.",
-        "",
-        "| case | measure | sim | dpdk | apart |",
-        "|---|---|---|---|---|",
+        table_row(heads),
+        f"|{'---|' * len(heads)}",
     ]
     for case, by_target in results.items():
         lines += rows(case, by_target)
-    lines += [
-        "",
-        "## The instrument's own error",
-        "",
-        "How late packets left the bottleneck against the ideal schedule, its shaper's error over",
-        "the seconds in which it was busy throughout, and the longest time between two looks.",
-        "",
-        "| run | median, us | 99 %, us | most, us | rate off by, at most | longest gap, us | |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for case, by_target in results.items():
-        lines += [
-            errors(case, seed, run) for seed, run in zip(SEEDS, by_target["dpdk"], strict=True)
-        ]
+    for target, lead, row in (("dpdk", DPDK_LEAD, errors), ("bmv2", BMV2_LEAD, bmv2_errors)):
+        if target in names:
+            lines += lead.splitlines()
+            for case, by_target in results.items():
+                lines += map(row, [case] * len(SEEDS), SEEDS, by_target[target])
     return "\n".join(lines) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs every case on both targets and writes the document."""
+    """Runs every case on every target and writes the document."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=int, default=10, help="of each run (10)")
     parser.add_argument("--poll-gap", default="10ms", help="the limit of a valid run (10ms)")
@@ -228,11 +280,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if catalogue.engine().dpdk_version() is None:
         print("agree: needs libdpdk: narrows doctor", file=sys.stderr)
         return 1
+    targets = ["sim", "dpdk"]
+    if lacking := missing():
+        print(f"agree: without bmv2: {'; '.join(lacking)}", file=sys.stderr)
+    else:
+        targets.append("bmv2")
     results: dict[Case, dict[str, list[Result]]] = {}
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="narrows-agree-") as made:
         for case in CASES:
-            results[case] = {"sim": [], "dpdk": []}
+            results[case] = {target: [] for target in targets}
             for target, runs in results[case].items():
                 for seed in SEEDS:
                     result = run(Path(made), case, target, seed, options.seconds, options.poll_gap)
