@@ -1,9 +1,9 @@
 """How far `sim`, `dpdk` and `bmv2` differ: `python -m bench.agree`, which `make agree` runs.
 
-The same scenario files run under the virtual clock, in real time on DPDK ports, and with bmv2 as the
-switch. TCP through a full queue is chaotic: a packet a nanosecond later ends in another pattern of losses. So beside the
-difference between the targets stands what a microsecond more on the access links makes on `sim`
-alone: each seed has one more, on every target. Writes `docs/agreement.md`.
+The same scenario files run under the virtual clock, in real time on DPDK ports, and with bmv2 as
+the switch. TCP through a full queue is chaotic: a packet a nanosecond later ends in another pattern
+of losses. So beside the difference between the targets stands what a microsecond more on the access
+links makes on `sim` alone: each seed has one more, on every target. Writes `docs/agreement.md`.
 """
 
 from __future__ import annotations
@@ -144,31 +144,39 @@ MEASURES: dict[str, tuple[str, Callable[[Result], float]]] = {
 
 
 def spread(values: Sequence[float]) -> str:
-    """The mean, and the least and greatest where they differ."""
+    """The mean, the least and the greatest; of no valid run there is none."""
+    if not values:
+        return "void"
     mean = sum(values) / len(values)
     return f"{mean:.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def rows(case: Case, by_target: dict[str, list[Result]]) -> Iterator[str]:
-    """A table's rows of one case: `sim`, then each other target and how far it is from there."""
+    """A table's rows of one case: `sim`, then each other target and how far it is from there, in
+    the runs that its instrument stands by.
+    """
     virtual, *others = by_target.values()
+    pairs = [
+        [(a, b) for a, b in zip(virtual, runs, strict=True) if not b.why_void()] for runs in others
+    ]
     for name, (unit, measure) in MEASURES.items():
-        there = [measure(run) for run in virtual]
-        cells = [case.name, f"{name}, {unit}", spread(there)]
-        for runs in others:
-            here = [measure(run) for run in runs]
+        cells = [case.name, f"{name}, {unit}", spread([measure(run) for run in virtual])]
+        for valid in pairs:
+            there, here = [measure(a) for a, _ in valid], [measure(b) for _, b in valid]
             cells += [spread(here), apart(there, here)]
         yield table_row(cells)
     within = [cwnd_distance(a, b) for a, b in pairwise(virtual)]
     cells = [case.name, "distance of the windows", f"{spread(within)} between seeds"]
-    for runs in others:
-        across = [cwnd_distance(a, b) for a, b in zip(virtual, runs, strict=True)]
-        cells += [f"{spread(across)} to sim", "-"]
+    for valid in pairs:
+        across = [cwnd_distance(a, b) for a, b in valid]
+        cells += [f"{spread(across)} to sim" if across else "void", "-"]
     yield table_row(cells)
 
 
 def apart(there: Sequence[float], here: Sequence[float]) -> str:
     """How far the means are from each other."""
+    if not here:
+        return "-"
     means = sum(there) / len(there), sum(here) / len(here)
     return f"{100 * (means[1] / means[0] - 1):+.2f} %" if means[0] else "-"
 
@@ -212,10 +220,10 @@ def kept(case: Case, seed: int, bottleneck: dict[str, Any]) -> list[str]:
 
 
 LEAD = """
-Means over the seeds, with the least and the greatest. Windows are compared every 10 ms:
-the mean distance as a share of the mean window; between two seeds on `sim` alone, and
-between the targets with the same seed. Each seed has a microsecond more on the access
-links, which says how much of a difference so little makes.
+Means over the seeds whose runs are valid, with the least and the greatest. Windows are
+compared every 10 ms: the mean distance as a share of the mean window; between two seeds on
+`sim` alone, and between the targets with the same seed. Each seed has a microsecond more on
+the access links, which says how much of a difference so little makes.
 """
 DPDK_LEAD = """
 ## The instrument's own error
@@ -254,7 +262,8 @@ def page(
         f"`make agree`, commit {commit()}: {cpu()}, {os.cpu_count()} cores, load {load:.1f}, "
         f"{platform.system()} {platform.release()}, {version}. Each case ran {seconds} s with the "
         f"seeds {', '.join(map(str, SEEDS))}; a run counts as valid when the loop never looked "
-        f"away for more than {poll_gap} and the other limits of `[instrument]` held.",
+        f"away for more than {poll_gap} and the other limits of `[instrument]` held. Where none "
+        "was, its figures are void.",
         *LEAD.splitlines(),
         "",
         table_row(heads),
