@@ -206,7 +206,7 @@ NEEDS = [
     Need("Python headers", "building other extensions; ours needs none", python_headers,
          {"apt-get": [f"{PYTHON_PACKAGE}-dev"], "dnf": ["python3-devel"]}, set_up=True),
     Need("p4c", "make p4", p4c, {}, GET_P4C),
-    Need("simple_switch_grpc", "tests against bmv2", on_path("simple_switch_grpc"),
+    Need("simple_switch_grpc", "target bmv2, tests against it", on_path("simple_switch_grpc"),
          {}, GET_BMV2),
     Need("libdpdk", "target dpdk, live ports of narrows switch", dpdk,
          {"apt-get": ["libdpdk-dev", "pkg-config"], "dnf": ["dpdk-devel", "pkgconf-pkg-config"]},
