@@ -96,7 +96,7 @@ def jobs(
     """The runs of a scenario's points. Raises `InputError` where a point cannot be planned, or its
     hosts can't be the kernel's.
     """
-    if target == "dpdk" and real_time is None:
+    if target != "sim" and real_time is None:
         real_time = RealTime(dpdk_setup())
     made = []
     program = program_path(points[0].scenario, str(source))
