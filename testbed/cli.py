@@ -25,7 +25,7 @@ TARGETS = {
     "sim": "the software P4 target and our TCP under a virtual clock",
     "dpdk": "the same on DPDK ports, in real time",
     "bmv2": "bmv2's simple_switch_grpc between our hosts, in real time",
-    "tofino": "a Tofino switch, which is set up; the hosts on its cards are not there yet",
+    "tofino": "a Tofino switch between our hosts on cards, in real time",
 }
 HOSTS = {
     "narrows": "our TCP",
@@ -160,7 +160,9 @@ def run_scenario(options: argparse.Namespace) -> int:
     from testbed import process
 
     if options.target == "tofino":
-        return set_up_lab(options)
+        lab_file(options)
+        if options.hosts != "narrows":
+            raise InputError("--hosts", [Problem(options.hosts, "have no cards; narrows' have")])
     if options.target == "bmv2":
         from testbed.bmv2.switch import missing
 
@@ -186,38 +188,14 @@ def run_scenario(options: argparse.Namespace) -> int:
         return run_points(options, spare)
 
 
-def set_up_lab(options: argparse.Namespace) -> int:
-    """`narrows run --target tofino`: the switch as the scenario says, and no hosts yet."""
-    from controller.client import ControllerError
-    from controller.drivers import DriverError
-    from testbed import lab, points, tofino
-    from testbed.plan import make_plan
-
-    path, source = lab_file(options), str(options.scenario)
-    bench = lab.read(path)
-    read = points.read(options.scenario, [points.parse_setting(text) for text in options.settings])
-    if len(read) != 1:
-        what = f"has {len(read)} points; expected one (--set)"
-        raise InputError(source, [Problem("sweep", what)])
-    scenario = read[0].scenario
-    lab.check(bench, path, source, scenario)
-    try:
-        for line in tofino.prepare(bench, make_plan(scenario, source, bench.device_ports)):
-            print(line)
-    except (ControllerError, DriverError) as error:
-        print(f"narrows: {error}", file=sys.stderr)
-        return FAILED
-    what = "its switch is set up; the hosts on its cards can't be run yet"
-    raise InputError("--target", [Problem(options.target, what)])
-
-
 def run_points(options: argparse.Namespace, spare: Spare) -> int:
     """Runs the scenario's points and shows what came of them."""
     from testbed import catalogue, dpdk, points, runs, show
 
     real_time = None
     if options.target != "sim":
-        real_time = dpdk.RealTime(dpdk.setup(), options.processes)
+        bench = options.lab if options.target == "tofino" else None
+        real_time = dpdk.RealTime(dpdk.setup(), options.processes, lab=bench)
     settings = [points.parse_setting(text) for text in options.settings]
     if options.seed is not None:
         settings.append(("seed", options.seed))

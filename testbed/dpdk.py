@@ -53,11 +53,14 @@ class RealTime:
     """Of `narrows host`: by the names of the wires that end here."""
     begin_s: float | None = None
     """When it begins, in seconds since 1970; at once without."""
+    lab: Path | None = None
+    """The hardware, where the switch is some."""
 
     def as_json(self) -> dict[str, Any]:
         """What the worker reads."""
         fields: dict[str, Any] = {"setup": self.setup.as_text(), "processes": self.processes}
-        return fields | {"devices": self.devices, "begin_s": self.begin_s}
+        lab = self.lab and str(self.lab)
+        return fields | {"devices": self.devices, "begin_s": self.begin_s, "lab": lab}
 
 
 def begin_at(begin_s: float | None) -> Callable[[int], tuple[int, int] | None]:

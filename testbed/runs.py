@@ -105,8 +105,16 @@ def jobs(
     except OSError as error:
         problem = Problem("program", f"cannot be read ({error.strerror})", str(program))
         raise InputError(str(source), [problem]) from None
+    numbers: Sequence[int] = ()
+    if real_time and real_time.lab:
+        from testbed import lab
+
+        bench = lab.read(real_time.lab)
+        numbers = bench.device_ports
+        for point in points:
+            lab.check(bench, real_time.lab, str(source), point.scenario)
     for point in points:
-        plan = make_plan(point.scenario, str(source))
+        plan = make_plan(point.scenario, str(source), numbers)
         if hosts != "narrows" and (problems := linux.problems(plan, hosts)):
             raise InputError(f"{source}: --hosts {hosts}", problems)
         record = {

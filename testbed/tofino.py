@@ -1,18 +1,26 @@
-"""A lab's Tofino, set up over BfRuntime as a plan has it."""
+"""A run on a Tofino: the switch set up over BfRuntime as the plan has it, its events carried out,
+and what its queues did read back. Its hosts are those of `testbed.lab`'s cards.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import dataclasses
+import json
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 from controller.bfrt.client import BfrtClient, BfrtError
 from controller.bfrt.switch import BfrtSwitch
 from controller.drivers.bfrt import BfrtDriver
-from controller.events import Controlled
+from controller.events import Controlled, WallClock, carry_out
 from controller.state import SwitchState
-from testbed.lab import Lab
+from testbed import dpdk
+from testbed.lab import Lab, read
 
 LINK_S = 30.0
 """How long a port may take to have its link."""
@@ -66,16 +74,108 @@ async def links(driver: BfrtDriver, lab: Lab) -> None:
             waited_s += POLL_S
 
 
-def prepare(lab: Lab, plan: Json) -> list[str]:
-    """Sets the lab's switch up; a line for each rate and limit. Raises `DriverError`."""
-
-    async def task() -> list[Json]:
-        async with connected(lab) as tofino:
-            return await set_up(tofino, lab, plan)
-
+async def queues(tofino: Controlled, plan: Json) -> list[Json]:
+    """What the queues of the ports with rates have done since they were set up."""
+    [planned] = plan["switches"]
     return [
-        f"port {one['port']}: {name.removesuffix('_bps')} {one[name]}, in force {one['in_force']}"
-        for one in asyncio.run(task())
-        for name in ("rate_bps", "queue")
-        if name in one
+        {"port": port["port"], **dataclasses.asdict(await tofino.driver.queue_state(port["port"]))}
+        for port in planned["config"]["ports"]
+        if port["rate_bps"] is not None
     ]
+
+
+class Control:
+    """The controller of a run, on a thread of its own while the hosts have the main one: sets the
+    switch up, carries the scenario's events out from the run's beginning on, and reads back what
+    the queues did when it has ended. A context manager; errors are raised where they are waited
+    for.
+    """
+
+    def __init__(self, lab: Lab, plan: Json) -> None:
+        self.lab, self.plan = lab, plan
+        self.found: Json = {}
+        """What `summary.json` says of the switch."""
+        self._ready, self._begun, self._ended = (threading.Event() for _ in range(3))
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait()
+        self._check()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._begun.set()
+        self._ended.set()
+        self._thread.join()
+        if error is None:
+            self._check()
+
+    def begin(self, _: int) -> None:
+        """For the engine, when its ports are up: time begins now."""
+        self._begun.set()
+
+    def _check(self) -> None:
+        if self._error is not None:
+            self._thread.join()
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._control())
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._ready.set()
+
+    async def _control(self) -> None:
+        async with connected(self.lab) as tofino:
+            self.found["set"] = await set_up(tofino, self.lab, self.plan)
+            self._ready.set()
+            await asyncio.to_thread(self._begun.wait)
+            switches = {switch["name"]: tofino for switch in self.plan["switches"]}
+            events = asyncio.create_task(carry_out(self.plan["events"], switches, WallClock()))
+            await asyncio.to_thread(self._ended.wait)
+            # Those that were due later than the run lasted are not carried out.
+            if events.done() or not events.cancel():
+                self.found["events"] = [dataclasses.asdict(one) for one in events.result()]
+            self.found["queues"] = await queues(tofino, self.plan)
+
+
+def run(engine: Any, plan: Json, lab_file: Path, out: Path, report: Callable[[Json], bool]) -> Json:
+    """Runs a plan on the lab's switch and cards, its tables going to `out`; returns the summary.
+    Raises as the engine does, and `DriverError`.
+    """
+    lab = read(lab_file)
+    devices = lab.devices(plan)
+    setup = dpdk.setup(devices.values()).as_text()
+    hosts = json.dumps(of_hosts(plan))
+    with Control(lab, plan) as control:
+        summary: Json = dict(
+            engine.run_real_time(
+                hosts, str(out), setup, report, devices=devices, meet=control.begin
+            )
+        )
+    return summary | {"switch": control.found}
+
+
+def of_hosts(plan: Json) -> Json:
+    """The plan as the hosts have it. Events are the controller's. The switch has no delay line:
+    what a cable takes their access links take, in both directions.
+    """
+    delays = {
+        cable["b"]["group"]: cable["delay_ps"] for cable in plan["cables"] if "group" in cable["b"]
+    }
+    hosts = []
+    for host in plan["hosts"]:
+        access = host["config"]["access"]
+        longer = access | {"delay_ps": access["delay_ps"] + delays[host["group"]]}
+        hosts.append(host | {"config": host["config"] | {"access": longer}})
+    cables = [cable | {"delay_ps": 0} for cable in plan["cables"]]
+    return plan | {"events": [], "hosts": hosts, "cables": cables}

@@ -63,6 +63,13 @@ def carry_out(engine: Any, job: Json, out: Path) -> Json:
         switches = set_up(engine, json.loads(plan))
         return dict(engine.run(plan, str(out), report_progress, switches))
     setup, devices = real_time["setup"], real_time["devices"]
+    if real_time["lab"]:
+        from testbed import tofino
+
+        lab = Path(real_time["lab"])
+        summary = tofino.run(engine, json.loads(plan), lab, out, report_progress)
+        write_summary(out / "summary.json", summary)
+        return summary
     if real_time["processes"]:
         summary = processes.run(engine, plan, setup, out, report_progress)
         write_summary(out / "summary.json", summary)

@@ -185,36 +185,3 @@ def test_the_switch_is_looked_at(path: Path, capsys: pytest.CaptureFixture[str])
 def test_a_lab_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--target", "tofino"]) == 2
     assert "--target: tofino: needs --lab FILE" in capsys.readouterr().err
-
-
-def test_a_scenario_sets_the_labs_switch_up(
-    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = tmp_path / "s.toml"
-    source.write_text(SCENARIO.replace("[[flow]]", "[[flow]]\ncount = 2"))
-    run = ["run", str(source), "--target", "tofino", "--lab", str(path)]
-    switch = FakeSwitch()
-    with served(switch):
-        path.write_text(LAB.replace("127.0.0.1:50052", switch.address))
-        assert main(run) == 2
-    said = capsys.readouterr()
-    # 5,000 kbit/s in the shaper's steps of 16, in both directions.
-    assert said.out.splitlines() == [
-        f"port {port}: {what}"
-        for port in (132, 140)
-        for what in (
-            "rate 5000000, in force 5008000",
-            "queue {'packets': 100}, in force {'packets': 100}",
-        )
-    ]
-    assert "its switch is set up; the hosts on its cards can't be run yet" in said.err
-    assert switch.data("$PORT", {"$DEV_PORT": 140})["$PORT_UP"]
-    assert switch.data("$mirror.cfg")["$ucast_egress_port"] == 148
-    # 30 packets of 20 cells; 1 % of 2^32; a route to each of four hosts, two entries a flow.
-    assert switch.data("pipe.NarrowsEgress.mark_ecn.ecn") == {"packets": 600}
-    assert switch.data("pipe.NarrowsIngress.random_loss.loss") == {"threshold": 42_949_673}
-    for table, entries in (("forward.ipv4_lpm", 4), ("identify_flow.flow", 4)):
-        assert len(switch.entries[switch.names[f"pipe.NarrowsIngress.{table}"]]) == entries
-    # The switch has gone.
-    assert main(run) == 1
-    assert "UNAVAILABLE" in capsys.readouterr().err
