@@ -193,9 +193,7 @@ impl Bench {
 
     fn cost(&self, clock_ns: f64) -> Cost {
         let middle = |figure: fn(&Cost) -> f64| {
-            let mut all: Vec<f64> = self.batches.iter().map(figure).collect();
-            all.sort_unstable_by(f64::total_cmp);
-            (all[all.len() / 2] - clock_ns).max(0.0)
+            (median(self.batches.iter().map(figure).collect()) - clock_ns).max(0.0)
         };
         Cost { ack_ns: middle(|cost| cost.ack_ns), segment_ns: middle(|cost| cost.segment_ns) }
     }
@@ -221,11 +219,19 @@ fn first_window(recovery: &str, window: u64, lose_every: Option<u64>, clock_ns: 
 
 /// What reading the clock twice costs.
 fn clock_ns() -> f64 {
-    let started = Instant::now();
-    for _ in 0..100_000 {
-        std::hint::black_box(Instant::now().elapsed());
-    }
-    started.elapsed().as_nanos() as f64 / 100_000.0
+    let batch = |_| {
+        let started = Instant::now();
+        for _ in 0..BATCH {
+            std::hint::black_box(Instant::now().elapsed());
+        }
+        started.elapsed().as_nanos() as f64 / BATCH as f64
+    };
+    median((0..ACKS / BATCH).map(batch).collect())
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 /// The bytes that the process occupies; `None` where there is no /proc.
