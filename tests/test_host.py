@@ -102,22 +102,27 @@ def opposite(tmp_path: Path) -> Iterator[Opposite]:
         made.stop()
 
 
-def results(host: subprocess.Popen[str], out: Path) -> RunDirectory:
-    """A host's run directory, once it is done."""
-    _, errors = host.communicate(timeout=60)
-    assert host.returncode == 0, errors
+def results(out: Path) -> RunDirectory:
+    """A host's run directory."""
     [path] = [made.parent for made in out.glob("scenario/[!.]*/run.json")]
     return RunDirectory(path)
 
 
-@pytest.mark.flaky(reruns=2, reason="a machine at its limit may be late for the common beginning")
 def test_senders_and_receivers_in_processes_of_their_own_have_one_time(
     opposite: Opposite, tmp_path: Path
 ) -> None:
-    begin_s = time.time() + 6
-    receiver = opposite.host(tmp_path / "there", "receivers", "collector at s1", begin_s=begin_s)
-    sender = opposite.host(tmp_path / "here", "senders", begin_s=begin_s)
-    here, there = results(sender, tmp_path / "here"), results(receiver, tmp_path / "there")
+    # Where a busy machine's processes are late for the beginning, they say so and end.
+    for ahead_s in (4, 12, 30):
+        begin_s = time.time() + ahead_s
+        there_groups = ("receivers", "collector at s1")
+        receiver = opposite.host(tmp_path / "there", *there_groups, begin_s=begin_s)
+        sender = opposite.host(tmp_path / "here", "senders", begin_s=begin_s)
+        errors = [host.communicate(timeout=90)[1] for host in (receiver, sender)]
+        if receiver.returncode == sender.returncode == 0:
+            break
+    else:
+        pytest.fail("\n".join(errors))
+    here, there = results(tmp_path / "here"), results(tmp_path / "there")
     assert not {"bottleneck", "switches"} & (set(here.summary) | set(there.summary))
     acked = here.table("flows").group_by("flow").max()
     assert len(acked) == 2
