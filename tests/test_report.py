@@ -90,7 +90,7 @@ def test_what_the_scenario_says_is_text_not_markup(page: str) -> None:
 
 def test_it_holds_every_run_and_every_figure(page: str, results: Path) -> None:
     found = Page(page)
-    of_other_sweeps = {"buffer_sweep", "loss_sweep", "rtt_fairness", "shares"}
+    of_other_sweeps = {"both_directions", "buffer_sweep", "loss_sweep", "rtt_fairness", "shares"}
     shown = [attributes["data-name"] for tag, attributes in found.tags if tag == "figure"]
     assert shown == [figure.name for figure in FIGURES if figure.name not in of_other_sweeps]
     assert sum(tag == "svg" for tag, _ in found.tags) == len(shown)

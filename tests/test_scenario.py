@@ -104,7 +104,7 @@ def test_every_mistake_is_reported_at_once(tmp_path: Path) -> None:
         (["run", "good.toml", "--set", "bottleneck.rate.of=1"], "bottleneck.rate"),
         (["run", "good.toml", "--set", "flow.3.count=1"], "flow has 1 tables"),
         (["run", "good.toml", "--jobs", "0"], "expected at least 1"),
-        (["run", "good.toml", "--target", "bmv2"], "is not there yet"),
+        (["run", "good.toml", "--target", "tofino"], "needs --lab FILE"),
         (["run", "good.toml", "--set", 'program="truncated.json"'], "truncated.json"),
         (["run", "good.toml", "--set", 'program="foreign.json"'], "foreign.json"),
         (["run", "good.toml", "--set", 'program="other.json"'], "NarrowsIngress"),

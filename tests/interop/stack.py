@@ -23,6 +23,8 @@ OUR_IP, THEIR_IP = "10.0.0.1", "10.0.0.2"
 OUR_MAC, THEIR_MAC = "02:00:00:00:00:01", "02:00:00:00:00:02"
 CHUNK_BYTES = 65_536
 PATIENCE_S = 15.0
+SO_RCVBUFFORCE = 33
+"""asm-generic/socket.h: a receive buffer beyond the machine's limit; for root."""
 
 
 def flow(source: tuple[str, int], destination: tuple[str, int], **options: Any) -> dict[str, Any]:
@@ -225,9 +227,14 @@ class Pair:
             sock.connect((OUR_IP, port))
         return self._add_theirs(sock)
 
-    def their_listener(self, port: int) -> socket.socket:
-        """A listening socket of the kernel's."""
+    def their_listener(self, port: int, buffer_bytes: int | None = None) -> socket.socket:
+        """A listening socket of the kernel's. With `buffer_bytes` its connections have that much
+        room for what they receive; else the kernel finds it by how fast they are read, which is
+        how punctual this machine is.
+        """
         sock = self.their_socket()
+        if buffer_bytes is not None:
+            sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, buffer_bytes)
         sock.bind((THEIR_IP, port))
         sock.listen()
         return sock
@@ -260,11 +267,15 @@ class Pair:
     # Both.
 
     def established(
-        self, we_connect: bool, port: int = 5001, **options: Any
+        self,
+        we_connect: bool,
+        port: int = 5001,
+        their_buffer_bytes: int | None = None,
+        **options: Any,
     ) -> tuple[Ours, Theirs]:
-        """Both ends of a new connection."""
+        """Both ends of a new connection; the kernel's has this buffer if we connect."""
         if we_connect:
-            listener = self.their_listener(port)
+            listener = self.their_listener(port, their_buffer_bytes)
             ours = self.connect(port, **options)
             theirs = self.their_accept(listener)
         else:

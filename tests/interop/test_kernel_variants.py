@@ -148,7 +148,7 @@ class OurSender:
     """A connection of ours that sends to the kernel."""
 
     def __init__(self, pair: Pair, variant: str) -> None:
-        self.ours, self.theirs = pair.established(True, 7001, variant=variant)
+        self.ours, self.theirs = pair.established(True, 7001, 2_000_000, variant=variant)
         self.data, self.acks = pair.port.outward, pair.port.inward
 
     def write(self, size: int) -> None:

@@ -115,7 +115,7 @@ def test_with_sack_we_send_little_more_again_than_was_lost(make_pair: MakePair) 
 def test_a_scaled_window_is_filled(make_pair: MakePair, we_send: bool) -> None:
     # 40 ms a round trip: without scaling, never more than 65,535 bytes in flight.
     pair = make_pair(delay_ms=20)
-    ours, theirs = pair.established(True)
+    ours, theirs = pair.established(True, their_buffer_bytes=2_000_000)
     in_flight: list[int] = [0]
 
     def look() -> None:
