@@ -22,6 +22,7 @@ from testbed.cli import main
 from testbed.linux.hosts import lacking
 from testbed.linux.namespaces import leftovers, sweep
 from testbed.plan import make_plan
+from tests.real_time import real_time
 from tests.switches import lacking_for_bmv2
 from tests.test_report import Page
 from tests.world import ROOT, RunDirectory, command, environment, narrows, write
@@ -49,7 +50,10 @@ recovery = "sack"
 at = "2s"
 set = { bottleneck = { rate = "4Mbps" } }
 """
-pytestmark = pytest.mark.skipif(bool(lacking_for_bmv2()), reason=lacking_for_bmv2() or "")
+pytestmark = [
+    real_time,
+    pytest.mark.skipif(bool(lacking_for_bmv2()), reason=lacking_for_bmv2() or ""),
+]
 
 
 def run_on_bmv2(directory: Path, *more: str) -> RunDirectory:

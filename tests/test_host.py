@@ -17,13 +17,17 @@ import pytest
 from controller.client import SwitchClient
 from controller.drivers.gnmi import GnmiDriver
 from testbed import catalogue
+from tests.real_time import real_time
 from tests.test_live_switch import put_away
 from tests.test_switch_command import P4INFO, PROGRAM, Running
 from tests.world import ROOT, TWO_FLOWS, RunDirectory, command, environment, narrows, write
 
-pytestmark = pytest.mark.skipif(
-    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-)
+pytestmark = [
+    real_time,
+    pytest.mark.skipif(
+        catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
+    ),
+]
 
 WIDE = """
 [instrument]
@@ -136,7 +140,6 @@ def test_senders_and_receivers_in_processes_of_their_own_have_one_time(
     assert reports["egress_port"].to_list().count(2) > 1500
 
 
-@pytest.mark.flaky(reruns=2, reason="a machine at its limit may take longer to start a switch")
 def test_a_switch_that_is_killed_and_started_again_carries_on(
     opposite: Opposite, tmp_path: Path
 ) -> None:

@@ -32,6 +32,8 @@ from tests.real_time import real_time
 from tests.test_real_time import WIDE
 from tests.world import ROOT, RunDirectory, command, environment, narrows, write
 
+pytestmark = real_time
+
 LACKING = namespaces.missing() + variants.missing()
 if catalogue.engine().dpdk_version() is None:
     LACKING.append("libdpdk")
@@ -162,7 +164,6 @@ def test_a_figure_and_a_report_are_drawn_of_it(ran: RunDirectory) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@real_time
 @needs_hosts
 def test_a_transfer_ends_the_run_when_its_last_byte_is_acknowledged(tmp_path: Path) -> None:
     text = SCENARIO[: SCENARIO.index("[[flow]]")].replace('"4s"', '"completion"')
@@ -179,7 +180,6 @@ def test_a_transfer_ends_the_run_when_its_last_byte_is_acknowledged(tmp_path: Pa
     assert 0.84 < max(flow["completion_s"] for flow in flows) < 3
 
 
-@real_time
 @needs_hosts
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3: narrows doctor")
 def test_iperf3_stands_in_as_the_application(tmp_path: Path) -> None:
@@ -316,7 +316,6 @@ def test_flows_at_one_host_must_agree(tmp_path: Path) -> None:
     assert str(problem).startswith("flow 2: flow 1 at host receiver1 asks for other TCP options")
 
 
-@real_time
 @needs_hosts
 def test_the_manual_s_commands_run_its_own_variant_in_a_scenario(tmp_path: Path) -> None:
     manual = (ROOT / "docs/linux.md").read_text()

@@ -21,11 +21,15 @@ import polars as pl
 import pytest
 
 from testbed import catalogue
+from tests.real_time import real_time
 from tests.world import TWO_FLOWS, RunDirectory, command, environment, narrows, write
 
-pytestmark = pytest.mark.skipif(
-    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-)
+pytestmark = [
+    real_time,
+    pytest.mark.skipif(
+        catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
+    ),
+]
 
 WIDE = """
 [instrument]

@@ -17,14 +17,18 @@ from testbed import catalogue, points
 from testbed.cli import main
 from testbed.plan import make_plan
 from tests.bfrt_server import PORTS, FakeSwitch, served
+from tests.real_time import real_time
 from tests.test_lab import LAB
 from tests.test_live_switch import put_away
 from tests.test_switch_command import P4INFO, PROGRAM, Running
 from tests.world import ROOT, narrows
 
-pytestmark = pytest.mark.skipif(
-    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-)
+pytestmark = [
+    real_time,
+    pytest.mark.skipif(
+        catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
+    ),
+]
 
 SCENARIO = """
 title = "Two flows on a Tofino"
@@ -92,7 +96,6 @@ def fake() -> Iterator[FakeSwitch]:
         yield switch
 
 
-@pytest.mark.flaky(reruns=2, reason="a machine at its limit may be late with a cable's two ends")
 def test_a_scenario_runs_on_the_labs_switch_and_cards(fake: FakeSwitch, tmp_path: Path) -> None:
     bench = Bench(tmp_path, fake.address)
     try:
