@@ -6,4 +6,9 @@ is taken again, up to twice; what is wrong is wrong each time. The summary count
 
 import pytest
 
+from testbed import catalogue
+
 real_time = pytest.mark.flaky(reruns=2)
+needs_dpdk = pytest.mark.skipif(
+    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
+)

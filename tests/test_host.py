@@ -16,18 +16,12 @@ import pytest
 
 from controller.client import SwitchClient
 from controller.drivers.gnmi import GnmiDriver
-from testbed import catalogue
-from tests.real_time import real_time
+from tests.real_time import needs_dpdk, real_time
 from tests.test_live_switch import put_away
 from tests.test_switch_command import P4INFO, PROGRAM, Running
 from tests.world import ROOT, TWO_FLOWS, RunDirectory, command, environment, narrows, write
 
-pytestmark = [
-    real_time,
-    pytest.mark.skipif(
-        catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-    ),
-]
+pytestmark = [real_time, needs_dpdk]
 
 WIDE = """
 [instrument]

@@ -25,15 +25,12 @@ import pytest
 
 from controller.client import SwitchClient
 from controller.drivers.gnmi import GnmiDriver
-from testbed import catalogue
 from testbed.linux.namespaces import Namespace, Plumbing, missing
-from tests.real_time import real_time
+from tests.real_time import needs_dpdk, real_time
 from tests.test_switch_command import P4INFO, PROGRAM, Running
 from tests.world import narrows
 
-pytestmark = pytest.mark.skipif(
-    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-)
+pytestmark = needs_dpdk
 
 TCP_SHARE = 1448 / 1500
 """Of an IP packet at Linux's usual MSS: what iperf3 calls bits are the payload's."""

@@ -20,16 +20,10 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from testbed import catalogue
-from tests.real_time import real_time
+from tests.real_time import needs_dpdk, real_time
 from tests.world import TWO_FLOWS, RunDirectory, command, environment, narrows, write
 
-pytestmark = [
-    real_time,
-    pytest.mark.skipif(
-        catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-    ),
-]
+pytestmark = [real_time, needs_dpdk]
 
 WIDE = """
 [instrument]

@@ -13,22 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from testbed import catalogue, points
+from testbed import points
 from testbed.cli import main
 from testbed.plan import make_plan
 from tests.bfrt_server import PORTS, FakeSwitch, served
-from tests.real_time import real_time
+from tests.real_time import needs_dpdk, real_time
 from tests.test_lab import LAB
 from tests.test_live_switch import put_away
 from tests.test_switch_command import P4INFO, PROGRAM, Running
 from tests.world import ROOT, narrows
 
-pytestmark = [
-    real_time,
-    pytest.mark.skipif(
-        catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-    ),
-]
+pytestmark = [real_time, needs_dpdk]
 
 SCENARIO = """
 title = "Two flows on a Tofino"
