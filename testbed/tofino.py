@@ -21,6 +21,8 @@ from controller.events import Controlled, WallClock, carry_out
 from controller.state import SwitchState
 from testbed import dpdk
 from testbed.lab import Lab, read
+from testbed.tofino_reports import joined
+from testbed.wiring import Wiring
 
 LINK_S = 30.0
 """How long a port may take to have its link."""
@@ -75,12 +77,21 @@ async def links(driver: BfrtDriver, lab: Lab) -> None:
 
 
 async def queues(tofino: Controlled, plan: Json) -> list[Json]:
-    """What the queues of the ports with rates have done since they were set up."""
+    """What the queues of the ports with rates have done since the switch counts."""
     [planned] = plan["switches"]
     return [
         {"port": port["port"], **dataclasses.asdict(await tofino.driver.queue_state(port["port"]))}
         for port in planned["config"]["ports"]
         if port["rate_bps"] is not None
+    ]
+
+
+def since(before: list[Json], after: list[Json]) -> list[Json]:
+    """`queues` as the counts of a run; the most that waited is since the switch counts."""
+    counts = ("transmitted", "transmitted_bytes", "dropped")
+    return [
+        now | {count: now[count] - then[count] for count in counts}
+        for then, now in zip(before, after, strict=True)
     ]
 
 
@@ -93,8 +104,9 @@ class Control:
 
     def __init__(self, lab: Lab, plan: Json) -> None:
         self.lab, self.plan = lab, plan
-        self.found: Json = {}
+        self.found: Json = {"events": []}
         """What `summary.json` says of the switch."""
+        self.cells_per_packet = 1
         self._ready, self._begun, self._ended = (threading.Event() for _ in range(3))
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run)
@@ -137,22 +149,30 @@ class Control:
     async def _control(self) -> None:
         async with connected(self.lab) as tofino:
             self.found["set"] = await set_up(tofino, self.lab, self.plan)
+            assert isinstance(tofino.driver, BfrtDriver)
+            self.cells_per_packet = tofino.driver.cells_per_packet
+            before = await queues(tofino, self.plan)
             self._ready.set()
             await asyncio.to_thread(self._begun.wait)
-            switches = {switch["name"]: tofino for switch in self.plan["switches"]}
-            events = asyncio.create_task(carry_out(self.plan["events"], switches, WallClock()))
+            events = asyncio.create_task(self._events(tofino))
             await asyncio.to_thread(self._ended.wait)
             # Those that were due later than the run lasted are not carried out.
             if events.done() or not events.cancel():
-                self.found["events"] = [dataclasses.asdict(one) for one in events.result()]
-            self.found["queues"] = await queues(tofino, self.plan)
+                events.result()
+            self.found["queues"] = since(before, await queues(tofino, self.plan))
+
+    async def _events(self, tofino: Controlled) -> None:
+        switches, clock = {switch["name"]: tofino for switch in self.plan["switches"]}, WallClock()
+        for event in sorted(self.plan["events"], key=lambda event: int(event["at_ps"])):
+            done = await carry_out([event], switches, clock)
+            self.found["events"] += map(dataclasses.asdict, done)
 
 
 def run(engine: Any, plan: Json, lab_file: Path, out: Path, report: Callable[[Json], bool]) -> Json:
     """Runs a plan on the lab's switch and cards, its tables going to `out`; returns the summary.
     Raises as the engine does, and `DriverError`.
     """
-    lab = read(lab_file)
+    lab, wiring = read(lab_file), Wiring(engine, plan)
     devices = lab.devices(plan)
     setup = dpdk.setup(devices.values()).as_text()
     hosts = json.dumps(of_hosts(plan))
@@ -162,7 +182,7 @@ def run(engine: Any, plan: Json, lab_file: Path, out: Path, report: Callable[[Js
                 hosts, str(out), setup, report, devices=devices, meet=control.begin
             )
         )
-    return summary | {"switch": control.found}
+    return joined(summary, plan, wiring, control.found, control.cells_per_packet, out)
 
 
 def of_hosts(plan: Json) -> Json:

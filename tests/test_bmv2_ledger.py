@@ -1,75 +1,18 @@
-"""From reports to the ledger of a queue, on numbers worked out by hand."""
+"""How well bmv2 kept its rate by its reports, on numbers worked out by hand."""
 
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 
 from testbed.bmv2 import ledger
 from testbed.bmv2.clock import Clock, Reading
 from testbed.bmv2.control import Shaped
+from tests.test_reported import left
 
 SHAPED = Shaped(2, 8_000_000, 8_000_000, 1000, {"packets": 9}, 9)
 """1,000 packets of 1,000 bytes a second: an interval of 1 ms."""
 MS = 10**6
-
-
-def left(*packets: tuple[int, int]) -> pl.DataFrame:
-    """Packets of 1,000 bytes by the ns at which they came and went."""
-    return pl.DataFrame(
-        {
-            "enqueue_ns": [came for came, _ in packets],
-            "egress_ns": [went for _, went in packets],
-            "queue_delay_ns": [went - came for came, went in packets],
-            "frame_length_bytes": 1000,
-            "depth_packets": 0,
-            "enqueue_depth_packets": 0,
-            "flow": 1,
-            "queue": 0,
-        }
-    )
-
-
-def test_a_ledger_of_three_packets_at_once() -> None:
-    """They come at 0 and leave at 0, 1 and 2 ms; then one comes as another leaves."""
-    rows = ledger.queue_rows(left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS)), "s1", 2, "frame")
-    assert rows.schema == pl.Schema(ledger.QUEUE)
-    assert rows.select("time_ps", "event", "packet", "depth_packets").rows() == [
-        (0, "enqueue", 0, 1),
-        (0, "enqueue", 1, 2),
-        (0, "enqueue", 2, 3),
-        (0, "dequeue", 0, 2),
-        (10**9, "dequeue", 1, 1),
-        (2 * 10**9, "enqueue", 3, 2),
-        (2 * 10**9, "dequeue", 2, 1),
-        (3 * 10**9, "dequeue", 3, 0),
-    ]
-    assert rows["depth_bytes"].to_list() == [1000, 2000, 3000, 2000, 1000, 2000, 1000, 0]
-    assert rows["sojourn_ps"].sum() == 4 * 10**9
-
-
-def test_figures_are_littles() -> None:
-    """Waits of 0, 1, 2 and 1 ms within 10 ms: 0.4 packets; 4 of 10 packets were let through."""
-    packets = left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS))
-    found = ledger.figures(packets, "frame", 1, 10**10, 80_000)
-    assert found["queue_packets_mean"] == pytest.approx(0.4)
-    assert found["queue_bytes_mean"] == pytest.approx(400)
-    assert found["utilization"] == pytest.approx(0.4)
-    delays = found["queue_delay_ms"]
-    assert (delays["min"], delays["p50"], delays["mean"], delays["max"]) == (0.0, 1.0, 1.0, 2.0)
-    # One in three was reported.
-    assert ledger.figures(packets, "frame", 3, 10**10, 80_000)["queue_packets_mean"] == 1.2
-
-
-def test_what_counts_against_a_rate() -> None:
-    frames = pl.DataFrame({"frame_length_bytes": [54, 1514]})
-    by = {
-        name: frames.select(ledger.length(name)).to_series().to_list()
-        for name in ("ip", "frame", "wire")
-    }
-    # IEEE 802.3: 64 bytes at least with the check sequence, 8 before and 12 behind.
-    assert by == {"ip": [40, 1500], "frame": [54, 1514], "wire": [84, 1538]}
 
 
 def test_a_late_thread_is_late_and_its_rate_is_kept() -> None:

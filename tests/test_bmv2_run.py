@@ -17,11 +17,11 @@ import pytest
 from analysis.report import write as write_report
 from testbed import catalogue, points
 from testbed.bmv2 import switch as bmv2
-from testbed.bmv2.wiring import Wiring
 from testbed.cli import main
 from testbed.linux.hosts import lacking
 from testbed.linux.namespaces import leftovers, sweep
 from testbed.plan import make_plan
+from testbed.wiring import Wiring
 from tests.real_time import real_time
 from tests.switches import lacking_for_bmv2
 from tests.test_report import Page
@@ -227,7 +227,7 @@ def test_a_network_of_many_switches_is_refused() -> None:
     source = ROOT / "scenarios/parking-lot.toml"
     made = make_plan(points.read(source)[0].scenario, str(source))
     engine = catalogue.engine()
-    with pytest.raises(engine.PlanError, match="bmv2 is one switch; the scenario has s1, s2"):
+    with pytest.raises(engine.PlanError, match="the target is one switch; the scenario has s1, s2"):
         Wiring(engine, made)
 
 

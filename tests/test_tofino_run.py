@@ -10,7 +10,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 from testbed import points
@@ -24,6 +26,8 @@ from tests.test_switch_command import P4INFO, PROGRAM, Running
 from tests.world import ROOT, narrows
 
 pytestmark = [real_time, needs_dpdk]
+
+Json = dict[str, Any]
 
 SCENARIO = """
 title = "Two flows on a Tofino"
@@ -120,6 +124,30 @@ def test_a_scenario_runs_on_the_labs_switch_and_cards(fake: FakeSwitch, tmp_path
     assert fake.names_written()[:3] == ["$PORT"] * 3
     flows = fake.entries[fake.names["pipe.NarrowsIngress.identify_flow.flow"]]
     assert len(flows) == 4
+    check_the_queue(record.parent, summary)
+
+
+def check_the_queue(run: Path, summary: Json) -> None:
+    """What the reports say: the stand-in kept 5 Mb/s while its events said 5.008 and then 2."""
+    bottleneck = summary["bottleneck"]
+    assert (bottleneck["port"], bottleneck["rate_bps"]) == (140, 2_000_000)
+    packets = pl.read_parquet(run / "packets.parquet").filter(pl.col("egress_port") == 140)
+    queue = pl.read_parquet(run / "queue.parquet")
+    counts = dict(queue.group_by("event").len().iter_rows())
+    assert counts == {"enqueue": packets.height, "dequeue": packets.height}
+    assert bottleneck["dequeued"] == packets.height
+    until_s = summary["switch"]["events"][0]["done_ps"] / 1e12
+    let_through = 5.008e6 * until_s + 2e6 * (3 - until_s)
+    used = 8 * sum(packets["ip_length_bytes"].to_list()) / let_through
+    assert bottleneck["utilization"] == pytest.approx(used, rel=0.01)
+    # At most 20 packets waited, so none longer than 21 of 1,500 bytes take.
+    depths = queue["depth_packets"].to_list()
+    assert 10 <= max(depths) <= 20
+    assert 24 < bottleneck["queue_delay_ms"]["max"] < 21 * 2.4
+    # On the run's clock packets left from its beginning to its end.
+    left_s = [at / 1e9 for at in packets["egress_ns"].to_list()]
+    assert 0 < min(left_s) < 0.5
+    assert 2.5 < max(left_s) < 3.1
 
 
 def test_what_a_lab_cannot_do_is_said(fake: FakeSwitch, tmp_path: Path, capsys: object) -> None:

@@ -24,7 +24,6 @@ from types import TracebackType
 from typing import Self
 
 import dpkt
-import numpy as np
 
 from testbed.linux.namespaces import PlumbingError
 
@@ -209,21 +208,6 @@ def attach_filter(to: socket.socket, program: Sequence[tuple[int, int, int, int]
         socket.SOL_SOCKET, SO_ATTACH_FILTER,
         struct.pack("HL", len(program), ctypes.addressof(held)),
     )  # fmt: skip
-
-
-def quantiles(
-    values: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float64]],
-) -> dict[str, float] | None:
-    """The mean and what an instrument is judged by; None of nothing."""
-    if not len(values):
-        return None
-    found = np.percentile(values, (50, 99), method="inverted_cdf")
-    return {
-        "mean": float(np.mean(values)),
-        "p50": float(found[0]),
-        "p99": float(found[1]),
-        "max": float(np.max(values)),
-    }
 
 
 @contextmanager

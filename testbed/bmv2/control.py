@@ -19,7 +19,7 @@ from controller.drivers.bmv2 import Bmv2Driver
 from controller.events import Controlled, Done, carry_out
 from controller.state import SwitchState
 from testbed.bmv2.switch import Bmv2
-from testbed.bmv2.wiring import Wiring
+from testbed.wiring import Wiring
 
 Json = dict[str, Any]
 

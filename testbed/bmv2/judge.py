@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controller.events import Done
-from testbed.bmv2.clock import Clock, quantiles
+from testbed import reported
+from testbed.bmv2.clock import Clock
 from testbed.bmv2.control import Counts, Shaped
 from testbed.bmv2.ledger import Kept
-from testbed.bmv2.wiring import Wiring
+from testbed.reported import quantiles
+from testbed.wiring import Wiring
 
 Json = dict[str, Any]
 
@@ -51,11 +53,9 @@ class Found:
     @property
     def rates(self) -> list[tuple[int, int]]:
         """The bottleneck's rates in bits per second, and since when in ps."""
-        found = [(0, self.shaped[self.wiring.port].in_force_bps)]
-        for event, done in self.events:
-            if event.get("port") == self.wiring.port and isinstance(done.in_force, int):
-                found.append((done.done_ps, done.in_force))
-        return found
+        events, done = [one for one, _ in self.events], [one for _, one in self.events]
+        first_bps = self.shaped[self.wiring.port].in_force_bps
+        return reported.rates(first_bps, self.wiring.port, events, done)
 
     @property
     def steady_ps(self) -> int:
@@ -66,12 +66,7 @@ class Found:
     @property
     def capacity_bits(self) -> float:
         """What the bottleneck's rates let through."""
-        rates = self.rates
-        ends = [since for since, _ in rates[1:]] + [self.end_ps]
-        return sum(
-            rate_bps * (end - since) / PS_PER_S
-            for (since, rate_bps), end in zip(rates, ends, strict=True)
-        )
+        return reported.capacity_bits(self.rates, self.end_ps)
 
     @property
     def lost_before_program(self) -> int:

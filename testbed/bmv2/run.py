@@ -16,13 +16,13 @@ from typing import Any
 
 import polars as pl
 
-from testbed import live
+from testbed import live, reported
 from testbed.bmv2 import clock, ledger
 from testbed.bmv2.control import RANDOM_LOSS, Begin, Control, Counts
 from testbed.bmv2.judge import Found
 from testbed.bmv2.switch import Bmv2
-from testbed.bmv2.wiring import Wiring
 from testbed.linux.namespaces import Plumbing, PlumbingError
+from testbed.wiring import Wiring
 
 Json = dict[str, Any]
 
@@ -121,31 +121,17 @@ class Run:
 
     def _read_reports(self, out: Path, found: Found, read: clock.Clock) -> Json:
         """Puts the tables in order, and returns the bottleneck's figures."""
-        wiring = self.wiring
         packets = ledger.to_run_time(out, read, self.begin.at_ns)
         found.handle_report_numbers(packets["report"].to_list())
-        left = ledger.departures(packets, wiring.port)
-        figures = ledger.figures(
-            left, wiring.counts, wiring.every, found.end_ps, found.capacity_bits
+        ledger_out = out if self.plan["record"]["queue"] else None
+        figures, left = reported.bottleneck(
+            packets, self.wiring, found.capacity_bits, found.end_ps, ledger_out
         )
-        if wiring.every == 1:
+        if self.wiring.every == 1:
             found.left = len(left)
-            rows = ledger.queue_rows(left, wiring.name, wiring.port, wiring.counts)
-            figures["queue_bytes_max"] = rows.select(pl.col("depth_bytes").max()).item() or 0
-            if self.plan["record"]["queue"]:
-                rows.write_parquet(out / "queue.parquet")
             steady = left.filter(pl.col("egress_ns") < found.steady_ps // 1000)
-            found.kept = ledger.kept(steady, found.shaped[wiring.port])
+            found.kept = ledger.kept(steady, found.shaped[self.wiring.port])
         return figures
-
-
-NO_FIGURES = dict.fromkeys(
-    (
-        "utilization", "queue_packets_mean", "queue_packets_max", "queue_bytes_mean",
-        "queue_bytes_max", "queue_delay_ms",
-    )
-)  # fmt: skip
-"""Of a bottleneck without reports."""
 
 
 def joined(summary: Json, found: Found, figures: Json | None, limits: Json) -> Json:
@@ -166,7 +152,7 @@ def joined(summary: Json, found: Found, figures: Json | None, limits: Json) -> J
             "switch": wiring.name,
             "port": wiring.port,
             "rate_bps": found.rates[-1][1],
-            **(figures or NO_FIGURES),
+            **(figures or reported.NO_FIGURES),
             "arrived": arrived,
             "enqueued": enqueued,
             "dequeued": left,

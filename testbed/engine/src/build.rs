@@ -281,6 +281,7 @@ impl Builder {
             progress: Progress::default(),
             misdelivered: 0,
             bad_reports: 0,
+            report_lag_ns: None,
             finite_flows: self.finite_flows,
         })
     }

@@ -41,6 +41,10 @@ pub struct Summary {
     bad_reports: u64,
     misdelivered: u64,
     engine: EngineSummary,
+    /// The least time from a report's egress stamp to its coming to the collector, each by its own
+    /// clock; absent in virtual time and without reports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report_lag_ns: Option<i64>,
     /// The instrument's own error; absent in virtual time, where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     instrument: Option<Instrument>,
@@ -175,6 +179,7 @@ impl Summary {
         let engine =
             EngineSummary { events: world.progress.events, packets: world.progress.packets };
         let (bad_reports, misdelivered) = (world.bad_reports, world.misdelivered);
+        let report_lag_ns = world.report_lag_ns.filter(|_| instrument.is_some());
 
         let nodes = &world.switches;
         let watched = world.watched.into_iter().filter(|_| has_switches);
@@ -197,6 +202,7 @@ impl Summary {
             bad_reports,
             misdelivered,
             engine,
+            report_lag_ns,
             instrument,
         })
     }

@@ -171,6 +171,8 @@ pub struct World {
     pub(crate) misdelivered: u64,
     /// Packets at a collector that are no reports.
     pub(crate) bad_reports: u64,
+    /// The least time from a report's egress stamp, by its switch's clock, to its coming.
+    pub(crate) report_lag_ns: Option<i64>,
     /// Flows that will finish and are sent from here.
     pub(crate) finite_flows: usize,
 }
@@ -335,9 +337,14 @@ impl World {
     }
 
     /// A packet comes to the collector.
-    pub(crate) fn arrive_at_collector(&mut self, packet: &Packet) {
+    pub(crate) fn arrive_at_collector(&mut self, now: Time, packet: &Packet) {
         match Report::parse(&packet.data) {
-            Ok(report) => self.recorder.handle_report(report),
+            Ok(report) => {
+                let lag_ns = (now.as_ps() / 1000) as i64 - report.egress_ns as i64;
+                let least_ns = self.report_lag_ns.get_or_insert(lag_ns);
+                *least_ns = lag_ns.min(*least_ns);
+                self.recorder.handle_report(report);
+            }
             Err(_) => self.bad_reports += 1,
         }
     }
@@ -404,7 +411,7 @@ impl World {
                 }
             }
             End::Collector => {
-                self.arrive_at_collector(&packet);
+                self.arrive_at_collector(arrival, &packet);
                 self.switches[index].switch.recycle(packet);
             }
         }

@@ -43,7 +43,7 @@ impl Node for WorldNode<'_> {
             }
             WireEnd::Host(host) => self.world.leave_host(now, host, packet),
             WireEnd::Collector { switch } => {
-                self.world.arrive_at_collector(&packet);
+                self.world.arrive_at_collector(now, &packet);
                 // Reports are born of the switch's spare packets.
                 self.world.switches[switch].switch.recycle(packet);
             }

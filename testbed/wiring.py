@@ -1,4 +1,6 @@
-"""What a plan says of the switch that bmv2 is to be: its ports, who is behind them, its packets."""
+"""What a plan says of its one switch, where that is not ours: its ports, who is behind them, its
+packets.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ class Wiring:
     def __init__(self, engine: Any, plan: Json) -> None:
         names = [switch["name"] for switch in plan["switches"]]
         if len(names) != 1:
-            raise engine.PlanError(f"bmv2 is one switch; the scenario has {', '.join(names)}")
+            raise engine.PlanError(f"the target is one switch; the scenario has {', '.join(names)}")
         [self.switch] = plan["switches"]
         self.name: str = self.switch["name"]
         self.ports: dict[int, Json] = {one["port"]: one for one in self.switch["config"]["ports"]}
