@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -107,6 +108,20 @@ class Run:
     def flows(self) -> list[dict[str, Any]]:
         """The summary's flows, in the order of their ids."""
         return sorted(self.summary["flows"], key=lambda flow: int(flow["id"]))
+
+    @property
+    def named(self) -> dict[str, list[dict[str, Any]]]:
+        """The summary's flows by the name of their `[[flow]]`, in the scenario's order.
+
+        Those without a name are left out.
+        """
+        found = dict[str, list[dict[str, Any]]]()
+        flows = iter(self.flows)
+        for table in self.scenario.get("flow", []):
+            own = list(islice(flows, int(table.get("count", 1))))
+            if own and table.get("name"):
+                found.setdefault(str(table["name"]), []).extend(own)
+        return found
 
     def has(self, table: str) -> bool:
         """Whether the run recorded this table (a key of `COLUMNS`)."""

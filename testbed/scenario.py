@@ -366,6 +366,8 @@ class Flow(Model):
     """A loss recovery, or an ns-2 source that has it; absent: the source's, else `sack`."""
     profile: Annotated[str, _registered("profiles")] | None = None
     """Absent: the scenario's; for an ns-2 source under a profile that is none of ns-2's, `ns2`."""
+    name: Name | None = None
+    """What figures call these connections; tables of one name count together."""
     count: Annotated[int, Field(ge=0, le=MAX_FLOWS)] = 1
     from_: Name | Names | None = Field(default=None, alias="from")
     """The sending host; in a dumbbell absent. Of several the connections take each in turn with

@@ -223,3 +223,58 @@ def test_a_ledger_without_packets_has_no_delay(tmp_path: Path) -> None:
     empty.write_parquet(run.path / "queue.parquet")
     found = chart(tmp_path / "results", "queue_delay")
     assert found is not None and found.panels[0].note == "no packet"
+
+
+def named(*names: str | None) -> list[dict[str, Any]]:
+    """`[[flow]]` tables of one connection each, with these names."""
+    return [{"count": 1} | ({"name": name} if name else {}) for name in names]
+
+
+def test_flows_are_named_by_their_tables(tmp_path: Path) -> None:
+    tables = [{"name": "a", "count": 2}, {"count": 1}, {"name": "b", "count": 0}, *named("a")]
+    flows = [flow(number, "reno", 1) for number in (4, 2, 3, 1)]
+    run = load_run(write(tmp_path / "r", {}, flows, flow=tables))
+    assert {name: [one["id"] for one in own] for name, own in run.named.items()} == {"a": [1, 2, 4]}
+
+
+def test_a_ratio_of_goodputs_is_of_means(tmp_path: Path) -> None:
+    """3 and 5 Mb/s are 4 on average, half of 8; the nameless 9 do not count."""
+    flows = [flow(1, "a", 3), flow(2, "a", 5), flow(3, "a", 9), flow(4, "a", 8)]
+    for load_percent in ("60", "80"):
+        tables = named("one", "one", None, "three")
+        write(tmp_path / "named" / load_percent, {"choice.load": load_percent}, flows, flow=tables)
+    found = chart(tmp_path / "named", "goodput_ratio")
+    assert found is not None and found.note == "one : three"
+    for panel, value in zip(found.panels, (0.5, 10.0), strict=True):
+        (trace,) = panel.marks
+        assert isinstance(trace, Trace) and trace.y.tolist() == [value, value]
+    write(tmp_path / "none" / "60", {"choice.load": "60"}, flows, flow=named("one", None))
+    assert chart(tmp_path / "none", "goodput_ratio") is None
+
+
+def test_gain_and_loss_are_over_the_run_of_one_variant(tmp_path: Path) -> None:
+    """Beside b, a delivers 3 where it had 4, and b 6 where a had 5."""
+    for other, mbps in (("a", (4, 5)), ("b", (3, 6))):
+        flows = [flow(1, "a", mbps[0]), flow(2, other, mbps[1])]
+        write(tmp_path / other, {"choice.new": other}, flows, flow=named("A", "B"))
+    found = chart(tmp_path, "gain_loss")
+    assert found is not None
+    *_, trace = found.panels[0].marks
+    assert isinstance(trace, Trace) and trace.name == "new b"
+    assert (trace.x.tolist(), trace.y.tolist()) == ([0.75], [1.2])
+
+
+def test_ramp_up_is_of_the_flow_named_last(tmp_path: Path) -> None:
+    """From its start at 0.5 s 10 kB a second: 15 kB after 2 rows, 150 kB after 15; no 1.5 MB."""
+    rows = [(float(n), 1, 10**9, n) for n in range(20)]
+    rows += [(0.5 + n, 2, 10_000 * n, n) for n in range(20)]
+    path = tmp_path / "results" / "r"
+    write_ledger(path, [], sorted(rows), rate_bps=10_000_000, duration_s=20)
+    record = json.loads((path / "run.json").read_text())
+    record["scenario"]["flow"] = named("old", "new")
+    (path / "run.json").write_text(json.dumps(record))
+    found = chart(tmp_path / "results", "ramp_up")
+    assert found is not None
+    (trace,) = found.panels[0].marks
+    assert isinstance(trace, Trace)
+    assert (trace.x.tolist(), trace.y.tolist()) == ([15_000, 150_000], [2, 15])

@@ -1,0 +1,79 @@
+"""How long a new flow takes to have moved so much.
+
+The metric of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 5.2.3): the
+time until the (1500 x 10^n)-th byte, n = 1, 2, ..., which needs no definition of fairness. Here
+the byte's acknowledgement counts, not its arrival.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from analysis.load import Run
+from analysis.metrics import PS_PER_S, Floats
+
+BYTES: Final = tuple(1500 * 10**n for n in range(1, 8))
+"""The first seven; the last is 15 GB."""
+NAMES: Final = ("15 kB", "150 kB", "1.5 MB", "15 MB", "150 MB", "1.5 GB", "15 GB")
+
+
+def chart(results: Results) -> Chart | None:
+    """A panel per point, a line per series; None where no flow is named."""
+    named = results.valid.where(lambda run: bool(run.named))
+    if not named.runs:
+        return None
+    facets = named.facets(named.series_key)
+    return Chart(
+        [Panel(_marks(named, among), point_label(point)) for point, among in facets],
+        Axis("Acknowledged", log=True, ticks=list(zip(BYTES, NAMES, strict=True))),
+        Axis("Time since its start (s)", log=True),
+        columns=min(len(facets), 3),
+        height_in=1.6,
+        note=seeds_note(results, "mean and range of {count} seeds"),
+    )
+
+
+def times_s(run: Run) -> Floats:
+    """Until the flow named last had each of `BYTES` acknowledged, from its start, in s.
+
+    NaN where that did not happen.
+    """
+    flow = [flow for flows in run.named.values() for flow in flows][-1]
+    rows = (
+        run.table("flows")
+        .filter(pl.col("flow") == int(flow["id"]))
+        .select("time_ps", "acked_bytes")
+        .collect()
+    )
+    at = np.searchsorted(rows["acked_bytes"].to_numpy(), BYTES)
+    times = np.append(rows["time_ps"].to_numpy() / PS_PER_S, np.nan)
+    return np.asarray(times[at] - float(flow["start_s"]), dtype=np.float64)
+
+
+def _marks(whole: Results, among: Results) -> list[Trace]:
+    traces = []
+    for index, value in enumerate(whole.series):
+        runs = among.of_series(value).runs
+        times = np.array([times_s(run) for run in runs]).reshape(-1, len(BYTES))
+        reached = ~np.isnan(times).any(axis=0)
+        if runs and reached.any():
+            x, times = np.array(BYTES, dtype=np.float64)[reached], times[:, reached]
+            ends = {"low": times.min(axis=0), "high": times.max(axis=0)} if len(runs) > 1 else {}
+            look = Look(index, marker="filled")
+            traces.append(Trace(x, times.mean(axis=0), look, series_name(whole, value), **ends))
+    return traces
+
+
+FIGURE = Figure(
+    name="ramp_up",
+    title="Ramp-up of a new flow",
+    caption="Time from the start of the flow that the scenario names last until so many of its "
+    "bytes were acknowledged; what not every seed reached is left out.",
+    needs=("flows",),
+    chart=chart,
+)
