@@ -85,13 +85,13 @@ def claims(content: Json) -> Iterator[Block]:
     rows: list[list[Value]] = [
         [
             claim["claim"],
-            claim["source"],
             BADGES.get(claim["verdict"], Badge(Verdict.DEPENDS, claim["verdict"])),
+            claim["source"],
             "; ".join(claim["depends_on"]) or None,
         ]
         for claim in content["claims"]
     ]
-    columns = ("Claim", "Where", "Verdict", "Another answer with")
+    columns = ("Claim", "Verdict", "Where", "Another answer with")
     yield Table([Column(title) for title in columns], rows)
     for claim in content["claims"]:
         title = f"Judged by: {claim['claim']}"

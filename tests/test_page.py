@@ -250,5 +250,8 @@ def test_print_has_the_figures_as_on_paper(chromium: webdriver.Chrome, pages: Pa
         "[...document.querySelectorAll('figure > div')].map(e => [e.className, e.offsetHeight > 0])"
     )
     on_paper = ask(chromium, shown)
+    folded = "[...document.querySelectorAll('summary, details *')].map(e => e.offsetHeight > 0)"
+    unfolded = ask(chromium, folded)
     chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert [name for name, visible in on_paper if visible] == ["paper", "paper"]
+    assert unfolded and all(unfolded)
