@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testbed import calibrate, hostd, pktgen, switchd
+from testbed import calibrate, generate, hostd, pktgen, switchd
 from testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ def parser() -> argparse.ArgumentParser:
     hostd.add_command(commands)
     calibrate.add_command(commands)
     pktgen.add_command(commands)
+    generate.add_command(commands)
 
     doctor = commands.add_parser("doctor", help="what this machine can run, and what mends it")
     doctor.add_argument("--target", choices=["tofino"], help="what a lab lacks for it; with --lab")

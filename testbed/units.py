@@ -12,6 +12,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from ipaddress import IPv4Address
 from typing import Literal
 
 PS_PER_S = 1_000_000_000_000
@@ -149,6 +150,16 @@ def format_size(size_bytes: int) -> str:
     """The largest decimal unit that divides it: `"20MB"`, `"1460B"`."""
     name = next(name for name in ("GB", "MB", "KB", "B") if size_bytes % SIZE_BYTES[name] == 0)
     return f"{size_bytes // SIZE_BYTES[name]}{name}" if size_bytes else "0B"
+
+
+def mac_bytes(text: str) -> bytes:
+    """An Ethernet address's bytes."""
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def ip_bytes(text: str) -> bytes:
+    """An IPv4 address's bytes."""
+    return IPv4Address(text).packed
 
 
 def quantity(value: object, expected: str, units: dict[str, int]) -> tuple[Fraction, str]:

@@ -25,6 +25,8 @@ from testbed import points
 from testbed.catalogue import engine
 from testbed.cli import main
 from testbed.plan import make_plan
+from tests.test_generate import captured
+from tests.world import narrows
 from traffic.pktgen.profile import SLOT_PS, Phase, ProfileError, Stream, phases
 from traffic.pktgen.script import script
 
@@ -178,8 +180,8 @@ def lacking() -> str | None:
     return None if shutil.which("ip") else "ip is not installed"
 
 
-def received(until: threading.Event, counts: Counter[tuple[str, int, int]]) -> None:
-    """Counts what comes out of the tap: source address, UDP port, bytes of payload."""
+def received(until: threading.Event, frames: list[bytes]) -> None:
+    """The IPv4 packets of UDP that come out of the tap."""
     while not until.is_set():
         up = subprocess.run(["ip", "link", "set", TAP, "up"], capture_output=True, check=False)
         if up.returncode == 0:
@@ -197,9 +199,7 @@ def received(until: threading.Event, counts: Counter[tuple[str, int, int]]) -> N
             except OSError:
                 return
             if frame[23] == 17:
-                length = int.from_bytes(frame[38:40], "big") - 8
-                port = int.from_bytes(frame[34:36], "big")
-                counts[socket.inet_ntoa(frame[26:30]), port, length] += 1
+                frames.append(frame)
 
 
 @pytest.mark.skipif(lacking() is not None, reason=str(lacking()))
@@ -211,8 +211,8 @@ def test_pktgen_sends_what_the_script_says(tmp_path: Path) -> None:
     done = tmp_path / "done"
     with out.open("a") as text:
         text.write(f'io.open("{done}", "w"):close()\n')
-    counts, ended = Counter[tuple[str, int, int]](), threading.Event()
-    reader = threading.Thread(target=received, args=(ended, counts))
+    frames, ended = list[bytes](), threading.Event()
+    reader = threading.Thread(target=received, args=(ended, frames))
     # It wants a terminal, 1.5 GB without hugepages, and two cores.
     ours, theirs = pty.openpty()
     eal = ["-l", "0-1", "--no-pci", "--no-huge", "-m", "1500", "--file-prefix", TAP]
@@ -241,7 +241,19 @@ def test_pktgen_sends_what_the_script_says(tmp_path: Path) -> None:
         os.close(ours)
         shutil.rmtree(f"/var/run/dpdk/{TAP}", ignore_errors=True)
     # What the script says, no more and no less, of one stream: 300 messages of 500 B.
-    assert counts == {("10.0.0.2", 10002, 500): 300}
+    sent, capture = Counter(map(unnumbered, frames)), tmp_path / "ours.pcap"
+    [(one, count)] = sent.items()
+    assert (socket.inet_ntoa(one[26:30]), int.from_bytes(one[34:36], "big")) == ("10.0.0.2", 10002)
+    assert (count, len(one)) == (300, 542)
+    # Our generator's are the same, byte for byte.
+    generate = ["generate", str(tmp_path / "s.toml"), "--count", "20"]
+    assert narrows(*generate, "--port", f"net_pcap0,tx_pcap={capture}").returncode == 0
+    assert {unnumbered(frame) for _, frame in captured(capture)} == {one}
+
+
+def unnumbered(frame: bytes) -> bytes:
+    """A packet without its identification, which pktgen counts, and the checksum over it."""
+    return frame[:18] + bytes(2) + frame[20:24] + bytes(2) + frame[26:]
 
 
 def drain(terminal: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from testbed import catalogue
+from testbed import catalogue, units
 from testbed.packetdrill import script, wire
 from testbed.packetdrill.script import Assertion, Call, Event, LineError, Segment
 from testbed.problems import InputError, Problem
@@ -147,8 +147,8 @@ class Player:
         if self._connection is None:
             self._open(is_active=False)
         ends = wire.Ends(
-            macs=(mac(THEIR_MAC), mac(OUR_MAC)),
-            ips=(ip(THEIRS[0]), ip(OURS[0])),
+            macs=(units.mac_bytes(THEIR_MAC), units.mac_bytes(OUR_MAC)),
+            ips=(units.ip_bytes(THEIRS[0]), units.ip_bytes(OURS[0])),
             ports=(THEIRS[1], OURS[1]),
         )
         self.trace.append(f"{seconds(self._now_ps)} {segment}")
@@ -264,16 +264,6 @@ def blank(sent: Segment, expected: Segment) -> Segment:
 def seconds(time_ps: int) -> str:
     """A time for people."""
     return f"{time_ps / 1e12:.6f} s"
-
-
-def mac(text: str) -> bytes:
-    """An Ethernet address's bytes."""
-    return bytes.fromhex(text.replace(":", ""))
-
-
-def ip(text: str) -> bytes:
-    """An IPv4 address's bytes."""
-    return bytes(map(int, text.split(".")))
 
 
 def main(paths: Sequence[Path]) -> int:

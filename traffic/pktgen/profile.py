@@ -38,6 +38,8 @@ class Stream:
     destination_port: int
     payload_bytes: int
     at_ps: Sequence[int]
+    flows: Sequence[int] = ()
+    """The scenario's flows that it stands for."""
 
     @property
     def frame_bytes(self) -> int:

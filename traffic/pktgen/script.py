@@ -28,6 +28,7 @@ HEAD = """\
 {streams}
 local function stream(port, of)
   pktgen.stop(port)
+  pktgen.pattern(port, "zero")
   pktgen.set_mac(port, "src", of.source_mac)
   pktgen.set_mac(port, "dst", of.destination_mac)
   pktgen.set_ipaddr(port, "src", of.source_ip .. "/32")

@@ -17,6 +17,8 @@ mod python;
 #[cfg(feature = "python")]
 mod python_connection;
 #[cfg(feature = "python")]
+mod python_generate;
+#[cfg(feature = "python")]
 mod python_live;
 #[cfg(feature = "python")]
 mod python_sockets;
@@ -47,7 +49,7 @@ use realtime::Instrument;
 use sockets::Sockets;
 pub use summary::Summary;
 pub use world::{Progress, World};
-pub use written::{Written, written};
+pub use written::{Writer, Written, written};
 
 /// Why a run did not come to its end.
 #[derive(Debug, Error)]

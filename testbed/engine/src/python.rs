@@ -10,10 +10,11 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{create_exception, wrap_pyfunction};
+use serde::Serialize;
 
 use crate::python_live::DeviceError;
 use crate::python_switch::PySwitch;
-use crate::{EngineError, Progress, Summary};
+use crate::{EngineError, Progress};
 
 create_exception!(_engine, PlanError, PyValueError, "The plan, or something it names, is wrong.");
 create_exception!(_engine, RunError, PyRuntimeError, "A run failed.");
@@ -85,7 +86,7 @@ pub(crate) fn take(switches: Option<Switches>) -> PyResult<BTreeMap<String, Swit
 /// How a run ended, `raised` being what its progress raised.
 pub(crate) fn concluded<'py>(
     py: Python<'py>,
-    outcome: Result<Summary, EngineError>,
+    outcome: Result<impl Serialize, EngineError>,
     raised: Option<PyErr>,
 ) -> PyResult<Bound<'py, PyAny>> {
     match (outcome, raised) {
@@ -153,12 +154,18 @@ fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// What the applications of a plan (JSON text) write until a time, as their hosts would: tuples of
-/// flow, picoseconds and bytes, flow by flow. Raises PlanError.
+/// flow, picoseconds and bytes, flow by flow, of each flow the first `most`. Raises PlanError.
 #[pyfunction]
-fn written(py: Python<'_>, plan_json: &str, until_ps: u64) -> PyResult<Vec<(u32, u64, u32)>> {
+#[pyo3(signature = (plan_json, until_ps, most=usize::MAX))]
+fn written(
+    py: Python<'_>,
+    plan_json: &str,
+    until_ps: u64,
+    most: usize,
+) -> PyResult<Vec<(u32, u64, u32)>> {
     let messages = py.detach(|| {
         let plan = crate::read_plan(plan_json)?;
-        crate::written(&plan, Time::from_ps(until_ps))
+        crate::written(&plan, Time::from_ps(until_ps), most)
     });
     let messages = messages.map_err(|error| PlanError::new_err(error.to_string()))?;
     Ok(messages.into_iter().map(|(flow, at, length)| (flow, at.as_ps(), length)).collect())
@@ -189,6 +196,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<crate::python_sockets::PySockets>()?;
     module.add_function(wrap_pyfunction!(crate::python_live::dpdk_version, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python_live::run_real_time, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python_generate::generate, module)?)?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;
     module.add("DeviceError", py.get_type::<DeviceError>())?;

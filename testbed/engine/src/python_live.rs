@@ -149,12 +149,12 @@ pub(crate) fn run_real_time<'py>(
     concluded(py, outcome, raised)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Tells a run's progress until it has ended.
-fn watch<T>(
+pub(crate) fn watch<T>(
     path: &ScopedJoinHandle<'_, T>,
     state: &Mutex<(Progress, Verdict)>,
     progress: Option<&Py<PyAny>>,
@@ -181,7 +181,10 @@ fn watch<T>(
 }
 
 /// Returns when every wire has a link.
-fn wait_for_links(path: &mut Path, state: &Mutex<(Progress, Verdict)>) -> Result<(), EngineError> {
+pub(crate) fn wait_for_links(
+    path: &mut Path,
+    state: &Mutex<(Progress, Verdict)>,
+) -> Result<(), EngineError> {
     let end = Instant::now() + LINK_WAIT;
     while let Some(wire) = path.look() {
         if lock(state).1 == Verdict::Cancel {

@@ -4,10 +4,10 @@
 
 use narrows_common::{Rng, Time};
 use narrows_hosts::flow_rng;
-use narrows_traffic::Write;
+use narrows_traffic::{Application, Write};
 
 use crate::EngineError;
-use crate::plan::Plan;
+use crate::plan::{FlowPlan, Plan};
 
 /// Beyond so many messages a caller should have asked for less.
 const MOST_MESSAGES: usize = 5_000_000;
@@ -15,34 +15,61 @@ const MOST_MESSAGES: usize = 5_000_000;
 /// A message: its flow, when it is written, its length with its header.
 pub type Written = (u32, Time, u32);
 
-/// The messages that are written before `until`, flow by flow. Flows whose applications write a
-/// stream without messages have none; what waits for the other end is left out.
-///
-/// # Errors
-/// A flow whose host is not there, values out of range, or too many messages.
-pub fn written(plan: &Plan, until: Time) -> Result<Vec<Written>, EngineError> {
-    let mut found = Vec::new();
-    for planned in &plan.flows {
+/// A flow's application by itself: when it writes messages of which length. One that writes a
+/// stream has none, and what waits for the other end is left out.
+#[derive(Debug)]
+pub struct Writer {
+    application: Box<dyn Application>,
+    rng: Rng,
+    now: Time,
+}
+
+impl Writer {
+    /// The application of one of the plan's flows.
+    ///
+    /// # Errors
+    /// Values out of range.
+    pub fn new(plan: &Plan, planned: &FlowPlan) -> Result<Writer, EngineError> {
         let flow = &planned.flow;
         flow.app.check().map_err(|error| {
             EngineError::Plan(format!("flow {}: application: {error}", flow.id))
         })?;
-        let mut rng = flow_rng(&Rng::for_component(plan.seed, &planned.from), flow.id);
-        let mut application = flow.app.build();
-        let mut now = flow.start;
-        while now < until {
-            while let Some(write) = application.poll_write(now, &mut rng) {
-                let Write::Message { length_bytes } = write else { break };
-                if found.len() == MOST_MESSAGES {
-                    let what = format!("more than {MOST_MESSAGES} messages: ask for less time");
-                    return Err(EngineError::Plan(what));
-                }
-                found.push((flow.id, now, length_bytes));
+        let rng = flow_rng(&Rng::for_component(plan.seed, &planned.from), flow.id);
+        Ok(Writer { application: flow.app.build(), rng, now: flow.start })
+    }
+}
+
+impl Iterator for Writer {
+    type Item = (Time, u32);
+
+    fn next(&mut self) -> Option<(Time, u32)> {
+        loop {
+            let write = self.application.poll_write(self.now, &mut self.rng);
+            if let Some(Write::Message { length_bytes }) = write {
+                return Some((self.now, length_bytes));
             }
-            match application.poll_timeout() {
-                Some(next) if next > now => now = next,
-                _ => break,
+            match self.application.poll_timeout() {
+                Some(next) if next > self.now => self.now = next,
+                _ => return None,
             }
+        }
+    }
+}
+
+/// The messages that are written before `until`, flow by flow, of each flow the first `most`.
+///
+/// # Errors
+/// Values out of range, or too many messages.
+pub fn written(plan: &Plan, until: Time, most: usize) -> Result<Vec<Written>, EngineError> {
+    let mut found = Vec::new();
+    for planned in &plan.flows {
+        let messages = Writer::new(plan, planned)?.take_while(|&(at, _)| at < until);
+        for (at, length_bytes) in messages.take(most) {
+            if found.len() == MOST_MESSAGES {
+                let what = format!("more than {MOST_MESSAGES} messages: ask for less time");
+                return Err(EngineError::Plan(what));
+            }
+            found.push((planned.flow.id, at, length_bytes));
         }
     }
     Ok(found)

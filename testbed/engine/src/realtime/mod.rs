@@ -11,6 +11,7 @@
 //! clock ─▶ handle_timeout(now)┘                       └─▶ ...
 //! ```
 
+mod generator;
 mod instrument;
 mod outbound;
 mod path;
@@ -20,6 +21,7 @@ mod world;
 
 use narrows_common::{Packet, Time};
 
+pub use generator::{Generated, Generator, Stream, generate};
 pub use instrument::{Instrument, PollSummary, WireSummary};
 pub use outbound::Devices;
 pub(crate) use outbound::Outbound;

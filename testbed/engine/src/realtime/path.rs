@@ -35,6 +35,11 @@ impl Path {
         up.iter().position(|up| !up).map(|down| &self.wires[down])
     }
 
+    /// Whether nothing waits to leave.
+    pub fn has_sent_all(&self) -> bool {
+        self.wires.iter().all(|wire| wire.poll_timeout().is_none())
+    }
+
     /// Its clock's rate, by which others can have the same ([`Start`]).
     pub fn clock_rate(&self) -> u64 {
         self.clock.rate()
