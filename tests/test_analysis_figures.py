@@ -22,8 +22,8 @@ from tests.analysis_runs import write_run, write_sweep
 
 S = 10**12
 OF_OTHER_SWEEPS = {
-    "both_directions", "buffer_sweep", "gain_loss", "goodput_ratio", "loss_sweep", "ramp_up",
-    "rtt_fairness", "shares",
+    "both_directions", "buffer_sweep", "cross_losses", "gain_loss", "goodput_ratio", "loss_sweep",
+    "ramp_up", "rtt_fairness", "shares", "window_recovery",
 }  # fmt: skip
 """Figures of sweeps that the toy's is not: tests/test_sweep_figures.py has theirs."""
 

@@ -278,3 +278,35 @@ def test_ramp_up_is_of_the_flow_named_last(tmp_path: Path) -> None:
     (trace,) = found.panels[0].marks
     assert isinstance(trace, Trace)
     assert (trace.x.tolist(), trace.y.tolist()) == ([15_000, 150_000], [2, 15])
+
+
+def test_a_window_takes_what_datagrams_left(tmp_path: Path) -> None:
+    """10 Mb/s x 40 ms are 50 kB. Until 4 s datagrams go; 30 kB are 60 % at 7 s, 45 kB are 80 and
+    90 % at 8 s; it grows by 10, 5, 5 and 15 kB a round.
+    """
+    path = tmp_path / "results" / "r"
+    rows = [(float(n), 1, n, n) for n in range(9)] + [(0.0, 2, 0, 0)]
+    write_ledger(path, [], sorted(rows), rate_bps=10_000_000, duration_s=8)
+    table = pl.read_parquet(path / "flows.parquet").sort("flow", "time_ps")
+    windows = [1000, 1000, 1000, 50_000, 10_000, 20_000, 25_000, 30_000, 45_000, 1000]
+    table.with_columns(cwnd_bytes=pl.Series(windows)).write_parquet(path / "flows.parquet")
+    for name, change in (
+        ("run", {"scenario": {"title": "t", "flow": named("tested", "cross")}}),
+        ("summary", {"flows": [
+            {"id": 1, "variant": "reno", "rtt_ms": {"min": 40.0}},
+            {"id": 2, "variant": "udp", "start_s": 1.0, "completion_s": 3.0,
+             "datagrams": {"lost": 7}},
+        ]}),
+    ):  # fmt: skip
+        found = json.loads((path / f"{name}.json").read_text()) | change
+        (path / f"{name}.json").write_text(json.dumps(found))
+    drawn = chart(tmp_path / "results", "window_recovery")
+    assert drawn is not None
+    for panel, values in zip(drawn.panels, ([3, 4, 4], [10, 15, 15]), strict=True):
+        (trace,) = panel.marks
+        assert isinstance(trace, Trace)
+        assert (trace.x.tolist(), trace.y.tolist()) == ([60, 80, 90], values)
+    lost = chart(tmp_path / "results", "cross_losses")
+    assert lost is not None
+    (trace,) = lost.panels[0].marks
+    assert isinstance(trace, Trace) and trace.y.tolist() == [7]

@@ -16,6 +16,7 @@ from analysis.figures import (
     buffer_sweep,
     completion_time,
     convergence,
+    cross_losses,
     cwnd,
     delay_cdf,
     fairness,
@@ -36,6 +37,7 @@ from analysis.figures import (
     sweep,
     throughput,
     throughput_delay,
+    window_recovery,
 )
 from analysis.figures.base import Figure, Results
 from analysis.load import load
@@ -58,6 +60,8 @@ FIGURES: Final[tuple[Figure, ...]] = (
     goodput_ratio.FIGURE,
     gain_loss.FIGURE,
     ramp_up.FIGURE,
+    window_recovery.FIGURE,
+    cross_losses.FIGURE,
     smoothness.FIGURE,
     shares.FIGURE,
     sweep.FIGURE,

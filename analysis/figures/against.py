@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from analysis.chart.model import Axis, Look, Trace
 from analysis.figures.base import COUNT, Results, key_label, number, series_name, spaced
@@ -56,6 +57,22 @@ def lines(
             ranges = {"low": low, "high": high} if np.any(high > low) else {}
             traces.append(Trace(at, mean, look, series_name(whole, series), **ranges))
     return traces
+
+
+def over_seeds(x: Sequence[float], values: npt.ArrayLike, look: Look, name: str) -> list[Trace]:
+    """The means of what runs (rows) have at each x (columns), with the least and the greatest.
+
+    An x at which a run has none (NaN) is left out; no trace where that is every x.
+    """
+    numbers = np.asarray(values, dtype=np.float64).reshape(-1, len(x))
+    known = ~np.isnan(numbers).any(axis=0)
+    if not len(numbers) or not known.any():
+        return []
+    at, numbers = np.asarray(x, dtype=np.float64)[known], numbers[:, known]
+    mean, low, high = numbers.mean(axis=0), numbers.min(axis=0), numbers.max(axis=0)
+    if np.any(high > low):
+        return [Trace(at, mean, look, name, low=low, high=high)]
+    return [Trace(at, mean, look, name)]
 
 
 def beside(

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from analysis.figures import against
 from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
 from analysis.load import Run
 from analysis.metrics import PS_PER_S, Floats
@@ -58,14 +59,9 @@ def times_s(run: Run) -> Floats:
 def _marks(whole: Results, among: Results) -> list[Trace]:
     traces = []
     for index, value in enumerate(whole.series):
-        runs = among.of_series(value).runs
-        times = np.array([times_s(run) for run in runs]).reshape(-1, len(BYTES))
-        reached = ~np.isnan(times).any(axis=0)
-        if runs and reached.any():
-            x, times = np.array(BYTES, dtype=np.float64)[reached], times[:, reached]
-            ends = {"low": times.min(axis=0), "high": times.max(axis=0)} if len(runs) > 1 else {}
-            look = Look(index, marker="filled")
-            traces.append(Trace(x, times.mean(axis=0), look, series_name(whole, value), **ends))
+        times = [times_s(run) for run in among.of_series(value).runs]
+        look = Look(index, marker="filled")
+        traces += against.over_seeds(BYTES, times, look, series_name(whole, value))
     return traces
 
 

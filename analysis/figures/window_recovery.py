@@ -1,0 +1,99 @@
+"""How soon a window has grown into the room that other traffic left.
+
+The metrics of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 5.3.3) for a
+decrease of cross traffic: the time until the window is 60, 80 and 90 % of the bandwidth-delay
+product, and its greatest change in a round trip until then.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
+from analysis.figures import against
+from analysis.figures.base import Figure, Results, seeds_note, series_name
+from analysis.load import Run
+from analysis.metrics import PS_PER_S, Floats, end_s
+
+PARTS: Final = (60, 80, 90)
+"""Percent of the bandwidth-delay product."""
+MEASURES: Final = (from_zero("Time (s)"), from_zero("Greatest growth in a round trip (kB)"))
+
+
+def chart(results: Results) -> Chart | None:
+    """A panel per measure, a line per series; None where no traffic ends beside a flow."""
+    released = results.valid.where(lambda run: released_s(run) is not None)
+    if not released.runs:
+        return None
+    ticks = [(float(part), f"{part} %") for part in PARTS]
+    return Chart(
+        [
+            Panel(_marks(released, measure), axis.label.split(" (")[0], y=axis)
+            for measure, axis in enumerate(MEASURES)
+        ],
+        Axis("Window, of the bandwidth-delay product", ticks=ticks),
+        columns=2,
+        height_in=1.6,
+        note=seeds_note(results, "mean and range of {count} seeds"),
+    )
+
+
+def released_s(run: Run) -> float | None:
+    """When the last datagram of the flows of the second name left; None where one goes on."""
+    tested, *others = run.named.values() or [[]]
+    ends = [end_s(flow) for flows in others for flow in flows if "datagrams" in flow]
+    known = [end for end in ends if end is not None]
+    return max(known) if tested and known and len(known) == len(ends) else None
+
+
+def recovery(run: Run, from_s: float) -> Floats:
+    """For each of `PARTS` the time in s from `from_s` on until the window of the first flow that is
+    named is as large, and its greatest growth from one round trip to the next until then, in kB.
+
+    Rows: times, growths; NaN for a size that the window does not reach.
+    """
+    flow = next(iter(run.named.values()))[0]
+    bdp_bytes = (
+        float(run.summary["bottleneck"]["rate_bps"]) / 8 * float(flow["rtt_ms"]["min"]) / 1e3
+    )
+    rows = (
+        run.table("flows")
+        .filter(pl.col("flow") == int(flow["id"]), pl.col("time_ps") >= from_s * PS_PER_S)
+        .select("time_ps", "round", "cwnd_bytes")
+        .collect()
+    )
+    windows = rows["cwnd_bytes"].to_numpy()
+    found = np.full((2, len(PARTS)), np.nan)
+    for column, part in enumerate(PARTS):
+        reached = np.flatnonzero(windows >= part / 100 * bdp_bytes)
+        if reached.size:
+            until = rows.head(int(reached[0]) + 1)
+            rounds = until.group_by("round", maintain_order=True).agg(pl.col("cwnd_bytes").last())
+            growth = np.diff(rounds["cwnd_bytes"].to_numpy())
+            found[0, column] = until["time_ps"][-1] / PS_PER_S - from_s
+            found[1, column] = growth.max(initial=0) / 1e3
+    return found
+
+
+def _marks(whole: Results, measure: int) -> list[Trace]:
+    traces = []
+    for index, value in enumerate(whole.series):
+        runs = whole.of_series(value).runs
+        numbers = [recovery(run, released_s(run) or 0.0)[measure] for run in runs]
+        look = Look(index, marker="filled")
+        traces += against.over_seeds(PARTS, numbers, look, series_name(whole, value))
+    return traces
+
+
+FIGURE = Figure(
+    name="window_recovery",
+    title="Taking what is free",
+    caption="From the end of the datagrams beside the first flow that is named: the time until its "
+    "congestion window is so much of the bottleneck's rate times its least round trip, and "
+    "the window's greatest growth from one round trip to the next until then.",
+    needs=("flows",),
+    chart=chart,
+)
