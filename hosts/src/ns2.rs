@@ -4,7 +4,7 @@
 //! a loss recovery, and now and then a way to count; the timers and windows of ns-2 are the
 //! profile's (`ns2`, `ns2-2004`). A sink is when to acknowledge, and with which options.
 
-use crate::profile::{Cut, Growth, Profile};
+use crate::profile::{Cut, Growth, InitialWindow, Profile};
 use serde::Serialize;
 
 /// A source of ns-2.
@@ -101,6 +101,20 @@ pub const AGENTS: &[Agent] = &[
     Agent {
         sink: SACK_SINK,
         ..agent("Agent/TCP/Fack", &["TCP/Fack", "Fack"], "forward acknowledgment", "fack")
+    },
+    Agent {
+        sink: SACK_SINK,
+        adapt: |profile| {
+            profile.cut = Cut::WholeCwnd;
+            // Its first segment leaves with the SYN, so that two are acknowledged a round trip later.
+            profile.initial_window = InitialWindow::Segments(4);
+        },
+        ..agent(
+            "Agent/TCP/Linux",
+            &["TCP/Linux", "Linux"],
+            "Reno that Linux 2.6.22's recovery repairs",
+            "linux-ns2",
+        )
     },
     Agent {
         variant: "vegas-ns2",

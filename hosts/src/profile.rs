@@ -141,6 +141,8 @@ pub enum Cut {
     CwndOrOffered,
     /// The same, and its half too is whole segments (ns-2's `precisionReduce_` false).
     WholeCwndOrOffered,
+    /// The congestion window's whole segments; ssthresh in whole segments (ns-2's Agent/TCP/Linux).
+    WholeCwnd,
 }
 
 /// The window after idleness.
@@ -205,7 +207,7 @@ pub const LINUX: Profile = Profile {
 
 /// Linux 2.6.18 of 2006, the kernel of the AppTCP paper: three segments to begin with (RFC 3390),
 /// a first time-out of 3 s, growth by ACKs, and BIC's and CUBIC's first thresholds of 100 segments.
-/// Recovery is the flow's choice: `fack-half` is nearest.
+/// Recovery is the flow's choice: `linux-ns2-min` is nearest, or `linux-ns2` for BIC and CUBIC.
 pub const LINUX_2_6_18: Profile = Profile {
     name: "linux-2.6.18",
     title: "Linux 2.6.18 defaults (2006)",

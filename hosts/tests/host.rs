@@ -214,7 +214,7 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
             serde_json::json!({"recovery": "tahoo"}),
             "flow 1: recovery = \"tahoo\" is unknown; expected one of newreno, newreno-slow, reno, tahoe, sack, sack1, fack, \
              fack-rampdown, fack-overdamping, fack-half, vegas, full-reno, full-newreno, full-sack, \
-             linux, rack",
+             linux-ns2, linux-ns2-min, linux, rack",
         ),
         (
             serde_json::json!({"profile": "ns3"}),

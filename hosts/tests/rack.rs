@@ -1,4 +1,4 @@
-//! The recoveries `linux` and `rack` as traces. Segments of 1,000 bytes, a round trip of 100 ms,
+//! The recoveries `linux`, `rack` and `linux-ns2` as traces. Segments of 1,000 bytes, a round trip of 100 ms,
 //! ten segments in the first window unless said otherwise; the expected times and windows are
 //! worked out by hand from RFC 8985, RFC 9937, RFC 5682 and RFC 2883.
 
@@ -297,4 +297,67 @@ fn the_receiver_reports_what_arrives_twice() {
     // Told once.
     let line = answer(3001, 500);
     assert!(line.ends_with(&format!("<{}>", block(2001, 3501))), "{line}");
+}
+
+/// A window of ten, segment 0 lost, as ns-2's Agent/TCP/Linux meets it.
+fn halving(recovery: &str) -> Script {
+    let mut script = flight(recovery);
+    for n in 1..4 {
+        script.send(200, sack(0, &[(1, 1 + n)]));
+        assert_sends(&mut script, 200, &[9 + n]);
+    }
+    // The fourth above it: 8 are in flight, and one more may be.
+    script.send(201, sack(0, &[(1, 5)]));
+    assert_sends(&mut script, 201, &[0]);
+    script
+}
+
+#[test]
+fn linux_ns2_lets_a_segment_out_every_second_ack_down_to_the_window() {
+    let mut script = halving("linux-ns2");
+    let sent = [vec![], vec![13], vec![], vec![14], vec![], vec![15], vec![], vec![16]];
+    for (n, sent) in (6..).zip(sent) {
+        script.send(202, sack(0, &[(1, n)]));
+        assert_sends(&mut script, 202, &sent);
+    }
+    // 17 sent, 12 SACKed; of the 5 in flight the ACK takes one: the window is at its half.
+    script.send(300, ack(1, at(13), 60_000));
+    assert_eq!(cwnd(&script), 5000);
+    assert_sends(&mut script, 300, &[17]);
+}
+
+#[test]
+fn linux_ns2_min_goes_on_to_half_of_that_and_leaves_with_three() {
+    // The first ten of twenty are lost. The window is cut to 10; its floor is 5.
+    let first = FlowConfig { initial_window: Some(20), ..config("linux-ns2-min") };
+    let mut script = flight_of(&first, 20);
+    // In flight 12, 11, 10, 9: each ACK tells of a loss too. Then every second lets one out.
+    let sent = [Some(0), Some(1), Some(2), Some(3), None, Some(4), None, Some(5), None, Some(6)];
+    for (n, sent) in (11..).zip(sent) {
+        script.send(200, sack(0, &[(10, n)]));
+        assert_sends(&mut script, 200, sent.as_slice());
+    }
+    // Six in flight behind the first of these, five behind the third: from there one for one.
+    let sent = [None, Some(7), None, Some(8), Some(9), Some(20), Some(21), Some(22), Some(23)];
+    for (n, sent) in (1..).zip(sent) {
+        script.send(300, sack(n, &[(10, 20)]));
+        assert_sends(&mut script, 300, sent.as_slice());
+    }
+    // Four in flight and a burst of three, of the ten that the threshold is.
+    script.send(400, ack(1, at(20), 60_000));
+    assert_eq!(cwnd(&script), 7000);
+    assert_sends(&mut script, 400, &[24, 25, 26]);
+}
+
+#[test]
+fn linux_ns2_finds_a_lost_retransmission_by_what_was_sent_after_it() {
+    let mut script = halving("linux-ns2");
+    script.send(202, sack(0, &[(1, 6)]));
+    script.send(202, sack(0, &[(1, 7)]));
+    assert_sends(&mut script, 202, &[13]);
+    // 13 left after 0 had left again. 7, 8 and 9 are lost too, and 3 are in flight of 5.
+    script.send(203, sack(0, &[(1, 7), (13, 14)]));
+    assert_sends(&mut script, 203, &[0, 7]);
+    assert_eq!(script.connection.sender_counters().fast_recoveries, 1);
+    assert_eq!(cwnd(&script), 5000, "no second cut");
 }

@@ -26,6 +26,8 @@ NS = "ns"
 MS = 10**9
 """Picoseconds in a millisecond."""
 SACK_SINK = "Agent/TCPSink/Sack1"
+UNBOUNDED = 1000
+"""A window in segments that no path here fills."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,22 +69,26 @@ SETUPS = (*LOSSES, *DUMBBELLS)
 NS2_VARIABLES = {"Agent/TCP/Vegas": "packetSize_ 1040", "Agent/TCP/Vegas/RBP": "packetSize_ 1040"}
 """What is set in ns-2 so that packets are as long as ours: its Vegas adds no header of 40 bytes."""
 
+FLOOR, HALF_FLOOR = "linux-ns2", "linux-ns2-min"
 MODULES = {
-    "reno": "reno",
-    "bic": "bic",
-    "cubic": "cubic",
-    "hstcp": "highspeed",
-    "htcp": "htcp",
-    "hybla": "hybla",
-    "illinois": "illinois",
-    "scalable": "scalable",
-    "vegas": "vegas",
-    "veno": "veno",
-    "westwood": "westwood",
-    "yeah": "yeah",
-    "compound": "compound",
+    "reno": ("reno", HALF_FLOOR),
+    "bic": ("bic", FLOOR),
+    "cubic": ("cubic", FLOOR),
+    "hstcp": ("highspeed", HALF_FLOOR),
+    "htcp": ("htcp", FLOOR),
+    "hybla": ("hybla", HALF_FLOOR),
+    "illinois": ("illinois", HALF_FLOOR),
+    "scalable": ("scalable", HALF_FLOOR),
+    "vegas": ("vegas", HALF_FLOOR),
+    "veno": ("veno", FLOOR),
+    "westwood": ("westwood", FLOOR),
+    "yeah": ("yeah", HALF_FLOOR),
+    "compound": ("compound", HALF_FLOOR),
 }
-"""Our variants that ns-2's Agent/TCP/Linux has too, by its names."""
+"""Our variants that ns-2's Agent/TCP/Linux has too, by its names, and its recovery with each."""
+
+MODULE_PARAMETERS = {"illinois": {"ns2_cut": 1}, "westwood": {"ns2_floor": 1}}
+"""Ours that are set to what Linux 2.6.22 had."""
 
 MODULE_SETUPS = (
     Setup("10 Mb/s", Path2(10, 50, 50, access_mbps=100, access_ms=1), 1000, 100),
@@ -102,6 +108,7 @@ class Source:
     segment_bytes: int = 1000
     select_ca: str = ""
     variables: str = ""
+    parameters: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def counts_cuts(self) -> bool:
@@ -114,6 +121,11 @@ class Source:
         return not self.agent.startswith("Agent/TCP/Fack")
 
     @property
+    def is_linux(self) -> bool:
+        """True where the first segment leaves with the SYN, and `window_` bounds nothing."""
+        return self.agent == "Agent/TCP/Linux" and not self.select_ca
+
+    @property
     def is_full(self) -> bool:
         """True for ns-2's two-way TCPs, which count otherwise."""
         return self.agent.startswith("Agent/TCP/FullTcp")
@@ -121,11 +133,12 @@ class Source:
     def oracle(self, setup: Setup, trace: Path) -> list[str]:
         """The command that has ns-2 run it."""
         path = setup.path
-        # ns-2 counts every packet; FullTcp's second one is the handshake's ACK.
-        lose = [number + self.is_full for number in setup.lose]
+        # ns-2 counts every packet; FullTcp's second one is the handshake's ACK, Linux's the first
+        # of its data.
+        lose = [number + (self.is_full or self.is_linux) for number in setup.lose]
         options: Mapping[str, object] = {
             "agent": self.agent, "sink": self.sink, "variables": self.variables,
-            "select_ca": self.select_ca, "flows": setup.flows, "window": setup.window,
+            "select_ca": self.select_ca, "flows": setup.flows, "window": self.window(setup),
             "seconds": setup.seconds, "lose": " ".join(map(str, lose)),
             "access_mbps": path.access_mbps, "access_ms": path.access_ms, "mbps": path.mbps,
             "ms": path.ms, "queue": path.queue, "trace": trace,
@@ -160,11 +173,16 @@ class Source:
             "recovery": self.recovery,
             "profile": "ns2",
             "sink": self.sink,
-            "window_bytes": setup.window * self.segment_bytes,
+            "window_bytes": self.window(setup) * self.segment_bytes,
             "segment_bytes": self.segment_bytes,
+            "params": dict(self.parameters),
             "app": {"kind": "bulk"},
             "record": "ack",
         }
+
+    def window(self, setup: Setup) -> int:
+        """What the receiver offers, in segments."""
+        return max(setup.window, UNBOUNDED) if self.is_linux else setup.window
 
 
 FACKS = {"rampdown_": "fack-rampdown", "rampdown_ ss-div4_": "fack-overdamping"}
@@ -193,10 +211,11 @@ def modules() -> list[Source]:
     """What Agent/TCP/Linux has of our variants. Its timestamps take 10 bytes of each packet."""
     return [
         Source(
-            f"Agent/TCP/Linux {module}", "Agent/TCP/Linux", variant, "sack", SACK_SINK,
+            f"Agent/TCP/Linux {module}", "Agent/TCP/Linux", variant, recovery, SACK_SINK,
             select_ca=module, variables="timestamps_ true packetSize_ 990",
+            parameters=MODULE_PARAMETERS.get(variant, {}),
         )
-        for variant, module in MODULES.items()
+        for variant, (module, recovery) in MODULES.items()
     ]  # fmt: skip
 
 
@@ -247,7 +266,7 @@ def run_ns2(source: Source, setup: Setup) -> Run:
         acked = [int(float(words[1])) for words in said if words[:1] == ["acked"]]
         flows = read_trace(trace.read_text(), len(acked))
     for events, count in zip(flows, acked, strict=True):
-        events.acked_segments = count
+        events.acked_segments = count - source.is_linux
         if source.is_full:
             events.acked_segments = count // source.segment_bytes
             # What is new counts too that recovery sends.

@@ -12,11 +12,6 @@ _CHAOS = """\
 Ten flows are chaotic: with starts 100, 103, 110 and 130 ms apart ns-2's own acknowledge 23158,
 23717, 23602, 23235 with `rampdown_`, and 23654, 23166, 23404, 23272 with `ss-div4_` besides."""
 
-_MODULE = """\
-Agent/TCP/Linux does not cut at once: it lets the window fall by a segment every second ACK, to half
-of the module's threshold, and has ns-2's burst limit of three; ours cuts to the module's window and
-repairs by RFC 6675."""
-
 _VEGAS = """\
 After two losses the slot of a segment never sent looks old to ns-2, which sends that one twice."""
 
@@ -36,14 +31,4 @@ REASONS: dict[str, str] = {
     "Agent/TCP/FullTcp/Tahoe": _FULL,
     "Agent/TCP/FullTcp/Newreno": _FULL,
     "Agent/TCP/FullTcp/Sack": _FULL,
-    "Agent/TCP/Linux scalable": _MODULE,
-    "Agent/TCP/Linux highspeed": _MODULE,
-    "Agent/TCP/Linux hybla": _MODULE,
-    "Agent/TCP/Linux yeah": f"{_MODULE} 2.6.22's YeAH has no floor of two segments.",
-    "Agent/TCP/Linux westwood": """\
-ns-2 never tells the module that recovery has ended, so its Westwood halves like Reno; ours cuts to
-what it has measured, which is low after slow start (LIMITATIONS.md).""",
-    "Agent/TCP/Linux illinois": """\
-One loss ends in a time-out here, none in ns-2. With the handshake's round trip for its base, which
-Linux does not take, it was 0.12 % off. Not traced to one rule.""",
 }

@@ -32,7 +32,9 @@ acknowledged behind the end. Several flows are chaotic: what all delivered is to
         """\
 *Arithmetic*: the tests that hold a variant's window to numbers of its RFC or paper; *behaviour*: to
 what is published of it on a path. *10 Mb/s, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's
-Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as above.""",
+Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as above. Recovery is that
+agent's: `linux-ns2`, or `linux-ns2-min` where the module sets `min_cwnd`. Illinois and Westwood
+have the slips of 2.6.22 and ns-2 switched on (`ns2_cut`, `ns2_floor`).""",
         "variant",
         VARIANTS,
         [
@@ -62,7 +64,9 @@ Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as abov
     ),
     Section(
         "Loss recovery",
-        "Tests of the rule by itself, against ns-2, and as packetdrill scripts.",
+        """\
+Tests of the rule by itself, against ns-2 and against the running kernel (what it sends on each ACK,
+the same as ours), and as packetdrill scripts.""",
         "recovery",
         RECOVERIES,
         [
@@ -73,6 +77,7 @@ Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as abov
                     "hosts/src/tcp/recovery/*.rs",
                     "hosts/tests/ns2.rs",
                     "hosts/tests/rack.rs",
+                    "tests/interop/test_recovery.py",
                 ),
             ),
             Column("packetdrill", by_option("recovery", "tests/packetdrill/*.pkt")),

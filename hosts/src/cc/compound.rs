@@ -9,7 +9,7 @@
 //! memory). Fractions: dwnd in whole bytes, k's power is f64.
 
 use super::round_trips::{Round, RoundTrips};
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 use crate::cc::reno::{avoid_congestion, slow_start};
 
 const ALPHA: f64 = 0.125;
@@ -22,7 +22,7 @@ pub const VARIANT: Variant = Variant {
     title: "Reno's window plus one that grows while the queue is short (Compound TCP)",
     reference: "Tan, Song, Zhang, Sridharan, A compound TCP approach for high-speed and long distance networks, INFOCOM 2006",
     class: Class::Hybrid,
-    needs: &[],
+    needs: &[Need::SegmentTimes],
     parameters: &[
         Parameter {
             name: "gamma",

@@ -11,7 +11,7 @@
 
 use super::round_trips::ratio;
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 const LEAST_BETA: f64 = 0.5;
@@ -24,7 +24,7 @@ pub const VARIANT: Variant = Variant {
     title: "increase by the time since the last loss, decrease by RTTmin/RTTmax (H-TCP)",
     reference: "Leith, Shorten, H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004; Linux tcp_htcp",
     class: Class::LossBased,
-    needs: &[],
+    needs: &[Need::SegmentTimes],
     parameters: &[
         Parameter {
             name: "rtt_scaling",

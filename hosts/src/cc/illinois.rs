@@ -10,7 +10,7 @@
 
 use super::round_trips::{Round, RoundTrips};
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 use narrows_common::Duration;
 
 const LEAST_ALPHA: f64 = 0.3;
@@ -28,7 +28,7 @@ pub const VARIANT: Variant = Variant {
     title: "increase from 10 to 0.3 and decrease from 1/8 to 1/2 as the queue grows",
     reference: "Liu, Basar, Srikant, TCP-Illinois: a loss and delay-based congestion control algorithm for high-speed networks, 2008; Linux tcp_illinois",
     class: Class::Hybrid,
-    needs: &[],
+    needs: &[Need::SegmentTimes],
     parameters: &[Parameter {
         name: "ns2_cut",
         default: 0.0,

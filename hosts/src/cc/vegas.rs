@@ -10,7 +10,7 @@
 
 use super::round_trips::{Round, RoundTrips, ratio};
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -18,7 +18,7 @@ pub const VARIANT: Variant = Variant {
     title: "keeps a few segments in the queue by the round-trip time",
     reference: "Brakmo, Peterson, TCP Vegas: end to end congestion avoidance on a global internet, JSAC 1995; Linux tcp_vegas",
     class: Class::DelayBased,
-    needs: &[],
+    needs: &[Need::SegmentTimes],
     parameters: &[
         Parameter {
             name: "alpha",
@@ -77,16 +77,18 @@ impl Vegas {
         }
     }
 
-    fn on_round(&mut self, round: &Round, mss: u32) {
-        let (cwnd, segment) = (self.window.cwnd_bytes, u64::from(mss));
+    fn on_round(&mut self, round: &Round, ack: &Ack) {
+        let (cwnd, segment) = (self.window.cwnd_bytes, u64::from(ack.mss));
         let base_share = ratio(round.base, round.min);
-        let diff = self.window.segments(mss) * (1.0 / base_share - 1.0);
+        let diff = self.window.segments(ack.mss) * (1.0 / base_share - 1.0);
         if self.window.is_slow_start() {
             if diff > self.gamma {
                 let target = (cwnd as f64 * base_share) as u64 + segment;
                 let left = cwnd.min(target).max(2 * segment);
                 self.window.cwnd_bytes = left;
                 self.window.ssthresh_bytes = left;
+            } else {
+                self.window.grow(ack, 1.0);
             }
         } else if diff > self.beta {
             self.window.cwnd_bytes = cwnd.saturating_sub(segment).max(2 * segment);
@@ -119,7 +121,7 @@ impl CongestionControl for Vegas {
     }
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(round) = self.ended.take() {
-            self.on_round(&round, ack.mss);
+            self.on_round(&round, ack);
         } else if self.window.is_slow_start() || !self.is_measured {
             self.window.grow(ack, 1.0);
         }

@@ -7,7 +7,7 @@
 
 use super::round_trips::ratio;
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Variant};
 use narrows_common::Duration;
 
 /// Samples without which it is Reno (Linux).
@@ -19,7 +19,7 @@ pub const VARIANT: Variant = Variant {
     title: "Reno that takes a loss with a short queue for random and gives up a fifth",
     reference: "Fu, Liew, TCP Veno: TCP enhancement for transmission over wireless access networks, JSAC 2003; Linux tcp_veno",
     class: Class::Hybrid,
-    needs: &[],
+    needs: &[Need::SegmentTimes],
     parameters: &[Parameter {
         name: "beta",
         default: 3.0,

@@ -13,7 +13,7 @@
 //! bytes a second and their product with RTTmin are f64, the window whole bytes.
 
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 const LEAST_SPAN: Duration = Duration::from_ms(50);
@@ -25,7 +25,13 @@ pub const VARIANT: Variant = Variant {
     reference: "Grieco, Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control, CCR 2004; Linux tcp_westwood",
     class: Class::LossBased,
     needs: &[],
-    parameters: &[],
+    parameters: &[Parameter {
+        name: "ns2_floor",
+        default: 0.0,
+        min: 0.0,
+        max: 1.0,
+        origin: "1: a repaired loss leaves half at least, as in ns-2.35, which tells Linux's module of no repair",
+    }],
     not_implemented: &[],
     build: |setup| Box::new(Westwood::new(setup)),
 };
@@ -41,6 +47,7 @@ pub struct Westwood {
     min_rtt: Duration,
     /// Two segments.
     least_bytes: u64,
+    ns2_floor: bool,
 }
 
 impl Westwood {
@@ -51,6 +58,7 @@ impl Westwood {
             filters: None,
             min_rtt: Duration::MAX,
             least_bytes: 2 * u64::from(setup.mss),
+            ns2_floor: setup.parameters.get("ns2_floor") >= 0.5,
         }
     }
 
@@ -70,7 +78,8 @@ impl CongestionControl for Westwood {
     }
     fn on_acked(&mut self, ack: &Ack) {
         self.min_rtt = ack.rtt.map_or(self.min_rtt, |rtt| rtt.min(self.min_rtt));
-        let (began_at, delivered) = *self.sample.get_or_insert((ack.now, ack.delivered_bytes));
+        let left_at = Time::ZERO + ack.now.since(Time::ZERO).saturating_sub(ack.srtt);
+        let (began_at, delivered) = *self.sample.get_or_insert((left_at, ack.delivered_bytes));
         let span = ack.now.since(began_at);
         if self.min_rtt == Duration::MAX || span < ack.srtt.max(LEAST_SPAN) {
             return;
@@ -92,7 +101,8 @@ impl CongestionControl for Westwood {
     }
     fn on_recovery_exit(&mut self, _now: Time) {
         if let Some(eligible) = self.eligible() {
-            let left = eligible.max(self.least_bytes);
+            let least = if self.ns2_floor { self.window.ssthresh_bytes } else { self.least_bytes };
+            let left = eligible.max(least);
             (self.window.cwnd_bytes, self.window.ssthresh_bytes) = (left, left);
         }
     }

@@ -10,7 +10,7 @@
 
 use super::round_trips::{Round, RoundTrips};
 use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
+use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Setup, Variant};
 
 /// Q of fast mode, in segments.
 const ALPHA: f64 = 80.0;
@@ -27,7 +27,7 @@ pub const VARIANT: Variant = Variant {
     title: "Scalable while the queue is short, Reno when it is not; empties the queue itself",
     reference: "Baiocchi, Castellani, Vacirca, YeAH-TCP: yet another highspeed TCP, PFLDnet 2007; Linux tcp_yeah",
     class: Class::Hybrid,
-    needs: &[],
+    needs: &[Need::SegmentTimes],
     parameters: &[],
     not_implemented: &[],
     build: |setup| Box::new(Yeah::new(setup)),

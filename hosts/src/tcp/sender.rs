@@ -257,14 +257,17 @@ impl Sender {
         let is_idle = self.board.flight_bytes() == 0
             && now.saturating_since(self.last_sent_at) > self.rtt.rto();
         if is_idle && self.counters.segments_sent > 0 {
-            let restart_window_bytes = match self.profile.idle_restart {
+            self.limit_window(match self.profile.idle_restart {
                 IdleRestart::InitialWindow => initial_window_bytes(&self.profile, self.mss),
                 IdleRestart::OneSegment => self.mss.into(),
-            };
-            let offered_bytes = self.window_edge.saturating_sub(self.board.una());
-            let srtt = self.rtt.srtt();
-            self.cc.on_idle(&cc::Idle { restart_window_bytes, offered_bytes, srtt });
+            });
         }
+    }
+
+    fn limit_window(&mut self, restart_window_bytes: u64) {
+        let offered_bytes = self.window_edge.saturating_sub(self.board.una());
+        let srtt = self.rtt.srtt();
+        self.cc.on_idle(&cc::Idle { restart_window_bytes, offered_bytes, srtt });
     }
 
     /// The ACK moves the left edge to `ack`. `echoed` is what the peer's timestamp says of the
@@ -346,6 +349,9 @@ impl Sender {
     fn take_back(&mut self, now: Time, outcome: Outcome) {
         if outcome.is_repaired {
             self.cc.on_recovery_exit(now);
+        }
+        if let Some(bytes) = outcome.most_window_bytes {
+            self.limit_window(bytes);
         }
         if let Some(before) = self.before_cut.take_if(|_| outcome.is_spurious) {
             self.counters.undone_cuts += 1;
@@ -497,9 +503,9 @@ impl Sender {
             Cut::Cwnd => cwnd,
             Cut::CwndOrOffered => cwnd_or_offered,
             Cut::WholeCwndOrOffered => cwnd_or_offered - cwnd_or_offered % (2 * mss),
+            Cut::WholeCwnd => cwnd - cwnd % mss,
         };
-        let whole_segments =
-            matches!(self.profile.cut, Cut::CwndOrOffered | Cut::WholeCwndOrOffered);
+        let whole_segments = !matches!(self.profile.cut, Cut::Flight | Cut::Cwnd);
         Congestion { now, window_bytes, mss: self.mss, whole_segments, is_repeated }
     }
 
@@ -533,7 +539,9 @@ impl Sender {
             return self.sample_edge(now);
         }
         if !self.profile.times_every_segment {
-            let newest_at = newest_at.filter(|_| self.samples_segments && !newest_is_ambiguous);
+            // What was SACKed before arrived before.
+            let is_sample = self.samples_segments && !newest_is_ambiguous && !had_sacked;
+            let newest_at = newest_at.filter(|_| is_sample);
             let newest = newest_at.map(|sent_at| now.since(sent_at));
             let Some((_, sent_at)) = self.timed.filter(|&(end, _)| ack >= end) else {
                 return newest;

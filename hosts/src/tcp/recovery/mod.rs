@@ -9,6 +9,7 @@ pub mod fack;
 pub mod full;
 pub mod newreno;
 pub mod rack;
+pub mod rate_halving;
 pub mod reno;
 pub mod sack;
 pub mod sack1;
@@ -39,6 +40,8 @@ pub const RECOVERIES: &[Rule] = &[
     full::RULE,
     full::NEWRENO_RULE,
     sack1::FULL_RULE,
+    rate_halving::RULE,
+    rate_halving::MIN_RULE,
     rack::LINUX_RULE,
     rack::RULE,
 ];
@@ -110,6 +113,8 @@ pub struct Outcome {
     pub backs_off: bool,
     /// The latest loss was none: the window is to be what it was before.
     pub is_spurious: bool,
+    /// The window is to be this at most, so that no burst leaves.
+    pub most_window_bytes: Option<u64>,
 }
 
 impl Outcome {
@@ -127,6 +132,7 @@ impl Outcome {
         clears_backoff: false,
         backs_off: false,
         is_spurious: false,
+        most_window_bytes: None,
     };
     /// A loss that cuts the window.
     const LOSS: Outcome = Outcome { is_loss_found: true, restarts_timer: true, ..Outcome::NOTHING };

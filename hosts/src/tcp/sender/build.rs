@@ -30,7 +30,8 @@ pub(super) fn build_cc(
         mss,
         initial_window_bytes,
         initial_ssthresh_bytes,
-        times_every_segment: settings.profile.times_every_segment,
+        times_every_segment: settings.profile.times_every_segment
+            || settings.variant.needs.contains(&cc::Need::SegmentTimes),
         handshake_rtt,
         seed,
         parameters: settings.parameters.clone(),
