@@ -1,0 +1,273 @@
+"""What Linux sends on each ACK of a recovery, and what ours sends on the same.
+
+A receiver written out here takes one segment at a time in the order in which they left, loses those
+that a case names, and answers each at once. The kernel's sender then has as long as it wants before
+the next; ours, with recovery `linux`, meets the same ACKs at the same instants. Both must send the
+same segments on the same ACKs: which are sent again and when, how many each ACK lets out while the
+window comes down (proportional rate reduction), and with what window they go on.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+import pytest
+from testbed._engine import Connection
+
+from testbed.packetdrill import wire
+from testbed.packetdrill.script import Segment
+from tests.interop.conftest import MakePair
+from tests.interop.port import Tcp, now_ns
+from tests.interop.stack import OUR_IP, OUR_MAC, THEIR_IP, THEIR_MAC, Pair, flow
+from tests.real_time import real_time
+
+MSS = 1000
+SEGMENTS = 400
+"""Written; no case gets to the end of it."""
+FIRST = 10
+"""Segments of the first window."""
+PORT, THEIR_PORT = 7000, 7001
+WINDOW = 60_000
+SCALE = 4
+ROUND_TRIP_S = 0.1
+"""Of the handshake and the first segment. With it no timer is due between two ACKs."""
+TCP_RTO_MIN_US = 45
+LEAST_RTO_US = 2_000_000
+"""Beyond what this machine may be late by; Linux 6.15 and newer can be told."""
+QUIET_S = 0.003
+"""So long after its latest segment a sender has nothing more to say."""
+
+
+class Sender(Protocol):
+    """One that connects, and answers frames with frames."""
+
+    def start(self) -> list[bytes]:
+        """Its SYN."""
+
+    def handle(self, frame: bytes) -> list[bytes]:
+        """What it sends on a frame."""
+
+    def write(self) -> list[bytes]:
+        """What it sends when its application has written."""
+
+    def wait(self) -> None:
+        """A round trip passes."""
+
+    def windows(self) -> tuple[int, int]:
+        """Congestion window and threshold in segments."""
+
+
+class Kernel:
+    """A socket of the kernel's."""
+
+    def __init__(self, pair: Pair, variant: str) -> None:
+        self.pair, self.heard = pair, list[bytes]()
+        self.times_ns: list[tuple[int, int]] = []
+        """When each answer was asked for, and when it was complete."""
+        pair.port.inward.deliver = self.heard.append
+        self.socket = pair.their_socket()
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, variant.encode())
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * SEGMENTS * MSS)
+        with suppress(OSError):
+            self.socket.setsockopt(socket.IPPROTO_TCP, TCP_RTO_MIN_US, LEAST_RTO_US)
+        self.socket.bind((THEIR_IP, THEIR_PORT))
+
+    def start(self) -> list[bytes]:
+        began_ns = now_ns()
+        self.theirs = self.pair.their_connect(PORT, self.socket)
+        return self.answer(began_ns, 1)
+
+    def handle(self, frame: bytes) -> list[bytes]:
+        began_ns = now_ns()
+        self.pair.port.send(frame)
+        return self.answer(began_ns)
+
+    def write(self) -> list[bytes]:
+        began_ns = now_ns()
+        self.theirs.to_write += bytes(SEGMENTS * MSS)
+        return self.answer(began_ns, FIRST)
+
+    def wait(self) -> None:
+        began_ns = now_ns()
+        self.pair.runs_for(ROUND_TRIP_S)
+        self.answer(began_ns)
+
+    def answer(self, began_ns: int, least: int = 0) -> list[bytes]:
+        """What has been sent when nothing more comes."""
+        self.pair.run_until(lambda: len(self.heard) >= least)
+        count = -1
+        while count < len(self.heard):
+            count = len(self.heard)
+            self.pair.runs_for(QUIET_S)
+        self.times_ns.append((began_ns, now_ns()))
+        heard = list(self.heard)
+        self.heard.clear()
+        return heard
+
+    def windows(self) -> tuple[int, int]:
+        info = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        ssthresh, cwnd = struct.unpack_from("=2I", info, 76)
+        return cwnd, ssthresh
+
+
+class Ours:
+    """A connection of ours, in virtual time."""
+
+    def __init__(self, variant: str, times_ns: Sequence[tuple[int, int]]) -> None:
+        self.times_ps = iter([(began * 1000, over * 1000) for began, over in times_ns])
+        config = flow(
+            (THEIR_IP, THEIR_PORT), (OUR_IP, PORT), variant=variant, recovery="linux",
+            segment_bytes=MSS, timestamps=False, min_rto_ps=LEAST_RTO_US * 10**6,
+        )  # fmt: skip
+        self.connection = Connection(config, True, (THEIR_MAC, OUR_MAC), 1)
+
+    def start(self) -> list[bytes]:
+        return self.answer(lambda _: None)
+
+    def handle(self, frame: bytes) -> list[bytes]:
+        return self.answer(lambda now_ps: self.connection.handle_frame(now_ps, frame))
+
+    def write(self) -> list[bytes]:
+        return self.answer(lambda _: self.connection.write(bytes(SEGMENTS * MSS)))
+
+    def wait(self) -> None:
+        self.answer(lambda _: None)
+
+    def answer(self, act: Callable[[int], object]) -> list[bytes]:
+        """What it sends from when it is acted on to when the kernel's answer was complete."""
+        now_ps, over_ps = next(self.times_ps)
+        act(now_ps)
+        heard = []
+        while True:
+            frames = iter(partial(self.connection.poll_transmit, now_ps), None)
+            heard += [bytes(frame) for frame in frames]
+            due_ps = self.connection.poll_timeout()
+            if due_ps is None or due_ps > over_ps:
+                break
+            now_ps = max(now_ps, due_ps)
+            self.connection.handle_timeout(now_ps)
+        self.now_ps = over_ps
+        return heard
+
+    def windows(self) -> tuple[int, int]:
+        figures = self.connection.figures(self.now_ps)
+        return figures["cwnd_bytes"] // MSS, (figures["ssthresh_bytes"] or 0) // MSS
+
+
+@dataclass
+class Receiver:
+    """Takes segments by their numbers, and says what it has."""
+
+    acked: int = 0
+    beyond: list[tuple[int, int]] = field(default_factory=list)
+    """What arrived out of order, `[from, to)`, the latest first."""
+
+    def take(self, number: int) -> None:
+        start, end = number, number + 1
+        for block in [b for b in self.beyond if b[0] == end or b[1] == start]:
+            self.beyond.remove(block)
+            start, end = min(start, block[0]), max(end, block[1])
+        if start <= self.acked:
+            self.acked = max(self.acked, end)
+        else:
+            self.beyond.insert(0, (start, end))
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Four are as many as an ACK has room for."""
+        return self.beyond[:4]
+
+
+MACS = tuple(bytes.fromhex(mac.replace(":", "")) for mac in (OUR_MAC, THEIR_MAC))
+ENDS = wire.Ends(
+    (MACS[0], MACS[1]),
+    (socket.inet_aton(OUR_IP), socket.inet_aton(THEIR_IP)),
+    (PORT, THEIR_PORT),
+)
+
+
+def answer(numbers: wire.Numbers, flags: int, ack: int, options: Sequence[str]) -> bytes:
+    """A frame of the receiver's; its SYN takes up its first position."""
+    start = 0 if flags & Tcp.SYN else 1
+    window = WINDOW if flags & Tcp.SYN else WINDOW >> SCALE << 1
+    segment = Segment(False, flags, start, 0, ack, window, tuple(options), None)
+    return wire.emit(segment, ENDS, numbers)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One ACK and what it let out, in segments."""
+
+    acked: int
+    blocks: tuple[tuple[int, int], ...]
+    sent: tuple[int, ...]
+
+
+def play(sender: Sender, lost: Sequence[tuple[int, int]], end: int) -> Iterator[Step]:
+    """Runs a connection until `end` is acknowledged.
+
+    `lost` are (segment, which of its departures), from 0.
+    """
+    [syn] = [Tcp.of(frame) for frame in sender.start()]
+    numbers = wire.Numbers(ours=syn.seq)
+
+    def segments(frames: list[bytes]) -> list[int]:
+        heads = [Tcp.of(frame) for frame in frames]
+        assert all(head.payload_bytes in (0, MSS) for head in heads)
+        return [(head.seq - syn.seq - 1) // MSS for head in heads if head.payload_bytes]
+
+    sender.wait()
+    options = [f"mss {MSS}", "sackOK", f"wscale {SCALE}"]
+    sender.handle(answer(numbers, Tcp.SYN | Tcp.ACK, 1, options))
+    under_way = deque(segments(sender.write()))
+    receiver, departures = Receiver(), dict[int, int]()
+    yield Step(0, (), tuple(under_way))
+    sender.wait()
+    while receiver.acked < end:
+        number = under_way.popleft()
+        departures[number] = departures.get(number, -1) + 1
+        if (number, departures[number]) in lost:
+            continue
+        receiver.take(number)
+        blocks = [f"{1 + a * MSS}:{1 + b * MSS}" for a, b in receiver.blocks]
+        sacks = [f"sack {' '.join(blocks)}"] if blocks else []
+        sent = segments(sender.handle(answer(numbers, Tcp.ACK, 1 + receiver.acked * MSS, sacks)))
+        under_way += sent
+        yield Step(receiver.acked, tuple(receiver.blocks), tuple(sent))
+
+
+CASES: dict[str, list[tuple[int, int]]] = {
+    "one": [(30, 0)],
+    "two": [(30, 0), (32, 0)],
+    "three": [(30, 0), (32, 0), (34, 0)],
+    "four": [(30, 0), (32, 0), (34, 0), (36, 0)],
+    "half the window": [(number, 0) for number in range(30, 46)],
+    "every second": [(number, 0) for number in range(30, 54, 2)],
+    "the repair too": [(30, 0), (30, 1)],
+}
+END = 75
+"""Behind every case's repair, and before the window has grown again: ours grows by bytes at each
+ACK, Linux's by segments."""
+
+
+@real_time
+@pytest.mark.parametrize(
+    ("variant", "case"),
+    # CUBIC's window comes down to seven tenths.
+    [*(("reno", case) for case in CASES), ("cubic", "four"), ("cubic", "half the window")],
+)
+def test_linux_sends_on_each_ack_what_ours_does(
+    make_pair: MakePair, variant: str, case: str
+) -> None:
+    kernel = Kernel(make_pair(), variant)
+    theirs = list(play(kernel, CASES[case], END))
+    ours = Ours(variant, kernel.times_ns)
+    assert list(play(ours, CASES[case], END)) == theirs
+    assert ours.windows() == kernel.windows()
