@@ -126,6 +126,7 @@ SEC("struct_ops/undo_cwnd") __u32 BPF_PROG(on_undo_cwnd, struct sock *sk)
 #define SSTHRESH .ssthresh = (void *)on_ssthresh
 #define CONG_AVOID .cong_avoid = (void *)on_cong_avoid
 #define PKTS_ACKED .pkts_acked = (void *)on_pkts_acked
+#define CWND_EVENT .cwnd_event = (void *)on_cwnd_event
 #define SET_STATE .set_state = (void *)on_set_state
 
 #endif

@@ -21,7 +21,8 @@ struct own {
 	bool is_measured;
 };
 
-static __always_inline void act_on_round(struct tcp_sock *tp, const struct rounds *rounds)
+static __always_inline void act_on_round(struct tcp_sock *tp, const struct rounds *rounds,
+					 __u32 acked)
 {
 	__u32 cwnd = tp->snd_cwnd, base = rounds->base_us, rtt = rounds->least_us;
 	__u64 diff = (__u64)cwnd * (rtt - base) / base;
@@ -32,6 +33,8 @@ static __always_inline void act_on_round(struct tcp_sock *tp, const struct round
 
 			tp->snd_cwnd = max(min(cwnd, target), LEAST_WINDOW);
 			tp->snd_ssthresh = tp->snd_cwnd;
+		} else {
+			grow(tp, cwnd, acked);
 		}
 	} else if (diff > BETA) {
 		tp->snd_cwnd = max(cwnd - 1, LEAST_WINDOW);
@@ -54,7 +57,7 @@ void hook(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	if (ends_round(&vegas->rounds, tp, ack)) {
 		vegas->is_measured = vegas->rounds.samples >= LEAST_SAMPLES;
 		if (vegas->is_measured)
-			act_on_round(tp, &vegas->rounds);
+			act_on_round(tp, &vegas->rounds, acked);
 		begin_round(&vegas->rounds);
 		if (vegas->is_measured)
 			return;

@@ -3,10 +3,10 @@
  * Westwood+ (Grieco, Mascolo, CCR 2004): a loss sets the window to what the path carried.
  *
  * Once in max(SRTT, 50 ms) a sample b = delivered / time; e1 = (7 e1 + b)/8, e = (7 e + e1)/8,
- * both set by the first. A loss or a time-out leaves e RTTmin. Growth is Reno's.
+ * both set by the first. A loss leaves half until it is repaired, then e RTTmin; a time-out makes
+ * e RTTmin the threshold and forgets RTTmin. Growth is Reno's.
  *
- * Constants: Linux's tcp_westwood. Rates are segments a second, in 1/1024. Not implemented:
- * forgetting the least round trip after a time-out.
+ * Constants: Linux's tcp_westwood. Rates are segments a second, in 1/1024.
  */
 #include "narrows.bpf.h"
 
@@ -30,8 +30,9 @@ void hook(pkts_acked, struct sock *sk, const struct ack_sample *sample)
 
 	if (rtt_us > 0 && (!westwood->min_us || rtt_us < westwood->min_us))
 		westwood->min_us = rtt_us;
+	/* The first sample begins with the first segment, not with its ACK. */
 	if (!westwood->began_us) {
-		westwood->began_us = now_us;
+		westwood->began_us = now_us - (tp->srtt_us >> 3);
 		westwood->delivered = tp->delivered;
 	}
 	span_us = now_us - westwood->began_us;
@@ -54,12 +55,32 @@ void hook(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	grow(tcp_of(sk), tcp_of(sk)->snd_cwnd, acked);
 }
 
-__u32 hook(ssthresh, struct sock *sk)
+static __always_inline __u32 holds(struct sock *sk)
 {
 	struct own *westwood = own(sk);
-	__u32 holds = westwood->rate * westwood->min_us / 1000000 >> SHIFT;
 
-	return westwood->rate ? max(holds, LEAST_WINDOW) : share(tcp_of(sk), 1, 2);
+	return max((__u32)(westwood->rate * westwood->min_us / 1000000 >> SHIFT), LEAST_WINDOW);
 }
 
-NARROWS_VARIANT(westwood, SSTHRESH, CONG_AVOID, PKTS_ACKED);
+__u32 hook(ssthresh, struct sock *sk)
+{
+	return share(tcp_of(sk), 1, 2);
+}
+
+void hook(cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	struct own *westwood = own(sk);
+
+	if (!westwood->rate)
+		return;
+	if (event == CA_EVENT_COMPLETE_CWR) {
+		tp->snd_ssthresh = holds(sk);
+		tp->snd_cwnd = tp->snd_ssthresh;
+	} else if (event == CA_EVENT_LOSS) {
+		tp->snd_ssthresh = holds(sk);
+		westwood->min_us = 0;
+	}
+}
+
+NARROWS_VARIANT(westwood, SSTHRESH, CONG_AVOID, PKTS_ACKED, CWND_EVENT);
