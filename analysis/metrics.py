@@ -131,17 +131,33 @@ def bin_edges_ps(duration_ps: int, bin_ps: int) -> Ints:
 def goodput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     """Goodput of each flow in each bin: `flow`, `time_ps` (the bin's middle), `bps`.
 
-    Bytes acknowledged in sequence, so no byte counts twice (RFC 5166). One row per flow
-    and bin, a bin without progress included.
+    Bytes acknowledged in sequence, so no byte counts twice (RFC 5166); of datagrams those that
+    arrived. One row per flow and bin, a bin without progress included.
     """
     edges = bin_edges_ps(run.duration_ps, bin_ps)
-    acked = run.table("flows").select("flow", "time_ps", "acked_bytes").collect()
     frames = []
-    for flow, rows in by_flow(acked):
+    for flow, rows in by_flow(progress(run)):
         at = np.searchsorted(rows["time_ps"].to_numpy(), edges, side="right") - 1
         total = np.where(at < 0, 0, rows["acked_bytes"].to_numpy()[np.maximum(at, 0)])
         frames.append(_rate_rows(flow, edges, np.diff(total), bin_ps))
     return pl.concat(frames) if frames else _rate_rows(0, edges[:0], edges[:0], bin_ps)
+
+
+def progress(run: Run) -> pl.DataFrame:
+    """What each flow has brought over so far: `flow`, `time_ps`, `acked_bytes`.
+
+    What the sender knows, at each of its rows; of a flow of datagrams whose sender is told nothing
+    what has arrived, at each arrival.
+    """
+    acked = run.table("flows").select("flow", "time_ps", "acked_bytes").collect()
+    told = set(acked["flow"].unique())
+    flows = {int(flow["id"]) for flow in run.flows if "datagrams" in flow} - told
+    if not flows or not run.has("messages"):
+        return acked
+    read = run.table("messages").filter(pl.col("flow").is_in(flows))
+    so_far = pl.col("length_bytes").cum_sum().over("flow").alias("acked_bytes")
+    rows = read.select("flow", pl.col("read_ps").alias("time_ps"), so_far)
+    return pl.concat([acked, rows.cast(acked.schema).collect()])
 
 
 def throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:

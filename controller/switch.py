@@ -23,7 +23,6 @@ the id that the program's hash gives them."""
 REPORT_SESSION = 1
 """The clone session of telemetry reports."""
 
-PROTOCOL_TCP = 6
 LOSS_ONE = 2**32
 """The loss stage draws 32 bits."""
 
@@ -81,7 +80,7 @@ def flow_ids(flows: tuple[Flow, ...]) -> Iterator[TableEntry]:
                 {
                     "hdr.ipv4.src_addr": Ternary(source_ip, 0xFFFFFFFF),
                     "hdr.ipv4.dst_addr": Ternary(destination_ip, 0xFFFFFFFF),
-                    "hdr.ipv4.protocol": Ternary(PROTOCOL_TCP, 0xFF),
+                    "hdr.ipv4.protocol": Ternary(flow.protocol, 0xFF),
                     "meta.src_port": Ternary(source_port, 0xFFFF),
                     "meta.dst_port": Ternary(destination_port, 0xFFFF),
                 },

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+PROTOCOL_TCP, PROTOCOL_UDP = 6, 17
+
 
 @dataclass(frozen=True)
 class Port:
@@ -69,13 +71,15 @@ class Host:
 
 @dataclass(frozen=True)
 class Flow:
-    """A TCP connection, from the host that opens it."""
+    """A TCP connection, from the host that opens it, or a flow of UDP datagrams."""
 
     id: int
     source: Host
     destination: Host
     source_port: int
     destination_port: int
+    protocol: int = PROTOCOL_TCP
+    """The IPv4 protocol number."""
 
 
 @dataclass(frozen=True)

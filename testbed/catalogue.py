@@ -1,4 +1,5 @@
-"""What the engine can run, from its own records: variants, recoveries, profiles, applications.
+"""What the engine can run, from its own records: variants, senders of datagrams, recoveries,
+profiles, applications.
 
 Help, scenario checks, docs and tests iterate these lists; nothing here repeats a name.
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-KINDS = ("variants", "recoveries", "profiles", "applications", "agents", "sinks")
+KINDS = ("variants", "senders", "recoveries", "profiles", "applications", "agents", "sinks")
 VALIDATION = Path(__file__).resolve().parents[1] / "docs/validation.md"
 
 
@@ -51,9 +52,16 @@ def is_agent(name: str) -> bool:
 
 
 def variant(name: str) -> dict[str, Any]:
-    """The record of the variant that a name, ours or ns-2's, stands for. Raises `ValueError`."""
+    """The record of the variant that a name, ours or ns-2's, stands for, or of the sender of
+    datagrams. Raises `ValueError`.
+    """
     agent = _by_ns2(name, "agents")
-    return record("variants", name if agent is None else agent["variant"])
+    return sender(name) or record("variants", name if agent is None else agent["variant"])
+
+
+def sender(name: str) -> dict[str, Any] | None:
+    """The record of a sender of datagrams; `None` for a variant of TCP."""
+    return next((found for found in records("senders") if found["name"] == name), None)
 
 
 def recovery(name: str) -> dict[str, Any]:
@@ -63,7 +71,9 @@ def recovery(name: str) -> dict[str, Any]:
 
 
 def default_recovery(variant: str) -> str:
-    """The recovery of a flow that names none."""
+    """The recovery of a flow that names none; datagrams have none."""
+    if sender(variant):
+        return "none"
     agent = _by_ns2(variant, "agents")
     return "sack" if agent is None else str(agent["recovery"])
 

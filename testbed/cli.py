@@ -405,7 +405,7 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
                     record["reference"],
                     ", ".join(checked.get(record["name"], [])),
                 ]
-                for record in catalogue.records(what)
+                for record in (*catalogue.records(what), *catalogue.records("senders"))
             ]
         case "agents" | "sinks":
             return ["name", "also", "title"], [

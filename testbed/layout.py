@@ -17,6 +17,7 @@ from decimal import Decimal
 
 import controller.topology as net
 from controller.routes import Routes, base_rtt_ps, routes
+from testbed import catalogue
 from testbed.problems import Problem
 from testbed.scenario import Access, Flow, Link, Port, Scenario
 from testbed.units import PS_PER_S, Queue
@@ -176,7 +177,8 @@ class Builder:
                 if ends is None:
                     break
                 lap, offset = divmod(number - 1, len(SENDER_PORTS))
-                flow = net.Flow(number, *ends, SENDER_PORTS[offset], FIRST_RECEIVER_PORT + lap)
+                ports = (SENDER_PORTS[offset], FIRST_RECEIVER_PORT + lap)
+                flow = net.Flow(number, *ends, *ports, protocol(settings))
                 start = settings.start
                 late = draw(self.scenario.seed, f"flow {number} start", start.spread)
                 arrival += exponential(self.scenario.seed, f"flow {number} gap", start.poisson)
@@ -382,6 +384,11 @@ class Own(Builder):
             self.problems.append(Problem(f"{key}.to", "is the sender itself", ends[1].name))
             return None
         return ends[0], ends[1]
+
+
+def protocol(settings: Flow) -> int:
+    """The IPv4 protocol number of a flow."""
+    return net.PROTOCOL_UDP if catalogue.sender(settings.variant) else net.PROTOCOL_TCP
 
 
 def listed(names: str | list[str] | None) -> Sequence[str | None]:

@@ -26,6 +26,9 @@ PROGRAM = ROOT / "p4/build/v1model.json"
 TIMESTAMP_BYTES = 12
 """The timestamps option with its padding (RFC 7323 appendix A), which comes off an MSS."""
 
+UDP_ROOM_BYTES = 12
+"""By how much UDP's header is shorter than TCP's."""
+
 Json = dict[str, Any]
 
 
@@ -255,9 +258,9 @@ def keep_alive(settings: KeepAlive | None) -> Json | None:
     return times | {"probes": settings.probes}
 
 
-def endpoint(ip: int, tcp_port: int) -> Json:
-    """One end of a connection."""
-    return {"ip": ip_text(ip), "port": tcp_port}
+def endpoint(ip: int, port: int) -> Json:
+    """One end of a flow."""
+    return {"ip": ip_text(ip), "port": port}
 
 
 def application(app: App, directory: Path) -> Json:
@@ -285,11 +288,15 @@ def window_bytes(settings: Flow, profile: str) -> int | None:
 
 
 def payload_bytes(variant: str, profile: Json, segment_bytes: int | None, *, stamped: bool) -> int:
-    """Payload of a full segment: the flow's own size, its ns-2 source's, or its profile's."""
+    """Payload of a full segment: the flow's own size, its ns-2 source's, or its profile's; of a
+    datagram the most of a message.
+    """
     given = segment_bytes or catalogue.segment_bytes(variant)
     if given is not None:
         return given
     [(kind, size)] = profile["segment"].items()
+    if sender := catalogue.sender(variant):
+        return int(size) + (UDP_ROOM_BYTES - sender["header_bytes"] if kind == "mss" else 0)
     return int(size) - (TIMESTAMP_BYTES if kind == "mss" and stamped else 0)
 
 

@@ -355,11 +355,24 @@ class KeepAlive(Model):
     """Without an answer to so many the connection is given up."""
 
 
-class Flow(Model):
-    """One TCP connection, or `count` alike. What is absent is the profile's."""
+TCP_KEYS = (
+    "recovery", "window", "send_buffer", "initial_window", "initial_ssthresh", "delayed_ack",
+    "sack", "timestamps", "ecn", "nagle", "data_on_syn", "max_burst", "min_rto", "keep_alive",
+    "user_timeout", "sink",
+)  # fmt: skip
+"""Keys of a flow that datagrams have no use for."""
 
+
+class Flow(Model):
+    """One TCP connection, or one flow of datagrams, or `count` alike. What is absent is the
+    profile's.
+    """
+
+    transport: Literal["tcp", "udp"] | None = None
+    """Absent: the variant's."""
     variant: Annotated[str, _known(_variant)]
-    """A congestion control, one that only this machine's kernel has (for `--hosts linux`), or an
+    """Absent over UDP: datagrams leave as the application writes them. A congestion control, one
+    that only this machine's kernel has (for `--hosts linux`), or an
     ns-2 source (`"Agent/TCP/Newreno"`, `"Newreno"`), which brings its recovery along and all else
     that it differs in."""
     recovery: Annotated[str, _known(lambda name: catalogue.recovery(name))] | None = None
@@ -378,7 +391,7 @@ class Flow(Model):
     """`"1s"`, or a table of `at`, `every` and `spread`."""
     app: App = App.model_construct(kind="bulk")
     segment: Size | None = None
-    """Payload bytes of a full segment."""
+    """Payload bytes of a full segment; of a datagram the most of a message."""
     window: Window | None = None
     """What the receiver offers at most."""
     send_buffer: Size | None = None
@@ -410,6 +423,33 @@ class Flow(Model):
     congestion control."""
     params: dict[str, Annotated[Any, BeforeValidator(_number)]] = {}
     """The variant's own parameters, numbers; true and false are 1 and 0."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _udp_needs_no_variant(cls, flow: Any) -> Any:
+        if isinstance(flow, dict) and flow.get("transport") == "udp":
+            return {"variant": "udp"} | flow
+        return flow
+
+    @model_validator(mode="after")
+    def _is_of_its_transport(self) -> Self:
+        sender = catalogue.sender(self.variant)
+        if self.transport == "udp" and sender is None:
+            senders = [record["name"] for record in catalogue.records("senders")]
+            what = f"expected none, or one of {', '.join(senders)}"
+            raise ValueError(f'variant = "{self.variant}": is TCP\'s; over UDP {what}')
+        if self.transport == "tcp" and sender is not None:
+            raise ValueError(f'variant = "{self.variant}": sends datagrams; transport = "udp"')
+        if sender is None:
+            return self
+        for name in TCP_KEYS:
+            if getattr(self, name) is not None:
+                raise ValueError(f'"{name}" is TCP\'s; this flow sends datagrams')
+        app = catalogue.record("applications", self.app.kind)
+        if app["answers"] or (sender["needs_pace"] and not app["has_messages"]):
+            what = "both its ends write" if app["answers"] else "it has no pace of its own"
+            raise ValueError(f'app = "{self.app.kind}": is not for {self.variant}: {what}')
+        return self
 
     @model_validator(mode="after")
     def _params_are_the_variants(self) -> Self:

@@ -11,7 +11,7 @@ from controller.matches import Exact, Ternary
 from controller.state import TableEntry
 from controller.switch import FLOW, FORWARD, REPORT, TELEMETRY
 from testbed import catalogue
-from testbed.plan import payload_bytes
+from testbed.plan import UDP_ROOM_BYTES, payload_bytes
 
 Json = dict[str, Any]
 
@@ -84,9 +84,15 @@ class Wiring:
 
 
 def full_length(flow: Json, counts: str) -> int:
-    """What of a flow's full segment counts against a rate, in bytes."""
+    """What of a flow's full segment counts against a rate, in bytes; of its datagrams', where they
+    are all alike.
+    """
     profile = catalogue.record("profiles", flow["profile"])
     stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
     payload = payload_bytes(flow["variant"], profile, flow["segment_bytes"], stamped=stamped)
-    frame = HEADERS_BYTES + STAMP_BYTES * bool(stamped) + payload
+    if sender := catalogue.sender(flow["variant"]):
+        message = min(payload, int(flow["app"].get("size_bytes", payload)))
+        frame = HEADERS_BYTES - UDP_ROOM_BYTES + int(sender["header_bytes"]) + message
+    else:
+        frame = HEADERS_BYTES + STAMP_BYTES * bool(stamped) + payload
     return {"ip": frame - 14, "frame": frame, "wire": max(frame + 4, 64) + 20}[counts]

@@ -2,7 +2,8 @@
 
 Names and units are those of iperf3 3.x: bytes, bits per second, round trips in microseconds, the
 window in bytes. What a stream sent is counted as acknowledged, which iperf3 counts as written to
-the socket. Left out is what a run does not know: cookie, time of day, processor load, rttvar, pmtu.
+the socket. A flow of datagrams has iperf3 -u's `udp` besides. Left out is what a run does not know:
+cookie, time of day, processor load, rttvar, pmtu.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _end(run: Run, found: list[Samples], sockets: dict[int, int]) -> dict[str, A
         moved = {"socket": sockets[own.flow], **span(int(flow["delivered_bytes"])), "sender": True}
         largest = int(np.max(own.cwnd_bytes, initial=0))
         sender = {**moved, "retransmits": int(flow["retransmits"]), "max_snd_cwnd": largest}
-        streams.append({"sender": sender | rtt_us, "receiver": moved})
+        streams.append({"sender": sender | rtt_us, "receiver": moved} | _udp(flow, moved))
     totals = span(sum(int(flow["delivered_bytes"]) for flow in run.flows))
     resent = sum(int(flow["retransmits"]) for flow in run.flows)
     variants = ", ".join(sorted({str(flow["variant"]) for flow in run.flows}))
@@ -101,6 +102,23 @@ def _end(run: Run, found: list[Samples], sockets: dict[int, int]) -> dict[str, A
         "sum_received": {**totals, "sender": True},
         "sender_tcp_congestion": variants,
         "receiver_tcp_congestion": variants,
+    }
+
+
+def _udp(flow: dict[str, Any], moved: dict[str, Any]) -> dict[str, Any]:
+    """What iperf3 -u tells of a stream besides, where the flow has datagrams."""
+    if (counted := flow.get("datagrams")) is None:
+        return {}
+    packets = counted["received"] + counted["lost"]
+    return {
+        "udp": {
+            **moved,
+            "jitter_ms": counted["jitter_ms"],
+            "lost_packets": counted["lost"],
+            "packets": packets,
+            "lost_percent": 100 * counted["lost"] / packets if packets else 0,
+            "out_of_order": counted["reordered"],
+        }
     }
 
 

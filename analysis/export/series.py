@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from analysis import metrics
 from analysis.load import Run
@@ -17,7 +18,7 @@ class Samples:
 
     flow: int
     acked_bytes: npt.NDArray[np.int64]
-    """Acknowledged in the bin."""
+    """Acknowledged in the bin; of datagrams what arrived."""
     retransmits: npt.NDArray[np.int64]
     """Segments sent again in the bin."""
     cwnd_bytes: npt.NDArray[np.int64]
@@ -28,17 +29,13 @@ class Samples:
 
 def samples(run: Run, edges_ps: npt.NDArray[np.int64]) -> list[Samples]:
     """Every flow of the summary, in the order of their ids. Raises `LoadError`."""
-    columns = ["flow", "time_ps", "acked_bytes", "retransmits", "cwnd_bytes", "srtt_ps"]
+    columns = ["flow", "time_ps", "retransmits", "cwnd_bytes", "srtt_ps"]
     of_flow = dict(metrics.by_flow(run.table("flows").select(columns).collect()))
+    progress = dict(metrics.by_flow(metrics.progress(run)))
     found = []
     for number in (int(flow["id"]) for flow in run.flows):
-        rows = of_flow.get(number)
-        values = {
-            name: np.zeros(len(edges_ps), dtype=np.int64)
-            if rows is None
-            else _at(edges_ps, rows["time_ps"].to_numpy(), rows[name].fill_null(0).to_numpy())
-            for name in columns[2:]
-        }
+        values = {name: _at(edges_ps, of_flow.get(number), name) for name in columns[2:]}
+        values["acked_bytes"] = _at(edges_ps, progress.get(number), "acked_bytes")
         found.append(
             Samples(
                 number,
@@ -52,8 +49,10 @@ def samples(run: Run, edges_ps: npt.NDArray[np.int64]) -> list[Samples]:
 
 
 def _at(
-    edges_ps: npt.NDArray[np.int64], times_ps: npt.NDArray[np.int64], values: npt.NDArray[np.int64]
+    edges_ps: npt.NDArray[np.int64], rows: pl.DataFrame | None, column: str
 ) -> npt.NDArray[np.int64]:
-    """The value that holds at each edge, 0 before the first."""
-    place = np.searchsorted(times_ps, edges_ps, side="right") - 1
-    return np.where(place < 0, 0, values[np.maximum(place, 0)])
+    """A column's value that holds at each edge, 0 before the first row."""
+    if rows is None:
+        return np.zeros(len(edges_ps), dtype=np.int64)
+    place = np.searchsorted(rows["time_ps"].to_numpy(), edges_ps, side="right") - 1
+    return np.where(place < 0, 0, rows[column].fill_null(0).to_numpy()[np.maximum(place, 0)])

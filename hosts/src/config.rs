@@ -54,7 +54,7 @@ pub struct AccessConfig {
     pub counts: Counts,
 }
 
-/// A flow: one connection and what it carries. Both hosts get the same.
+/// A flow: one connection, or datagrams, and what it carries. Both hosts get the same.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
@@ -67,7 +67,8 @@ pub struct FlowConfig {
     /// When the sender connects.
     #[serde(rename = "start_ps", default)]
     pub start: Time,
-    /// Congestion control, by name; ns-2's name of a source sets what else that differs in.
+    /// Congestion control, by name; ns-2's name of a source sets what else that differs in. The
+    /// name of a sender of datagrams ([`crate::udp::SENDERS`]) makes it a flow of them.
     pub variant: String,
     /// Loss recovery, by name; ns-2's name of a source stands for its recovery.
     pub recovery: String,
@@ -248,8 +249,7 @@ impl Settings {
         let sack = flow.sack.or(sink.map(|sink| sink.sack));
         let mut profile = *profile;
         override_profile(&mut profile, flow, agent, sink);
-        in_range(id, "id", id.into(), 1, u32::MAX.into())?;
-        flow.app.check().map_err(|error| FlowError::App { flow: id, error })?;
+        check_flow(flow)?;
 
         let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
         let of_agent = agent.and_then(|agent| agent.segment_bytes);
@@ -271,9 +271,6 @@ impl Settings {
         }
         if let Some(segments) = flow.max_burst {
             in_range(id, "max_burst", segments.into(), 1, 1 << 20)?;
-        }
-        for port in [flow.source.port, flow.destination.port] {
-            in_range(id, "port", port.into(), 1, u16::MAX.into())?;
         }
         let mut needs = variant.needs.iter().chain(recovery.needs);
         let needs_sack = needs.any(|need| *need == Need::Sack);
@@ -325,6 +322,16 @@ impl Settings {
     }
 }
 
+/// Checks what a flow has whatever carries it.
+pub(crate) fn check_flow(flow: &FlowConfig) -> Result<(), FlowError> {
+    let id = flow.id;
+    in_range(id, "id", id.into(), 1, u32::MAX.into())?;
+    for port in [flow.source.port, flow.destination.port] {
+        in_range(id, "port", port.into(), 1, u16::MAX.into())?;
+    }
+    flow.app.check().map_err(|error| FlowError::App { flow: id, error })
+}
+
 fn find_sink(flow: u32, name: &str) -> Result<&'static ns2::Sink, FlowError> {
     // A name that is not found is looked up once more for the error's sake.
     ns2::sink_by_name(name).map_or_else(|| by_name(flow, "sink", name, SINKS, |s| s.name), Ok)
@@ -355,7 +362,7 @@ fn override_profile(
     profile.nagle = flow.nagle.unwrap_or(profile.nagle);
 }
 
-fn in_range(
+pub(crate) fn in_range(
     flow: u32,
     field: &'static str,
     value: u64,
@@ -369,7 +376,7 @@ fn in_range(
     }
 }
 
-fn by_name<T>(
+pub(crate) fn by_name<T>(
     flow: u32,
     field: &'static str,
     value: &str,

@@ -1,29 +1,33 @@
-//! A host: connections, their applications, one set of timers and one way out.
+//! A host: flows, one set of timers and one way out.
 //!
-//! Timers: each connection has at most one entry in a heap, at or before its next deadline. An
+//! Timers: each flow has at most one entry in a heap, at or before its next deadline. An
 //! entry that comes too early is put back at the deadline as it is then, so moving a deadline
-//! later, which every ACK does, costs nothing. Output: connections with something to send take
-//! turns, a segment each, in the order in which they became ready.
+//! later, which every ACK does, costs nothing. Output: flows with something to send take
+//! turns, a packet each, in the order in which they became ready.
 
 use crate::ack_reconstruction::AckReconstruction;
 use crate::addr::{Endpoint, Mac};
-use crate::config::{FlowConfig, FlowError, HostConfig, Recording, Settings};
+use crate::config::{FlowConfig, FlowError, HostConfig, Settings};
+use crate::flow::{Carrier, Flow};
+use crate::ip::{self, Discard, PROTOCOL_UDP};
 use crate::report::FlowReport;
+use crate::tcp::Connection;
 use crate::tcp::sender::SenderCounters;
-use crate::tcp::wire::{self, Discard, Emitter, Flags, Header, Segment};
-use crate::tcp::{Connection, State};
-use crate::user::{self, End, User, application_rng};
+use crate::tcp::wire::{Emitter, Flags, Header, Segment, parse_segment};
+use crate::udp::wire::{Datagram, parse_datagram};
+use crate::udp::{self, sender_by_name};
+use crate::user::{self, application_rng};
 use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
-use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_common::{Packet, Rng, Time};
 use rustc_hash::FxHashMap;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// Resets that may wait to be sent; more are left out.
 const MAX_RESETS: usize = 64;
 
-/// A host with its connections.
+/// A host with its flows.
 #[derive(Debug)]
 pub struct Host {
     mac: Mac,
@@ -45,22 +49,6 @@ pub struct Host {
     message_records: Vec<MessageRecord>,
     /// Sending flows that completed since the last poll.
     newly_complete: usize,
-}
-
-#[derive(Debug)]
-struct Flow {
-    id: u32,
-    connection: Connection,
-    user: User,
-    starts_at: Time,
-    has_started: bool,
-    recording: Recording,
-    next_record_at: Time,
-    /// The heap's entry for it; [`Time::MAX`] without one.
-    wakes_at: Time,
-    is_ready: bool,
-    /// It has been counted as complete.
-    is_counted: bool,
 }
 
 impl Host {
@@ -85,19 +73,30 @@ impl Host {
         }
     }
 
-    /// Opens the sending end of a flow: it connects at its start, then its application writes.
+    /// Opens the sending end of a flow: at its start it connects, where its carrier does, and its
+    /// application writes.
     ///
     /// # Errors
     /// What is wrong with the configuration.
     pub fn open_flow(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
         self.check_ip(flow, "source", flow.source.ip)?;
-        let settings = Settings::resolve(flow)?;
-        let mut emitter = self.emitter(flow.source.port, flow.destination);
-        if let Some(ttl) = flow.ttl {
-            emitter = emitter.with_ttl(ttl.get());
-        }
-        let connection = Connection::connect(settings, emitter, &mut self.rng);
-        self.add(flow, flow.source.port, flow.destination, connection, true)
+        let (port, peer) = (flow.source.port, flow.destination);
+        let carrier = if sender_by_name(&flow.variant).is_some() {
+            let settings = udp::Settings::resolve(flow)?;
+            let mut emitter = self.udp_emitter(port, peer);
+            if let Some(ttl) = flow.ttl {
+                emitter = emitter.with_ttl(ttl.get());
+            }
+            Carrier::UdpSender(Box::new(udp::Sender::new(settings, emitter)))
+        } else {
+            let settings = Settings::resolve(flow)?;
+            let mut emitter = self.emitter(port, peer);
+            if let Some(ttl) = flow.ttl {
+                emitter = emitter.with_ttl(ttl.get());
+            }
+            Carrier::Tcp(Connection::connect(settings, emitter, &mut self.rng))
+        };
+        self.add(flow, port, peer, carrier, true)
     }
 
     /// Opens the receiving end of a flow: it waits for the sender and reads all that comes.
@@ -106,10 +105,16 @@ impl Host {
     /// What is wrong with the configuration.
     pub fn listen(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
         self.check_ip(flow, "destination", flow.destination.ip)?;
-        let settings = Settings::resolve(flow)?;
-        let emitter = self.emitter(flow.destination.port, flow.source);
-        let connection = Connection::listen(settings, emitter, &mut self.rng);
-        self.add(flow, flow.destination.port, flow.source, connection, false)
+        let (port, peer) = (flow.destination.port, flow.source);
+        let carrier = if sender_by_name(&flow.variant).is_some() {
+            udp::Settings::resolve(flow)?;
+            Carrier::UdpReceiver(Box::new(udp::Receiver::new()))
+        } else {
+            let settings = Settings::resolve(flow)?;
+            let emitter = self.emitter(port, peer);
+            Carrier::Tcp(Connection::listen(settings, emitter, &mut self.rng))
+        };
+        self.add(flow, port, peer, carrier, false)
     }
 
     fn check_ip(
@@ -128,12 +133,16 @@ impl Host {
         Emitter::new((self.mac, self.gateway_mac), (self.ip, peer.ip), (port, peer.port))
     }
 
+    fn udp_emitter(&self, port: u16, peer: Endpoint) -> udp::wire::Emitter {
+        udp::wire::Emitter::new((self.mac, self.gateway_mac), self.ip, port, peer)
+    }
+
     fn add(
         &mut self,
         flow: &FlowConfig,
         port: u16,
         peer: Endpoint,
-        connection: Connection,
+        carrier: Carrier,
         is_sender: bool,
     ) -> Result<(), FlowError> {
         let index = self.flows.len();
@@ -146,18 +155,7 @@ impl Host {
             });
         }
         self.by_ends.insert((port, peer), index);
-        self.flows.push(Flow {
-            id: flow.id,
-            connection,
-            user: User::new(flow, is_sender, self.traffic_seed),
-            starts_at: flow.start,
-            has_started: !is_sender,
-            recording: if is_sender { flow.record } else { Recording::Off },
-            next_record_at: Time::ZERO,
-            wakes_at: Time::MAX,
-            is_ready: false,
-            is_counted: !is_sender,
-        });
+        self.flows.push(Flow::new(flow, carrier, is_sender, self.traffic_seed));
         self.schedule(index);
         Ok(())
     }
@@ -190,33 +188,51 @@ impl Host {
     }
 
     fn take_packet(&mut self, now: Time, packet: &Packet) -> Result<(), Discard> {
-        let segment = wire::parse(packet)?;
-        let (source, destination) = segment.ips;
-        if segment.macs.1 != self.mac || destination != self.ip {
+        let packet = ip::parse(packet)?;
+        let is_for_us = packet.macs.1 == self.mac && packet.ips.1 == self.ip;
+        if packet.protocol == PROTOCOL_UDP {
+            let datagram = parse_datagram(&packet)?;
+            if !is_for_us {
+                return Err(Discard::NotForUs);
+            }
+            return self.take_datagram(now, packet.ips.0, &datagram);
+        }
+        let segment = parse_segment(&packet)?;
+        if !is_for_us {
             return Err(Discard::NotForUs);
         }
-        let peer = Endpoint { ip: source, port: segment.ports.0 };
+        self.take_segment(now, &segment)
+    }
+
+    fn take_segment(&mut self, now: Time, segment: &Segment<'_>) -> Result<(), Discard> {
+        let peer = Endpoint { ip: segment.ips.0, port: segment.ports.0 };
         let found = self.by_ends.get(&(segment.ports.1, peer)).copied();
-        let Some(index) = found.filter(|&index| self.flows[index].has_started) else {
-            self.refuse(&segment, peer);
+        let Some(index) = found.filter(|&index| self.flows[index].takes_segments()) else {
+            self.refuse(segment, peer);
             return Err(Discard::NoConnection);
         };
-        let flow = &mut self.flows[index];
-        if flow.connection.state() == State::Closed {
-            self.refuse(&segment, peer);
-            return Err(Discard::NoConnection);
-        }
-        flow.connection.handle_segment(now, &segment);
         let read_before = self.message_records.len();
-        flow.user.handle_readable(now, &mut flow.connection, &mut self.message_records);
-        if flow.is_record_due(now) {
-            self.flow_records.push(flow.connection.record(now));
-        }
+        let flow = &mut self.flows[index];
+        let record = flow.handle_segment(now, segment, &mut self.message_records);
+        self.flow_records.extend(record);
         self.after(index);
         let records = &mut self.message_records;
         for written in user::react(&mut self.flows, index, records, read_before) {
             self.after(written);
         }
+        Ok(())
+    }
+
+    fn take_datagram(
+        &mut self,
+        now: Time,
+        source: Ipv4Addr,
+        datagram: &Datagram<'_>,
+    ) -> Result<(), Discard> {
+        let peer = Endpoint { ip: source, port: datagram.ports.0 };
+        let &index = self.by_ends.get(&(datagram.ports.1, peer)).ok_or(Discard::NoConnection)?;
+        self.flows[index].handle_datagram(now, datagram, &mut self.message_records)?;
+        self.after(index);
         Ok(())
     }
 
@@ -272,7 +288,7 @@ impl Host {
         }
         while let Some(index) = self.ready.pop_front() {
             let flow = &mut self.flows[index];
-            if flow.connection.poll_transmit(now, packet) {
+            if flow.poll_transmit(now, packet) {
                 if let Some(node) = &mut self.reconstruction {
                     node.on_sent(packet);
                 }
@@ -334,11 +350,10 @@ impl Host {
 
     /// What a flow's sender has counted; `None` when this host does not have it.
     pub fn sender_counters(&self, id: u32) -> Option<SenderCounters> {
-        let flow = self.flows.iter().find(|flow| flow.id == id)?;
-        Some(flow.connection.sender_counters())
+        self.flows.iter().find(|flow| flow.id == id).map(Flow::sender_counters)
     }
 
-    /// After an input of a connection: it may have something to send, and other deadlines.
+    /// After an input of a flow: it may have something to send, and other deadlines.
     fn after(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if !flow.is_ready {
@@ -356,77 +371,6 @@ impl Host {
         if let Some(deadline) = flow.next_deadline().filter(|&at| at < flow.wakes_at) {
             flow.wakes_at = deadline;
             self.timers.push(Reverse((deadline, index)));
-        }
-    }
-}
-
-impl End for Flow {
-    type Stream = Connection;
-
-    fn parts(&mut self) -> (&mut User, &mut Connection) {
-        (&mut self.user, &mut self.connection)
-    }
-}
-
-impl Flow {
-    fn next_deadline(&self) -> Option<Time> {
-        if !self.has_started {
-            return Some(self.starts_at);
-        }
-        [self.connection.poll_timeout(), self.user.poll_timeout()].into_iter().flatten().min()
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        self.has_started = true;
-        self.connection.handle_timeout(now);
-        self.user.handle_timeout(now, &mut self.connection);
-    }
-
-    fn is_record_due(&mut self, now: Time) -> bool {
-        match self.recording {
-            Recording::Off => false,
-            Recording::Ack => true,
-            Recording::IntervalPs(interval) => {
-                let is_due = now >= self.next_record_at;
-                if is_due {
-                    let interval_ps = interval.as_ps().max(1);
-                    let into = Duration::from_ps(now.as_ps() % interval_ps);
-                    self.next_record_at = now - into + Duration::from_ps(interval_ps);
-                }
-                is_due
-            }
-        }
-    }
-
-    fn completed_at(&self) -> Option<Time> {
-        if self.user.is_sender() {
-            self.connection.all_acked_at()
-        } else if self.connection.is_read_to_end() {
-            self.connection.last_delivered_at()
-        } else {
-            None
-        }
-    }
-
-    fn is_complete(&self) -> bool {
-        self.completed_at().is_some() || self.connection.was_reset()
-    }
-
-    fn report(&self) -> FlowReport {
-        let connection = &self.connection;
-        FlowReport {
-            flow: self.id,
-            state: connection.state(),
-            was_reset: connection.was_reset(),
-            established_at: connection.established_at(),
-            completed_at: self.completed_at(),
-            acked_bytes: connection.acked_bytes(),
-            sent: connection.sender_counters(),
-            received: connection.receiver_counters(),
-            messages: self.user.messages(),
-            skipped_messages: self.user.skipped_messages(),
-            rtt: connection.rtt_summary(),
-            one_way_delay: connection.one_way_delay_summary(),
         }
     }
 }

@@ -1,15 +1,20 @@
-//! The hosts: a sans-IO TCP, one file per congestion-control variant, real bytes in and out.
+//! The hosts: a sans-IO TCP, one file per congestion-control variant, and datagrams of UDP; real
+//! bytes in and out.
 //!
 //! [`Host`] is what a world drives: `handle_packet`, `handle_timeout`, `poll_transmit`,
 //! `poll_timeout`. [`cc::VARIANTS`], [`tcp::recovery::RECOVERIES`] and [`profile::PROFILES`] list
-//! what a flow may choose, [`AGENTS`] and [`SINKS`] what it may call by ns-2's names.
+//! what a flow may choose, [`udp::SENDERS`] what sends datagrams, [`AGENTS`] and [`SINKS`] what it may
+//! call by ns-2's names.
 
 pub mod access;
 pub mod ack_reconstruction;
 pub mod addr;
 pub mod cc;
+mod checksum;
 pub mod config;
+mod flow;
 pub mod host;
+pub mod ip;
 mod messages;
 pub mod ns2;
 pub mod profile;
@@ -17,6 +22,7 @@ pub mod report;
 pub mod sockets;
 pub mod stamp;
 pub mod tcp;
+pub mod udp;
 pub mod user;
 
 pub use access::{AccessLink, Counts};

@@ -53,7 +53,12 @@ impl MessageReader {
     }
 
     /// Reads all that can be read, and records every message that ends.
-    pub fn read(&mut self, now: Time, stream: &mut impl Stream, records: &mut Vec<MessageRecord>) {
+    pub fn read(
+        &mut self,
+        now: Time,
+        stream: &mut (impl Stream + ?Sized),
+        records: &mut Vec<MessageRecord>,
+    ) {
         let before = records.len();
         while stream.readable_bytes() > 0 {
             if self.counters.is_garbled {
@@ -65,17 +70,10 @@ impl MessageReader {
                 None => self.read_header(stream),
             }
             if let Some((header, _)) = self.current.take_if(|(_, left_bytes)| *left_bytes == 0) {
-                records.push(MessageRecord {
-                    flow: self.flow,
-                    message: header.number,
-                    length_bytes: header.length_bytes.into(),
-                    written_at: header.written_at,
-                    read_at: now,
-                });
+                self.handle_message(now, &header, records);
             }
         }
         let together = (records.len() - before) as u64;
-        self.counters.read += together;
         let lasting = match self.replaces {
             Some(Replaces::InTurn { users }) => together.min(users.into()),
             Some(Replaces::ByOrigin) => {
@@ -90,7 +88,19 @@ impl MessageReader {
         }
     }
 
-    fn read_header(&mut self, stream: &mut impl Stream) {
+    /// Counts and records a message that was read to its end.
+    pub fn handle_message(&mut self, now: Time, header: &Header, records: &mut Vec<MessageRecord>) {
+        self.counters.read += 1;
+        records.push(MessageRecord {
+            flow: self.flow,
+            message: header.number,
+            length_bytes: header.length_bytes.into(),
+            written_at: header.written_at,
+            read_at: now,
+        });
+    }
+
+    fn read_header(&mut self, stream: &mut (impl Stream + ?Sized)) {
         let missing = u64::from(HEADER_BYTES) - self.partial.len() as u64;
         stream.read(missing, Some(&mut self.partial));
         if self.partial.len() < HEADER_BYTES as usize {

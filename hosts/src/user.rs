@@ -26,14 +26,18 @@ pub trait Stream {
     fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64;
     /// True when the peer has closed and everything was read.
     fn is_read_to_end(&self) -> bool;
+
+    /// Writes a message: its header, and zeros up to its length.
+    fn write_message(&mut self, header: &Header) {
+        self.write(Content::Bytes(header.emit().to_vec()));
+        self.write(Content::Zeros(u64::from(header.length_bytes - HEADER_BYTES)));
+    }
 }
 
 /// An end of a flow: a stream and its user.
 pub trait End {
-    /// What it uses.
-    type Stream: Stream;
-    /// Both of them.
-    fn parts(&mut self) -> (&mut User, &mut Self::Stream);
+    /// Both of them; `None` where there is no stream.
+    fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)>;
 }
 
 /// The randomness of a flow's application, at a host whose users' follows from `traffic_seed`.
@@ -87,7 +91,7 @@ impl User {
     }
 
     /// Writes what is due at `now`; called from the flow's start on.
-    pub fn handle_timeout(&mut self, now: Time, stream: &mut impl Stream) {
+    pub fn handle_timeout(&mut self, now: Time, stream: &mut (impl Stream + ?Sized)) {
         while let Some(application) = &mut self.application {
             let Some(write) = application.poll_write(now, &mut self.rng) else { break };
             match write {
@@ -108,7 +112,7 @@ impl User {
     pub fn handle_readable(
         &mut self,
         now: Time,
-        stream: &mut impl Stream,
+        stream: &mut (impl Stream + ?Sized),
         records: &mut Vec<MessageRecord>,
     ) {
         let before = records.len();
@@ -130,14 +134,20 @@ impl User {
     }
 
     /// Writes a message, or leaves it out where the send buffer has no room for it.
-    fn write_message(&mut self, header: &Header, stream: &mut impl Stream) {
+    fn write_message(&mut self, header: &Header, stream: &mut (impl Stream + ?Sized)) {
         let length_bytes = u64::from(header.length_bytes);
         if stream.unacked_bytes() + length_bytes > self.send_buffer_bytes {
             self.skipped_messages += 1;
             return;
         }
-        stream.write(Content::Bytes(header.emit().to_vec()));
-        stream.write(Content::Zeros(length_bytes - u64::from(HEADER_BYTES)));
+        stream.write_message(header);
+    }
+
+    /// A message came in a datagram of its own: records it.
+    pub fn handle_message(&mut self, now: Time, header: &Header, records: &mut Vec<MessageRecord>) {
+        if let Some(reader) = &mut self.reader {
+            reader.handle_message(now, header, records);
+        }
     }
 
     /// What was read of messages; `None` where none are read.
@@ -162,7 +172,7 @@ pub(crate) fn react<E: End>(
     read_before: usize,
 ) -> Vec<usize> {
     let mut written = Vec::new();
-    let (user, stream) = ends[from].parts();
+    let Some((user, stream)) = ends[from].parts() else { return written };
     let (origin, Some(reaction)) = (user.flow, user.reaction) else { return written };
     let headers: Vec<Header> = records
         .drain(read_before..)
@@ -182,7 +192,7 @@ pub(crate) fn react<E: End>(
         Reaction::SendOn { .. } => {
             for header in headers {
                 for (index, end) in ends.iter_mut().enumerate() {
-                    let (user, stream) = end.parts();
+                    let Some((user, stream)) = end.parts() else { continue };
                     if index != from && user.reaction == Some(reaction) && stream.is_open() {
                         user.write_message(&header.sent_on(origin), stream);
                         written.push(index);

@@ -130,6 +130,10 @@ def problems(plan: Json) -> Iterable[Problem]:
     for planned in plan["flows"]:
         flow = planned["flow"]
         where = f"flow {flow['id']}"
+        if catalogue.sender(flow["variant"]):
+            what = "sends datagrams, which are our hosts' only; expected a variant of the kernel's"
+            yield Problem(f"{where}: variant", what, flow["variant"])
+            continue
         for key, why in NO_COUNTERPART.items():
             if flow[key]:
                 yield Problem(f"{where}: {key}", f"is not for --hosts linux: {why}", flow[key])
@@ -149,6 +153,8 @@ def problems(plan: Json) -> Iterable[Problem]:
                 )
                 yield Problem(where, what)
     for variant in variants_of(plan):
+        if catalogue.sender(variant):
+            continue
         if catalogue.is_agent(variant):
             yield Problem("flow.variant", "is ns-2's; expected a variant of the kernel's", variant)
         elif lacking := variants.refused(variant):

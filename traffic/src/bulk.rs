@@ -28,6 +28,8 @@ pub const MODEL: Model = Model {
         ),
         key::key("shape", "shape", key::Unit::Number, "of pareto, above 1; absent: 1.5"),
     ],
+    has_messages: false,
+    answers: false,
 };
 
 /// What a scenario may say about it.

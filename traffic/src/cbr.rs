@@ -14,13 +14,15 @@ use serde::{Deserialize, Serialize};
 pub const MODEL: Model = Model {
     name: "cbr",
     title: "messages of one length at a constant bit rate",
-    reference: "ns-2 Application/Traffic/CBR, over TCP",
+    reference: "ns-2 Application/Traffic/CBR",
     keys: &[
         key::RATE.needed(),
         key::SIZE.needed(),
         key::key("random", "random", key::Unit::Flag, "intervals vary by a half; absent: false"),
         key::MESSAGES,
     ],
+    has_messages: true,
+    answers: false,
 };
 
 /// What a scenario may say about it.

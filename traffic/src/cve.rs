@@ -26,6 +26,8 @@ pub const MODEL: Model = Model {
         key::key("users", "users", key::Unit::Count, "whose states the flow carries; absent: 1"),
         key::MESSAGES,
     ],
+    has_messages: true,
+    answers: false,
 };
 
 /// What a scenario may say about it.

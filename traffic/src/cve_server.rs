@@ -24,6 +24,8 @@ pub const MODEL: Model = Model {
         key::key("partition", "partition", key::Unit::Count, "part of the world; absent: 1"),
         key::MESSAGES,
     ],
+    has_messages: true,
+    answers: true,
 };
 
 /// What a scenario may say about it.

@@ -19,6 +19,8 @@ pub const MODEL: Model = Model {
     title: "a radio telescope's frames at the rate its correlator requires",
     reference: "Mark 5B frames of 10,000 B of samples",
     keys: &[key::RATE.named("rate", "required, of the samples alone").needed(), key::MESSAGES],
+    has_messages: true,
+    answers: false,
 };
 
 /// What a scenario may say about it.

@@ -153,9 +153,24 @@ impl AppConfig {
         }
     }
 
+    /// What there is to know about its model.
+    pub fn model(&self) -> &'static Model {
+        match self {
+            AppConfig::Bulk(_) => &bulk::MODEL,
+            AppConfig::Telnet(_) => &telnet::MODEL,
+            AppConfig::Cbr(_) => &cbr::MODEL,
+            AppConfig::OnOff(_) => &on_off::MODEL,
+            AppConfig::Cve(_) => &cve::MODEL,
+            AppConfig::CveServer(_) => &cve_server::MODEL,
+            AppConfig::RequestResponse(_) => &request_response::MODEL,
+            AppConfig::Evlbi(_) => &evlbi::MODEL,
+            AppConfig::Trace(_) => &trace::MODEL,
+        }
+    }
+
     /// True when it writes messages, so that the stream has their headers.
     pub fn has_messages(&self) -> bool {
-        !matches!(self, AppConfig::Bulk(_))
+        self.model().has_messages
     }
 
     /// What a message replaces; `None` where messages replace nothing.
@@ -217,6 +232,10 @@ pub struct Model {
     pub reference: &'static str,
     /// What a scenario may say about it.
     pub keys: &'static [Key],
+    /// It writes messages, not one stream without any.
+    pub has_messages: bool,
+    /// The receiving end writes too, which takes a stream both ways.
+    pub answers: bool,
 }
 
 /// Every model.

@@ -35,6 +35,8 @@ pub const MODEL: Model = Model {
         key::key("shape", "shape", key::Unit::Number, "of pareto, above 1; absent: 1.5"),
         key::MESSAGES,
     ],
+    has_messages: true,
+    answers: false,
 };
 
 /// What a scenario may say about it.

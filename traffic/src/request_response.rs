@@ -21,6 +21,8 @@ pub const MODEL: Model = Model {
         key::key("think", "think_ps", key::Unit::Duration, "mean pause, exponential; absent: none"),
         key::MESSAGES.named("messages", "requests to write; absent: without end"),
     ],
+    has_messages: true,
+    answers: true,
 };
 
 /// What a scenario may say about it.

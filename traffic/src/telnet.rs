@@ -22,6 +22,8 @@ pub const MODEL: Model = Model {
         key::INTERVAL.named("interval", "mean gap, exponential; absent: tcplib's gaps, mean 1.1 s"),
         key::MESSAGES,
     ],
+    has_messages: true,
+    answers: false,
 };
 
 /// What a scenario may say about it.

@@ -16,6 +16,8 @@ pub const MODEL: Model = Model {
     title: "a message of each packet's length at each packet's time",
     reference: "a trace in CSV (seconds, bytes) or pcap",
     keys: &[key::key("file", "writes", key::Unit::Trace, "of packets").needed()],
+    has_messages: true,
+    answers: false,
 };
 
 /// What a scenario may say about it.

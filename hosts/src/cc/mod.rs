@@ -320,6 +320,8 @@ pub enum Class {
     ModelBased,
     /// Nothing: it keeps to a rate that it is told.
     RateTarget,
+    /// Nothing: it sends as the application writes.
+    Uncontrolled,
 }
 
 /// What a variant needs of the connection.

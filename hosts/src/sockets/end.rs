@@ -51,10 +51,8 @@ struct Probe {
 }
 
 impl End for SocketEnd {
-    type Stream = SocketStream;
-
-    fn parts(&mut self) -> (&mut User, &mut SocketStream) {
-        (&mut self.user, &mut self.stream)
+    fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)> {
+        Some((&mut self.user, &mut self.stream))
     }
 }
 
@@ -275,6 +273,7 @@ impl SocketEnd {
             skipped_messages: self.user.skipped_messages(),
             rtt: self.rtt.summary(),
             one_way_delay: self.one_way_delay.summary(),
+            datagrams: None,
         }
     }
 }

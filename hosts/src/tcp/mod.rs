@@ -7,7 +7,6 @@
 //! ```
 
 pub mod ack_control;
-mod checksum;
 pub mod connection;
 pub mod options;
 pub mod ranges;

@@ -123,6 +123,12 @@ fn variants(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::VARIANTS)?)
 }
 
+/// Every sender of datagrams, in the words of a variant.
+#[pyfunction]
+fn senders(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_hosts::udp::SENDERS)?)
+}
+
 /// Every loss recovery.
 #[pyfunction]
 fn recoveries(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -181,6 +187,7 @@ fn version() -> &'static str {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(variants, module)?)?;
+    module.add_function(wrap_pyfunction!(senders, module)?)?;
     module.add_function(wrap_pyfunction!(recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(applications, module)?)?;

@@ -70,7 +70,7 @@ struct FlowSummary {
     variant: String,
     recovery: String,
     profile: String,
-    /// Payload bytes readable in order at the receiver, per second from the flow's start to its
+    /// Payload bytes readable in order at the receiver, over UDP all that arrived, per second from the flow's start to its
     /// completion or the end of the run.
     goodput_bps: f64,
     /// Payload bytes sent, retransmissions included, over the same time.
@@ -83,12 +83,32 @@ struct FlowSummary {
     was_reset: bool,
     rtt_ms: Option<Quantiles>,
     one_way_delay_ms: Option<Quantiles>,
+    /// Absent over TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    datagrams: Option<DatagramsSummary>,
     /// Absent where the application has no messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<MessagesSummary>,
     start_s: f64,
-    /// From the flow's start to the acknowledgement of its last byte.
+    /// From the flow's start to the acknowledgement of its last byte, or until its last datagram
+    /// left.
     completion_s: Option<f64>,
+}
+
+/// Datagrams at their receiver.
+#[derive(Debug, Serialize)]
+struct DatagramsSummary {
+    /// Arrived, copies not counted.
+    received: u64,
+    /// Did not come, of those before the last that came.
+    lost: u64,
+    duplicates: u64,
+    /// Came after a later one.
+    reordered: u64,
+    /// RFC 3550's estimate at the end.
+    jitter_ms: f64,
+    /// Between successive arrivals, without its sign (RFC 3393).
+    delay_variation_ms: Option<Quantiles>,
 }
 
 #[derive(Debug, Serialize)]
@@ -264,6 +284,14 @@ impl FlowSummary {
             was_reset: sender.was_reset,
             rtt_ms: Quantiles::of(&sender.rtt),
             one_way_delay_ms: Quantiles::of(&receiver.one_way_delay),
+            datagrams: receiver.datagrams.map(|counted| DatagramsSummary {
+                received: counted.received,
+                lost: counted.lost,
+                duplicates: counted.duplicates,
+                reordered: counted.reordered,
+                jitter_ms: counted.jitter.as_ps() as f64 / 1e9,
+                delay_variation_ms: Quantiles::of(&counted.delay_variation),
+            }),
             // Where both ends write, the latencies are of what the sender's end reads.
             messages: sender.messages.or(receiver.messages).map(|messages| MessagesSummary {
                 read: messages.read,

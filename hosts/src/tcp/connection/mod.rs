@@ -28,9 +28,10 @@ use narrows_traffic::Content;
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// The states of RFC 9293 section 3.3.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)] // the RFC's names
 pub enum State {
+    #[default]
     Closed,
     Listen,
     SynSent,

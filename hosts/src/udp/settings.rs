@@ -1,0 +1,50 @@
+//! What a flow of datagrams comes to, from its configuration.
+
+use super::wire::{MOST_PAYLOAD_BYTES, UDP_BYTES};
+use super::{Record, SENDERS};
+use crate::config::{FlowConfig, FlowError, by_name, check_flow, in_range};
+use crate::profile::{PROFILES, SegmentSize};
+use crate::tcp::wire::TCP_BYTES;
+use narrows_traffic::message::HEADER_BYTES;
+
+/// Where a message is cut, both halves hold a header.
+const LEAST_SEGMENT_BYTES: u32 = 2 * HEADER_BYTES;
+
+/// A flow's configuration with every default filled in and every name looked up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The flow's number.
+    pub flow: u32,
+    /// How it sends.
+    pub record: &'static Record,
+    /// The longest part of a message in a datagram.
+    pub segment_bytes: u32,
+}
+
+impl Settings {
+    /// Fills in and checks a flow's configuration; what is TCP's in it is not looked at.
+    ///
+    /// # Errors
+    /// The first name that is unknown, value out of range, or application that needs a stream.
+    pub fn resolve(flow: &FlowConfig) -> Result<Settings, FlowError> {
+        let id = flow.id;
+        let record = by_name(id, "variant", &flow.variant, SENDERS, |record| record.name)?;
+        let profile = by_name(id, "profile", &flow.profile, PROFILES, |profile| profile.name)?;
+        check_flow(flow)?;
+        let model = flow.app.model();
+        if model.answers || (record.needs_pace && !model.has_messages) {
+            let need = if model.answers { "a stream both ways" } else { "a stream" };
+            let (field, value) = ("variant", record.name);
+            return Err(FlowError::Unmet { flow: id, what: model.name, need, field, value });
+        }
+        let segment_bytes = flow.segment_bytes.unwrap_or(match profile.segment {
+            // As long a packet as a full segment without options makes.
+            SegmentSize::Mss(mss) => mss + (TCP_BYTES - UDP_BYTES) as u32 - record.header_bytes,
+            SegmentSize::Payload(bytes) => bytes,
+        });
+        let most = MOST_PAYLOAD_BYTES - record.header_bytes;
+        let range = (LEAST_SEGMENT_BYTES.into(), most.into());
+        in_range(id, "segment_bytes", segment_bytes.into(), range.0, range.1)?;
+        Ok(Settings { flow: id, record, segment_bytes })
+    }
+}
