@@ -20,7 +20,10 @@ from analysis.metrics import PS_PER_S, Floats, end_s
 
 PARTS: Final = (60, 80, 90)
 """Percent of the bandwidth-delay product."""
-MEASURES: Final = (from_zero("Time (s)"), from_zero("Greatest growth in a round trip (kB)"))
+MEASURES: Final = (
+    from_zero("Time (s)", shared="none"),
+    from_zero("Growth in a round trip (kB)", shared="none"),
+)
 
 
 def chart(results: Results) -> Chart | None:
@@ -30,10 +33,7 @@ def chart(results: Results) -> Chart | None:
         return None
     ticks = [(float(part), f"{part} %") for part in PARTS]
     return Chart(
-        [
-            Panel(_marks(released, measure), axis.label.split(" (")[0], y=axis)
-            for measure, axis in enumerate(MEASURES)
-        ],
+        [Panel(_marks(released, measure), y=axis) for measure, axis in enumerate(MEASURES)],
         Axis("Window, of the bandwidth-delay product", ticks=ticks),
         columns=2,
         height_in=1.6,

@@ -385,6 +385,14 @@ PAPER: Final = Paper(
                 Alternative(
                     "half CBR of 4.4 kb/s", {"throughput": (("choice.traffic", "half-slow-cbr"),)}
                 ),
+                Alternative(
+                    "half CBR of 34.4 kb/s over UDP",
+                    {"throughput": (("choice.traffic", "half-udp-cbr"),)},
+                ),
+                Alternative(
+                    "half CBR of 4.7 kb/s over UDP",
+                    {"throughput": (("choice.traffic", "half-slow-udp-cbr"),)},
+                ),
                 Alternative("bulk transfers", {"throughput": (("choice.traffic", "bulk"),)}),
             ),
         ),
