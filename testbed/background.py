@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed import catalogue, points
-from testbed.plan import make_plan
+from testbed import catalogue
 from testbed.problems import InputError, Problem
 from traffic.pktgen.profile import Stream
 
@@ -86,6 +85,9 @@ class Background:
 
 def read(options: argparse.Namespace) -> Background:
     """The scenario that these options name. Raises `InputError`."""
+    from testbed import points
+    from testbed.plan import make_plan
+
     source = str(options.scenario)
     settings = [points.parse_setting(text) for text in options.settings]
     if options.duration is not None:
