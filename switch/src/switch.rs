@@ -3,7 +3,7 @@
 
 use crate::machine::Machine;
 use crate::program::Program;
-use crate::tm::{Item, PortConfig, PortStatistics, QueueLimit, TrafficManager};
+use crate::tm::{Carried, Item, PortConfig, PortStatistics, QueueLimit, TrafficManager};
 use crate::v1model::Arrival;
 use narrows_common::record::QueueRecord;
 use narrows_common::{Packet, Rate, Rng, Time};
@@ -407,9 +407,11 @@ impl Switch {
         self.carried.pop().unwrap_or_else(|| vec![0; size].into_boxed_slice())
     }
 
-    pub(crate) fn give_carried(&mut self, carried: Box<[u64]>) {
-        if self.carried.len() < SPARE_MAX {
-            self.carried.push(carried);
+    pub(crate) fn give_carried(&mut self, carried: Carried) {
+        if let Carried::Slots(slots) | Carried::WithLate(slots) = carried
+            && self.carried.len() < SPARE_MAX
+        {
+            self.carried.push(slots);
         }
     }
 }

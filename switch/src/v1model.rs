@@ -6,7 +6,7 @@ use crate::exec::run;
 use crate::op::{NOWHERE, Slot, internal};
 use crate::program::FieldList;
 use crate::switch::{Digest, Offer, Switch, TimestampUnit, Transmit, Work};
-use crate::tm::{Dequeued, Item, Label};
+use crate::tm::{Carried, Dequeued, Item, Label};
 use narrows_common::{Packet, Time};
 
 /// The `egress_spec` that means "drop".
@@ -223,9 +223,10 @@ impl Switch {
             return;
         }
         self.machine.put(self.program.standard.instance_type, instance::NORMAL);
-        let Some(offer) = self.offer_of(at, port, packet, flow, rounds) else { return };
         // The ordinary case: it goes to its queue without waiting for its turn.
-        match self.work.is_empty() {
+        let is_next = self.work.is_empty();
+        let Some(offer) = self.offer_of(at, port, packet, flow, rounds, is_next) else { return };
+        match is_next {
             true => self.offer(at, offer),
             false => self.work.push_back(Work::Offer(offer)),
         }
@@ -286,11 +287,12 @@ impl Switch {
 
     /// Puts the packet and the program's state before a port's queue.
     fn enqueue(&mut self, at: Time, port: u64, packet: Packet, flow: u32, rounds: u32) {
-        let offer = self.offer_of(at, port, packet, flow, rounds);
+        let offer = self.offer_of(at, port, packet, flow, rounds, false);
         self.work.extend(offer.map(Work::Offer));
     }
 
-    /// The packet and the program's state, for a port; nothing when there is no such port.
+    /// The packet and the program's state, for a port; nothing when there is no such port. What is
+    /// offered `next` may leave its state where it is.
     fn offer_of(
         &mut self,
         at: Time,
@@ -298,6 +300,7 @@ impl Switch {
         packet: Packet,
         flow: u32,
         rounds: u32,
+        next: bool,
     ) -> Option<Offer> {
         let Some(port) = self.tm.find(port) else {
             self.statistics.no_such_port += 1;
@@ -307,23 +310,33 @@ impl Switch {
         let priority = self.program.standard.priority.known();
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
         let frame_bytes = self.machine.get(internal::LENGTH);
-        let mut carried = self.carried();
-        let end = self.program.carried_end as usize;
-        carried[..end].copy_from_slice(&self.machine.slots[..end]);
+        let carried = if next && self.tm.is_idle(at, port) {
+            Carried::InMachine
+        } else {
+            let mut carried = self.carried();
+            let end = self.program.carried_end as usize;
+            carried[..end].copy_from_slice(&self.machine.slots[..end]);
+            Carried::Slots(carried)
+        };
         let label = Label { flow, ..Label::default() };
-        let item =
-            Item { packet, carried, late: false, label, enqueued_at: at, depth_before: 0, rounds };
+        let item = Item { packet, carried, label, enqueued_at: at, depth_before: 0, rounds };
         Some(Offer { port, priority, frame_bytes, item })
     }
 
     /// Egress, checksum update, deparser, and what becomes of the packet then.
     pub(crate) fn egress(&mut self, dequeued: Dequeued) {
         let Dequeued { port, queue, at, item, depth_after } = dequeued;
-        let Item { mut packet, carried, late, label, enqueued_at, depth_before, rounds } = item;
-        let end = if late { carried.len() } else { self.program.carried_end as usize };
-        self.machine.slots[..end].copy_from_slice(&carried[..end]);
-        if !late {
-            self.machine.forget_late_headers(&self.program);
+        let Item { mut packet, carried, label, enqueued_at, depth_before, rounds } = item;
+        match &carried {
+            Carried::InMachine => {}
+            Carried::Slots(slots) => {
+                let end = self.program.carried_end as usize;
+                self.machine.slots[..end].copy_from_slice(&slots[..end]);
+                self.machine.forget_late_headers(&self.program);
+            }
+            Carried::WithLate(slots) => {
+                self.machine.slots[..slots.len()].copy_from_slice(slots);
+            }
         }
         self.give_carried(carried);
         self.machine.now = at;
@@ -427,8 +440,7 @@ impl Switch {
             let label = Label { flow, ..Label::default() };
             let item = Item {
                 packet: copy,
-                carried,
-                late: true,
+                carried: Carried::WithLate(carried),
                 label,
                 enqueued_at: Time::ZERO,
                 depth_before: 0,

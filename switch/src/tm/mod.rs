@@ -10,7 +10,7 @@ mod limit;
 mod queue;
 
 pub use limit::{Counts, Discipline, QueueLimit};
-pub(crate) use queue::{Item, Label};
+pub(crate) use queue::{Carried, Item, Label};
 
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
 use narrows_common::{Bytes, Duration, Line, Packet, Rate, Time};
@@ -183,6 +183,13 @@ impl TrafficManager {
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Time> {
         self.due.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// A packet that comes to this port now leaves it at once.
+    pub(crate) fn is_idle(&self, at: Time, port: usize) -> bool {
+        let port = &self.ports[port];
+        let is_free = port.line.as_ref().is_none_or(|line| line.free_at() <= at);
+        is_free && !port.armed && !port.waiting()
     }
 
     #[inline]

@@ -7,16 +7,24 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Item {
     pub packet: Packet,
-    /// The program's state: the first slots of the machine.
-    pub carried: Box<[u64]>,
-    /// The late headers are among it.
-    pub late: bool,
+    pub carried: Carried,
     pub label: Label,
     pub enqueued_at: Time,
     /// Packets that waited when it came.
     pub depth_before: u32,
     /// How often it came round at this instant.
     pub rounds: u32,
+}
+
+/// Where a packet's state of the program is, the first slots of the machine.
+#[derive(Debug)]
+pub(crate) enum Carried {
+    /// Still in the machine: the packet goes on at once.
+    InMachine,
+    /// All that egress reads of what ingress left.
+    Slots(Box<[u64]>),
+    /// With the late headers.
+    WithLate(Box<[u64]>),
 }
 
 /// What the ledger says of a packet.
