@@ -6,8 +6,6 @@ import argparse
 import json
 from typing import Any
 
-import dpkt
-
 from testbed import background, dpdk, units
 from testbed.catalogue import engine
 from testbed.problems import InputError, Problem
@@ -66,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
 
 def headers(stream: Stream) -> bytes:
     """A packet's bytes before its payload, which is zeros. Raises `ProfileError`."""
+    import dpkt
+
     _ = stream.frame_bytes
     datagram = dpkt.udp.UDP(
         sport=stream.source_port, dport=stream.destination_port,

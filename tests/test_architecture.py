@@ -141,7 +141,7 @@ def test_setup_and_doctor_need_the_standard_library_only() -> None:
         ("testbed.worker", {"pydantic", "rich", "polars", "matplotlib"}),
         ("testbed.cli, testbed.points, testbed.show, testbed.files", {"grpc", "polars"}),
         # Until the first worker has been started.
-        ("testbed.cli, testbed.process", {"pydantic", "rich", "tomllib", "testbed.points"}),
+        ("testbed.cli, testbed.process", {"pydantic", "rich", "dpkt", "testbed.points"}),
     ],
 )
 def test_a_process_of_a_run_loads_what_it_needs(imported: str, left_out: set[str]) -> None:
