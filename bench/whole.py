@@ -55,6 +55,7 @@ def setups(duration: str) -> dict[str, tuple[Path, dict[str, Any]]]:
         "flow.count": 10, "flow.variant": "cubic", "telemetry.every": 0, **LEDGER,
     }  # fmt: skip
     found["200 users' CVE, 300 s"] = CVE, {}
+    found["200 users' CVE, 300 s, reports 1:100, ledger"] = CVE, {"telemetry.every": 100, **LEDGER}
     return found
 
 
