@@ -67,6 +67,8 @@ poll_gap = "100ms"
 KEYS = {"app-tcp": "params = {{ rate_mbps = 8 }}"}
 """What a variant is not the same without."""
 
+MODELS = {"bbr": "window and pace"}
+"""What follows from a model that the socket shows (tests/interop/test_bbr.py)."""
 TOLERANCES = {"goodput_mbps": 0.03, "queue_ms": 0.25}
 """How far the kernel may be from `sim` without a reason, as a share."""
 
@@ -187,7 +189,9 @@ def by_arithmetic(row: str) -> Cell | None:
     """Whether the kernel's sockets are held to a variant's arithmetic, loss by loss."""
     if row in test_kernel_variants.RULES:
         return Cell("cut and growth")
-    return Cell("cut within bounds") if row in test_kernel_variants.BOUNDS else None
+    if row in test_kernel_variants.BOUNDS:
+        return Cell("cut within bounds")
+    return Cell(MODELS[row]) if row in MODELS else None
 
 
 def values(key: str, digits: int) -> Column:
