@@ -403,7 +403,7 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
                     ", ".join(record["needs"]),
                     ", ".join(f"{p['name']}={p['default']:.5g}" for p in record["parameters"]),
                     record["reference"],
-                    ", ".join(checked.get(record["name"], [])),
+                    "; ".join(checked.get(record["name"], [])),
                 ]
                 for record in (*catalogue.records(what), *catalogue.records("senders"))
             ]

@@ -28,10 +28,14 @@ TOLERANCE_SHARE = 0.01
 class Comparison:
     """Sources, what they are put to, and both sides' runs; ours are made when first asked for."""
 
-    def __init__(self, sources: dict[str, Source], setups: Sequence[Setup]) -> None:
+    def __init__(
+        self, sources: dict[str, Source], setups: Sequence[Setup], title: str = "{}"
+    ) -> None:
         self.sources = sources
         """By the table's rows."""
         self.setups = setups
+        self.title = title
+        """Of a column, around the setup's name."""
 
     @functools.cached_property
     def ours(self) -> dict[str, Run]:
@@ -42,7 +46,10 @@ class Comparison:
 
     def columns(self) -> list[Column]:
         """A column for each setup."""
-        return [Column(setup.name, functools.partial(self.cell, setup)) for setup in self.setups]
+        return [
+            Column(self.title.format(setup.name), functools.partial(self.cell, setup))
+            for setup in self.setups
+        ]
 
     def cell(self, setup: Setup, row: str) -> Cell | None:
         """What one case comes to."""

@@ -208,7 +208,7 @@ def values(key: str, digits: int) -> Column:
         return Cell(text, is_near or row in REASONS)
 
     return Column(
-        {"goodput_mbps": "goodput, Mb/s", "queue_ms": "mean queue, ms"}.get(key, key), cell
+        {"goodput_mbps": "goodput (Mb/s)", "queue_ms": "mean queue (ms)"}.get(key, key), cell
     )
 
 

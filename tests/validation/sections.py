@@ -9,7 +9,9 @@ from tests.validation.named import by_name, by_option
 from tests.validation.table import Column, Section
 
 AGENTS = Comparison({source.name: source for source in cases.agents()}, cases.SETUPS)
-MODULES = Comparison({source.variant: source for source in cases.modules()}, cases.MODULE_SETUPS)
+MODULES = Comparison(
+    {source.variant: source for source in cases.modules()}, cases.MODULE_SETUPS, "ns-2 at {}"
+)
 
 VARIANTS = [str(record["name"]) for record in catalogue.records("variants")]
 RECOVERIES = [str(record["name"]) for record in catalogue.records("recoveries")]
@@ -31,7 +33,7 @@ acknowledged behind the end. Several flows are chaotic: what all delivered is to
         "Congestion control",
         """\
 *Arithmetic*: the tests that hold a variant's window to numbers of its RFC or paper; *behaviour*: to
-what is published of it on a path. *10 Mb/s, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's
+what is published of it on a path. *ns-2 at 10, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's
 Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as above. Recovery is that
 agent's: `linux-ns2`, or `linux-ns2-min` where the module sets `min_cwnd`. Illinois and Westwood
 have the slips of 2.6.22 and ns-2 switched on (`ns2_cut`, `ns2_floor`).""",
