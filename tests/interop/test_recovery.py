@@ -38,6 +38,8 @@ WINDOW = 60_000
 SCALE = 4
 ROUND_TRIP_S = 0.1
 """Of the handshake and the first segment. With it no timer is due between two ACKs."""
+NO_THRESHOLD = 0x7FFF_FFFF
+"""TCP_INFINITE_SSTHRESH."""
 TCP_RTO_MIN_US = 45
 LEAST_RTO_US = 2_000_000
 """Beyond what this machine may be late by; Linux 6.15 and newer can be told."""
@@ -61,7 +63,7 @@ class Sender(Protocol):
         """A round trip passes."""
 
     def windows(self) -> tuple[int, int]:
-        """Congestion window and threshold in segments."""
+        """Congestion window and threshold in segments, 0 where there is no threshold."""
 
 
 class Kernel:
@@ -114,7 +116,7 @@ class Kernel:
     def windows(self) -> tuple[int, int]:
         info = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
         ssthresh, cwnd = struct.unpack_from("=2I", info, 76)
-        return cwnd, ssthresh
+        return cwnd, ssthresh if ssthresh < NO_THRESHOLD else 0
 
 
 class Ours:
@@ -168,9 +170,15 @@ class Receiver:
     acked: int = 0
     beyond: list[tuple[int, int]] = field(default_factory=list)
     """What arrived out of order, `[from, to)`, the latest first."""
+    twice: list[tuple[int, int]] = field(default_factory=list)
+    """The segment that has just arrived, if it had before (D-SACK)."""
 
     def take(self, number: int) -> None:
         start, end = number, number + 1
+        had = start < self.acked or any(a <= start < b for a, b in self.beyond)
+        self.twice = [(start, end)] if had else []
+        if had:
+            return
         for block in [b for b in self.beyond if b[0] == end or b[1] == start]:
             self.beyond.remove(block)
             start, end = min(start, block[0]), max(end, block[1])
@@ -182,7 +190,7 @@ class Receiver:
     @property
     def blocks(self) -> list[tuple[int, int]]:
         """Four are as many as an ACK has room for."""
-        return self.beyond[:4]
+        return (self.twice + self.beyond)[:4]
 
 
 MACS = tuple(bytes.fromhex(mac.replace(":", "")) for mac in (OUR_MAC, THEIR_MAC))
@@ -210,11 +218,18 @@ class Step:
     sent: tuple[int, ...]
 
 
-def play(sender: Sender, lost: Sequence[tuple[int, int]], end: int) -> Iterator[Step]:
-    """Runs a connection until `end` is acknowledged.
+@dataclass(frozen=True)
+class Case:
+    """What happens to segments on their way."""
 
-    `lost` are (segment, which of its departures), from 0.
-    """
+    lost: Sequence[tuple[int, int]] = ()
+    """Each a segment, and which of its departures, from 0."""
+    late: dict[int, int] = field(default_factory=dict)
+    """A segment, and how many overtake it."""
+
+
+def play(sender: Sender, case: Case, end: int) -> Iterator[Step]:
+    """Runs a connection until `end` is acknowledged."""
     [syn] = [Tcp.of(frame) for frame in sender.start()]
     numbers = wire.Numbers(ours=syn.seq)
 
@@ -227,13 +242,16 @@ def play(sender: Sender, lost: Sequence[tuple[int, int]], end: int) -> Iterator[
     options = [f"mss {MSS}", "sackOK", f"wscale {SCALE}"]
     sender.handle(answer(numbers, Tcp.SYN | Tcp.ACK, 1, options))
     under_way = deque(segments(sender.write()))
-    receiver, departures = Receiver(), dict[int, int]()
+    receiver, departures, late = Receiver(), dict[int, int](), dict(case.late)
     yield Step(0, (), tuple(under_way))
     sender.wait()
     while receiver.acked < end:
         number = under_way.popleft()
+        if overtaken_by := late.pop(number, 0):
+            under_way.insert(overtaken_by, number)
+            continue
         departures[number] = departures.get(number, -1) + 1
-        if (number, departures[number]) in lost:
+        if (number, departures[number]) in case.lost:
             continue
         receiver.take(number)
         blocks = [f"{1 + a * MSS}:{1 + b * MSS}" for a, b in receiver.blocks]
@@ -243,14 +261,17 @@ def play(sender: Sender, lost: Sequence[tuple[int, int]], end: int) -> Iterator[
         yield Step(receiver.acked, tuple(receiver.blocks), tuple(sent))
 
 
-CASES: dict[str, list[tuple[int, int]]] = {
-    "one": [(30, 0)],
-    "two": [(30, 0), (32, 0)],
-    "three": [(30, 0), (32, 0), (34, 0)],
-    "four": [(30, 0), (32, 0), (34, 0), (36, 0)],
-    "half the window": [(number, 0) for number in range(30, 46)],
-    "every second": [(number, 0) for number in range(30, 54, 2)],
-    "the repair too": [(30, 0), (30, 1)],
+CASES = {
+    "one": Case([(30, 0)]),
+    "two": Case([(30, 0), (32, 0)]),
+    "three": Case([(30, 0), (32, 0), (34, 0)]),
+    "four": Case([(30, 0), (32, 0), (34, 0), (36, 0)]),
+    "half the window": Case([(number, 0) for number in range(30, 46)]),
+    "every second": Case([(number, 0) for number in range(30, 54, 2)]),
+    "the repair too": Case([(30, 0), (30, 1)]),
+    "none, but overtaken by two": Case(late={30: 2}),
+    "none, but overtaken by five": Case(late={30: 5}),
+    "overtaken, then lost": Case([(50, 0)], late={30: 5}),
 }
 END = 75
 """Behind every case's repair, and before the window has grown again: ours grows by bytes at each
