@@ -2,7 +2,8 @@
 //!
 //! Each power of two is cut into `2^precision_bits` equal buckets and a percentile is the middle of
 //! its bucket, so it is off by at most `2^-(precision_bits + 1)` of its value. It takes
-//! `8 * 2^precision_bits` bytes for each power of two between its least and its greatest value.
+//! `4 * 2^precision_bits` bytes for each power of two between its least and its greatest value, and
+//! a bucket takes no more than 2^32 - 1 values.
 
 use crate::Duration;
 
@@ -12,7 +13,7 @@ pub struct Histogram {
     precision_bits: u32,
     /// The number of the first of `buckets`, where a power of two begins.
     first: usize,
-    buckets: Vec<u64>,
+    buckets: Vec<u32>,
     count: u64,
     sum_ps: u128,
     min_ps: u64,
@@ -101,7 +102,7 @@ impl Histogram {
     pub fn add(&mut self, value: Duration) {
         let ps = value.as_ps();
         let at = self.place_of(self.bucket_of(ps));
-        self.buckets[at] += 1;
+        self.buckets[at] = self.buckets[at].saturating_add(1);
         self.count += 1;
         self.sum_ps += u128::from(ps);
         self.min_ps = self.min_ps.min(ps);
@@ -113,7 +114,7 @@ impl Histogram {
         let rank = (quantile * self.count as f64) as u64;
         let mut below = 0;
         for (at, &count) in self.buckets.iter().enumerate() {
-            below += count;
+            below += u64::from(count);
             if below > rank {
                 let middle_ps = self.middle_of(self.first + at).clamp(self.min_ps, self.max_ps);
                 return Duration::from_ps(middle_ps);
@@ -163,7 +164,7 @@ mod tests {
         }
     }
 
-    /// 64 buckets of 8 bytes for each power of two: 10 ms to 40 ms are three of them at most.
+    /// 64 buckets of 4 bytes for each power of two: 10 ms to 40 ms are three of them at most.
     #[test]
     fn it_has_room_for_what_comes_only() {
         let mut histogram = Histogram::new(6);
