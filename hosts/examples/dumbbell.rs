@@ -20,6 +20,7 @@ struct Case {
     rate_bps: u64,
     delay_ps: Duration,
     queue_packets: usize,
+    arrivals_first: bool,
     access: Option<AccessConfig>,
     duration_ps: Duration,
     /// Numbers of the packets that are lost, of those with data and SYNs, from 0.
@@ -69,7 +70,8 @@ fn main() {
 
 fn run(case: Case) -> Vec<Events> {
     let path = Path::clean(case.rate_bps, case.delay_ps);
-    let mut net = Net::new(Path { queue_packets: case.queue_packets, ..path }, 1);
+    let Case { queue_packets, arrivals_first, .. } = case;
+    let mut net = Net::new(Path { queue_packets, arrivals_first, ..path }, 1);
     net.access = case.access.map(|access| AccessLink::new(&access, Rng::from_seed(1)));
     let mut number = 0;
     net.dropper = Box::new(move |direction, _, packet: &Packet| {

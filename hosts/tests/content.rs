@@ -121,6 +121,7 @@ fn case() -> impl Strategy<Value = Case> {
             rate_bps: 10_000_000,
             delay: Duration::from_ms(path.5),
             queue_packets: path.4,
+            arrivals_first: false,
             loss: path.0,
             duplication: path.1,
             corruption: path.2,

@@ -35,6 +35,7 @@ proptest! {
             rate_bps: 20_000_000,
             delay: Duration::from_ms(10),
             queue_packets: queue,
+            arrivals_first: false,
             loss: faults.0,
             duplication: faults.1,
             corruption: faults.2,

@@ -156,6 +156,9 @@ class Source:
             "rate_bps": path.mbps * 10**6,
             "delay_ps": path.ms * MS,
             "queue_packets": path.queue - 1,
+            # On a saturated path every packet arrives as one leaves; which of them ns-2 takes first
+            # is how its times were rounded: for these the arrival.
+            "arrivals_first": self.is_full,
             "access": access if path.access_mbps else None,
             "duration_ps": setup.seconds * 1000 * MS,
             "lost": setup.lose,

@@ -17,6 +17,8 @@ pub struct Path {
     pub delay: Duration,
     /// Packets that wait; DropTail behind that.
     pub queue_packets: usize,
+    /// A packet that comes at the instant at which another leaves the queue finds it there.
+    pub arrivals_first: bool,
     pub loss: f64,
     pub duplication: f64,
     pub corruption: f64,
@@ -30,6 +32,7 @@ impl Path {
             rate_bps,
             delay,
             queue_packets: usize::MAX,
+            arrivals_first: false,
             loss: 0.0,
             duplication: 0.0,
             corruption: 0.0,
@@ -226,7 +229,8 @@ impl<N: Node> Net<N> {
             _ => self.now,
         };
         let lane = &mut self.lanes[from];
-        lane.waiting.retain(|&start| start > at_path);
+        let is_first = self.path.arrivals_first;
+        lane.waiting.retain(|&start| start > at_path || (is_first && start == at_path));
         let is_full = lane.waiting.len() >= self.path.queue_packets;
         if is_full || (self.dropper)(from, number, &packet) || self.rng.chance(self.path.loss) {
             self.drops += 1;
