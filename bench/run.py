@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import ack, beside, calibrate, inner, start, switch, whole
+from bench import ack, beside, calibrate, dpdk, inner, start, switch, whole
 from bench.section import ROOT, Json, Options
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -32,6 +32,7 @@ SECTIONS = (
     switch.SECTION,
     ack.SECTION,
     inner.SECTION,
+    dpdk.SECTION,
 )
 
 

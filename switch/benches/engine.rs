@@ -27,19 +27,7 @@ fn tables30(engine: Engine) -> Switch {
 
 fn telemetry(engine: Engine, every: Option<&str>) -> Switch {
     let mut switch = bottleneck_on(engine, Some(RATE_BPS), QueueLimit::Packets(1000));
-    let flow = entry(
-        "flow",
-        [
-            ("hdr.ipv4.src_addr", Match::Exact("0x0a000101".into())),
-            ("hdr.ipv4.dst_addr", Match::Exact("0x0a000201".into())),
-            ("hdr.ipv4.protocol", Match::Exact("6".into())),
-            ("src_port", Match::Exact("5001".into())),
-            ("dst_port", Match::Exact("80".into())),
-        ],
-        "set_flow",
-        [("flow_id", "1")],
-    );
-    switch.insert_entry(&flow).expect("a flow");
+    flow(&mut switch);
     let port = |port: &str| Match::Exact(port.into());
     if let Some(every) = every {
         let replicas = vec![Replica { port: COLLECTOR, rid: 0 }];

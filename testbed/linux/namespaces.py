@@ -164,6 +164,14 @@ class Plumbing:
             add_veth(namespace, interface, f"p{port}")
         return namespace
 
+    def add_cable(self, name: str) -> tuple[str, str]:
+        """A veth pair with both ends on this side. Raises `PlumbingError`."""
+        near, far = (f"nw{self._number}-{name}{end}" for end in "ab")
+        run("ip", "link", "add", near, "type", "veth", "peer", "name", far)
+        for interface in (near, far):
+            bring_up(interface)
+        return near, far
+
 
 def add_namespace(namespace: Inside) -> None:
     """Makes a namespace that speaks no IPv6, so that nothing is sent unasked."""
@@ -177,13 +185,20 @@ def add_veth(namespace: Inside, outside: str, inside: str, mac: str | None = Non
     address = ["address", mac] if mac else []
     run("ip", "link", "add", outside, "type", "veth",
         "peer", "name", inside, "netns", namespace.name, *address)  # fmt: skip
-    Path(f"/proc/sys/net/ipv6/conf/{outside}/disable_ipv6").write_text("1")
+    bring_up(outside)
+    bring_up(inside, namespace)
+
+
+def bring_up(interface: str, namespace: Inside | None = None) -> None:
+    """An interface without IPv6, offloads and queues, on this side or in a namespace, is up."""
+    side = ["-n", namespace.name] if namespace else []
+    if namespace is None:
+        Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6").write_text("1")
     offloads = [word for name in ("tx", "tso", "gso", "gro") for word in (name, "off")]
-    run("ethtool", "-K", outside, *offloads)
-    namespace.run("ethtool", "-K", inside, *offloads)
-    for side, interface in (("-n", namespace.name), inside), ((), outside):
-        run("tc", *side, "qdisc", "replace", "dev", interface, "root", "noqueue")
-        run("ip", *side, "link", "set", interface, "up")
+    command = ["ethtool", "-K", interface, *offloads]
+    run(*(namespace.command(*command) if namespace else command))
+    run("tc", *side, "qdisc", "replace", "dev", interface, "root", "noqueue")
+    run("ip", *side, "link", "set", interface, "up")
 
 
 def sweep() -> None:

@@ -77,6 +77,23 @@ pub fn routes(switch: &mut Switch) {
     }
 }
 
+/// The client's flow to the server, number 1.
+pub fn flow(switch: &mut Switch) {
+    let flow = entry(
+        "flow",
+        [
+            ("hdr.ipv4.src_addr", Match::Exact("0x0a000101".into())),
+            ("hdr.ipv4.dst_addr", Match::Exact("0x0a000201".into())),
+            ("hdr.ipv4.protocol", Match::Exact("6".into())),
+            ("src_port", Match::Exact("5001".into())),
+            ("dst_port", Match::Exact("80".into())),
+        ],
+        "set_flow",
+        [("flow_id", "1")],
+    );
+    switch.insert_entry(&flow).expect("a flow");
+}
+
 /// The bottleneck: port 1 without limit, port 2 with the given rate and queue, port 3 for reports.
 pub fn bottleneck(rate_bps: Option<u64>, queue: QueueLimit) -> Switch {
     bottleneck_on(Engine::default(), rate_bps, queue)

@@ -1,0 +1,194 @@
+"""The data path on DPDK beside what the machine can do without it, as ratios of one run.
+
+Packets a second through the switch beside those of a loop that only receives and sends
+(`testbed/engine/benches/forward.rs`; Debian ships no `dpdk-testpmd`), on rings and on veths,
+and bmv2's where it is installed. What pairs of our hosts deliver through our switch, all on
+one core, beside iperf3 over a veth. How late packets leave our shaper and the kernel's tbf. What a
+machine lacks is left out by name.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import bmv2, shapers
+from bench.measure import NO_TABLES
+from bench.section import ROOT, Json, Options, Section, output
+from bench.switch import BOTTLENECK, ROUTE, bmv2_rate
+from bench.whole import DUMBBELL
+from testbed import catalogue, live
+from testbed.dpdk import free_hugepages_mib
+from testbed.linux.namespaces import Plumbing, PlumbingError, run
+
+FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-testbed", "--bench", "forward", "--")
+LENGTHS = (64, 1500)
+#: What `forward` takes.
+HUGEPAGES_MIB = 128
+SECONDS = 2
+#: Flows, and what each may have in flight: cables' rings hold 4,096 packets.
+WINDOWS = {1: "1000packets", 1000: "2packets"}
+#: One iperf3 takes no more streams; several at once came to no end.
+STREAMS = 128
+HERE, THERE = "192.0.2.1", "192.0.2.2"
+
+
+def devices(plumbing: Plumbing | None) -> dict[str, list[str]]:
+    """The devices NEAR, IN, OUT and FAR of `forward`, by what they are; rings need none."""
+    if plumbing is None:
+        return {"rings": []}
+    ends = [end for name in ("near", "far") for end in plumbing.add_cable(name)]
+    return {"rings": [], "veth": [live.af_packet(n, end) for n, end in enumerate(ends)]}
+
+
+def forwarding(given: dict[str, list[str]], rounds: int) -> Json:
+    """Packets a second of switch and plain loop by turns, the best of several rounds."""
+    pages = {"": list[str]()}
+    if free_hugepages_mib() >= HUGEPAGES_MIB:
+        pages[", hugepages"] = ["hugepages"]
+    else:
+        print(f"hugepages: {HUGEPAGES_MIB} MiB are not free (sysctl -w vm.nr_hugepages=64)")
+    print(f"\n{'forwarding, packets/s':32} {'switch':>12} {'plain':>12} {'ratio':>7}")
+    found: Json = {}
+    for name, ports in given.items():
+        for kind, more in pages.items():
+            for length in LENGTHS:
+                best = {"switch": 0.0, "plain": 0.0}
+                for _ in range(rounds):
+                    for what in best:
+                        printed = output([*FORWARD, what, str(length), *more, *ports])
+                        best[what] = max(best[what], float(printed))
+                row, ratio = f"{name}{kind}, {length} B", best["switch"] / best["plain"]
+                found[row] = best | {"ratio": round(ratio, 3)}
+                print(f"{row:32} {best['switch']:12,.0f} {best['plain']:12,.0f} {ratio:7.3f}")
+    return found
+
+
+def beside_bmv2(forwarded: Json) -> Json | None:
+    """bmv2's packets a second with the same program, and how many times as fast ours is."""
+    if bmv2.SWITCH is None or bmv2.CLI is None:
+        print("simple_switch: it or its CLI is not installed (bench/bmv2.py)")
+        return None
+    found: Json = {}
+    for length in LENGTHS:
+        theirs = bmv2_rate(BOTTLENECK, length, [ROUTE])
+        if theirs is None:
+            continue
+        name = "veth" if f"veth, {length} B" in forwarded else "rings"
+        ours = forwarded[f"{name}, {length} B"]["switch"]
+        found[f"{length} B"] = {"packets_per_s": theirs, "ours_to_it": round(ours / theirs, 1)}
+        print(f"{f'bmv2 file mode, {length} B':32} {theirs:12,.0f} {ours / theirs:20.1f}x")
+    return found
+
+
+def hosts(flows: int) -> float:
+    """Gb/s that pairs of our hosts deliver through our switch on this machine."""
+    settings: Json = {
+        "duration": f"{SECONDS}s", "flow.count": flows, "flow.window": WINDOWS[flows],
+        "bottleneck.rate": "100Gbps", "bottleneck.delay": "10us", "bottleneck.queue": "4000packets",
+        "access.rate": "100Gbps", "access.delay": "0s", "telemetry.every": 0, **NO_TABLES,
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as out:
+        sets = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
+        # It may be void: what counts is how much came, not when.
+        ran = subprocess.run(
+            [sys.executable, "-m", "testbed.cli", "run", str(DUMBBELL), "--target", "dpdk",
+             "--out", out, *(word for one in sets for word in ("--set", one))],
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        summaries = list(Path(out).glob("*/*/summary.json"))
+        if not summaries:
+            raise RuntimeError(f"narrows run --target dpdk: {ran.stderr.strip()[-2000:]}")
+        return float(json.loads(summaries[0].read_text())["aggregate_goodput_bps"]) / 1e9
+
+
+def iperf3(plumbing: Plumbing, flows: int, *, offloads: bool) -> float:
+    """Gb/s of the kernel's TCP over a veth."""
+    number = 2 * (int(offloads) + 2 * (flows > 1))
+    there, here = plumbing.add_switch(number, (1,)), plumbing.add_switch(number + 1, ())
+    cable = there.outside[1]
+    run("ip", "link", "set", cable, "netns", here.name)
+    here.run("ip", "link", "set", cable, "up")
+    for side, interface, address in ((here, cable, HERE), (there, "p1", THERE)):
+        side.run("ip", "address", "add", f"{address}/24", "dev", interface)
+        if offloads:
+            words = [word for name in ("tx", "tso", "gso", "gro") for word in (name, "on")]
+            side.run("ethtool", "-K", interface, *words)
+    command = there.command("iperf3", "--one-off", "--forceflush", "--server")
+    server = subprocess.Popen(command, stdout=subprocess.PIPE)
+    try:
+        assert server.stdout
+        next(line for line in server.stdout if b"listening" in line)
+        streams = ("--time", str(SECONDS), "--parallel", str(min(flows, STREAMS)))
+        said = json.loads(here.run("iperf3", "--json", "--client", THERE, *streams))
+    finally:
+        server.kill()
+        server.communicate()
+    return float(said["end"]["sum_received"]["bits_per_second"]) / 1e9
+
+
+def throughput(plumbing: Plumbing | None) -> Json:
+    """Gb/s of ours, and of iperf3 with segments of the wire's length and with 64 KiB ones."""
+    print(f"\n{'hosts, Gb/s':32} {'ours':>9} {'iperf3':>9} {'offloaded':>9} {'ratio':>7}")
+    found: Json = {}
+    for flows in WINDOWS:
+        row: Json = {"gbps": round(hosts(flows), 3)}
+        if plumbing and shutil.which("iperf3"):
+            row["iperf3_gbps"] = round(iperf3(plumbing, flows, offloads=False), 3)
+            row["iperf3_offloaded_gbps"] = round(iperf3(plumbing, flows, offloads=True), 3)
+            row["ratio"] = round(row["gbps"] / row["iperf3_gbps"], 3)
+        found[f"flows: {flows}"] = row
+        cells = [row["gbps"], row.get("iperf3_gbps"), row.get("iperf3_offloaded_gbps")]
+        shown = " ".join(f"{'-' if one is None else one:>9}" for one in cells)
+        print(f"{f'flows: {flows}':32} {shown} {row.get('ratio', '-'):>7}")
+    return found
+
+
+def lateness(plumbing: Plumbing) -> Json:
+    """How late packets leave ours and the kernel's shaper, in microseconds."""
+    found = {"switch": shapers.ours(plumbing), "tbf": shapers.tbf(plumbing)}
+    print(f"\n{'late by us':32} {'p50':>9} {'p99':>9} {'max':>9}")
+    for mbps in shapers.RATES_MBPS:
+        for name, late in found.items():
+            one = late[mbps]
+            cells = [f"{one[key]:9.1f}" for key in ("p50", "p99", "max")] if one else ["lost some"]
+            print(f"{f'{name}, {mbps} Mb/s':32} {' '.join(cells)}")
+    return {
+        name: {f"{mbps} Mb/s": one for mbps, one in late.items()} for name, late in found.items()
+    }
+
+
+def measure(options: Options) -> Json:
+    """All of it, or why not."""
+    if catalogue.engine().dpdk_version() is None:
+        print("dpdk: not built in (narrows doctor)")
+        return {}
+    try:
+        with Plumbing() as plumbing:
+            return measured(options, plumbing)
+    except PlumbingError as error:
+        print(f"veths, tbf and iperf3: {error}")
+        return measured(options, None)
+
+
+def measured(options: Options, plumbing: Plumbing | None) -> Json:
+    """The parts, those on veths with `plumbing`."""
+    forwarded = forwarding(devices(plumbing), options.rounds)
+    return {
+        "forwarding": forwarded,
+        "simple_switch": beside_bmv2(forwarded),
+        "hosts": throughput(plumbing),
+        "late_us": lateness(plumbing) if plumbing else None,
+    }
+
+
+def rates(found: Json) -> dict[str, float]:
+    """Packets a second of the switch."""
+    return {row: one["switch"] for row, one in found.get("forwarding", {}).items()}
+
+
+SECTION = Section("dpdk", measure, rates)
