@@ -193,7 +193,7 @@ def _parameters(results: Results) -> list[Block]:
         for key, value in every[0].items()
         if key not in swept and all(other.get(key) == value for other in every)
     }
-    main = ("bottleneck.", "access.", "flow.", "duration", "profile", "link.", "host.")
+    main = ("bottleneck.", "access.", "flow.", "duration", "profile", "link.")
     shown = {key: value for key, value in common.items() if key.startswith(main)}
     rest = {key: value for key, value in common.items() if key not in shown}
     varied = {

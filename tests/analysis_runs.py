@@ -38,6 +38,12 @@ MESSAGES = {
     "read_ps": pl.Int64,
 }  # fmt: skip
 
+OF_OTHER_SWEEPS = {
+    "both_directions", "buffer_sweep", "cross_losses", "gain_loss", "goodput_ratio", "loss_sweep",
+    "ramp_up", "rtt_fairness", "shares", "window_recovery",
+}  # fmt: skip
+"""Figures of sweeps that the toy's is not: tests/test_sweep_figures.py has theirs."""
+
 
 @dataclass
 class Sender:

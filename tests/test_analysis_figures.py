@@ -18,14 +18,9 @@ from analysis.chart.model import Rule, Trace
 from analysis.figures import FIGURES, UnknownFigureError, draw, render, select
 from analysis.figures.base import Results, number, thin
 from analysis.load import load
-from tests.analysis_runs import write_run, write_sweep
+from tests.analysis_runs import OF_OTHER_SWEEPS, write_run, write_sweep
 
 S = 10**12
-OF_OTHER_SWEEPS = {
-    "both_directions", "buffer_sweep", "cross_losses", "gain_loss", "goodput_ratio", "loss_sweep",
-    "ramp_up", "rtt_fairness", "shares", "window_recovery",
-}  # fmt: skip
-"""Figures of sweeps that the toy's is not: tests/test_sweep_figures.py has theirs."""
 
 
 @pytest.fixture(scope="module")

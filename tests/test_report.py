@@ -14,7 +14,7 @@ from analysis.figures import FIGURES
 from analysis.load import LoadError, load
 from analysis.page.blocks import inline_svg
 from analysis.report import flatten, write
-from tests.analysis_runs import write_run, write_sweep
+from tests.analysis_runs import OF_OTHER_SWEEPS, write_run, write_sweep
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -90,9 +90,8 @@ def test_what_the_scenario_says_is_text_not_markup(page: str) -> None:
 
 def test_it_holds_every_run_and_every_figure(page: str, results: Path) -> None:
     found = Page(page)
-    of_other_sweeps = {"both_directions", "buffer_sweep", "loss_sweep", "rtt_fairness", "shares"}
     shown = [attributes["data-name"] for tag, attributes in found.tags if tag == "figure"]
-    assert shown == [figure.name for figure in FIGURES if figure.name not in of_other_sweeps]
+    assert shown == [figure.name for figure in FIGURES if figure.name not in OF_OTHER_SWEEPS]
     assert sum(tag == "svg" for tag, _ in found.tags) == len(shown)
     for run in load(results):
         assert run.name in found.text["code"]
