@@ -10,6 +10,7 @@ pipeline unless it runs already; without them it takes the P4Info that the switc
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,10 @@ Operation = Literal["insert", "modify", "delete"]
 
 class ControllerError(Exception):
     """What a switch refused, or that it can't be reached."""
+
+
+class LateError(ControllerError):
+    """A switch did not answer in time."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +92,14 @@ class SwitchClient:
         )
 
     async def __aenter__(self) -> Self:
-        # It logs what it raises, with a traceback.
-        logging.getLogger("finsy").setLevel(logging.CRITICAL + 1)
-        with explained(self.address):
-            await self.switch.__aenter__()
+        with explained(self.address), Failures(self.address) as failures:
+            try:
+                await self.switch.__aenter__()
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                raise failures.first from None
         return self
 
     async def __aexit__(
@@ -264,6 +273,37 @@ class SwitchClient:
                 yield one
 
 
+class Failures(logging.Filter):
+    """What ended the tasks of one switch, which finsy logs while it cancels the others.
+
+    Nothing is printed: it logs what it raises too, with a traceback.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.task = f"fy:{address}|"
+        self.first: BaseException = ControllerError(f"{address}: the connection was lost")
+
+    def __enter__(self) -> Self:
+        log = logging.getLogger("finsy")
+        log.setLevel(logging.CRITICAL)
+        log.addFilter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        log = logging.getLogger("finsy")
+        log.setLevel(logging.CRITICAL + 1)
+        log.removeFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keeps the first error of the switch's own."""
+        error = record.exc_info[1] if record.exc_info else None
+        own = isinstance(record.args, tuple) and str(record.args[0]).startswith(self.task)
+        if error is not None and own and isinstance(self.first, ControllerError):
+            self.first = error
+        return False
+
+
 class explained:  # noqa: N801 (a statement)
     """Turns finsy's errors into `ControllerError`, one line for each refused update."""
 
@@ -277,7 +317,10 @@ class explained:  # noqa: N801 (a statement)
         self, kind: type[BaseException] | None, error: BaseException | None, trace: Any
     ) -> None:
         if isinstance(error, fy.P4ClientError | GNMIClientError):
-            raise ControllerError(f"{self.address}: {words(error)}") from None
+            late = error.code == fy.GRPCStatusCode.DEADLINE_EXCEEDED
+            raise (LateError if late else ControllerError)(
+                f"{self.address}: {words(error)}"
+            ) from None
         if isinstance(error, ValueError):
             # finsy: a name or a value that the P4Info does not have.
             raise ControllerError(f"{self.address}: {error}") from None

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from controller.client import ControllerError, SwitchClient
+from controller.client import ControllerError, LateError, SwitchClient
 from controller.drivers import DriverError
 from controller.drivers.gnmi import PS_PER_US, GnmiDriver
 from controller.state import SwitchState
@@ -24,6 +24,10 @@ from switch.server.p4runtime import P4RuntimeService
 from switch.server.serve import serve
 
 Json = dict[str, Any]
+
+TRIES = 3
+"""How often a switch is set up that does not answer: finsy waits 10 s, which a machine with too
+much to do may take to compile a program."""
 
 
 def set_up(engine: Any, plan: Json) -> dict[str, Any]:
@@ -40,28 +44,43 @@ async def set_up_all(engine: Any, plan: Json) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="narrows-") as directory:
         for number, switch in enumerate(plan["switches"]):
             program = Path(switch["program"])
-            p4info = program.with_suffix(".p4info.txtpb")
-            if not p4info.is_file() or not program.is_file():
-                continue
-            config = switch["config"] | {"name": switch["name"], "cpu_port": None}
-            ports: list[Json] = config["ports"]
-            config["ports"] = [port | {"rate_bps": None} for port in ports]
-            target = engine.Switch(json.dumps(config), plan["seed"])
-            address = f"unix:{directory}/{number}"
-            services = [P4RuntimeService(target).add_to, GnmiService(target).add_to]
-            server, _ = serve(address, services)
-            client = SwitchClient(address, p4info=p4info, program=program)
-            try:
-                await configure(client, SwitchState.from_json(switch), ports)
-            except ControllerError as error:
-                said = str(error).removeprefix(f"{address}: ")
-                raise ControllerError(f"switch '{switch['name']}': {said}") from None
-            except DriverError as error:
-                raise DriverError(f"switch '{switch['name']}': {error}") from None
-            finally:
-                server.stop(None).wait()
-            made[switch["name"]] = target
+            if program.is_file() and p4info_of(program).is_file():
+                place = Path(directory) / str(number)
+                made[switch["name"]] = await set_up_one(engine, switch, plan["seed"], place)
     return made
+
+
+async def set_up_one(engine: Any, switch: Json, seed: int, place: Path) -> Any:
+    """A switch of the plan, behind sockets at `place` until it is set up; begun anew where it was
+    late. Raises as `set_up` does.
+    """
+    program, ports = Path(switch["program"]), switch["config"]["ports"]
+    bare = [port | {"rate_bps": None} for port in ports]
+    config = switch["config"] | {"name": switch["name"], "cpu_port": None, "ports": bare}
+    for left in reversed(range(TRIES)):
+        target = engine.Switch(json.dumps(config), seed)
+        address = f"unix:{place}.{left}"
+        services = [P4RuntimeService(target).add_to, GnmiService(target).add_to]
+        server, _ = serve(address, services)
+        client = SwitchClient(address, p4info=p4info_of(program), program=program)
+        try:
+            await configure(client, SwitchState.from_json(switch), ports)
+        except ControllerError as error:
+            if isinstance(error, LateError) and left:
+                continue
+            said = str(error).removeprefix(f"{address}: ")
+            raise ControllerError(f"switch '{switch['name']}': {said}") from None
+        except DriverError as error:
+            raise DriverError(f"switch '{switch['name']}': {error}") from None
+        finally:
+            server.stop(None).wait()
+        break
+    return target
+
+
+def p4info_of(program: Path) -> Path:
+    """Where the P4Info of a program stands."""
+    return program.with_suffix(".p4info.txtpb")
 
 
 async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Json]) -> None:

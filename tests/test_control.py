@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from finsy import p4client
+from finsy.proto import p4r
 
 from controller.client import ControllerError
 from testbed import catalogue, points
@@ -70,6 +72,25 @@ def test_what_is_refused_names_the_switch(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO_FLOWS)
     plan["switches"][0]["entries"][0]["table"] = "nowhere"
     with pytest.raises(ControllerError, match=r"^switch 's1': .*'nowhere'"):
+        set_up(catalogue.engine(), plan)
+
+
+def test_a_switch_that_was_late_is_set_up_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What finsy waits for is too short for the first two pipelines, then enough."""
+    plan, waits = planned(tmp_path, TWO_FLOWS), iter([1e-3, 1e-3])
+    request = p4client.P4Client.request
+
+    async def impatient(client: p4client.P4Client, message: Any) -> Any:
+        pushes = isinstance(message, p4r.SetForwardingPipelineConfigRequest)
+        monkeypatch.setattr(p4client, "_DEFAULT_RPC_TIMEOUT", next(waits, 10.0) if pushes else 10.0)
+        return await request(client, message)
+
+    monkeypatch.setattr(p4client.P4Client, "request", impatient)
+    assert set(set_up(catalogue.engine(), plan)) == {"s1"}
+    waits = iter([1e-3] * 3)
+    with pytest.raises(ControllerError, match=r"^switch 's1': DEADLINE_EXCEEDED"):
         set_up(catalogue.engine(), plan)
 
 

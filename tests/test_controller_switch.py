@@ -139,6 +139,18 @@ def test_packets_are_counted_delayed_and_dropped_as_set(switch: tuple[Any, str])
     asyncio.run(run())
 
 
+def test_a_refused_pipeline_is_told(switch: tuple[Any, str], tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+
+    async def push() -> None:
+        async with SwitchClient(switch[1], p4info=P4INFO, program=broken):
+            pass
+
+    with pytest.raises(ControllerError, match="INVALID_ARGUMENT"):
+        asyncio.run(push())
+
+
 def test_a_refusal_names_the_update(switch: tuple[Any, str]) -> None:
     _, address = switch
     route = everything_on().entries[0]
