@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.cli import main
 from tests.world import ROOT
 
 SWITCH = ROOT / "switch/tests"
@@ -83,13 +84,22 @@ def test_a_p4info_of_another_program_is_refused() -> None:
     assert code == 2 and "not a P4Info in text" in err
 
 
+NO_P4INFO = {
+    "gauntlet_nested_switch-bmv2": "has a table that p4c left out of the JSON",
+    "issue1062-1-bmv2": "has a match field of an error's type, to which P4Info gives no width",
+}
+"""Programs of the corpus whose P4Info the server refuses."""
+
+
 @pytest.mark.skipif("NARROWS_STF_CORPUS" not in os.environ, reason="NARROWS_STF_CORPUS is not set")
-def test_p4c_s_corpus() -> None:
+def test_p4c_s_corpus(capsys: pytest.CaptureFixture[str]) -> None:
     failed = []
     for test in sorted(Path(os.environ["NARROWS_STF_CORPUS"]).glob("*.stf")):
-        info = test.with_suffix(".p4info.txtpb")
-        checked = ["--p4info", info] if info.exists() else []
-        if test.with_suffix(".json").exists():
-            code, out, err = stf("--program", test.with_suffix(".json"), *checked, test)
-            failed += [f"{test.name}: {out}{err}"] * (code != 0)
+        program, info = test.with_suffix(".json"), test.with_suffix(".p4info.txtpb")
+        checked = info.exists() and test.stem not in NO_P4INFO
+        p4info = ["--p4info", str(info)] if checked else []
+        if program.exists():
+            code = main(["stf", "--program", str(program), *p4info, str(test)])
+            said = capsys.readouterr()
+            failed += [f"{test.name}: {said.out}{said.err}"] * (code != 0)
     assert failed == []
