@@ -94,7 +94,7 @@ impl Flow {
         is_due.then(|| connection.record(now))
     }
 
-    /// A datagram for it arrived.
+    /// A datagram for it arrived. Returns a row where one is due.
     ///
     /// # Errors
     /// When it is none of such a flow.
@@ -103,17 +103,20 @@ impl Flow {
         now: Time,
         datagram: &Datagram<'_>,
         records: &mut Vec<MessageRecord>,
-    ) -> Result<(), Discard> {
+    ) -> Result<Option<FlowRecord>, Discard> {
         match &mut self.carrier {
             Carrier::UdpReceiver(receiver) => {
                 if let Some(message) = receiver.handle_datagram(now, datagram)? {
                     self.user.handle_message(now, &message, records);
                 }
-                Ok(())
+                return Ok(None);
             }
-            Carrier::UdpSender(_) => Err(Discard::BadDatagram),
-            Carrier::Tcp(_) => Err(Discard::NoConnection),
+            Carrier::UdpSender(sender) => sender.handle_datagram(now, datagram)?,
+            Carrier::Tcp(_) => return Err(Discard::NoConnection),
         }
+        let is_due = self.is_record_due(now);
+        let Carrier::UdpSender(sender) = &self.carrier else { return Ok(None) };
+        Ok(is_due.then(|| sender.record(now)).flatten())
     }
 
     /// Writes its next packet into an emptied one; false when there is none.
@@ -121,7 +124,7 @@ impl Flow {
         match &mut self.carrier {
             Carrier::Tcp(connection) => connection.poll_transmit(now, packet),
             Carrier::UdpSender(sender) => sender.poll_transmit(now, packet),
-            Carrier::UdpReceiver(_) => false,
+            Carrier::UdpReceiver(receiver) => receiver.poll_transmit(now, packet),
         }
     }
 
@@ -133,7 +136,7 @@ impl Flow {
         let of_carrier = match &self.carrier {
             Carrier::Tcp(connection) => connection.poll_timeout(),
             Carrier::UdpSender(sender) => sender.poll_timeout(),
-            Carrier::UdpReceiver(_) => None,
+            Carrier::UdpReceiver(receiver) => receiver.poll_timeout(),
         };
         [of_carrier, self.user.poll_timeout()].into_iter().flatten().min()
     }
@@ -144,7 +147,7 @@ impl Flow {
         match &mut self.carrier {
             Carrier::Tcp(connection) => connection.handle_timeout(now),
             Carrier::UdpSender(sender) => sender.handle_timeout(now),
-            Carrier::UdpReceiver(_) => {}
+            Carrier::UdpReceiver(receiver) => receiver.handle_timeout(now),
         }
         if let Some((user, stream)) = self.parts() {
             user.handle_timeout(now, stream);
@@ -217,7 +220,11 @@ impl Flow {
                 one_way_delay: connection.one_way_delay_summary(),
                 ..report
             },
-            Carrier::UdpSender(_) => report,
+            Carrier::UdpSender(sender) => FlowReport {
+                acked_bytes: sender.acked_bytes(),
+                rtt: sender.rtt_summary(),
+                ..report
+            },
             Carrier::UdpReceiver(receiver) => FlowReport {
                 received: receiver.counters(),
                 one_way_delay: receiver.one_way_delay(),

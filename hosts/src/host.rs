@@ -107,8 +107,9 @@ impl Host {
         self.check_ip(flow, "destination", flow.destination.ip)?;
         let (port, peer) = (flow.destination.port, flow.source);
         let carrier = if sender_by_name(&flow.variant).is_some() {
-            udp::Settings::resolve(flow)?;
-            Carrier::UdpReceiver(Box::new(udp::Receiver::new()))
+            let settings = udp::Settings::resolve(flow)?;
+            let emitter = self.udp_emitter(port, peer);
+            Carrier::UdpReceiver(Box::new(udp::Receiver::new(&settings, emitter)))
         } else {
             let settings = Settings::resolve(flow)?;
             let emitter = self.emitter(port, peer);
@@ -231,7 +232,9 @@ impl Host {
     ) -> Result<(), Discard> {
         let peer = Endpoint { ip: source, port: datagram.ports.0 };
         let &index = self.by_ends.get(&(datagram.ports.1, peer)).ok_or(Discard::NoConnection)?;
-        self.flows[index].handle_datagram(now, datagram, &mut self.message_records)?;
+        let records = &mut self.message_records;
+        let record = self.flows[index].handle_datagram(now, datagram, records)?;
+        self.flow_records.extend(record);
         self.after(index);
         Ok(())
     }

@@ -22,7 +22,7 @@ fn ms(ms: u64) -> Duration {
 }
 
 #[test]
-fn on_an_idle_link_a_datagram_takes_its_transmission_and_the_propagation() {
+fn udp_takes_its_transmission_and_the_propagation() {
     // 1 Mb/s and 20 ms; 972 bytes and 28 of headers are 8,000 bits: 8 ms.
     let mut net = Net::new(Path::clean(1_000_000, ms(20)), 1);
     net.open(&cbr(1, 972, 10_000, Some(50)));
@@ -45,7 +45,7 @@ fn on_an_idle_link_a_datagram_takes_its_transmission_and_the_propagation() {
 /// 100 datagrams of 10 ms into a link that takes 20 ms for each, with room for 5 behind the one that
 /// leaves. Datagram n comes at 10 n; those that get in leave 20 ms apart.
 #[test]
-fn what_exceeds_the_rate_is_lost_to_the_last_packet() {
+fn udp_loses_what_exceeds_the_rate_to_the_last_packet() {
     let path = Path { queue_packets: 5, ..Path::clean(400_000, ms(20)) };
     let mut net = Net::new(path, 1);
     net.open(&cbr(1, 972, 10_000, Some(100)));
@@ -65,7 +65,7 @@ fn what_exceeds_the_rate_is_lost_to_the_last_packet() {
 /// 100 s and what its receivers missed (`ns2/datagrams.tcl`; `queue 21`, its DropTail holds one less).
 /// The rate is odd so that no packet comes at the instant at which another leaves.
 #[test]
-fn a_saturated_link_loses_the_datagrams_that_it_loses_in_ns2() {
+fn udp_loses_on_a_saturated_link_what_it_loses_in_ns2() {
     let sources = [(1000, 10_000, 0), (500, 16_000, 3_000), (300, 8_000, 1_100)];
     for expected in [&[(7474, 2515), (4021, 2223), (10440, 2049)][..], &[(9530, 457), (6173, 69)]] {
         let path = Path { queue_packets: 20, ..Path::clean(1_009_433, ms(10)) };
@@ -85,7 +85,7 @@ fn a_saturated_link_loses_the_datagrams_that_it_loses_in_ns2() {
 }
 
 #[test]
-fn what_a_path_does_to_datagrams_is_counted() {
+fn udp_counts_what_a_path_does_to_datagrams() {
     let path =
         Path { loss: 0.1, duplication: 0.1, reordering: 0.2, ..Path::clean(10_000_000, ms(5)) };
     let mut net = Net::new(path, 7);
@@ -104,7 +104,7 @@ fn what_a_path_does_to_datagrams_is_counted() {
 
 /// 3,000 bytes at once, cut at 1,472: three datagrams of 1,000 bytes.
 #[test]
-fn a_long_message_goes_in_datagrams_alike() {
+fn udp_cuts_a_long_message_into_datagrams_alike() {
     let mut net = Net::new(Path::clean(1_000_000, ms(1)), 1);
     net.open(&cbr(1, 3_001, 100_000, Some(2)));
     net.run_while(secs(10.0), |net| !net.is_complete());
@@ -114,7 +114,7 @@ fn a_long_message_goes_in_datagrams_alike() {
 }
 
 #[test]
-fn applications_that_need_a_stream_are_refused() {
+fn udp_refuses_applications_that_need_a_stream() {
     let answering = AppConfig::RequestResponse(request_response::Config {
         size_bytes: 100,
         response_bytes: 100,

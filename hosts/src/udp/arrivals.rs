@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_copies_and_reordering_by_hand() {
+    fn udp_losses_copies_and_reordering_by_hand() {
         let mut arrivals = Arrivals::new();
         // 0 and 4 never come; 2 comes after 3; 5 comes twice.
         let fresh: Vec<bool> =
@@ -146,7 +146,7 @@ mod tests {
     /// Delays of 10, 26, 10 and 10 us: D is 16, 16 and 0. J is 1, then 1 + 15/16, then 15/16 of that:
     /// 1.81640625 us.
     #[test]
-    fn jitter_by_hand() {
+    fn udp_jitter_by_hand() {
         let mut arrivals = Arrivals::new();
         for (number, delay) in [10, 26, 10, 10].into_iter().enumerate() {
             let sent_at = us(100 * number as u64);

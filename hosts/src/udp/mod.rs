@@ -7,6 +7,9 @@
 //!
 //! A datagram's payload is a message (`narrows_traffic::message`), whose number counts the flow's
 //! datagrams. A message longer than a segment goes in as few datagrams as hold it, alike to a byte.
+//! A stream without messages, which only a sender with a rate of its own takes, goes in messages as
+//! long as a segment.
+//! [`SENDERS`] lists who says when a datagram leaves: the application, or TFRC.
 //! There is no handshake and no end of a flow: the receiver knows both from the scenario. A port
 //! without a flow answers nothing.
 
@@ -14,6 +17,7 @@ mod arrivals;
 mod receiver;
 mod sender;
 mod settings;
+mod tfrc;
 pub mod wire;
 
 pub use arrivals::DatagramCounters;
@@ -48,7 +52,7 @@ pub struct Record {
 }
 
 /// Every sender of datagrams.
-pub const SENDERS: &[Record] = &[UDP];
+pub const SENDERS: &[Record] = &[UDP, tfrc::TFRC];
 
 /// Each message leaves when it is written.
 const UDP: Record = Record {

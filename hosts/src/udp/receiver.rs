@@ -1,11 +1,13 @@
 //! The receiving end of a flow of datagrams.
 
+use super::Settings;
 use super::arrivals::{Arrivals, DatagramCounters};
-use super::wire::Datagram;
-use crate::ip::Discard;
+use super::tfrc::{self, Observer};
+use super::wire::{Datagram, Emitter};
+use crate::ip::{Discard, Ecn, Payload};
 use crate::tcp::receiver::ReceiverCounters;
-use narrows_common::Time;
 use narrows_common::histogram::Summary;
+use narrows_common::{Packet, Time};
 use narrows_traffic::message::{HEADER_BYTES, Header};
 
 /// The receiving end.
@@ -13,12 +15,20 @@ use narrows_traffic::message::{HEADER_BYTES, Header};
 pub struct Receiver {
     arrivals: Arrivals,
     delivered_bytes: u64,
+    emitter: Emitter,
+    /// Reports what comes; `None`: nobody does.
+    observer: Option<Observer>,
 }
 
 impl Receiver {
     /// Before the first datagram.
-    pub(crate) fn new() -> Self {
-        Receiver { arrivals: Arrivals::new(), delivered_bytes: 0 }
+    pub fn new(settings: &Settings, emitter: Emitter) -> Self {
+        Receiver {
+            arrivals: Arrivals::new(),
+            delivered_bytes: 0,
+            emitter,
+            observer: settings.is_tfrc().then(|| Observer::new(settings.segment_bytes)),
+        }
     }
 
     /// A datagram arrived. Returns its message, for the user to take; `None` for a copy.
@@ -30,14 +40,42 @@ impl Receiver {
         now: Time,
         datagram: &Datagram<'_>,
     ) -> Result<Option<Header>, Discard> {
-        let header = datagram.payload.bytes.get(..HEADER_BYTES as usize).and_then(Header::parse);
-        let header = header.filter(|header| header.length_bytes == datagram.payload.len());
-        let header = header.ok_or(Discard::BadDatagram)?;
-        if !self.arrivals.handle(now, header.number, header.written_at) {
+        let (data, message) = match self.observer {
+            Some(_) => tfrc::wire::Data::parse(&datagram.payload)
+                .map(|(data, message)| (Some(data), message))
+                .ok_or(Discard::BadDatagram)?,
+            None => (None, datagram.payload),
+        };
+        let header = parse_message(&message).ok_or(Discard::BadDatagram)?;
+        let sent_at = data.map_or(header.written_at, |data| data.sent_at);
+        if !self.arrivals.handle(now, header.number, sent_at) {
             return Ok(None);
+        }
+        if let (Some(observer), Some(data)) = (&mut self.observer, &data) {
+            observer.handle(now, header.number, data, header.length_bytes);
         }
         self.delivered_bytes += u64::from(header.length_bytes);
         Ok(Some(header))
+    }
+
+    /// Writes the report that is due into `packet`; false when there is none.
+    pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let report = self.observer.as_mut().and_then(|observer| observer.poll_report(now));
+        let Some(report) = report else { return false };
+        self.emitter.emit(Ecn::NotEct, &[&report.emit()], 0, packet);
+        true
+    }
+
+    /// When [`Receiver::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.observer.as_ref().and_then(Observer::poll_timeout)
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if let Some(observer) = &mut self.observer {
+            observer.handle_timeout(now);
+        }
     }
 
     /// What it has counted, as of segments.
@@ -56,4 +94,10 @@ impl Receiver {
     pub fn one_way_delay(&self) -> Summary {
         self.arrivals.one_way_delay()
     }
+}
+
+/// The header of a message that fills a payload.
+fn parse_message(payload: &Payload<'_>) -> Option<Header> {
+    let header = payload.bytes.get(..HEADER_BYTES as usize).and_then(Header::parse)?;
+    (header.length_bytes == payload.len()).then_some(header)
 }

@@ -1,10 +1,13 @@
 //! The sending end of a flow of datagrams.
 
 use super::Settings;
-use super::wire::Emitter;
-use crate::ip::Ecn;
+use super::tfrc::{self, Control};
+use super::wire::{Datagram, Emitter};
+use crate::ip::{Discard, Ecn};
 use crate::tcp::sender::SenderCounters;
 use crate::user::Stream;
+use narrows_common::histogram::Summary;
+use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Packet, Time};
 use narrows_traffic::Content;
 use narrows_traffic::message::{HEADER_BYTES, Header};
@@ -21,6 +24,10 @@ pub struct Sender {
     /// Written and not sent; their numbers are those of the messages.
     waiting: VecDeque<Header>,
     waiting_bytes: u64,
+    /// Not sent yet of a stream without messages.
+    stream_bytes: u64,
+    /// Says when the next may leave; `None`: at once.
+    control: Option<Control>,
     next_number: u64,
     is_closing: bool,
     last_sent_at: Option<Time>,
@@ -32,10 +39,12 @@ impl Sender {
     /// Before the first datagram.
     pub fn new(settings: Settings, emitter: Emitter) -> Self {
         Sender {
+            control: settings.is_tfrc().then(|| Control::new(settings.segment_bytes)),
             settings,
             emitter,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            stream_bytes: 0,
             next_number: 0,
             is_closing: false,
             last_sent_at: None,
@@ -46,31 +55,77 @@ impl Sender {
 
     /// Writes the next datagram into `packet`; false when there is nothing to send.
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let Some(message) = self.waiting.pop_front() else { return false };
-        self.waiting_bytes -= u64::from(message.length_bytes);
+        if self.control.as_ref().is_some_and(|control| control.next_departure() > now) {
+            return false;
+        }
+        let Some(message) = self.next_message(now) else { return false };
         let header = Header { number: self.next_number, ..message };
         let zeros = header.length_bytes - HEADER_BYTES;
-        self.emitter.emit(Ecn::NotEct, &[&header.emit()], zeros, packet);
+        let has_more = self.has_more();
+        match &mut self.control {
+            Some(control) => {
+                let data = control.on_sent(now, header.length_bytes, has_more).emit();
+                self.emitter.emit(Ecn::NotEct, &[&data, &header.emit()], zeros, packet);
+            }
+            None => self.emitter.emit(Ecn::NotEct, &[&header.emit()], zeros, packet),
+        }
         self.next_number += 1;
         self.last_sent_at = Some(now);
         self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(message.length_bytes);
+        self.counters.bytes_sent += u64::from(header.length_bytes);
         true
+    }
+
+    fn next_message(&mut self, now: Time) -> Option<Header> {
+        if let Some(message) = self.waiting.pop_front() {
+            self.waiting_bytes -= u64::from(message.length_bytes);
+            return Some(message);
+        }
+        let bytes = self.stream_bytes.min(self.settings.segment_bytes.into());
+        self.stream_bytes -= bytes;
+        // The last of a stream is padded to a header.
+        let length_bytes = (bytes as u32).max(HEADER_BYTES);
+        (bytes > 0).then_some(Header { length_bytes, number: 0, written_at: now })
+    }
+
+    fn has_more(&self) -> bool {
+        !self.waiting.is_empty() || self.stream_bytes > 0
+    }
+
+    /// A datagram came back.
+    ///
+    /// # Errors
+    /// When it is no report, or none was to come.
+    pub fn handle_datagram(&mut self, now: Time, datagram: &Datagram<'_>) -> Result<(), Discard> {
+        let report = tfrc::wire::Report::parse(&datagram.payload);
+        let (control, report) = self.control.as_mut().zip(report).ok_or(Discard::BadDatagram)?;
+        control.handle_report(now, &report);
+        Ok(())
     }
 
     /// When [`Sender::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.completed_at().filter(|_| !self.has_lingered).map(|at| at + LINGER)
+        if self.has_lingered {
+            return None;
+        }
+        let control = self.control.as_ref();
+        let departure = control.filter(|_| self.has_more()).map(Control::next_departure);
+        let linger = self.completed_at().map(|at| at + LINGER);
+        let timer = control.and_then(Control::poll_timeout);
+        [departure, linger, timer].into_iter().flatten().min()
     }
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         self.has_lingered |= self.completed_at().is_some_and(|at| at + LINGER <= now);
+        if let Some(control) = &mut self.control {
+            control.handle_timeout(now);
+        }
     }
 
     /// When the last datagram of an application that has closed left.
     pub fn completed_at(&self) -> Option<Time> {
-        self.last_sent_at.filter(|_| self.is_closing && self.waiting.is_empty())
+        self.last_sent_at.filter(|_| self.is_closing && !self.has_more())
     }
 
     /// True when the last datagram has left and had time to arrive.
@@ -80,7 +135,24 @@ impl Sender {
 
     /// What it has sent.
     pub fn counters(&self) -> SenderCounters {
-        self.counters
+        let timeouts = self.control.as_ref().map_or(0, Control::timeouts);
+        SenderCounters { timeouts, ..self.counters }
+    }
+
+    /// Bytes that the receiver told of.
+    pub fn acked_bytes(&self) -> u64 {
+        self.control.as_ref().map_or(0, Control::acked_bytes)
+    }
+
+    /// Round-trip samples.
+    pub fn rtt_summary(&self) -> Summary {
+        self.control.as_ref().map_or_else(Summary::default, Control::rtt_summary)
+    }
+
+    /// A row of what the sender knows; `None` where it is told nothing.
+    pub fn record(&self, now: Time) -> Option<FlowRecord> {
+        let control = self.control.as_ref()?;
+        Some(control.record(now, self.settings.flow, self.next_number))
     }
 }
 
@@ -89,8 +161,10 @@ impl Stream for Sender {
         true
     }
 
-    fn write(&mut self, _content: Content) {
-        unreachable!("an application without messages was refused");
+    fn write(&mut self, content: Content) {
+        if !self.is_closing {
+            self.stream_bytes = self.stream_bytes.saturating_add(content.len());
+        }
     }
 
     fn write_message(&mut self, message: &Header) {
@@ -112,7 +186,7 @@ impl Stream for Sender {
     }
 
     fn unacked_bytes(&self) -> u64 {
-        self.waiting_bytes
+        self.waiting_bytes + self.stream_bytes
     }
 
     fn readable_bytes(&self) -> u64 {

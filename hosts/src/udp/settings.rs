@@ -1,5 +1,6 @@
 //! What a flow of datagrams comes to, from its configuration.
 
+use super::tfrc::TFRC;
 use super::wire::{MOST_PAYLOAD_BYTES, UDP_BYTES};
 use super::{Record, SENDERS};
 use crate::config::{FlowConfig, FlowError, by_name, check_flow, in_range};
@@ -22,6 +23,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The sender keeps to TFRC's rate, and the receiver reports.
+    pub(super) fn is_tfrc(&self) -> bool {
+        self.record.name == TFRC.name
+    }
+
     /// Fills in and checks a flow's configuration; what is TCP's in it is not looked at.
     ///
     /// # Errors

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_byte_by_byte() {
+    fn udp_datagram_byte_by_byte() {
         let mut packet = Packet::default();
         emitter().emit(Ecn::NotEct, &[b"ab", b"c"], 1, &mut packet);
         #[rustfmt::skip]

@@ -1,0 +1,51 @@
+//! TFRC, TCP-friendly rate control (RFC 5348): the sender paces its datagrams by TCP's throughput
+//! equation, from the rate of loss events that the receiver tells once a round trip.
+//!
+//! [`Control`] is the sender's half (section 4), [`Observer`] the receiver's (sections 5 and 6),
+//! [`LossHistory`] what that knows of losses, `wire` what the two tell each other. Segments are of
+//! the mean length sent, without headers. Rates are bytes a second in `f64`; only sums, products and
+//! square roots are taken of them, which every machine has alike.
+//!
+//! Not implemented are the optional parts: history discounting (5.5), pacing damped by the round trip
+//! (4.5), ECN, and taking a loss back when the datagram comes late.
+
+mod control;
+mod equation;
+mod loss_history;
+mod observer;
+pub(super) mod wire;
+
+pub(super) use control::Control;
+pub(super) use observer::Observer;
+
+use super::Record;
+use crate::cc::Class;
+
+/// The record.
+pub(super) const TFRC: Record = Record {
+    name: "tfrc",
+    title: "TFRC: datagrams paced by TCP's throughput equation",
+    reference: "RFC 5348",
+    class: Class::LossBased,
+    needs: &[],
+    parameters: &[],
+    not_implemented: &[
+        "history discounting (section 5.5, optional)",
+        "pacing damped by the round trip (section 4.5, optional)",
+        "congestion marks as losses",
+        "a loss taken back when the datagram comes late",
+    ],
+    header_bytes: wire::DATA_BYTES as u32,
+    needs_pace: false,
+};
+
+/// Where a datagram's length enters the mean.
+#[derive(Clone, Copy, Debug)]
+struct MeanSize(f64);
+
+impl MeanSize {
+    /// The newest datagram counts a tenth.
+    fn add(&mut self, bytes: u32) {
+        self.0 = 0.9 * self.0 + 0.1 * f64::from(bytes);
+    }
+}

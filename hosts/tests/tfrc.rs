@@ -1,0 +1,143 @@
+//! TFRC whole: both ends over a path, against RFC 5348's equation, ns-2.35 and TCP beside it.
+mod net;
+
+use narrows_common::record::FlowRecord;
+use narrows_common::{Duration, Time};
+use narrows_hosts::{FlowConfig, Recording};
+use narrows_traffic::{AppConfig, cbr};
+use net::{Net, Path, flow, secs};
+
+/// 20 of TFRC, 8 of UDP, 20 of IPv4: 1,000 bytes of IPv4 with a message of 952.
+const MESSAGE_BYTES: u32 = 952;
+
+fn tfrc(id: u32) -> FlowConfig {
+    FlowConfig {
+        segment_bytes: Some(MESSAGE_BYTES),
+        record: Recording::Ack,
+        ..flow(id, "tfrc", "none", "rfc", None)
+    }
+}
+
+fn path(rate_bps: u64, queue_packets: usize) -> Path {
+    Path { queue_packets, ..Path::clean(rate_bps, Duration::from_ms(50)) }
+}
+
+/// Datagrams that came between two times.
+fn came(net: &mut Net, from: f64, to: f64) -> u64 {
+    net.run_until(secs(from));
+    let before = net.hosts[1].flow_report(1).unwrap().received.segments_received;
+    net.run_until(secs(to));
+    net.hosts[1].flow_report(1).unwrap().received.segments_received - before
+}
+
+fn rows(net: &mut Net) -> Vec<FlowRecord> {
+    core::mem::take(net.hosts[0].flow_records())
+}
+
+/// What section 3.1 divides by, with t_RTO as so many round trips.
+fn denominator(p: f64, timeout_round_trips: f64) -> f64 {
+    let slow = 3.0 * (3.0 * p / 8.0).sqrt() * p * (1.0 + 32.0 * p * p);
+    (2.0 * p / 3.0).sqrt() + timeout_round_trips * slow
+}
+
+/// One datagram of each N is lost, each loss an event: p = 1/N. 100 Mb/s and 50 ms: a round trip is
+/// 100 ms, 80 us for the datagram and 6.4 us for the report of 80 bytes. ns-2 (`ns2/tfrc.tcl`, `mbps
+/// 100 queue 1000 lose_every N`) takes t_RTO from TCP's estimator in ticks of 100 ms, here 3 R, where
+/// RFC 5348 has 4 R: its counts are the same equation's.
+#[test]
+fn tfrc_keeps_to_the_equation_at_a_known_loss_rate_and_so_does_ns2s() {
+    for (every, of_ns2) in [(20, 3812), (100, 11346), (400, 24008)] {
+        let mut net = Net::new(path(100_000_000, 1_000), 1);
+        net.dropper = Box::new(move |from, number, _| from == 0 && number % every == every - 1);
+        net.open(&tfrc(1));
+        let ours = came(&mut net, 20.0, 120.0) as f64;
+        let p = 1.0 / every as f64;
+        let expected = |timeout, rtt| 100.0 * (1.0 - p) / (rtt * denominator(p, timeout));
+        assert!((ours / expected(4.0, 0.100_086_4) - 1.0).abs() < 1e-3, "{every}: {ours}");
+        // Its datagrams have 1,032 bytes, its reports 40.
+        assert!((f64::from(of_ns2) / expected(3.0, 0.100_085_8) - 1.0).abs() < 1e-3, "{every}");
+    }
+}
+
+/// ns-2 (`mbps 2 queue 20`, `mbps 8 queue 50`) brings 24,160 and 96,523 of 1,032 bytes over in the
+/// 100 s: 99.7 % and 99.6 % of what the line carries.
+#[test]
+fn tfrc_fills_a_saturated_link_as_ns2s_does() {
+    for (mbps, queue, of_ns2) in [(2, 20, 24_160.0), (8, 50, 96_523.0)] {
+        let mut net = Net::new(path(mbps * 1_000_000, queue - 1), 1);
+        net.open(&tfrc(1));
+        let ours = came(&mut net, 20.0, 120.0) as f64 * 1_000.0;
+        assert!((ours / (of_ns2 * 1_032.0) - 1.0).abs() < 0.005, "{mbps} Mb/s: {ours}");
+    }
+}
+
+/// The first report says when a round trip is known: 4 x 952 bytes in it (section 4.2), once as much
+/// again after another (section 4.3), never more than twice what came.
+#[test]
+fn tfrc_begins_with_four_segments_and_doubles_them() {
+    let mut net = Net::new(path(100_000_000, 1_000), 1);
+    net.open(&tfrc(1));
+    net.run_until(secs(1.0));
+    let rows = rows(&mut net);
+    let window = |row: &FlowRecord| (row.cwnd_bytes as f64 / 952.0).round() as u64;
+    assert_eq!([window(&rows[0]), window(&rows[1])], [4, 8]);
+    assert_eq!(rows[0].srtt, rows[0].rtt);
+    for pair in rows.windows(2) {
+        assert!(pair[1].cwnd_bytes <= 2 * pair[0].cwnd_bytes + 10, "{pair:?}");
+        assert!(pair[1].at > pair[0].at);
+    }
+    assert!(window(rows.last().unwrap()) > 64, "{:?}", rows.last());
+}
+
+/// From 10 s on nothing comes back. The no-feedback timer is 4 R, then twice a segment's time; the
+/// rate halves each time (section 4.4) until a segment leaves each 64 s.
+#[test]
+fn tfrc_halves_its_rate_when_no_report_comes() {
+    let mut net = Net::new(path(8_000_000, 50), 1);
+    net.dropper = Box::new(|_, _, _| false);
+    net.open(&tfrc(1));
+    net.run_until(secs(10.0));
+    net.dropper = Box::new(|from, _, _| from == 1);
+    let sent = |net: &Net| net.hosts[0].flow_report(1).unwrap().sent;
+    net.run_until(secs(60.0));
+    let (early, timeouts) = (sent(&net).segments_sent, sent(&net).timeouts);
+    assert!(timeouts >= 8, "{timeouts}");
+    net.run_until(secs(460.0));
+    // 1,000 segments a second before; one each 64 s at the least now.
+    let late = sent(&net).segments_sent - early;
+    assert!((5..=30).contains(&late), "{late}");
+}
+
+#[test]
+fn tfrc_and_tcp_share_a_link_within_a_factor_of_two() {
+    // ns-2 (`mbps 2 queue 20 tcp 1`): 9,145 and 14,772 from 20 s on.
+    let mut net = Net::new(path(2_000_000, 19), 1);
+    net.open(&tfrc(1));
+    let tcp = flow(2, "reno", "sack", "ns2", None);
+    net.open(&FlowConfig { window_bytes: Some(1_000_000), start: secs(0.1), ..tcp });
+    net.run_until(secs(20.0));
+    let acked = |net: &Net| net.hosts[0].flow_report(2).unwrap().acked_bytes / 1_000;
+    let before = acked(&net);
+    let ours = came(&mut net, 20.0, 120.0);
+    let theirs = acked(&net) - before;
+    assert!(ours < 2 * theirs && theirs < 2 * ours, "{ours} and {theirs}");
+    assert!(ours + theirs > 24_000, "{ours} and {theirs} of 25,000");
+}
+
+/// 100 messages a second on a link for ten times as many: each leaves when it is written once the rate
+/// is there, and the flow comes to its end.
+#[test]
+fn tfrc_carries_messages_with_a_pace_of_their_own() {
+    let mut net = Net::new(path(8_000_000, 50), 1);
+    let rate_bps = 952 * 8 * 100;
+    let app = cbr::Config { rate_bps, size_bytes: 952, random: false, messages: Some(1_000) };
+    net.open(&FlowConfig { app: AppConfig::Cbr(app), ..tfrc(1) });
+    net.run_while(secs(100.0), |net| !net.is_complete());
+    let sent = net.hosts[0].flow_report(1).unwrap();
+    assert_eq!(sent.completed_at, Some(Time::ZERO + Duration::from_ms(9_990)));
+    let records = net.hosts[1].message_records();
+    assert_eq!(records.len(), 1_000);
+    let late = records.iter().skip(500).map(|record| record.read_at.since(record.written_at));
+    // 50 ms and 1 ms on the line.
+    assert_eq!(late.max(), Some(Duration::from_ms(51)));
+}
