@@ -1,27 +1,103 @@
-//! A packet: real bytes in front, and a length that stands for the zero bytes behind them.
+//! A packet: real bytes in front, and behind them what need not be copied to go on: bytes that
+//! stay where a device put them, and a length that stands for zero bytes.
+
+use core::any::Any;
+use core::fmt;
+
+/// Bytes that stay where they are while their packet goes its way.
+pub trait Payload: fmt::Debug + Send + Sync {
+    /// The bytes.
+    fn bytes(&self) -> &[u8];
+    /// Takes the first `count` off; there are as many.
+    fn cut_front(&mut self, count: usize);
+    /// Keeps the first `len`; there are as many.
+    fn truncate(&mut self, len: usize);
+    /// For who lent it and takes it back.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl Payload for Vec<u8> {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+
+    fn cut_front(&mut self, count: usize) {
+        self.drain(..count);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.truncate(len);
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl PartialEq for dyn Payload {
+    fn eq(&self, other: &dyn Payload) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for dyn Payload {}
 
 /// A packet on a wire, from the Ethernet header on, without the frame check sequence.
 ///
 /// Simulated bulk data is zeros; `data` holds the bytes that matter (all headers, a payload's
 /// stamp) and `zeros` counts those that don't, so a 1,500-byte segment moves as some 80 bytes.
-/// Where all bytes are real, `zeros` is 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Of a packet that a device received `payload` is what is still in the device's memory; `zeros`
+/// is 0 then.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The packet's first bytes.
     pub data: Vec<u8>,
+    /// Those that follow.
+    pub payload: Option<Box<dyn Payload>>,
     /// How many zero bytes follow them.
     pub zeros: u32,
+    /// Whether the device that received it found its IPv4 and TCP checksums right.
+    pub is_checked: bool,
 }
 
 impl Packet {
     /// A packet of real bytes only.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        Packet { data: bytes.to_vec(), zeros: 0 }
+        Packet { data: bytes.to_vec(), ..Packet::default() }
     }
 
     /// The length on the wire in bytes, Ethernet header included, check sequence not.
     pub fn len(&self) -> usize {
-        self.data.len() + self.zeros as usize
+        self.data.len() + self.payload().len() + self.zeros as usize
+    }
+
+    /// The bytes between `data` and the zeros.
+    pub fn payload(&self) -> &[u8] {
+        self.payload.as_deref().map_or(&[], Payload::bytes)
+    }
+
+    /// Makes the first `count` bytes part of `data`; there are as many.
+    pub fn materialise(&mut self, count: usize) {
+        let missing = count.saturating_sub(self.data.len());
+        if let Some(payload) = &mut self.payload {
+            let taken = missing.min(payload.bytes().len());
+            self.data.extend_from_slice(&payload.bytes()[..taken]);
+            payload.cut_front(taken);
+        }
+        if let Some(missing) = count.checked_sub(self.data.len()) {
+            self.data.resize(count, 0);
+            self.zeros -= missing as u32;
+        }
+    }
+
+    /// Adds the first `len` bytes of another packet, or all when there are no more, to this one,
+    /// which is empty.
+    pub fn copy_front(&mut self, of: &Packet, len: usize) {
+        let part = |bytes: &'_ [u8], before: usize| bytes.len().min(len.saturating_sub(before));
+        self.data.extend_from_slice(&of.data[..part(&of.data, 0)]);
+        let payload = of.payload();
+        self.data.extend_from_slice(&payload[..part(payload, of.data.len())]);
+        self.zeros = of.zeros.min(len.saturating_sub(self.data.len()) as u32);
     }
 
     /// True when there is not a byte in it.
@@ -32,24 +108,37 @@ impl Packet {
     /// Empties it and keeps its memory.
     pub fn clear(&mut self) {
         self.data.clear();
+        self.payload = None;
         self.zeros = 0;
+        self.is_checked = false;
     }
 
     /// Cuts it to `len` bytes; no effect when it is no longer than that.
     pub fn truncate(&mut self, len: usize) {
-        if len <= self.data.len() {
-            self.data.truncate(len);
-            self.zeros = 0;
-        } else {
-            self.zeros = self.zeros.min((len - self.data.len()) as u32);
+        let mut left = len.saturating_sub(self.data.len());
+        self.data.truncate(len);
+        if let Some(payload) = &mut self.payload {
+            let kept = left.min(payload.bytes().len());
+            payload.truncate(kept);
+            left -= kept;
         }
+        self.zeros = self.zeros.min(left as u32);
     }
 
     /// All its bytes, the zeros written out.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = self.data.clone();
+        let mut bytes = [&self.data, self.payload()].concat();
         bytes.resize(self.len(), 0);
         bytes
+    }
+}
+
+impl Clone for Packet {
+    /// A packet with a payload of its own, in `data`.
+    fn clone(&self) -> Self {
+        let mut copy = Packet::default();
+        copy.copy_front(self, self.len());
+        copy
     }
 }
 
@@ -62,7 +151,9 @@ pub struct PacketPool {
 impl PacketPool {
     /// An empty packet.
     pub fn take(&mut self) -> Packet {
-        self.free.pop().unwrap_or_else(|| Packet { data: Vec::with_capacity(192), zeros: 0 })
+        self.free
+            .pop()
+            .unwrap_or_else(|| Packet { data: Vec::with_capacity(192), ..Packet::default() })
     }
 
     /// Takes a packet back.
@@ -76,14 +167,42 @@ impl PacketPool {
 mod tests {
     use super::*;
 
+    const BYTES: [u8; 8] = [1, 2, 3, 4, 5, 6, 0, 0];
+
+    /// [`BYTES`] in all three ways of keeping them.
+    fn packet() -> Packet {
+        let payload: Option<Box<dyn Payload>> = Some(Box::new(vec![4, 5, 6]));
+        Packet { data: vec![1, 2, 3], payload, zeros: 2, is_checked: true }
+    }
+
     #[test]
-    fn truncates_in_the_zeros_and_in_the_data() {
-        let mut packet = Packet { data: vec![1, 2, 3], zeros: 5 };
-        packet.truncate(9);
-        assert_eq!(packet.len(), 8);
-        packet.truncate(4);
-        assert_eq!(packet.to_bytes(), [1, 2, 3, 0]);
-        packet.truncate(2);
-        assert_eq!(packet.to_bytes(), [1, 2]);
+    fn every_front_of_a_packet_is_the_front_of_its_bytes() {
+        assert_eq!(packet().to_bytes(), BYTES);
+        for len in 0..10 {
+            let front = &BYTES[..len.min(8)];
+            let mut cut = packet();
+            cut.truncate(len);
+            assert_eq!((cut.to_bytes().as_slice(), cut.len()), (front, front.len()));
+            let mut copy = Packet::default();
+            copy.copy_front(&packet(), len);
+            assert_eq!((copy.to_bytes().as_slice(), copy.payload), (front, None));
+        }
+    }
+
+    #[test]
+    fn bytes_that_become_real_are_no_others() {
+        for count in 0..=8 {
+            let mut packet = packet();
+            packet.materialise(count);
+            assert_eq!((packet.data.as_slice(), packet.len()), (&BYTES[..count.max(3)], 8));
+            assert_eq!(packet.to_bytes(), BYTES);
+        }
+    }
+
+    #[test]
+    fn a_packet_that_was_given_back_has_no_payload() {
+        let mut pool = PacketPool::default();
+        pool.give(packet());
+        assert_eq!(pool.take(), Packet::default());
     }
 }

@@ -69,7 +69,7 @@ proptest! {
         net.run_until(secs(0.5));
         let count = garbage.len() as u64;
         for data in garbage {
-            net.hosts[1].handle_packet(secs(1.0), &Packet { data, zeros: 0 });
+            net.hosts[1].handle_packet(secs(1.0), &Packet { data, ..Packet::default() });
         }
         let counted: u64 = net.hosts[1].discards().map(|(_, n)| n).sum();
         prop_assert_eq!(counted, count);

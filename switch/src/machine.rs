@@ -269,14 +269,6 @@ impl Machine {
         self.set(to.next, self.get(from.next));
     }
 
-    /// Makes sure that the packet's first `count` bytes are real ones.
-    pub(crate) fn materialise(packet: &mut Packet, count: usize) {
-        if let Some(missing) = count.checked_sub(packet.data.len()) {
-            packet.data.resize(count, 0);
-            packet.zeros -= missing as u32;
-        }
-    }
-
     /// The parser takes a header off the packet; the error's code when it can't.
     #[inline]
     pub(crate) fn extract(
@@ -308,7 +300,7 @@ impl Machine {
             *length = length.saturating_sub(bytes);
         }
         let end = cursor + total;
-        Machine::materialise(packet, end);
+        packet.materialise(end);
         let bytes = &packet.data[cursor..end];
         let varbit_bytes = total - header.fixed_bytes as usize;
         if header.has_varbit {
@@ -348,7 +340,7 @@ impl Machine {
             return Err(program.errors.packet_too_short);
         }
         let end = cursor + (bits / 8) as usize;
-        Machine::materialise(packet, end);
+        packet.materialise(end);
         self.set(internal::PAYLOAD, end as u64);
         self.set(internal::MOVED, 1);
         // No header holds what was skipped, so it leaves with none.
@@ -370,7 +362,7 @@ impl Machine {
         if end > packet.len() {
             return Err(program.errors.packet_too_short);
         }
-        Machine::materialise(packet, end);
+        packet.materialise(end);
         let bytes = &packet.data[cursor..end];
         bits::read_bits(&mut self.slots, d, bytes, u32::from(offset), u32::from(width));
         Ok(())

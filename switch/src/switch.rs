@@ -394,10 +394,10 @@ impl Switch {
         self.packets.pop().unwrap_or_default()
     }
 
-    pub(crate) fn copy(&mut self, packet: &Packet) -> Packet {
+    /// A copy of a packet's first `len` bytes.
+    pub(crate) fn copy(&mut self, packet: &Packet, len: usize) -> Packet {
         let mut copy = self.take_packet();
-        copy.data.extend_from_slice(&packet.data);
-        copy.zeros = packet.zeros;
+        copy.copy_front(packet, len);
         copy
     }
 

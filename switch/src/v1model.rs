@@ -241,7 +241,7 @@ impl Switch {
         let end = self.program.packet_end as usize;
         let saved = self.machine.slots[..end].to_vec();
         let port = self.machine.get(self.program.standard.ingress_port.slot);
-        let mut copy = self.copy(packet);
+        let mut copy = self.copy(packet, packet.len());
         self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
         self.machine.put(self.program.standard.ingress_port, port);
         run(&self.program, &mut self.machine, &mut copy, self.program.parser);
@@ -251,25 +251,26 @@ impl Switch {
         }
         self.machine.put(self.program.standard.instance_type, instance::INGRESS_CLONE);
         self.machine.slots[architecture::ALL].fill(0);
-        self.cut(&mut copy, session.truncate_bytes);
+        let len = self.cut(&copy, session.truncate_bytes);
         for replica in &session.replicas {
             self.machine.put(self.program.standard.egress_rid, u64::from(replica.rid));
-            let copy = self.copy(&copy);
+            let copy = self.copy(&copy, len);
             self.enqueue(at, u64::from(replica.port), copy, flow, 0);
         }
         self.recycle(copy);
         self.machine.slots[..end].copy_from_slice(&saved);
     }
 
-    /// Cuts a copy whose headers are parsed, so that its frame has `limit` bytes at most.
-    fn cut(&mut self, packet: &mut Packet, limit: Option<u32>) {
-        let Some(limit) = limit else { return };
+    /// How much of a packet whose headers are parsed a copy has whose frame is to have `limit`
+    /// bytes at most.
+    fn cut(&mut self, packet: &Packet, limit: Option<u32>) -> usize {
+        let Some(limit) = limit else { return packet.len() };
         let length = self.machine.get(internal::LENGTH);
         let excess = length.saturating_sub(u64::from(limit));
         let payload = packet.len() as u64 - self.machine.get(internal::PAYLOAD);
         let excess = excess.min(payload);
-        packet.truncate(packet.len() - excess as usize);
         self.machine.set(internal::LENGTH, length - excess);
+        packet.len() - excess as usize
     }
 
     fn multicast(&mut self, at: Time, packet: &Packet, group: u64, flow: u32) {
@@ -280,7 +281,7 @@ impl Switch {
         let rid = self.program.standard.egress_rid;
         for replica in replicas.iter() {
             self.machine.put(rid, u64::from(replica.rid));
-            let copy = self.copy(packet);
+            let copy = self.copy(packet, packet.len());
             self.enqueue(at, u64::from(replica.port), copy, flow, 0);
         }
     }
@@ -432,8 +433,8 @@ impl Switch {
             };
             put(standard.instance_type, instance::EGRESS_CLONE);
             put(standard.egress_rid, u64::from(replica.rid));
-            let mut copy = self.copy(packet);
-            self.cut(&mut copy, session.truncate_bytes);
+            let len = self.cut(packet, session.truncate_bytes);
+            let copy = self.copy(packet, len);
             let frame_bytes = self.machine.get(internal::LENGTH);
             carried[internal::LENGTH as usize] = frame_bytes;
             self.machine.set(internal::LENGTH, length);

@@ -85,6 +85,18 @@ fn ethernet_padding_is_not_payload() {
     assert!(parse(&packet).unwrap().payload.is_empty());
 }
 
+/// Of a time to live and a payload only the sums tell that they are wrong.
+#[test]
+fn a_device_that_has_checked_the_sums_is_believed() {
+    for at in [22, 66] {
+        let mut packet = data_segment(b"stamp", 100);
+        packet.data[at] ^= 1;
+        assert!(parse(&packet).is_err());
+        packet.is_checked = true;
+        assert!(parse(&packet).is_ok());
+    }
+}
+
 #[test]
 fn each_fault_has_its_reason() {
     let damaged = |at: usize, byte: u8| {
@@ -107,7 +119,7 @@ fn each_fault_has_its_reason() {
 proptest! {
     #[test]
     fn random_bytes_never_panic(data in prop::collection::vec(any::<u8>(), 0..120), zeros in 0u32..2000) {
-        let _ = parse(&Packet { data, zeros });
+        let _ = parse(&Packet { data, zeros, ..Packet::default() });
     }
 
     /// A single flipped bit behind the Ethernet header is always noticed.

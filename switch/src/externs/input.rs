@@ -84,11 +84,12 @@ pub(crate) fn calculate(
         collect(program, input, slots, packet, buffer);
     }
     if !calculation.payload {
-        return calculation.algorithm.digest(buffer.bytes(), &[], 0);
+        return calculation.algorithm.digest(&[buffer.bytes()], 0);
     }
     let start = slots[crate::op::internal::PAYLOAD as usize] as usize;
     let tail = packet.data.get(start..).unwrap_or(&[]);
-    calculation.algorithm.digest(buffer.bytes(), tail, packet.zeros as usize)
+    let parts = [buffer.bytes(), tail, packet.payload()];
+    calculation.algorithm.digest(&parts, packet.zeros as usize)
 }
 
 fn collect(

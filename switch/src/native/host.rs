@@ -108,7 +108,7 @@ extern "C" fn need(host: &mut Host<'_>, end: u64) -> u64 {
         host.machine.set(internal::PARSER_ERROR, host.program.errors.packet_too_short);
         return 1;
     }
-    Machine::materialise(host.packet, end as usize);
+    host.packet.materialise(end as usize);
     host.refresh();
     0
 }

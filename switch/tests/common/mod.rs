@@ -162,5 +162,5 @@ pub fn frame(length: usize, sequence: u32) -> Vec<u8> {
 pub fn packet(length: usize, sequence: u32) -> Packet {
     let mut bytes = frame(length, sequence);
     bytes.truncate(54);
-    Packet { zeros: (length - 54) as u32, data: bytes }
+    Packet { zeros: (length - 54) as u32, data: bytes, ..Packet::default() }
 }

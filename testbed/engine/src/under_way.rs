@@ -195,12 +195,12 @@ mod tests {
                     if !list.is_empty() {
                         let (at, pipe, number) = list.remove(0);
                         now = at;
-                        let packet = Packet { data: vec![], zeros: number };
+                        let packet = Packet { zeros: number, ..Packet::default() };
                         prop_assert_eq!(under_way.poll_receive(at), Some((at, pipe, packet)));
                     }
                 } else {
                     let at = Time::from_ps(now.as_ps() + ahead);
-                    under_way.send(pipe, at, Packet { data: vec![], zeros: number as u32 });
+                    under_way.send(pipe, at, Packet { zeros: number as u32, ..Packet::default() });
                     list.push((at, pipe, number as u32));
                 }
             }
