@@ -30,4 +30,5 @@ fn main() {
         println!("cargo::rustc-link-lib={name}");
     }
     println!("cargo::rustc-cfg=has_dpdk");
+    println!("cargo::metadata=found=yes");
 }

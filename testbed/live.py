@@ -46,14 +46,18 @@ class Live:
     ) -> None:
         self._log = log
         setup = dpdk.setup_by(options, [device for _, device, _ in live_ports])
+        if not 1 <= options.workers <= len(live_ports):
+            what = f"expected 1 to {len(live_ports)}, a port each"
+            raise InputError("--workers", [Problem(str(options.workers), what)])
         try:
-            self._live = engine().Live(switch, live_ports, setup.as_text())
+            self._live = engine().Live(switch, live_ports, setup.as_text(), options.workers)
         except engine().DeviceError as error:
             raise InputError("--port", [Problem("", str(error))]) from None
         if not setup.hugepages and not options.no_huge:
             log.info("no hugepages; they make it faster: %s", dpdk.more_hugepages(setup.memory_mib))
-        for number, device, _ in live_ports:
-            log.info("port %d: %s", number, device)
+        for (number, device, _), is_stamped in zip(live_ports, self._live.stamps(), strict=True):
+            clock = "the device" if is_stamped else "software"
+            log.info("port %d: %s, arrivals stamped by %s", number, device, clock)
 
     def serve(self, service: Any, stop: threading.Event) -> None:
         """Until `stop` is set. Raises `RuntimeError` when the data path ends by itself."""
@@ -78,7 +82,7 @@ class Live:
                     "%s: rate off by %+.4f %% at most over %d busy seconds",
                     wire["name"], 100 * rate["worst"], rate["windows"],
                 )  # fmt: skip
-            for key in ("not_sent", "without_memory", "missed"):
+            for key in ("not_sent", "without_memory", "missed", "copied", "link_downs"):
                 if wire[key]:
                     self._log.info("%s: %s %d", wire["name"], key.replace("_", " "), wire[key])
         polls = instrument["polls"]

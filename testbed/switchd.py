@@ -27,6 +27,8 @@ POLL_S = 0.02
 POLL_PACKETS = 32
 DEFAULT_QUEUE = {"packets": 64}
 """bmv2's."""
+GRACE_S = 1.0
+"""For controllers' calls to end."""
 REASONS = {
     "dropped_ingress": "by the program's ingress",
     "dropped_egress": "by the program's egress",
@@ -56,6 +58,10 @@ def add_command(commands: Any) -> None:
         help="a live port by its network interface; with --use-files a port whose "
         "NAME_in.pcap is read and NAME_out.pcap is written")  # fmt: skip
     dpdk.add_options(add)
+    add(
+        "--workers", type=int, default=1, metavar="N",
+        help="cores that the live ports are dealt out to (1); the first has the program too",
+    )  # fmt: skip
     add("--use-files", type=float, metavar="SECONDS",
         help="interfaces are pcap files; packets begin after this many seconds")  # fmt: skip
     add("--after-controller", action="store_true",
@@ -139,7 +145,8 @@ def run(options: argparse.Namespace) -> int:
         if not options.exit_at_end:
             daemon.serve_on()
     finally:
-        server.stop(grace=1.0).wait()
+        # Where the machine is busy gRPC has been seen to miss the end of a call.
+        server.stop(grace=GRACE_S).wait(3 * GRACE_S)
         if running is not None:
             running.stop()
         daemon.summarise()

@@ -56,7 +56,7 @@ pub struct Packet {
     pub payload: Option<Box<dyn Payload>>,
     /// How many zero bytes follow them.
     pub zeros: u32,
-    /// Whether the device that received it found its IPv4 and TCP checksums right.
+    /// Whether the device that received it found its checksums right.
     pub is_checked: bool,
 }
 

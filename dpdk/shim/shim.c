@@ -22,9 +22,13 @@
 #include <rte_lcore.h>
 #include <rte_log.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
 #include <rte_ring.h>
 #include <rte_version.h>
+
+/* Receive offloads, as src/port.rs has them. */
+enum { CHECKSUMS = 1, STAMPS = 2 };
 
 static int failure(int code)
 {
@@ -128,6 +132,12 @@ unsigned int nrw_pool_available(const struct rte_mempool *pool)
 	return rte_mempool_avail_count(pool);
 }
 
+/* The same without the mbufs in threads' caches, which takes no time. */
+unsigned int nrw_pool_stock(const struct rte_mempool *pool)
+{
+	return rte_mempool_get_ops(pool->ops_index)->get_count(pool);
+}
+
 struct rte_mbuf *nrw_mbuf_alloc(struct rte_mempool *pool)
 {
 	return rte_pktmbuf_alloc(pool);
@@ -206,8 +216,14 @@ int nrw_ring_pair(const char *const names[2], unsigned int packets, uint16_t por
 	return 0;
 }
 
-int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptors)
+static int stamp_at = -1;
+static uint64_t stamp_flag;
+
+/* `offloads`, CHECKSUMS and STAMPS, are asked for; those are left that the device has. */
+int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptors,
+		    unsigned int *offloads)
 {
+	const uint64_t checksums = RTE_ETH_RX_OFFLOAD_CHECKSUM;
 	struct rte_eth_conf conf;
 	struct rte_eth_dev_info info;
 	uint16_t rx = descriptors, tx = descriptors;
@@ -216,6 +232,16 @@ int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptor
 	memset(&conf, 0, sizeof(conf));
 	if ((code = rte_eth_dev_info_get(port, &info)) != 0)
 		return code;
+	if (~info.rx_offload_capa & checksums)
+		*offloads &= ~CHECKSUMS;
+	if (~info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP ||
+	    (*offloads & STAMPS &&
+	     rte_mbuf_dyn_rx_timestamp_register(&stamp_at, &stamp_flag) != 0))
+		*offloads &= ~STAMPS;
+	if (*offloads & CHECKSUMS)
+		conf.rxmode.offloads |= checksums;
+	if (*offloads & STAMPS)
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	if ((code = rte_eth_dev_configure(port, 1, 1, &conf)) != 0)
 		return code;
@@ -238,6 +264,28 @@ int nrw_port_start(uint16_t port)
 	/* Whoever sends frames to another address wants them through: a switch is promiscuous. */
 	code = rte_eth_promiscuous_enable(port);
 	return code == -ENOTSUP ? 0 : code;
+}
+
+/* Whether the device found both checksums of an mbuf right. */
+int nrw_mbuf_is_checked(const struct rte_mbuf *mbuf)
+{
+	const uint64_t mask = RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK;
+
+	return (mbuf->ol_flags & mask) == (RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD);
+}
+
+/* When the device received it, on the clock that nrw_port_clock reads; 0 where it does not say. */
+int nrw_mbuf_stamp(const struct rte_mbuf *mbuf, uint64_t *ticks)
+{
+	if (stamp_at < 0 || !(mbuf->ol_flags & stamp_flag))
+		return 0;
+	*ticks = *RTE_MBUF_DYNFIELD(mbuf, stamp_at, const rte_mbuf_timestamp_t *);
+	return 1;
+}
+
+int nrw_port_clock(uint16_t port, uint64_t *ticks)
+{
+	return rte_eth_read_clock(port, ticks);
 }
 
 int nrw_port_set_link(uint16_t port, int up)

@@ -115,8 +115,12 @@ impl Clock {
 
     /// The time now.
     pub fn now(&mut self) -> Time {
+        self.at(ticks())
+    }
+
+    fn at(&mut self, ticks: u64) -> Time {
         // A counter that was set back, as on another machine after a migration, stands still.
-        let since = ticks().checked_sub(self.begin_ticks);
+        let since = ticks.checked_sub(self.begin_ticks);
         let ps = since.map_or(0, |ticks| ((u128::from(ticks) * self.factor) >> SHIFT) as u64);
         let now = Time::from_ps(ps);
         if now < self.last {
@@ -135,7 +139,46 @@ impl Clock {
     /// By how many parts in a million the clock's seconds are too long (above zero) or too short,
     /// over the time since the frequency was measured.
     pub fn error_ppm(&self) -> f64 {
-        let now = Pair::read().factor_since(self.begin_pair);
+        self.error_at(Pair::read())
+    }
+
+    fn error_at(&self, now: Pair) -> f64 {
+        let now = now.factor_since(self.begin_pair);
         (self.factor as f64 / now as f64 - 1.0) * 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A counter of 1 GHz, read as it was when both clocks agreed.
+    fn clock() -> Clock {
+        let begin_pair = Pair { ticks: 0, raw_ns: 0 };
+        let last = Time::ZERO;
+        Clock { begin_ticks: 0, factor: 1000 << SHIFT, last, steps_back: 0, begin_pair }
+    }
+
+    #[test]
+    fn a_counter_that_was_set_back_stands_still_and_is_counted() {
+        let mut clock = clock();
+        assert_eq!(clock.at(5_000), Time::from_ps(5_000_000));
+        assert_eq!(clock.at(4_000), Time::from_ps(5_000_000));
+        assert_eq!(clock.steps_back(), 1);
+        assert_eq!(clock.at(5_001), Time::from_ps(5_001_000));
+        clock.begin_ticks = 10_000;
+        assert_eq!(clock.at(9_000), Time::from_ps(5_001_000), "before the clock's beginning");
+        assert_eq!(clock.steps_back(), 2);
+    }
+
+    /// After 10 s of the system's clock the counter has jumped ahead by 1 s, so that its seconds
+    /// seem a tenth too long: such a run is void.
+    #[test]
+    fn a_counter_that_jumped_ahead_is_an_error_of_its_rate() {
+        let late = Pair { ticks: 11_000_000_000, raw_ns: 10_000_000_000 };
+        let error_ppm = clock().error_at(late);
+        assert!((error_ppm - 100_000.0).abs() < 1e-3, "{error_ppm}");
+        let exact = Pair { ticks: 10_000_000_000, raw_ns: 10_000_000_000 };
+        assert_eq!(clock().error_at(exact), 0.0);
     }
 }

@@ -40,7 +40,7 @@ impl IdleKind {
 }
 
 /// A loop's waiting.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Idle {
     kind: IdleKind,
     slept_at: Time,

@@ -1,18 +1,27 @@
 //! Packets' memory: [`Mempool`] and [`Mbuf`].
 
+use core::any::Any;
 use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::ffi::CString;
 
+use narrows_common::Payload;
+
 use crate::eal::Eal;
 use crate::error::{Error, reason};
 use crate::sys::{self, RawMbuf, RawPool};
 
+/// A pool with fewer free mbufs than one in so many is short of them.
+const RESERVE: u32 = 4;
+
 /// A store of mbufs; stays for as long as the process.
 #[derive(Clone, Copy)]
-pub struct Mempool(NonNull<RawPool>);
+pub struct Mempool {
+    pool: NonNull<RawPool>,
+    count: u32,
+}
 
 // SAFETY: rte_mempool may be used from any thread; its fields are read through DPDK only.
 unsafe impl Send for Mempool {}
@@ -32,7 +41,7 @@ impl Mempool {
         // SAFETY: EAL runs; DPDK copies the name.
         let code = unsafe { sys::nrw_pool_create(name.as_ptr(), count, data_bytes, &mut pool) };
         match NonNull::new(pool) {
-            Some(pool) if code == 0 => Ok(Mempool(pool)),
+            Some(pool) if code == 0 => Ok(Mempool { pool, count }),
             _ => Err(Error::Memory { count, data_bytes, reason: reason(code) }),
         }
     }
@@ -40,17 +49,24 @@ impl Mempool {
     /// An empty mbuf; `None` when the pool is exhausted.
     pub fn alloc(&self) -> Option<Mbuf> {
         // SAFETY: the pool exists.
-        NonNull::new(unsafe { sys::nrw_mbuf_alloc(self.0.as_ptr()) }).map(Mbuf)
+        NonNull::new(unsafe { sys::nrw_mbuf_alloc(self.pool.as_ptr()) }).map(Mbuf)
     }
 
     /// Mbufs that are free.
     pub fn available(&self) -> u32 {
         // SAFETY: the pool exists.
-        unsafe { sys::nrw_pool_available(self.0.as_ptr()) }
+        unsafe { sys::nrw_pool_available(self.pool.as_ptr()) }
+    }
+
+    /// Whether packets that wait should give their mbufs back, so that ports can receive: fewer
+    /// than a quarter are left, those that threads keep for themselves aside.
+    pub fn is_short(&self) -> bool {
+        // SAFETY: the pool exists.
+        unsafe { sys::nrw_pool_stock(self.pool.as_ptr()) < self.count / RESERVE }
     }
 
     pub(crate) fn as_ptr(self) -> *mut RawPool {
-        self.0.as_ptr()
+        self.pool.as_ptr()
     }
 }
 
@@ -80,6 +96,24 @@ impl Mbuf {
         }
     }
 
+    /// Whether the device found its checksums right ([`Offloads::checksums`]).
+    ///
+    /// [`Offloads::checksums`]: crate::Offloads::checksums
+    pub fn is_checked(&self) -> bool {
+        // SAFETY: the mbuf is ours.
+        unsafe { sys::nrw_mbuf_is_checked(self.0.as_ptr()) != 0 }
+    }
+
+    /// When the device received it, in ticks of [`Port::device_clock`].
+    ///
+    /// [`Port::device_clock`]: crate::Port::device_clock
+    pub fn stamp(&self) -> Option<u64> {
+        let mut ticks = 0;
+        // SAFETY: the mbuf is ours.
+        let is_stamped = unsafe { sys::nrw_mbuf_stamp(self.0.as_ptr(), &mut ticks) };
+        (is_stamped != 0).then_some(ticks)
+    }
+
     /// Makes it `length` bytes long by moving its end, and gives its bytes; those that are new
     /// have any value. `None`, and no change, when there is no room.
     pub fn resize(&mut self, length: usize) -> Option<&mut [u8]> {
@@ -105,6 +139,26 @@ impl Mbuf {
     /// Gives it up without freeing it.
     pub(crate) fn forget(self) {
         let _ = ManuallyDrop::new(self);
+    }
+}
+
+/// A packet's end may stay in the mbuf that it came in.
+impl Payload for Mbuf {
+    fn bytes(&self) -> &[u8] {
+        self.data()
+    }
+
+    fn cut_front(&mut self, count: usize) {
+        let kept = self.data().len() - count;
+        self.resize_front(kept).expect("a shorter mbuf has room");
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.resize(len).expect("a shorter mbuf has room");
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }
 

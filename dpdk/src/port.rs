@@ -31,6 +31,28 @@ pub struct PortCounts {
     pub without_memory: u64,
 }
 
+/// What a device does for its port when it receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offloads {
+    /// It verifies the checksums of IPv4, TCP and UDP.
+    pub checksums: bool,
+    /// It notes when each packet came.
+    pub stamps: bool,
+}
+
+impl Offloads {
+    const CHECKSUMS: u32 = 1;
+    const STAMPS: u32 = 2;
+
+    fn to_bits(self) -> u32 {
+        u32::from(self.checksums) * Self::CHECKSUMS + u32::from(self.stamps) * Self::STAMPS
+    }
+
+    fn from_bits(bits: u32) -> Self {
+        Offloads { checksums: bits & Self::CHECKSUMS != 0, stamps: bits & Self::STAMPS != 0 }
+    }
+}
+
 /// A started port with one receive and one transmit queue, promiscuous. Dropping it closes it.
 ///
 /// A memif's client does not start before its server is there, and stays down when its server has
@@ -39,6 +61,7 @@ pub struct PortCounts {
 pub struct Port {
     id: u16,
     device: String,
+    offloads: Offloads,
     is_started: bool,
     /// How often it was down since it was up.
     looks_down: u32,
@@ -47,11 +70,12 @@ pub struct Port {
 }
 
 impl Port {
-    /// Opens the device and starts it, receiving into mbufs of `pool`.
+    /// Opens the device and starts it, receiving into mbufs of `pool`. It is to do what is
+    /// `wanted` of it, as far as it can ([`Port::offloads`]).
     ///
     /// # Errors
     /// When no driver knows the string, or the device refuses.
-    pub fn open(_: Eal, device: &str, pool: Mempool) -> Result<Port, Error> {
+    pub fn open(_: Eal, device: &str, pool: Mempool, wanted: Offloads) -> Result<Port, Error> {
         let name = device.split(',').next().unwrap_or(device).to_owned();
         let text = |text: &str| CString::new(text).map_err(|_| Error::Text(text.to_owned()));
         let (device_text, name_text) = (text(device)?, text(&name)?);
@@ -70,8 +94,12 @@ impl Port {
         if code < 0 {
             return Err(refused(device, code));
         }
-        Port { id, device: device.to_owned(), is_started: false, looks_down: 0, broken: 0 }
-            .set_up(pool)
+        Port::of(id, device, wanted).set_up(pool)
+    }
+
+    fn of(id: u16, device: &str, offloads: Offloads) -> Port {
+        let device = device.to_owned();
+        Port { id, device, offloads, is_started: false, looks_down: 0, broken: 0 }
     }
 
     /// Two ports joined by rings in this process: what one sends, the other receives.
@@ -91,19 +119,17 @@ impl Port {
         if code < 0 {
             return Err(refused(&device, code));
         }
-        let [a, b] = ids.map(|id| {
-            Port { id, device: device.clone(), is_started: false, looks_down: 0, broken: 0 }
-                .set_up(pool)
-        });
+        let [a, b] = ids.map(|id| Port::of(id, &device, Offloads::default()).set_up(pool));
         Ok([a?, b?])
     }
 
     fn set_up(mut self, pool: Mempool) -> Result<Port, Error> {
+        let mut offloads = self.offloads.to_bits();
         // SAFETY: the port exists and belongs to this value.
-        let code = match unsafe { sys::nrw_port_set_up(self.id, pool.as_ptr(), DESCRIPTORS) } {
-            0 => self.start(),
-            code => code,
-        };
+        let code =
+            unsafe { sys::nrw_port_set_up(self.id, pool.as_ptr(), DESCRIPTORS, &mut offloads) };
+        self.offloads = Offloads::from_bits(offloads);
+        let code = if code == 0 { self.start() } else { code };
         if self.is_started || (code != 0 && self.is_client()) {
             return Ok(self);
         }
@@ -126,6 +152,18 @@ impl Port {
     /// Its device string.
     pub fn device(&self) -> &str {
         &self.device
+    }
+
+    /// What the device does for it.
+    pub fn offloads(&self) -> Offloads {
+        self.offloads
+    }
+
+    /// What the device's clock shows, by which it stamps; `None` where it has none.
+    pub fn device_clock(&self) -> Option<u64> {
+        let mut ticks = 0;
+        // SAFETY: the port exists.
+        (unsafe { sys::nrw_port_clock(self.id, &mut ticks) } == 0).then_some(ticks)
     }
 
     /// Adds what has come in, a burst at most. Returns how many packets that is.

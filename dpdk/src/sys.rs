@@ -48,6 +48,7 @@ shim! {
         name: *const c_char, count: c_uint, data_bytes: c_uint, pool: *mut *mut RawPool
     ) -> c_int;
     fn nrw_pool_available(pool: *const RawPool) -> c_uint;
+    fn nrw_pool_stock(pool: *const RawPool) -> c_uint;
     fn nrw_mbuf_alloc(pool: *mut RawPool) -> *mut RawMbuf;
     fn nrw_mbuf_free(mbuf: *mut RawMbuf);
     fn nrw_mbuf_data(mbuf: *mut RawMbuf, length: *mut u32) -> *mut u8;
@@ -56,7 +57,12 @@ shim! {
     fn nrw_device_probe(device: *const c_char) -> c_int;
     fn nrw_device_port(name: *const c_char, port: *mut u16) -> c_int;
     fn nrw_ring_pair(names: *const *const c_char, packets: c_uint, ports: *mut u16) -> c_int;
-    fn nrw_port_set_up(port: u16, pool: *mut RawPool, descriptors: u16) -> c_int;
+    fn nrw_mbuf_is_checked(mbuf: *const RawMbuf) -> c_int;
+    fn nrw_mbuf_stamp(mbuf: *const RawMbuf, ticks: *mut u64) -> c_int;
+    fn nrw_port_set_up(
+        port: u16, pool: *mut RawPool, descriptors: u16, offloads: *mut c_uint
+    ) -> c_int;
+    fn nrw_port_clock(port: u16, ticks: *mut u64) -> c_int;
     fn nrw_port_start(port: u16) -> c_int;
     fn nrw_port_set_link(port: u16, up: c_int) -> c_int;
     fn nrw_port_close(port: u16);

@@ -1,7 +1,9 @@
 //! DPDK on memory and vdevs that any machine has; needs libdpdk, no hugepages and no privileges.
 
 use narrows_common::Duration;
-use narrows_dpdk::{Clock, Eal, EalConfig, Error, Mbuf, Mempool, Port};
+use narrows_dpdk::{Clock, Eal, EalConfig, Error, Mbuf, Mempool, Offloads, Port};
+
+const ALL: Offloads = Offloads { checksums: true, stamps: true };
 
 fn eal() -> Eal {
     Eal::start(&EalConfig::default()).unwrap_or_else(|error| panic!("{error}"))
@@ -77,10 +79,11 @@ fn memif_joins_two_ports_by_their_device_strings() {
     let eal = eal();
     let pool = Mempool::new(eal, 8191, 2048).unwrap();
     let socket = format!("socket=narrows-test-{}", std::process::id());
-    let mut server =
-        Port::open(eal, &format!("net_memif0,role=server,id=0,{socket}"), pool).unwrap();
-    let mut client =
-        Port::open(eal, &format!("net_memif1,role=client,id=0,{socket}"), pool).unwrap();
+    let [mut server, mut client] = ["0,role=server", "1,role=client"].map(|end| {
+        let device = format!("net_memif{end},id=0,{socket}");
+        Port::open(eal, &device, pool, ALL).unwrap()
+    });
+    assert_eq!(server.offloads(), Offloads::default(), "shared memory checks and stamps nothing");
     let up = (0..1000).any(|_| {
         std::thread::sleep(core::time::Duration::from_millis(2));
         server.is_up() && client.is_up()
@@ -96,7 +99,7 @@ fn a_memifs_client_without_its_server_is_open_and_down() {
     let eal = eal();
     let pool = Mempool::new(eal, 1023, 2048).unwrap();
     let device = format!("net_memif5,role=client,id=0,socket=narrows-none-{}", std::process::id());
-    let mut client = Port::open(eal, &device, pool).unwrap();
+    let mut client = Port::open(eal, &device, pool, ALL).unwrap();
     assert!(!client.look() && !client.is_up());
     let mut packets = vec![filled(&pool, &[1])];
     assert_eq!((client.receive(&mut vec![]), client.transmit(&mut packets)), (0, 0));
@@ -109,10 +112,10 @@ fn a_device_that_is_not_there_is_named_with_the_drivers_reason() {
     let eal = eal();
     let pool = Mempool::new(eal, 63, 2048).unwrap();
     for device in ["net_fish0", "net_af_packet9,iface=narrows-none", "net_memif7,role=fish", ""] {
-        let text = Port::open(eal, device, pool).unwrap_err().to_string();
+        let text = Port::open(eal, device, pool, ALL).unwrap_err().to_string();
         assert!(text.starts_with(&format!("device '{device}': ")), "{text}");
     }
-    assert!(matches!(Port::open(eal, "a\0b", pool), Err(Error::Text(_))));
+    assert!(matches!(Port::open(eal, "a\0b", pool, ALL), Err(Error::Text(_))));
 }
 
 #[test]

@@ -13,7 +13,9 @@ use std::time::{Duration as Wait, Instant};
 
 use common::{OUT, flow, frame, port, routes};
 use narrows_common::Duration;
-use narrows_dpdk::{AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Port};
+use narrows_dpdk::{
+    AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Offloads, Port,
+};
 use narrows_switch::{QueueLimit, TimestampUnit};
 use narrows_testbed::controlled::{Config, Controlled};
 use narrows_testbed::realtime::{Path, SwitchNode, Wire};
@@ -163,7 +165,8 @@ fn main() {
             [near, input, output, far]
         }
         [_, _, _, _] => {
-            std::array::from_fn(|n| Port::open(eal, &devices[n], pool).expect("a port"))
+            let none = Offloads::default();
+            std::array::from_fn(|n| Port::open(eal, &devices[n], pool, none).expect("a port"))
         }
         _ => panic!("expected four devices: NEAR IN OUT FAR"),
     };

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration as Wait;
 
 use narrows_common::Time;
-use narrows_dpdk::{Clock, Port};
+use narrows_dpdk::{Clock, Offloads, Port};
 use pyo3::prelude::*;
 
 use crate::python::concluded;
@@ -46,7 +46,7 @@ pub(crate) fn generate<'py>(
         thread::scope(|scope| {
             let path = scope.spawn(|| {
                 let (eal, pool) = setup.start()?;
-                let port = Port::open(eal, device, pool)?;
+                let port = Port::open(eal, device, pool, Offloads::default())?;
                 let wire = Wire::new("port".to_owned(), port, pool);
                 let mut path = Path::new(Clock::start(eal), setup.idle(), vec![wire]);
                 wait_for_links(&mut path, &state)?;

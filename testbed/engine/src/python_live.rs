@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 use std::time::{Duration as Wait, Instant};
 
 use narrows_common::{Duration, Time};
-use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start};
+use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Offloads, Port, Start};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,7 +19,9 @@ use crate::controlled::Controlled;
 use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
 use crate::python_sockets::PySockets;
 use crate::python_switch::{Command, PySwitch};
-use crate::realtime::{self, Devices, Instrument, Path, RealTime, SwitchNode, Verdict, Wire};
+use crate::realtime::{
+    self, Devices, Instrument, Path, RealTime, Relay, SwitchNode, Verdict, Wire, link,
+};
 use crate::{EngineError, Progress};
 
 create_exception!(_engine, DeviceError, PyRuntimeError, "DPDK or one of its devices refused.");
@@ -211,22 +213,27 @@ pub(crate) struct PyLive {
     switch: Py<PySwitch>,
     stop: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<Ended>>>,
+    /// Whether the device stamps what comes, port by port.
+    stamps: Vec<bool>,
 }
 
 #[pymethods]
 impl PyLive {
-    /// `ports`: number, device string and the cable's delay in picoseconds of each. Raises
-    /// DeviceError, naming the device.
+    /// `ports`: number, device string and the cable's delay in picoseconds of each; every
+    /// `workers`th is a thread's own. Raises DeviceError, naming the device.
     #[new]
+    #[pyo3(signature = (switch, ports, setup_json, workers=1))]
     fn new(
         py: Python<'_>,
         switch: Py<PySwitch>,
         ports: Vec<(u16, String, u64)>,
         setup_json: &str,
+        workers: usize,
     ) -> PyResult<Self> {
         let setup = Setup::read(setup_json)?;
         let refused = |error: narrows_dpdk::Error| DeviceError::new_err(error.to_string());
-        let path = py.detach(|| open(&setup, &ports)).map_err(refused)?;
+        let (eal, wires) = py.detach(|| open(&setup, &ports)).map_err(refused)?;
+        let stamps = wires.iter().map(|wire| wire.offloads().stamps).collect();
         let (sender, commands) = sync_channel(COMMANDS);
         let Some(controlled) = switch.get().place().send_away(sender) else {
             return Err(DeviceError::new_err("the switch is on a data path already"));
@@ -237,11 +244,17 @@ impl PyLive {
         let stop = Arc::new(AtomicBool::new(false));
         let thread = {
             let stop = stop.clone();
+            let cores = move || Cores::share(eal, setup.idle(), wires, workers.max(1));
             thread::Builder::new()
                 .name("data path".to_owned())
-                .spawn(move || run(path, node, &commands, &stop))?
+                .spawn(move || run(cores(), node, &commands, &stop))?
         };
-        Ok(PyLive { switch, stop, thread: Mutex::new(Some(thread)) })
+        Ok(PyLive { switch, stop, thread: Mutex::new(Some(thread)), stamps })
+    }
+
+    /// Of each port, whether its device stamps packets with the instant of their arrival.
+    fn stamps(&self) -> Vec<bool> {
+        self.stamps.clone()
     }
 
     /// True until `stop`, or until the data path has ended by itself, which is a bug.
@@ -263,36 +276,81 @@ impl PyLive {
     }
 }
 
-fn open(setup: &Setup, ports: &[(u16, String, u64)]) -> Result<(Eal, Path), narrows_dpdk::Error> {
+fn open(
+    setup: &Setup,
+    ports: &[(u16, String, u64)],
+) -> Result<(Eal, Vec<Wire>), narrows_dpdk::Error> {
     let (eal, pool) = setup.start()?;
     let wires = ports.iter().map(|(number, device, _)| {
-        let port = Port::open(eal, device, pool)?;
+        let wanted = Offloads { stamps: true, ..Offloads::default() };
+        let port = Port::open(eal, device, pool, wanted)?;
         Ok(Wire::new(format!("port {number}"), port, pool))
     });
-    let wires = wires.collect::<Result<Vec<Wire>, narrows_dpdk::Error>>()?;
-    Ok((eal, Path::new(Clock::start(eal), setup.idle(), wires)))
+    Ok((eal, wires.collect::<Result<_, narrows_dpdk::Error>>()?))
 }
 
-/// The data path's thread: commands between turns, never a lock.
+/// A switch's paths, one a core.
+struct Cores {
+    eal: Eal,
+    /// The one that has the switch.
+    first: Path,
+    others: Vec<(Path, Relay)>,
+}
+
+impl Cores {
+    /// Shares the wires out, one to each core in turn.
+    fn share(eal: Eal, idle: Idle, wires: Vec<Wire>, cores: usize) -> Cores {
+        let clock = Clock::start(eal);
+        let mut shares: Vec<Vec<Wire>> = (0..cores).map(|_| vec![]).collect();
+        for (number, wire) in wires.into_iter().enumerate() {
+            shares[number % cores].push(wire);
+        }
+        let mut shares = shares.into_iter();
+        let path = |wires| Path::new(clock.clone(), idle.clone(), wires);
+        let first = path(shares.next().unwrap_or_default());
+        let (links, relays): (Vec<_>, Vec<_>) = (1..cores).map(|_| link()).unzip();
+        let others = shares.map(path).zip(relays).collect();
+        Cores { eal, first: first.with_links(links), others }
+    }
+}
+
+/// The data path's threads: commands between turns, never a lock.
 fn run(
-    (eal, mut path): (Eal, Path),
+    cores: Cores,
     mut node: SwitchNode,
     commands: &Receiver<Command>,
     stop: &AtomicBool,
 ) -> Ended {
-    path.begin(eal, None);
-    while !stop.load(Ordering::Relaxed) {
+    let Cores { eal, first: mut path, others } = cores;
+    let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
+    thread::scope(|scope| {
+        let relay = |(mut path, mut relay): (Path, Relay)| {
+            move || {
+                path.begin(eal, Some(start));
+                while !stop.load(Ordering::Relaxed) {
+                    path.turn(&mut relay);
+                }
+                path.instrument()
+            }
+        };
+        let others: Vec<_> = others.into_iter().map(|other| scope.spawn(relay(other))).collect();
+        let has_ended = |other: &ScopedJoinHandle<'_, Instrument>| other.is_finished();
+        while !stop.load(Ordering::Relaxed) && !others.iter().any(has_ended) {
+            while let Ok(command) = commands.try_recv() {
+                command(node.controlled());
+            }
+            path.turn(&mut node);
+        }
+        // What was asked before the end is answered.
         while let Ok(command) = commands.try_recv() {
             command(node.controlled());
         }
-        path.turn(&mut node);
-    }
-    // What was asked before the end is answered.
-    while let Ok(command) = commands.try_recv() {
-        command(node.controlled());
-    }
-    let instrument = path.instrument();
-    (node.into_controlled(), instrument)
+        let others = others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let instrument = Instrument::joined(path.instrument(), others.collect());
+        (node.into_controlled(), instrument)
+    })
 }
 
 impl Drop for PyLive {

@@ -114,6 +114,22 @@ pub struct RateSummary {
     pub worst: f64,
 }
 
+/// Who does what a device may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doer {
+    /// The device.
+    Device,
+    /// The loop or the engine.
+    Software,
+}
+
+impl Doer {
+    pub(crate) fn of(is_device: bool) -> Self {
+        if is_device { Doer::Device } else { Doer::Software }
+    }
+}
+
 /// What one wire did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WireSummary {
@@ -131,6 +147,12 @@ pub struct WireSummary {
     pub without_memory: u64,
     /// Packets that found the receive ring full, or came in broken.
     pub missed: u64,
+    /// Packets that were copied since mbufs were short; nothing was lost.
+    pub copied: u64,
+    /// Whose clock says when packets came.
+    pub arrivals_by: Doer,
+    /// Who verifies the checksums of packets for hosts.
+    pub checksums_by: Doer,
     /// How often its link went down.
     pub link_downs: u64,
     /// How late packets left, in microseconds.
@@ -197,6 +219,24 @@ pub struct Instrument {
 }
 
 impl Instrument {
+    /// Of all cores of a data path, whose wires were dealt out one by one.
+    pub fn joined(first: Instrument, others: Vec<Instrument>) -> Instrument {
+        let mut whole = Instrument { wires: vec![], ..first.clone() };
+        let mut shares = vec![first.wires.into_iter()];
+        for Instrument { polls, clock_steps_back, wires, .. } in others {
+            whole.polls.count += polls.count;
+            whole.polls.gap_p99_us = whole.polls.gap_p99_us.max(polls.gap_p99_us);
+            whole.polls.gap_max_us = whole.polls.gap_max_us.max(polls.gap_max_us);
+            whole.clock_steps_back += clock_steps_back;
+            shares.push(wires.into_iter());
+        }
+        while let Some(wire) = shares[0].next() {
+            whole.wires.push(wire);
+            whole.wires.extend(shares[1..].iter_mut().filter_map(Iterator::next));
+        }
+        whole
+    }
+
     /// What it was off by more than a run's limits allow, in words.
     pub fn excesses(&self, limits: &Limits) -> Vec<String> {
         let us = |span: Duration| span.as_ps() as f64 / 1e6;
@@ -283,6 +323,50 @@ mod tests {
         assert!((found.p50 - 2.0).abs() < 0.02, "{found:?}");
     }
 
+    fn wire(name: &str, p99: f64, missed: u64, worst: f64) -> WireSummary {
+        WireSummary {
+            name: name.to_owned(),
+            device: String::new(),
+            sent: 0,
+            received: 0,
+            not_sent: 1,
+            without_memory: 1,
+            missed,
+            copied: 0,
+            arrivals_by: Doer::Software,
+            checksums_by: Doer::Software,
+            link_downs: 0,
+            departure_error_us: LatenessSummary { p99, ..LatenessSummary::default() },
+            rate_error: Some(RateSummary { windows: 1, mean: 0.0, worst }),
+        }
+    }
+
+    fn measured(
+        gap_max_us: f64,
+        clock_error_ppm: f64,
+        clock_steps_back: u64,
+        wires: Vec<WireSummary>,
+    ) -> Instrument {
+        let polls = PollSummary { gap_max_us, ..PollSummary::default() };
+        Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires }
+    }
+
+    /// Five ports dealt out to three cores.
+    #[test]
+    fn the_cores_of_a_path_are_one_instrument_with_its_wires_in_order() {
+        let core = |gap_max_us, steps_back, names: &[&str]| {
+            let wires = names.iter().map(|name| wire(name, 0.0, 0, 0.0)).collect();
+            measured(gap_max_us, 7.0, steps_back, wires)
+        };
+        let first = core(3.0, 1, &["0", "3"]);
+        let others = vec![core(9.0, 0, &["1", "4"]), core(5.0, 2, &["2"])];
+        let whole = Instrument::joined(first, others);
+        let names: Vec<&str> = whole.wires.iter().map(|wire| wire.name.as_str()).collect();
+        assert_eq!(names, ["0", "1", "2", "3", "4"]);
+        assert_eq!((whole.polls.gap_max_us, whole.clock_steps_back), (9.0, 3));
+        assert_eq!(whole.clock_error_ppm, 7.0);
+    }
+
     #[test]
     fn every_excess_is_named_and_the_limit_itself_is_none() {
         let limits = Limits {
@@ -291,29 +375,9 @@ mod tests {
             poll_gap_ps: Duration::from_ms(10),
             lost_packets: 3,
         };
-        let late = |p99| LatenessSummary { p99, ..LatenessSummary::default() };
-        let wire = |p99, missed, worst| WireSummary {
-            name: "port 2".to_owned(),
-            device: String::new(),
-            sent: 0,
-            received: 0,
-            not_sent: 1,
-            without_memory: 1,
-            missed,
-            link_downs: 0,
-            departure_error_us: late(p99),
-            rate_error: Some(RateSummary { windows: 1, mean: 0.0, worst }),
-        };
-        let measured = |gap_max_us, clock_error_ppm, clock_steps_back, wire| Instrument {
-            clock: "tsc",
-            clock_error_ppm,
-            clock_steps_back,
-            polls: PollSummary { gap_max_us, ..PollSummary::default() },
-            wires: vec![wire],
-        };
-        let good = measured(10_000.0, -100.0, 0, wire(200.0, 1, -0.01));
+        let good = measured(10_000.0, -100.0, 0, vec![wire("port 2", 200.0, 1, -0.01)]);
         assert_eq!(good.excesses(&limits), Vec::<String>::new());
-        let bad = measured(10_001.0, -101.0, 2, wire(201.0, 2, -0.02));
+        let bad = measured(10_001.0, -101.0, 2, vec![wire("port 2", 201.0, 2, -0.02)]);
         assert_eq!(
             bad.excesses(&limits),
             [

@@ -11,8 +11,10 @@
 //! clock ─▶ handle_timeout(now)┘                       └─▶ ...
 //! ```
 
+mod device_clock;
 mod generator;
 mod instrument;
+mod link;
 mod outbound;
 mod path;
 mod switch;
@@ -22,7 +24,8 @@ mod world;
 use narrows_common::{Packet, Time};
 
 pub use generator::{Generated, Generator, Stream, generate};
-pub use instrument::{Instrument, PollSummary, WireSummary};
+pub use instrument::{Doer, Instrument, PollSummary, WireSummary};
+pub use link::{Link, Relay, link};
 pub use outbound::Devices;
 pub(crate) use outbound::Outbound;
 pub use path::Path;

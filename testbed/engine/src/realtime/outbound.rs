@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Duration, Packet, Time};
-use narrows_dpdk::{Eal, Mempool, Port};
+use narrows_dpdk::{Eal, Mempool, Offloads, Port};
 use narrows_switch::Transmit;
 
 use super::{Departure, Wire};
@@ -141,7 +141,9 @@ impl Outbound {
             }
             for (end, device) in cable.iter().zip(named) {
                 if let Some(device) = device {
-                    ports.push((end, Port::open(eal, device, pool)?));
+                    let checksums = matches!(end.at, WireEnd::Group { .. });
+                    let wanted = Offloads { checksums, stamps: true };
+                    ports.push((end, Port::open(eal, device, pool, wanted)?));
                 }
             }
             let opened = ports.into_iter();
@@ -162,7 +164,9 @@ impl Outbound {
             let name = &planned.config.name;
             let Some(device) = sockets.device(name) else { continue };
             let wire = Some(wires.len());
-            wires.push(Wire::new(name.clone(), Port::open(eal, &device, pool)?, pool));
+            let wanted = Offloads { stamps: true, ..Offloads::default() };
+            let port = Port::open(eal, &device, pool, wanted)?;
+            wires.push(Wire::new(name.clone(), port, pool));
             self.at_host[host] = wire;
             self.by_wire.push(self.ends.len());
             self.ends.push(CableEnd { name: name.clone(), at: WireEnd::Host(host), wire });

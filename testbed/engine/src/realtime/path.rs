@@ -1,10 +1,12 @@
-//! The data path: one loop over ports and clock, run to completion on one thread.
+//! The data path: one loop over ports and clock, run to completion on one thread, which may have
+//! links to others with more ports ([`super::link()`]).
 
-use narrows_common::{Duration, Packet, Time};
+use narrows_common::{Duration, Time};
 use narrows_dpdk::{BURST, Clock, Eal, Idle, Mbuf, Start};
 
 use super::Node;
 use super::instrument::{Instrument, Polls};
+use super::link::{Arrival, Link};
 use super::wire::Wire;
 
 /// How often links are looked after.
@@ -16,8 +18,12 @@ pub struct Path {
     clock: Clock,
     idle: Idle,
     wires: Vec<Wire>,
+    links: Vec<Link>,
     polls: Polls,
     received: Vec<Mbuf>,
+    arrived: Vec<Arrival>,
+    /// The latest time that the node was told.
+    told: Time,
     /// When links are looked after again.
     look_at: Time,
 }
@@ -25,8 +31,30 @@ pub struct Path {
 impl Path {
     /// A path over `wires`; its time begins with [`Path::begin`].
     pub fn new(clock: Clock, idle: Idle, wires: Vec<Wire>) -> Self {
-        let (polls, received) = (Polls::new(), Vec::with_capacity(BURST));
-        Path { clock, idle, wires, polls, received, look_at: Time::ZERO }
+        Path {
+            clock,
+            idle,
+            wires,
+            links: vec![],
+            polls: Polls::new(),
+            received: Vec::with_capacity(BURST),
+            arrived: vec![],
+            told: Time::ZERO,
+            look_at: Time::ZERO,
+        }
+    }
+
+    /// The same path with other cores' ports behind `links`: its own wires' numbers are multiples
+    /// of the number of cores, those of the `k`th link begin with `k`, from 1.
+    #[must_use]
+    pub fn with_links(mut self, links: Vec<Link>) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// Its own wires.
+    pub fn wires(&self) -> &[Wire] {
+        &self.wires
     }
 
     /// Looks after the wires' links; a wire whose link is down: its other end is not there.
@@ -63,16 +91,28 @@ impl Path {
         if now >= self.look_at {
             self.look_at = now + LOOK;
             self.look();
+            self.wires.iter_mut().for_each(|wire| wire.read_device_clock(&mut self.clock));
         }
         let mut is_idle = true;
         if !node.is_paused() {
-            for wire in 0..self.wires.len() {
-                is_idle &= self.receive(node, wire) == 0;
+            self.receive(node);
+            is_idle = self.arrived.is_empty();
+            for Arrival { at, wire, packet } in self.arrived.drain(..) {
+                // What was found late can't change what was done before.
+                self.told = self.told.max(at);
+                node.handle_packet(self.told, wire, packet);
             }
-            node.handle_timeout(self.clock.now());
+            self.told = self.clock.now();
+            node.handle_timeout(self.told);
         }
-        while let Some(departure) = node.poll_transmit() {
-            self.wires[departure.wire].send(departure);
+        let cores = self.links.len() + 1;
+        while let Some(mut departure) = node.poll_transmit() {
+            let core = departure.wire % cores;
+            departure.wire /= cores;
+            match core {
+                0 => self.wires[departure.wire].send(departure),
+                _ => self.links[core - 1].send(departure),
+            }
         }
         for wire in &mut self.wires {
             is_idle &= wire.transmit_due(&mut self.clock, node) == 0;
@@ -88,18 +128,27 @@ impl Path {
         self.clock.now()
     }
 
-    fn receive(&mut self, node: &mut impl Node, wire: usize) -> usize {
-        let count = self.wires[wire].receive(&mut self.received);
-        if count == 0 {
-            return 0;
+    /// Takes in what has come, in the order of its instants.
+    fn receive(&mut self, node: &mut impl Node) {
+        let cores = self.links.len() + 1;
+        for (number, wire) in self.wires.iter_mut().enumerate() {
+            if wire.receive(&mut self.received) == 0 {
+                continue;
+            }
+            let (now, is_short) = (self.clock.now(), wire.is_short());
+            for mbuf in self.received.drain(..) {
+                let mut packet = node.take_packet();
+                let at = wire.unpack(now, mbuf, is_short, &mut packet);
+                self.arrived.push(Arrival { at, wire: number * cores, packet });
+            }
         }
-        let now = self.clock.now();
-        for mbuf in self.received.drain(..) {
-            let mut packet: Packet = node.take_packet();
-            packet.data.extend_from_slice(mbuf.data());
-            node.handle_packet(now, wire, packet);
+        for (link, core) in self.links.iter().zip(1..) {
+            let theirs = link.receive();
+            let numbered =
+                |arrival: Arrival| Arrival { wire: arrival.wire * cores + core, ..arrival };
+            self.arrived.extend(theirs.map(numbered));
         }
-        count
+        self.arrived.sort_by_key(|arrival| arrival.at);
     }
 
     /// The path's error so far.

@@ -2,14 +2,22 @@
 
 use std::collections::VecDeque;
 
-use narrows_common::{Duration, Packet, Time};
-use narrows_dpdk::{BURST, Clock, Mbuf, Mempool, Port};
+use narrows_common::{Duration, Packet, Payload, Time};
+use narrows_dpdk::{BURST, Clock, Mbuf, Mempool, Offloads, Port};
 
-use super::instrument::{Lateness, RateMeter, WireSummary};
+use super::device_clock::DeviceClock;
+use super::instrument::{Doer, Lateness, RateMeter, WireSummary};
 use super::{Departure, Node};
 
 /// A device that has not taken a packet for so long loses it, as a cable that was unplugged.
 const GIVE_UP: Duration = Duration::from_ms(10);
+
+/// Bytes of a packet that an engine gets to itself: the headers, and what a program reads of the
+/// rest most of the time.
+const HEAD_BYTES: usize = 128;
+/// A packet up to this long is copied whole: that costs less than to keep its mbuf (Linux's
+/// drivers have as much as their `rx_copybreak`).
+const COPY_BYTES: usize = 256;
 
 /// A port and what is under way to it.
 #[derive(Debug)]
@@ -17,6 +25,7 @@ pub struct Wire {
     name: String,
     port: Port,
     pool: Mempool,
+    device_clock: DeviceClock,
     /// In the order of their instants.
     waiting: VecDeque<Departure>,
     /// Written out and due; `due` has an element for each.
@@ -28,6 +37,7 @@ pub struct Wire {
     received: u64,
     not_sent: u64,
     without_memory: u64,
+    copied: u64,
     was_up: bool,
     link_downs: u64,
 }
@@ -46,6 +56,7 @@ impl Wire {
             name,
             port,
             pool,
+            device_clock: DeviceClock::default(),
             waiting: VecDeque::new(),
             packets: Vec::with_capacity(BURST),
             due: VecDeque::with_capacity(BURST),
@@ -55,6 +66,7 @@ impl Wire {
             received: 0,
             not_sent: 0,
             without_memory: 0,
+            copied: 0,
             was_up: false,
             link_downs: 0,
         }
@@ -70,12 +82,35 @@ impl Wire {
         self.port.device()
     }
 
+    /// What its device does for it.
+    pub fn offloads(&self) -> Offloads {
+        self.port.offloads()
+    }
+
     /// Looks after its device's link ([`Port::look`]); whether it is up.
     pub fn look(&mut self) -> bool {
         let is_up = self.port.look();
         self.link_downs += u64::from(self.was_up && !is_up);
         self.was_up = is_up;
         is_up
+    }
+
+    /// Reads the device's clock, where it stamps packets; now and then.
+    pub(crate) fn read_device_clock(&mut self, clock: &mut Clock) {
+        if !self.offloads().stamps {
+            return;
+        }
+        let before = clock.now();
+        if let Some(ticks) = self.port.device_clock() {
+            let took = clock.now().since(before);
+            self.device_clock.read(ticks, before + Duration::from_ps(took.as_ps() / 2));
+        }
+    }
+
+    /// When a packet came that is found at `now`.
+    fn arrival(&self, mbuf: &Mbuf, now: Time) -> Time {
+        let stamp = if self.offloads().stamps { mbuf.stamp() } else { None };
+        stamp.and_then(|ticks| self.device_clock.time_of(ticks)).map_or(now, |at| at.min(now))
     }
 
     /// A packet is to leave at its instant.
@@ -102,15 +137,43 @@ impl Wire {
         count
     }
 
+    /// Whether mbufs are short ([`Mempool::is_short`]).
+    pub(crate) fn is_short(&self) -> bool {
+        self.pool.is_short()
+    }
+
+    /// What was found at `now` becomes `packet`, which is empty. The end of a long packet stays in
+    /// its mbuf until it leaves, as long as there are mbufs to spare. Returns when it came.
+    pub(crate) fn unpack(
+        &mut self,
+        now: Time,
+        mut mbuf: Mbuf,
+        is_short: bool,
+        packet: &mut Packet,
+    ) -> Time {
+        let at = self.arrival(&mbuf, now);
+        packet.is_checked = self.offloads().checksums && mbuf.is_checked();
+        let bytes = mbuf.data();
+        if is_short || bytes.len() <= COPY_BYTES {
+            self.copied += u64::from(bytes.len() > COPY_BYTES);
+            packet.data.extend_from_slice(bytes);
+        } else {
+            packet.data.extend_from_slice(&bytes[..HEAD_BYTES]);
+            mbuf.cut_front(HEAD_BYTES);
+            packet.payload = Some(Box::new(mbuf));
+        }
+        at
+    }
+
     /// Hands the device what is due, a burst at most. Returns how many packets left.
     pub(crate) fn transmit_due(&mut self, clock: &mut Clock, node: &mut impl Node) -> usize {
         let now = clock.now();
         while self.due.len() < BURST
             && self.waiting.front().is_some_and(|departure| departure.at <= now)
         {
-            let Departure { start, end, at, packet, .. } =
+            let Departure { start, end, at, mut packet, .. } =
                 self.waiting.pop_front().expect("looked at above");
-            match self.written(&packet) {
+            match self.packed(&mut packet) {
                 Some(mbuf) => {
                     self.packets.push(mbuf);
                     self.due.push_back(Due { start, end, at });
@@ -136,12 +199,26 @@ impl Wire {
         sent
     }
 
-    /// A packet in the device's memory, its zeros written out.
-    fn written(&self, packet: &Packet) -> Option<Mbuf> {
+    /// A packet in the device's memory: before its payload where there is room, otherwise written
+    /// out.
+    fn packed(&self, packet: &mut Packet) -> Option<Mbuf> {
+        if packet.zeros == 0
+            && let Some(payload) = packet.payload.take()
+        {
+            let mut mbuf = *payload.into_any().downcast::<Mbuf>().expect("a path lends mbufs");
+            let whole = packet.data.len() + mbuf.data().len();
+            if let Some(bytes) = mbuf.resize_front(whole) {
+                bytes[..packet.data.len()].copy_from_slice(&packet.data);
+                return Some(mbuf);
+            }
+            packet.payload = Some(Box::new(mbuf));
+        }
         let mut mbuf = self.pool.alloc()?;
         let bytes = mbuf.resize(packet.len())?;
-        let (data, zeros) = bytes.split_at_mut(packet.data.len());
+        let (data, rest) = bytes.split_at_mut(packet.data.len());
         data.copy_from_slice(&packet.data);
+        let (payload, zeros) = rest.split_at_mut(packet.payload().len());
+        payload.copy_from_slice(packet.payload());
         zeros.fill(0);
         Some(mbuf)
     }
@@ -156,6 +233,9 @@ impl Wire {
             not_sent: self.not_sent,
             without_memory: self.without_memory + counts.without_memory,
             missed: counts.missed + counts.errors,
+            copied: self.copied,
+            arrivals_by: Doer::of(self.offloads().stamps),
+            checksums_by: Doer::of(self.offloads().checksums),
             link_downs: self.link_downs,
             departure_error_us: self.lateness.summary(),
             rate_error: self.rate.summary(),

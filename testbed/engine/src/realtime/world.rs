@@ -31,8 +31,13 @@ impl WorldNode<'_> {
 }
 
 impl Node for WorldNode<'_> {
-    fn handle_packet(&mut self, now: Time, wire: usize, packet: Packet) {
-        match self.outbound().end_of(wire) {
+    fn handle_packet(&mut self, now: Time, wire: usize, mut packet: Packet) {
+        let at = self.outbound().end_of(wire);
+        if matches!(at, WireEnd::Group { .. } | WireEnd::Collector { .. }) {
+            // Who reads a payload has it as bytes of its own.
+            packet.materialise(packet.len());
+        }
+        match at {
             WireEnd::Switch { switch, port } => {
                 self.world.arrive_at_switch(now, switch, port, packet);
             }

@@ -1,0 +1,154 @@
+//! What becomes of packets' memory and order on a path; needs libdpdk, no privileges.
+
+mod rings;
+
+use std::thread;
+
+use narrows_dpdk::{Clock, Idle, IdleKind, Mbuf, Mempool, Port, Start};
+use narrows_testbed::realtime::{Path, link};
+
+use rings::{MBUFS, Rings, Tunnel, filled};
+
+const HEADER: [u8; 8] = [9; 8];
+
+/// A path on this thread, whose node keeps what comes until it is asked for.
+struct World {
+    pool: Mempool,
+    path: Path,
+    node: Tunnel,
+    near: Port,
+    far: Port,
+}
+
+impl World {
+    fn new() -> World {
+        let Rings { eal, pool, near, far, wires } = Rings::new();
+        let node = Tunnel::new(&HEADER, false);
+        World { pool, path: Rings::path(eal, wires.into()), node, near, far }
+    }
+
+    /// Sends a frame; returns where its bytes are.
+    fn send(&mut self, frame: &[u8]) -> *const u8 {
+        let mbuf = filled(&self.pool, frame);
+        let at = mbuf.data().as_ptr();
+        assert_eq!(self.near.transmit(&mut vec![mbuf]), 1);
+        self.path.turn(&mut self.node);
+        at
+    }
+
+    fn received(&mut self) -> Vec<Mbuf> {
+        let (mut received, mut before) = (vec![], usize::MAX);
+        self.node.let_go = true;
+        while before != received.len() {
+            before = received.len();
+            self.path.turn(&mut self.node);
+            while self.far.receive(&mut received) > 0 {}
+        }
+        self.node.let_go = false;
+        received
+    }
+}
+
+fn frame(length: usize, first: u8) -> Vec<u8> {
+    (0..length).map(|at| first.wrapping_add(at as u8)).collect()
+}
+
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn a_payload_leaves_from_where_it_came_in_behind_its_new_header() {
+    let mut world = World::new();
+    for length in [60, 256, 257, 1514] {
+        let came_to = world.send(&frame(length, 1));
+        let [left] = &world.received()[..] else { panic!("one frame of {length} bytes") };
+        assert_eq!(left.data(), [&HEADER[..], &frame(length, 1)].concat());
+        let stayed = left.data()[8..].as_ptr() == came_to;
+        assert_eq!(stayed, length > 256, "{length} bytes");
+    }
+    let wires = world.path.instrument().wires;
+    assert_eq!((wires[0].received, wires[1].sent, wires[0].copied), (4, 4, 0));
+    assert_eq!(world.pool.available(), MBUFS);
+}
+
+/// A queue of more packets than there are mbufs: a quarter of them stays for the ports, beside up
+/// to 384 in this thread's cache.
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn a_queue_longer_than_the_pool_costs_copies_and_no_packet() {
+    let mut world = World::new();
+    for number in 0..2000 {
+        world.send(&frame(1000, number as u8));
+    }
+    world.node.let_go = true;
+    let (mut left, mut burst) = (0, vec![]);
+    for _ in 0..1000 {
+        world.path.turn(&mut world.node);
+        world.far.receive(&mut burst);
+        for mbuf in burst.drain(..) {
+            assert_eq!(mbuf.data()[8..], frame(1000, left as u8));
+            left += 1;
+        }
+    }
+    let wires = world.path.instrument().wires;
+    assert_eq!((left, wires[1].without_memory, wires[1].not_sent), (2000, 0, 0));
+    assert!((2000 - 768..=2000 - 384).contains(&wires[0].copied), "{:?}", wires[0]);
+    assert_eq!(world.pool.available(), MBUFS);
+}
+
+/// Packets for which there is no mbuf are counted, and what comes after goes through.
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn an_exhausted_pool_is_counted_and_got_over() {
+    let mut world = World::new();
+    world.send(&frame(60, 1));
+    let hoard: Vec<Mbuf> = std::iter::from_fn(|| world.pool.alloc()).collect();
+    assert_eq!((hoard.len(), world.received().len()), (MBUFS as usize, 0));
+    assert_eq!(world.path.instrument().wires[1].without_memory, 1);
+    drop(hoard);
+    world.send(&frame(60, 2));
+    assert_eq!(world.received().len(), 1);
+}
+
+/// The first core has wire 0 and the node, the second one wire 1.
+#[test]
+#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
+fn ports_on_two_cores_lose_nothing_and_keep_the_order() {
+    const PACKETS: u32 = 20_000;
+    let Rings { eal, pool, mut near, mut far, wires: [first, second] } = Rings::new();
+    let (link, mut relay) = link();
+    let mut path = Path::new(Clock::start(eal), Idle::new(IdleKind::Yield), vec![first])
+        .with_links(vec![link]);
+    let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
+    let mut node = Tunnel::new(&[], true);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let (mut sent, mut got, mut received) = (0u32, 0u32, vec![]);
+    let theirs = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let mut path = Path::new(Clock::start(eal), Idle::new(IdleKind::Yield), vec![second]);
+            path.begin(eal, Some(start));
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                path.turn(&mut relay);
+            }
+            path.instrument()
+        });
+        while got < PACKETS {
+            // Never more on the way than the pool has.
+            if sent < PACKETS && sent - got < 512 {
+                let mut frame = [0; 300];
+                frame[..4].copy_from_slice(&sent.to_be_bytes());
+                near.transmit(&mut vec![filled(&pool, &frame)]);
+                sent += 1;
+            }
+            path.turn(&mut node);
+            far.receive(&mut received);
+            for mbuf in received.drain(..) {
+                assert_eq!(mbuf.data()[..4], got.to_be_bytes());
+                got += 1;
+            }
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        other.join().expect("it ends")
+    });
+    let ours = path.instrument();
+    assert_eq!(ours.wires[0].received, u64::from(PACKETS));
+    assert_eq!((theirs.wires[0].sent, theirs.wires[0].not_sent), (u64::from(PACKETS), 0));
+}
