@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testbed import calibrate, generate, hostd, pktgen, switchd
+from testbed import calibrate, dpdk, generate, hostd, pktgen, switchd
 from testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
@@ -88,8 +88,9 @@ def parser() -> argparse.ArgumentParser:
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786",
     )  # fmt: skip
     run.add_argument(
-        "--processes", action="store_true",
-        help="with --target dpdk: switches and hosts in a process each, joined by shared memory",
+        "--processes", action=argparse.BooleanOptionalAction,
+        help="with --target dpdk: switches and hosts in a process each, joined by shared memory "
+        "(where three cores or more are there)",
     )  # fmt: skip
     run.add_argument("--resume", action="store_true", help="keep finished runs that are the same")
     run.add_argument(
@@ -174,7 +175,10 @@ def run_scenario(options: argparse.Namespace) -> int:
         options.jobs = 1
     if options.hosts != "narrows" and options.target == "sim":
         raise InputError("--hosts", [Problem(options.hosts, "is in real time: --target dpdk")])
-    if options.processes and (options.target, options.hosts) != ("dpdk", "narrows"):
+    may_part = (options.target, options.hosts) == ("dpdk", "narrows")
+    if options.processes is None:
+        options.processes = may_part and dpdk.cores() > 2
+    if options.processes and not may_part:
         problem = Problem(
             f"{options.target}, {options.hosts}", "only our hosts on dpdk can have one"
         )
@@ -191,7 +195,7 @@ def run_scenario(options: argparse.Namespace) -> int:
 
 def run_points(options: argparse.Namespace, spare: Spare) -> int:
     """Runs the scenario's points and shows what came of them."""
-    from testbed import catalogue, dpdk, points, runs, show
+    from testbed import catalogue, points, runs, show
 
     real_time = None
     if options.target != "sim":

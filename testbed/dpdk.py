@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +19,8 @@ MBUF_BYTES = 2048 + 128 + 128 + 64
 OVERHEAD_MIB = 64
 """For everything that is no mbuf: rings, the environment itself."""
 DEFAULT_MBUFS = 16_384
+READINGS = 9
+"""Of two clocks, of which the closest counts."""
 HUGEPAGES = Path("/sys/kernel/mm/hugepages")
 PCI_ADDRESS = re.compile(r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
 
@@ -71,12 +74,29 @@ def begin_at(begin_s: float | None) -> Callable[[int], tuple[int, int] | None]:
     def meet(rate: int) -> tuple[int, int] | None:
         if begin_s is None:
             return None
-        ahead_ns = round(begin_s * 1e9) - time.time_ns()
+        now_ns, raw_ns = both_clocks()
+        ahead_ns = round(begin_s * 1e9) - now_ns
         if ahead_ns < 0:
             raise TimeoutError(f"--begin was {-ahead_ns / 1e9:.1f} s ago when all ports were up")
-        return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) + ahead_ns, rate
+        return raw_ns + ahead_ns, rate
 
     return meet
+
+
+def both_clocks() -> tuple[int, int]:
+    """Nanoseconds since 1970, and what `CLOCK_MONOTONIC_RAW` showed then: of several readings the
+    one in which least time passed, since a thread that waits for a core between the two clocks
+    takes them for milliseconds apart.
+    """
+
+    def reading() -> tuple[int, int, int]:
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        now = time.time_ns()
+        took = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - before
+        return took, now, before + took // 2
+
+    _, now_ns, raw_ns = min(reading() for _ in range(READINGS))
+    return now_ns, raw_ns
 
 
 def add_options(add: Any) -> None:
@@ -109,6 +129,11 @@ def setup(
     without = Setup(mbufs, hugepages=False, pci=pci, idle=idle)
     enough = may_be_huge and free_hugepages_mib() >= without.memory_mib
     return replace(without, hugepages=enough)
+
+
+def cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0))
 
 
 def free_hugepages_mib(sizes: Path = HUGEPAGES) -> int:

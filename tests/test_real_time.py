@@ -38,10 +38,11 @@ set = { bottleneck = { rate = "2Mbps" } }
 """
 
 
-IN_PROCESSES = pytest.mark.parametrize("processes", [(), ("--processes",)], ids=["one", "two"])
+ONE_AND_TWO = [("--no-processes",), ("--processes",)]
+IN_PROCESSES = pytest.mark.parametrize("processes", ONE_AND_TWO, ids=["one", "two"])
 
 
-@pytest.fixture(scope="module", params=[(), ("--processes",)], ids=["one", "two"])
+@pytest.fixture(scope="module", params=ONE_AND_TWO, ids=["one", "two"])
 def real(tmp_path_factory: pytest.TempPathFactory, request: Any) -> RunDirectory:
     directory = tmp_path_factory.mktemp("real")
     source = write(directory, TWO_FLOWS + WIDE + EVENT)
