@@ -28,7 +28,7 @@ from controller.drivers.gnmi import GnmiDriver
 from testbed.linux.namespaces import Namespace, Plumbing, missing
 from tests.real_time import needs_dpdk, real_time
 from tests.test_switch_command import P4INFO, PROGRAM, Running
-from tests.world import narrows
+from tests.world import ROOT, narrows
 
 pytestmark = needs_dpdk
 
@@ -87,12 +87,17 @@ async def set_up(address: str, hosts: tuple[LinuxHost, LinuxHost]) -> None:
 class Between:
     """A running switch between two Linux hosts: port 2, the bottleneck, leads to the second."""
 
-    def __init__(self, hosts: tuple[LinuxHost, LinuxHost], *arguments: str) -> None:
+    def __init__(
+        self,
+        hosts: tuple[LinuxHost, LinuxHost],
+        *arguments: str,
+        driver: str = "net_af_packet",
+    ) -> None:
         self.hosts = hosts
         interfaces = [
             text
             for port, host in enumerate(hosts, start=1)
-            for text in ("-i", f"{port}@{host.namespace.outside}")
+            for text in ("--port", f"{port}={driver}{port},iface={host.namespace.outside}")
         ]
         self.running = Running(PROGRAM, "--p4info", P4INFO, *interfaces, *arguments)
         asyncio.run(set_up(self.running.address, hosts))
@@ -170,11 +175,13 @@ def test_linux_tcp_gets_the_configured_rate_within_one_percent(
 
 @real_time
 @needs("curl")
+@pytest.mark.parametrize(("mbps", "seconds"), [(5, 4), (50, 3), (500, 4)])
 def test_curl_gets_the_configured_rate_within_one_percent(
-    hosts: tuple[LinuxHost, LinuxHost], tmp_path: Path
+    hosts: tuple[LinuxHost, LinuxHost], tmp_path: Path, mbps: int, seconds: int
 ) -> None:
-    """2.5 MB at 5 Mb/s take 4 s, of which slow start through a 2 ms path takes a few packets'."""
-    (tmp_path / "file").write_bytes(bytes(2_500_000))
+    """Slow start through a path of 2 ms leaves a few round trips of these seconds idle."""
+    with (tmp_path / "file").open("wb") as file:
+        file.truncate(mbps * 1_000_000 // 8 * seconds)
     first, second = hosts
     serve = ("-m", "http.server", "8000", "--bind", first.ip, "--directory", str(tmp_path))
     server = subprocess.Popen(
@@ -182,9 +189,9 @@ def test_curl_gets_the_configured_rate_within_one_percent(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    arguments = ("--rate", "1=1Gbps", "--rate", "2=5Mbps", "--queue", "2=100ms", "--counts", "ip")
+    shaper = ("--rate", f"2={mbps}Mbps", "--queue", "2=100ms", "--counts", "ip")
     try:
-        with Between(hosts, *arguments, "--delay", "2=2ms") as between:
+        with Between(hosts, "--rate", "1=1Gbps", *shaper, "--delay", "2=2ms") as between:
             speed = second.namespace.run(
                 "curl", "--silent", "--show-error", "--retry", "20", "--retry-connrefused",
                 "--retry-delay", "1", "--output", "/dev/null", "--write-out", "%{speed_download}",
@@ -194,7 +201,7 @@ def test_curl_gets_the_configured_rate_within_one_percent(
     finally:
         server.kill()
         server.wait()
-    between.judge(float(speed) * 8 / 1e6, pytest.approx(5.0 * TCP_SHARE, rel=0.01))
+    between.judge(float(speed) * 8 / 1e6, pytest.approx(mbps * TCP_SHARE, rel=0.01))
 
 
 @real_time
@@ -252,6 +259,93 @@ def test_the_queueing_delay_the_program_measures_is_what_ping_sees_beyond_the_ba
         between.end()
     between.judge(measured, pytest.approx(40.5 * 2.4, abs=1.3))
     between.judge(loaded - base, pytest.approx(measured, abs=2.5))
+
+
+@needs()
+@pytest.mark.parametrize("driver", ["net_pcap", "net_af_xdp"])
+def test_other_drivers_take_an_interface_too(
+    hosts: tuple[LinuxHost, LinuxHost], driver: str
+) -> None:
+    with Between(hosts, driver=driver) as between:
+        assert len(between.round_trips_ms(3)) == 3
+        code, errors = between.running.end()
+    # What net_af_xdp is built on talks.
+    assert (code, [line for line in errors.splitlines() if not line.startswith("lib")]) == (0, [])
+
+
+@real_time
+@needs()
+def test_ports_on_two_cores_answer_to_their_own_numbers(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    with Between(hosts, "--workers", "2", "--delay", "2=5ms") as between:
+        round_trips = between.round_trips_ms(5)
+        between.end()
+    assert len(round_trips) == 5
+    between.judge(min(round_trips), pytest.approx(6.0, abs=1.0))
+    said = [line for line in between.running.lines if ": received" in line]
+    assert [line.split(":")[0] for line in said] == ["port 1", "port 2"]
+    # An ARP request of the neighbour's never comes: its address is fixed.
+    assert all("received 5, sent 5," in line for line in said), said
+
+
+@needs()
+def test_a_queue_longer_than_the_memory_is_copied_and_loses_nothing_else(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    """A second at 30 Mb/s, 2,500 packets, into a queue of 2,000 that sends 400 a second."""
+    arguments = ("--rate", "2=5Mbps", "--queue", "2=2000packets", "--mbufs", "512")
+    with Between(hosts, *arguments) as between:
+        script = str(Path(__file__).with_name("flood.py"))
+        flood = subprocess.Popen(
+            hosts[0].namespace.command(sys.executable, script, hosts[1].ip, "30e6")
+        )
+        time.sleep(1.5)
+        flood.kill()
+        flood.wait()
+        between.end()
+    said = "\n".join(between.running.lines)
+    [copied] = re.findall(r"port 1: copied (\d+)", said)
+    assert int(copied) > 1000
+    assert "without memory" not in said
+
+
+CONTROLLER = """
+import asyncio, sys
+from pathlib import Path
+from controller.client import SwitchClient
+
+async def main():
+    async with SwitchClient(sys.argv[1], p4info=Path(sys.argv[2])) as client:
+        await client.read_state()
+        print("connected", flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@needs()
+def test_a_controller_that_is_killed_leaves_the_switch_to_the_next(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    async def entries(address: str) -> int:
+        async with SwitchClient(address, p4info=P4INFO) as client:
+            return len((await client.read_state()).entries)
+
+    with Between(hosts) as between:
+        address = between.running.address
+        controller = subprocess.Popen(
+            [sys.executable, "-c", CONTROLLER, address, str(P4INFO)],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert controller.stdout is not None
+        assert controller.stdout.readline() == "connected\n"
+        controller.kill()
+        controller.communicate()
+        assert len(between.round_trips_ms(3)) == 3
+        assert asyncio.run(entries(address)) == 2
+        between.end()
 
 
 @needs()
