@@ -101,7 +101,8 @@ static __always_inline void take_sample(struct rounds *rounds, const struct ack_
 /* The ACK ends a round: what was outstanding when the last one ended has been acknowledged. */
 static __always_inline bool ends_round(struct rounds *rounds, const struct tcp_sock *tp, __u32 ack)
 {
-	if (!is_after(ack, rounds->end_seq))
+	/* The first ACK begins the first round: sequence numbers begin anywhere. */
+	if (rounds->end_seq && !is_after(ack, rounds->end_seq))
 		return false;
 	rounds->end_seq = tp->snd_nxt;
 	return true;

@@ -14,9 +14,9 @@ The kernel's greatest sample of the rate is 9.78 Mb/s, 2 % above what the link h
 bunch where threads wake late. BBR goes by the greatest of ten round trips, and so fills the queue
 until its window bounds it; in virtual time the samples are exact.""",
     "vegas": """\
-The kernel's round trips have its threads' wakings in them, and a base or a round that is a
-millisecond too long moves Vegas: of two valid runs on a busy machine one left slow start at 39
-segments without a loss and kept 4.0 ms of queue, the other lost 86 (ours 58) and kept 21.8 ms.""",
+The kernel leaves slow start without a loss, at 39 segments, of which one stands in a queue when a
+round's least round trip is 1.1 ms above the base; why a round earlier than ours, which goes on to
+the first losses, was not traced. From then on it keeps 40 segments, ours 42 to 44.""",
     "new-aimd": """\
 After five losses the base in the kernel's whole segments is one, and nothing is given up any more;
 ours goes on halving a fraction. Both then lose in most round trips; that ours grows on from 73
