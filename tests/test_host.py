@@ -17,7 +17,8 @@ import pytest
 from controller.client import SwitchClient
 from controller.drivers.gnmi import GnmiDriver
 from tests.real_time import needs_dpdk, real_time
-from tests.test_live_switch import put_away
+from tests.test_live_switch import needs, put_away
+from tests.test_real_time import wait_for
 from tests.test_switch_command import P4INFO, PROGRAM, Running
 from tests.world import ROOT, TWO_FLOWS, RunDirectory, command, environment, narrows, write
 
@@ -44,10 +45,12 @@ class Opposite:
         self.state = directory / "state.json"
         self.state.write_text(narrows("plan", self.scenario, "--switch", "s1").stdout)
 
-    def start(self) -> None:
-        """Starts the switch, and lets its controller set it up."""
+    def start(self, *devices: str) -> None:
+        """Starts the switch, its first ports on these devices and the others on memifs, and lets
+        its controller set it up."""
         memifs = [f"net_memif{n},role=server,id={n},socket={self.socket}" for n in range(3)]
-        ports = [text for n, memif in enumerate(memifs, 1) for text in ("--port", f"{n}={memif}")]
+        opened = [*devices, *memifs[len(devices) :]]
+        ports = [text for n, device in enumerate(opened, 1) for text in ("--port", f"{n}={device}")]
         shaper = ("--rate", "2=5Mbps", "--queue", "2=20packets", "--delay", "2=5ms")
         self.switch = Running(*ports, "--no-p4", *shaper, "--timestamp-unit", "ns")
         connected = ("--address", self.switch.address, "--p4info", P4INFO, "--json", PROGRAM)
@@ -57,14 +60,21 @@ class Opposite:
         )  # fmt: skip
 
     def host(
-        self, out: Path, *groups: str, begin_s: float | None = None, settings: Sequence[str] = ()
+        self,
+        out: Path,
+        *groups: str,
+        begin_s: float | None = None,
+        settings: Sequence[str] = (),
+        senders: str | None = None,
     ) -> subprocess.Popen[str]:
-        """The hosts of these groups, in a process."""
+        """The hosts of these groups, in a process; the senders by another device than a memif."""
         devices = [
             f"{group}=net_memif{n},role=client,id={n},socket={self.socket}"
             for n, group in enumerate(GROUPS)
             if group in groups
         ]
+        if senders is not None:
+            devices[0] = f"senders={senders}"
         ports = [text for device in devices for text in ("--port", device)]
         begin = () if begin_s is None else ("--begin", str(begin_s))
         return subprocess.Popen(
@@ -149,6 +159,34 @@ def test_a_switch_that_is_killed_and_started_again_carries_on(
     finally:
         host.kill()
         host.communicate()
+
+
+@needs()
+def test_a_device_that_verifies_checksums_does_so_for_hosts(tmp_path: Path) -> None:
+    """The senders are on a tap, whose other end is the switch's port by its interface."""
+    opposite = Opposite(tmp_path)
+    tap = f"nrwtap{os.getpid() % 10**6}"
+    senders = f"net_tap0,iface={tap}"
+    bulk = ("--set", 'flow.app={ kind = "bulk", bytes = "100KB" }', "--set", "duration=completion")
+    host = opposite.host(tmp_path / "out", *GROUPS, senders=senders, settings=bulk)
+    try:
+        wait_for(lambda: Path("/sys/class/net", tap).exists())
+        opposite.start(f"net_af_packet0,iface={tap}")
+        try:
+            _, errors = host.communicate(timeout=60)
+        finally:
+            opposite.stop()
+    finally:
+        host.kill()
+        host.wait()
+    assert host.returncode == 0, errors
+    summary = results(tmp_path / "out").summary
+    wires = {wire["name"]: wire for wire in summary["instrument"]["wires"]}
+    by = {name: wire["checksums_by"] for name, wire in wires.items()}
+    assert by == {"senders": "device", "receivers": "software", "collector at s1": "software"}
+    assert {wire["arrivals_by"] for wire in wires.values()} == {"software"}
+    delivered = sum(flow["delivered_bytes"] for flow in summary["flows"])
+    assert delivered == 2 * 100_000
 
 
 def test_wires_and_times_that_are_wrong_are_named(tmp_path: Path) -> None:
