@@ -13,6 +13,8 @@ from tests.validation.reasons import REASONS
 from tests.validation.sections import SECTIONS
 from tests.validation.table import Cell, Column, Section, failures, render
 
+ROWS = ("variants", "senders", "recoveries", "agents")
+
 SINGLE = [setup for setup in cases.SETUPS if setup.flows == 1]
 
 
@@ -30,7 +32,7 @@ def test_a_source_does_what_ns2s_does(comparison: Comparison, source: str) -> No
 
 def test_the_document_has_a_row_for_every_record() -> None:
     text = (cases.ROOT / "docs/validation.md").read_text()
-    names = [r["name"] for kind in ("variants", "recoveries", "agents") for r in records(kind)]
+    names = [r["name"] for kind in ROWS for r in records(kind)]
     assert [name for name in names if f"| `{name}` |" not in text] == []
 
 
