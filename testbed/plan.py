@@ -167,6 +167,10 @@ def as_json(end: End) -> Json:
     return {"switch": end.switch, "port": end.port}
 
 
+RECONSTRUCTIONS = {False: None, True: "even", "adaptive": "adaptive"}
+"""How ACKs are reconstructed, by the scenario's word for it."""
+
+
 def hosts(layout: Layout) -> list[Json]:
     """Every host with its addresses and its access link."""
     planned = []
@@ -192,7 +196,7 @@ def hosts(layout: Layout) -> list[Json]:
                         "queue_packets": queue_packets,
                         "counts": access.counts,
                     },
-                    "reconstructs_acks": access.reconstruct_acks,
+                    "reconstructs_acks": RECONSTRUCTIONS[access.reconstruct_acks],
                 },
             }
         )

@@ -200,9 +200,10 @@ class Access(Model):
     queue: Queue = units.Queue("packets", Fraction(1000))
     """DropTail, in packets."""
     counts: Counts = "frame"
-    reconstruct_acks: bool = False
+    reconstruct_acks: bool | Literal["adaptive"] = False
     """A node between link and host takes ACKs of more than two segments apart and spreads them over
-    the time since the last (ns-2's AckRecons), for what an ACK-filtering queue leaves."""
+    the time since the last, or with `"adaptive"` by the mean gap (ns-2's AckRecons), for what an
+    ACK-filtering queue leaves."""
 
     @property
     def queue_packets(self) -> int:

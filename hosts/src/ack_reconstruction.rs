@@ -1,26 +1,42 @@
 //! ACK reconstruction: beyond a slow path back, what is left of the ACKs is spread out again.
 //!
-//! Source: ns-2.35 AckRecons (tcp/ack-recons.cc) with `adaptive_` 0, after Balakrishnan, Padmanabhan
-//! and Katz, MobiCom 1997 (RFC 3449 section 5.2.4). A node in front of the sender: an ACK that moves
+//! Source: ns-2.35 AckRecons (tcp/ack-recons.cc), after Balakrishnan, Padmanabhan and Katz, MobiCom
+//! 1997 (RFC 3449 section 5.2.4). A node in front of the sender: an ACK that moves
 //! on by more than `THRESHOLD` segments is taken apart into one for every `EVERY` segments, spread
-//! evenly over as long as the gap between the last two ACKs was. Duplicates go through at once, and
+//! evenly over as long as the gap between the last two ACKs was (`adaptive_` 0), or apart by the mean
+//! gap between ACKs that came (`adaptive_` 1). Duplicates go through at once, and
 //! so does what follows one until an ACK moves on again.
 //!
-//! Constants: `deltaAckThresh_` 2, `delack_` 2. Segments are of the longest payload that the sender
+//! Constants: `deltaAckThresh_` 2, `delack_` 2, `alpha_` 1/4, `ackInterArr_` 10 ms before any gap. Segments are of the longest payload that the sender
 //! has sent. A reconstructed ACK has the bytes of the one that it was made of but for its number, its
 //! timestamps too; ns-2 has its senders take no sample from it.
 
 use crate::addr::Endpoint;
 use crate::tcp::wire::{self, Flags};
 use narrows_common::{Duration, Packet, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 const THRESHOLD: u32 = 2;
 const EVERY: u32 = 2;
 
+/// ns-2's `ackInterArr_` before the first gap.
+const FIRST_MEAN_GAP: Duration = Duration::from_ms(10);
+
+/// How far apart reconstructed ACKs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spacing {
+    /// Evenly over the last gap.
+    Even,
+    /// By the moving mean of the gaps.
+    Adaptive,
+}
+
 /// The node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct AckReconstruction {
+    spacing: Spacing,
     /// By the sender's port and the receiver's address and port.
     connections: BTreeMap<(u16, Endpoint), Gaps>,
     /// What waits, by when it is due and in the order of coming.
@@ -29,7 +45,7 @@ pub struct AckReconstruction {
 }
 
 /// What is known of a connection's ACKs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Gaps {
     segment_bytes: u32,
     /// The latest number handed on, and when.
@@ -38,6 +54,20 @@ struct Gaps {
     came: Option<(u32, Time)>,
     has_duplicates: bool,
     waiting: usize,
+    mean_gap: Duration,
+}
+
+impl Default for Gaps {
+    fn default() -> Self {
+        Gaps {
+            segment_bytes: 0,
+            handed_on: None,
+            came: None,
+            has_duplicates: false,
+            waiting: 0,
+            mean_gap: FIRST_MEAN_GAP,
+        }
+    }
 }
 
 fn renumbered(packet: &Packet, ack: u32) -> Packet {
@@ -53,6 +83,12 @@ fn ahead(from: u32, to: u32) -> u32 {
 }
 
 impl AckReconstruction {
+    /// Before the first ACK.
+    pub fn new(spacing: Spacing) -> Self {
+        let (connections, waiting) = (BTreeMap::new(), BTreeMap::new());
+        AckReconstruction { spacing, connections, waiting, order: 0 }
+    }
+
     /// The sender sent this.
     pub fn on_sent(&mut self, packet: &Packet) {
         if let Ok(segment) = wire::parse(packet) {
@@ -75,6 +111,9 @@ impl AckReconstruction {
             (gaps.handed_on, gaps.came) = (Some((ack, now)), Some((ack, now)));
             return true;
         };
+        let gap = now.since(real_at);
+        let quarter_ps = gaps.mean_gap.as_ps() / 4;
+        gaps.mean_gap = Duration::from_ps(gaps.mean_gap.as_ps() - quarter_ps + gap.as_ps() / 4);
         let jump = ahead(last, ack);
         let is_small = gaps.waiting == 0 && jump <= THRESHOLD * gaps.segment_bytes;
         let is_duplicate = ack == real;
@@ -91,7 +130,10 @@ impl AckReconstruction {
         }
         let step = EVERY * gaps.segment_bytes;
         let pieces = jump.div_ceil(step);
-        let spacing = now.since(real_at).mul_div_floor(1, u64::from(jump / step) + 1);
+        let spacing = match self.spacing {
+            Spacing::Even => gap.mul_div_floor(1, u64::from(jump / step) + 1),
+            Spacing::Adaptive => gaps.mean_gap,
+        };
         let start = now.max(last_at);
         for piece in 0..pieces {
             let number =
@@ -160,14 +202,8 @@ mod tests {
         packet
     }
 
-    #[test]
-    fn a_jump_of_seven_becomes_four_acks_over_the_last_gap() {
-        let mut node = AckReconstruction::default();
-        node.on_sent(&data());
-        assert!(node.handle_packet(ms(0), &ack(1000)));
-        assert!(node.handle_packet(ms(10), &ack(3000)), "two segments: no gap");
-        assert!(!node.handle_packet(ms(50), &ack(10_000)));
-        // 7 segments, one ACK for every 2: 5000, 7000, 9000 and the ACK itself; 40 ms over 3 + 1.
+    /// What is handed on of what waits, and when.
+    fn drained(node: &mut AckReconstruction) -> Vec<(Time, u32)> {
         let mut came = Vec::new();
         while let Some(at) = node.poll_timeout() {
             while let Some(packet) = node.poll_packet(at) {
@@ -175,7 +211,35 @@ mod tests {
                 came.push((at, wire::parse(&packet).unwrap().ack));
             }
         }
-        assert_eq!(came, [(ms(50), 5000), (ms(60), 7000), (ms(70), 9000), (ms(80), 10_000)]);
+        came
+    }
+
+    /// The mean gap: 10 ms at first, 10 ms still at 10 ms, (3 x 10 + 40) / 4 = 17.5 ms at 50 ms.
+    #[test]
+    fn adaptive_acks_are_the_mean_gap_apart() {
+        let mut node = AckReconstruction::new(Spacing::Adaptive);
+        node.on_sent(&data());
+        assert!(node.handle_packet(ms(0), &ack(1000)));
+        assert!(node.handle_packet(ms(10), &ack(3000)));
+        assert!(!node.handle_packet(ms(50), &ack(10_000)));
+        let half_ms = Duration::from_us(500);
+        let expected =
+            [(ms(50), 5000), (ms(67) + half_ms, 7000), (ms(85), 9000), (ms(102) + half_ms, 10_000)];
+        assert_eq!(drained(&mut node), expected);
+    }
+
+    #[test]
+    fn a_jump_of_seven_becomes_four_acks_over_the_last_gap() {
+        let mut node = AckReconstruction::new(Spacing::Even);
+        node.on_sent(&data());
+        assert!(node.handle_packet(ms(0), &ack(1000)));
+        assert!(node.handle_packet(ms(10), &ack(3000)), "two segments: no gap");
+        assert!(!node.handle_packet(ms(50), &ack(10_000)));
+        // 7 segments, one ACK for every 2: 5000, 7000, 9000 and the ACK itself; 40 ms over 3 + 1.
+        assert_eq!(
+            drained(&mut node),
+            [(ms(50), 5000), (ms(60), 7000), (ms(70), 9000), (ms(80), 10_000)]
+        );
         // A duplicate goes through, and so does what follows while it is one.
         assert!(node.handle_packet(ms(90), &ack(10_000)));
         assert!(node.handle_packet(ms(91), &ack(10_000)));

@@ -1,6 +1,7 @@
 //! What a scenario says of hosts and flows, and what it comes to.
 
 use crate::access::Counts;
+use crate::ack_reconstruction::Spacing;
 use crate::addr::{Endpoint, Mac};
 use crate::cc::{Need, Parameters, VARIANTS, Variant};
 use crate::ns2::{self, SINKS};
@@ -31,7 +32,7 @@ pub struct HostConfig {
     pub access: AccessConfig,
     /// A node before it spreads out again what a slow path has left of the ACKs.
     #[serde(default)]
-    pub reconstructs_acks: bool,
+    pub reconstructs_acks: Option<Spacing>,
 }
 
 /// A host's link to the switch, the same in both directions.

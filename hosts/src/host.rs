@@ -62,7 +62,7 @@ impl Host {
             rng,
             flows: Vec::new(),
             by_ends: FxHashMap::default(),
-            reconstruction: config.reconstructs_acks.then(AckReconstruction::default),
+            reconstruction: config.reconstructs_acks.map(AckReconstruction::new),
             timers: BinaryHeap::new(),
             ready: VecDeque::new(),
             resets: VecDeque::new(),

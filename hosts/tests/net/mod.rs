@@ -125,7 +125,7 @@ pub fn host_config(n: u8) -> HostConfig {
             queue_packets: None,
             counts: Counts::Ip,
         },
-        reconstructs_acks: false,
+        reconstructs_acks: None,
     }
 }
 
