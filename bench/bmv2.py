@@ -1,7 +1,7 @@
 """bmv2's programs: how to start them, and entries through `simple_switch_CLI`.
 
-NARROWS_BMV2 and NARROWS_BMV2_CLI are the commands (`ip netns exec NAME simple_switch`); without
-them `simple_switch` and `simple_switch_CLI` from PATH. Its Thrift server listens on every
+NARROWS_SIMPLE_SWITCH and NARROWS_SIMPLE_SWITCH_CLI are the commands (`ip netns exec NAME
+simple_switch`); without them `simple_switch` and `simple_switch_CLI` from PATH. Its Thrift server listens on every
 address, so a network namespace of its own, the same for both, is advised.
 """
 
@@ -24,8 +24,8 @@ def command(variable: str, name: str) -> list[str] | None:
     return [found] if found else None
 
 
-SWITCH = command("NARROWS_BMV2", "simple_switch")
-CLI = command("NARROWS_BMV2_CLI", "simple_switch_CLI")
+SWITCH = command("NARROWS_SIMPLE_SWITCH", "simple_switch")
+CLI = command("NARROWS_SIMPLE_SWITCH_CLI", "simple_switch_CLI")
 
 
 def configure(commands: Sequence[str]) -> None:

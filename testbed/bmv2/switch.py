@@ -2,7 +2,7 @@
 
 Its Thrift server listens on every address and has no access control, so it runs in a network
 namespace of its own. P4Runtime is at a Unix socket, which knows no namespaces; Thrift is reached by
-a connection that is made inside. NARROWS_BMV2_GRPC is its command; without it `simple_switch_grpc`
+a connection that is made inside. NARROWS_BMV2 is its command; without it `simple_switch_grpc`
 from PATH.
 """
 
@@ -25,7 +25,7 @@ from testbed.linux.namespaces import PlumbingError, SwitchNamespace
 if TYPE_CHECKING:
     from controller.drivers.bmv2 import Bmv2Driver
 
-VARIABLE = "NARROWS_BMV2_GRPC"
+VARIABLE = "NARROWS_BMV2"
 THRIFT_PORT = 9090
 START_S = 30
 END_S = 10
