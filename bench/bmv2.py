@@ -1,8 +1,8 @@
 """bmv2's programs: how to start them, and entries through `simple_switch_CLI`.
 
 NARROWS_SIMPLE_SWITCH and NARROWS_SIMPLE_SWITCH_CLI are the commands (`ip netns exec NAME
-simple_switch`); without them `simple_switch` and `simple_switch_CLI` from PATH. Its Thrift server listens on every
-address, so a network namespace of its own, the same for both, is advised.
+simple_switch`); without them `simple_switch` and `simple_switch_CLI` from PATH. Its Thrift server
+listens on every address, so a network namespace of its own, the same for both, is advised.
 """
 
 from __future__ import annotations

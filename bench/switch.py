@@ -31,8 +31,8 @@ BEFORE_S = 4
 #: Packets in the capture that bmv2 reads.
 PACKETS = 20_000
 PCAP_FILE_BYTES, PCAP_RECORD_BYTES = 24, 16
-NOT_INSTALLED = "simple_switch: not installed (on PATH or NARROWS_SIMPLE_SWITCH)"
-NO_CLI = "simple_switch_CLI: not installed (NARROWS_SIMPLE_SWITCH_CLI), so no bottleneck"
+NOT_INSTALLED = "simple_switch: not installed (NARROWS_SIMPLE_SWITCH names its command)"
+NO_CLI = "simple_switch_CLI: not installed (NARROWS_SIMPLE_SWITCH_CLI names it), so no bottleneck"
 
 
 def cargo_bench(name: str) -> dict[str, dict[str, float]]:
