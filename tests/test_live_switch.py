@@ -175,11 +175,12 @@ def test_linux_tcp_gets_the_configured_rate_within_one_percent(
 
 @real_time
 @needs("curl")
-@pytest.mark.parametrize(("mbps", "seconds"), [(5, 4), (50, 3), (500, 4)])
+@pytest.mark.parametrize(("mbps", "seconds"), [(5, 4), (50, 3), (500, 3)])
 def test_curl_gets_the_configured_rate_within_one_percent(
     hosts: tuple[LinuxHost, LinuxHost], tmp_path: Path, mbps: int, seconds: int
 ) -> None:
-    """Slow start through a path of 2 ms leaves a few round trips of these seconds idle."""
+    """From the first byte on, since a busy machine's server may take its time before that. Slow
+    start through a path of 2 ms leaves a few round trips of these seconds idle."""
     with (tmp_path / "file").open("wb") as file:
         file.truncate(mbps * 1_000_000 // 8 * seconds)
     first, second = hosts
@@ -192,16 +193,19 @@ def test_curl_gets_the_configured_rate_within_one_percent(
     shaper = ("--rate", f"2={mbps}Mbps", "--queue", "2=100ms", "--counts", "ip")
     try:
         with Between(hosts, "--rate", "1=1Gbps", *shaper, "--delay", "2=2ms") as between:
-            speed = second.namespace.run(
+            printed = second.namespace.run(
                 "curl", "--silent", "--show-error", "--retry", "20", "--retry-connrefused",
-                "--retry-delay", "1", "--output", "/dev/null", "--write-out", "%{speed_download}",
+                "--retry-delay", "1", "--output", "/dev/null", "--write-out",
+                "%{size_download} %{time_starttransfer} %{time_total}",
                 f"http://{first.ip}:8000/file",
             )  # fmt: skip
             between.end()
     finally:
         server.kill()
         server.wait()
-    between.judge(float(speed) * 8 / 1e6, pytest.approx(mbps * TCP_SHARE, rel=0.01))
+    size_bytes, first_s, last_s = map(float, printed.split())
+    speed_mbps = size_bytes * 8 / (last_s - first_s) / 1e6
+    between.judge(speed_mbps, pytest.approx(mbps * TCP_SHARE, rel=0.01))
 
 
 @real_time
