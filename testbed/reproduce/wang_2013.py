@@ -35,6 +35,7 @@ from testbed.reproduce.wang_measures import (
     beside_bic,
     best_at_every_loss,
     by_delay,
+    by_path,
     compared,
     deviation_mb_per_s,
     extreme,
@@ -418,11 +419,7 @@ PAPER: Final = Paper(
                 found.value(THROUGHPUT, "dynamic", tcp="westwood", **FAR),
                 found.value(THROUGHPUT, "dynamic", tcp="westwood", **NEAR),
             ),
-            lambda found: ", ".join(
-                f"{path['path']} "
-                f"{shown(found.value(THROUGHPUT, 'dynamic', tcp='westwood', **path))} Mb/s"
-                for path in PATHS
-            ),
+            partial(by_path, "westwood"),
         ),
         Claim(
             "section 5.2",
@@ -560,6 +557,29 @@ PAPER: Final = Paper(
                 + shown(found.value(THROUGHPUT, "loss", tcp="app-tcp", loss=0.0), 1)
                 + " Mb/s"
             ),
+        ),
+        Finding(
+            "HSTCP has the path before BIC climbs",
+            "In Linux 2.6.18 BIC and CUBIC leave slow start at 100 segments, HSTCP does not: it "
+            "doubles up to the path's 15,500, and BIC, which then adds at most 16 a round trip, "
+            "finds the queue full. The paper has HSTCP below BIC and does not say who began.",
+            ("friendliness",),
+            lambda found: shares(found, "hstcp", "cubic"),
+        ),
+        Finding(
+            "Over 20 ms AppTCP has what it asks for",
+            "Its target is 900 Mb/s, and it stays there; BIC, which asks for all there is, gets "
+            "more than that on a path on which it recovers from a loss within a second.",
+            ("dynamic",),
+            partial(ranked, THROUGHPUT, "dynamic", **NEAR),
+        ),
+        Finding(
+            "Westwood gains by a short round trip",
+            "What its estimate of the rate leaves short after a loss it wins back by one segment "
+            "a round trip: seven times as often over 20 ms as over 139, of a window a seventh as "
+            "large. Nothing in its rule makes 20 ms the slower path.",
+            ("dynamic",),
+            partial(by_path, "westwood"),
         ),
     ),
 )

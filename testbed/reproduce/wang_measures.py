@@ -155,6 +155,12 @@ def shares(found: Found, *names: str) -> str:
     )
 
 
+def by_path(tcp: str, found: Found) -> str:
+    """A variant's throughput over each of the paths."""
+    values = ((path, found.value(THROUGHPUT, "dynamic", tcp=tcp, **path)) for path in PATHS)
+    return ", ".join(f"{path['path']} {shown(value)} Mb/s" for path, value in values)
+
+
 def deviation_mb_per_s(tcp: str, found: Found, path: str) -> Estimate:
     """The stability in megabytes a second, a unit that fits the figure's values."""
     value = found.value(DEVIATION, "dynamic", tcp=tcp, path=path)
