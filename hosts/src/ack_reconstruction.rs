@@ -4,12 +4,14 @@
 //! 1997 (RFC 3449 section 5.2.4). A node in front of the sender: an ACK that moves
 //! on by more than `THRESHOLD` segments is taken apart into one for every `EVERY` segments, spread
 //! evenly over as long as the gap between the last two ACKs was (`adaptive_` 0), or apart by the mean
-//! gap between ACKs that came (`adaptive_` 1). Duplicates go through at once, and
-//! so does what follows one until an ACK moves on again.
+//! gap between ACKs that came (`adaptive_` 1). Duplicates go through at once, but for the first while
+//! others wait, which is taken for what it repeats; so does what follows one until an ACK moves on.
 //!
-//! Constants: `deltaAckThresh_` 2, `delack_` 2, `alpha_` 1/4, `ackInterArr_` 10 ms before any gap. Segments are of the longest payload that the sender
-//! has sent. A reconstructed ACK has the bytes of the one that it was made of but for its number, its
-//! timestamps too; ns-2 has its senders take no sample from it.
+//! Constants: `deltaAckThresh_` 2, `delack_` 2, `alpha_` 1/4, `ackInterArr_` 10 ms before any gap.
+//! Segments are of the longest payload that the sender has sent. A reconstructed ACK has the bytes of
+//! the one that it was made of but for its number, its timestamps too. ns-2's senders take no
+//! round-trip sample from it, which a flag of its simulator's tells them; no field of a segment could.
+//! A sample is longer by what the ACK waited here, never shorter.
 
 use crate::addr::Endpoint;
 use crate::tcp::wire::{self, Flags};
@@ -117,13 +119,13 @@ impl AckReconstruction {
         let jump = ahead(last, ack);
         let is_small = gaps.waiting == 0 && jump <= THRESHOLD * gaps.segment_bytes;
         let is_duplicate = ack == real;
-        let goes_on = is_small || gaps.has_duplicates || is_duplicate;
+        let goes_on = is_small || gaps.has_duplicates;
         gaps.has_duplicates = is_duplicate || (gaps.has_duplicates && jump == 0);
-        if ahead(real, ack) > 0 {
+        if ahead(ack, real) == 0 {
             gaps.came = Some((ack, now));
         }
         if goes_on {
-            if jump > 0 {
+            if jump > 0 && !is_duplicate {
                 gaps.handed_on = Some((ack, now));
             }
             return true;
@@ -202,10 +204,10 @@ mod tests {
         packet
     }
 
-    /// What is handed on of what waits, and when.
-    fn drained(node: &mut AckReconstruction) -> Vec<(Time, u32)> {
+    /// What is handed on of what waits until then, and when.
+    fn drained(node: &mut AckReconstruction, until: Time) -> Vec<(Time, u32)> {
         let mut came = Vec::new();
-        while let Some(at) = node.poll_timeout() {
+        while let Some(at) = node.poll_timeout().filter(|&at| at <= until) {
             while let Some(packet) = node.poll_packet(at) {
                 // The checksum holds, or it would not parse.
                 came.push((at, wire::parse(&packet).unwrap().ack));
@@ -225,7 +227,45 @@ mod tests {
         let half_ms = Duration::from_us(500);
         let expected =
             [(ms(50), 5000), (ms(67) + half_ms, 7000), (ms(85), 9000), (ms(102) + half_ms, 10_000)];
-        assert_eq!(drained(&mut node), expected);
+        assert_eq!(drained(&mut node, ms(1000)), expected);
+    }
+
+    /// ns-2.35's own node (`tests/ns2/acks.tcl queue 6`, `adaptive 0 seconds 1.4`, with losses, and
+    /// `adaptive 1 seconds 0.7`): what came to it and what left it, in microseconds and packets. Its
+    /// trace cuts times off at a microsecond.
+    #[test]
+    fn acks_leave_when_and_as_they_leave_ns2s_node() {
+        let runs = [
+            (Spacing::Even, include_str!("../tests/ns2/acks_even.txt")),
+            (Spacing::Adaptive, include_str!("../tests/ns2/acks_adaptive.txt")),
+        ];
+        for (spacing, run) in runs {
+            let mut node = AckReconstruction::new(spacing);
+            node.on_sent(&data());
+            let (mut ours, mut theirs) = (vec![], vec![]);
+            for line in run.lines() {
+                let [queue, sign, at_us, number] =
+                    line.split(' ').collect::<Vec<_>>().try_into().unwrap();
+                let at = Time::ZERO + Duration::from_us(at_us.parse().unwrap());
+                let number = 1000 * (number.parse::<u32>().unwrap() + 1);
+                match (queue, sign) {
+                    ("made", "+") => {
+                        ours.extend(drained(&mut node, at));
+                        if node.handle_packet(at, &ack(number)) {
+                            ours.push((at, number));
+                        }
+                    }
+                    ("made", _) => theirs.push((at, number)),
+                    _ => {}
+                }
+            }
+            ours.extend(drained(&mut node, theirs.last().unwrap().0));
+            assert_eq!(ours.len(), theirs.len(), "{spacing:?}");
+            for (ours, theirs) in ours.iter().zip(theirs) {
+                let off = ours.0.saturating_since(theirs.0).max(theirs.0.saturating_since(ours.0));
+                assert!(ours.1 == theirs.1 && off <= Duration::from_us(2), "{ours:?} {theirs:?}");
+            }
+        }
     }
 
     #[test]
@@ -237,7 +277,7 @@ mod tests {
         assert!(!node.handle_packet(ms(50), &ack(10_000)));
         // 7 segments, one ACK for every 2: 5000, 7000, 9000 and the ACK itself; 40 ms over 3 + 1.
         assert_eq!(
-            drained(&mut node),
+            drained(&mut node, ms(1000)),
             [(ms(50), 5000), (ms(60), 7000), (ms(70), 9000), (ms(80), 10_000)]
         );
         // A duplicate goes through, and so does what follows while it is one.
