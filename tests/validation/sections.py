@@ -93,7 +93,8 @@ the same as ours), and as packetdrill scripts.""",
 RFC 768, 3550 and 5348. *Path and ns-2*: against arithmetic and ns-2 2.35
 (`hosts/tests/ns2/datagrams.tcl`, `tfrc.tcl`). UDP: CBR on a saturated link, the counts of 100 s the
 same. TFRC: one datagram of 20, 100 and 400 lost, ours within 0.1 % of RFC 5348's equation, ns-2's
-within 0.1 % of the same with a t_RTO of 3 R for 4 R; a saturated link full as ns-2's to 0.5 %.""",
+within 0.1 % of the same with its t_RTO, TCP's in ticks of 100 ms, of 3 R for 4 R; a saturated link
+full as ns-2's to 0.5 %.""",
         "variant",
         SENDERS,
         [

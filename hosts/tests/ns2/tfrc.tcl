@@ -2,9 +2,9 @@
 #   ns tfrc.tcl KEY VALUE ...
 #   ns tfrc.tcl lose_every 100 mbps 100 queue 1000
 # `lose_every`: of the packets on the link each so manieth is lost, 0 none. `tcp`: so many
-# Agent/TCP/Sack1 flows beside. Without the options of RFC 5348: no discounting, no damping. Printed are
+# Agent/TCP/Sack1 flows beside, whose packets leave up to `late_s` late. `tick_s`: of TFRC's clock. Without the options of RFC 5348: no discounting, no damping. Printed are
 # the packets of each flow that arrived between `from_s` and `seconds`, those of TFRC first.
-set options { tfrc 1 tcp 0 lose_every 0 mbps 8 ms 50 queue 50 from_s 20 seconds 120 window 1000 trace trace }
+set options { tfrc 1 tcp 0 lose_every 0 mbps 8 ms 50 queue 50 from_s 20 seconds 120 window 1000 late_s 0 seed 1 tick_s 0.1 trace trace }
 foreach {key value} [concat $options $argv] { set $key $value }
 
 set ns [new Simulator]
@@ -21,7 +21,9 @@ if {$lose_every > 0} {
     $ns lossmodel $loss $from $to
 }
 
+ns-random $seed
 Agent/TFRC set ca_ 0
+Agent/TFRC set tcp_tick_ $tick_s
 Agent/TFRCSink set discount_ 0
 for {set n 0} {$n < $tfrc + $tcp} {incr n} {
     if {$n < $tfrc} {
@@ -30,6 +32,7 @@ for {set n 0} {$n < $tfrc + $tcp} {incr n} {
     } else {
         set source($n) [new Agent/TCP/Sack1]
         $source($n) set window_ $window
+        $source($n) set overhead_ $late_s
         set sink [new Agent/TCPSink/Sack1]
     }
     $source($n) set fid_ $n
