@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,7 +18,9 @@ import pytest
 
 from controller.client import SwitchClient
 from controller.drivers.gnmi import GnmiDriver
+from tests.packets.wires import Interfaces, packet_socket
 from tests.real_time import needs_dpdk, real_time
+from tests.test_generate import right
 from tests.test_live_switch import needs, put_away
 from tests.test_real_time import wait_for
 from tests.test_switch_command import P4INFO, PROGRAM, Running
@@ -39,8 +43,8 @@ GROUPS = ("senders", "receivers", "collector at s1")
 class Opposite:
     """A switch with a memif for every group, set up as the scenario's plan says."""
 
-    def __init__(self, directory: Path) -> None:
-        self.scenario = write(directory, TWO_FLOWS + WIDE)
+    def __init__(self, directory: Path, more: str = "") -> None:
+        self.scenario = write(directory, TWO_FLOWS + more + WIDE)
         self.socket = f"narrows-test-{os.getpid()}-{directory.name}"
         self.state = directory / "state.json"
         self.state.write_text(narrows("plan", self.scenario, "--switch", "s1").stdout)
@@ -110,6 +114,13 @@ def opposite(tmp_path: Path) -> Iterator[Opposite]:
         made.stop()
 
 
+DATAGRAMS = """
+[[flow]]
+transport = "udp"
+app = { kind = "cbr", rate = "400kbps", size = "501B", messages = 100 }
+"""
+
+
 def results(out: Path) -> RunDirectory:
     """A host's run directory."""
     [path] = [made.parent for made in out.glob("scenario/[!.]*/run.json")]
@@ -162,15 +173,21 @@ def test_a_switch_that_is_killed_and_started_again_carries_on(
 
 
 @needs()
-def test_a_device_that_verifies_checksums_does_so_for_hosts(tmp_path: Path) -> None:
-    """The senders are on a tap, whose other end is the switch's port by its interface."""
-    opposite = Opposite(tmp_path)
+def test_a_device_that_has_checksums_to_offer_does_them_for_hosts(tmp_path: Path) -> None:
+    """The senders are on a tap, whose other end is the switch's port by its interface.
+
+    What is seen there of their segments and datagrams is added up again; no device verifies them
+    for the receivers.
+    """
+    opposite = Opposite(tmp_path, DATAGRAMS)
     tap = f"nrwtap{os.getpid() % 10**6}"
     senders = f"net_tap0,iface={tap}"
-    bulk = ("--set", 'flow.app={ kind = "bulk", bytes = "100KB" }', "--set", "duration=completion")
-    host = opposite.host(tmp_path / "out", *GROUPS, senders=senders, settings=bulk)
+    bulk = ("--set", 'flow.0.app={ kind = "bulk", bytes = "100KB" }')
+    settings = (*bulk, "--set", "duration=completion")
+    host = opposite.host(tmp_path / "out", *GROUPS, senders=senders, settings=settings)
     try:
         wait_for(lambda: Path("/sys/class/net", tap).exists())
+        seen = packet_socket(tap)
         opposite.start(f"net_af_packet0,iface={tap}")
         try:
             _, errors = host.communicate(timeout=60)
@@ -184,9 +201,24 @@ def test_a_device_that_verifies_checksums_does_so_for_hosts(tmp_path: Path) -> N
     wires = {wire["name"]: wire for wire in summary["instrument"]["wires"]}
     by = {name: wire["checksums_by"] for name, wire in wires.items()}
     assert by == {"senders": "device", "receivers": "software", "collector at s1": "software"}
+    assert {name: wire["sent_checksums_by"] for name, wire in wires.items()} == by
     assert {wire["arrivals_by"] for wire in wires.values()} == {"software"}
-    delivered = sum(flow["delivered_bytes"] for flow in summary["flows"])
-    assert delivered == 2 * 100_000
+    delivered = [flow["delivered_bytes"] for flow in summary["flows"]]
+    # Datagrams that come before the switch has its entries are lost.
+    assert delivered[:2] == [100_000, 100_000]
+    seen.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # that its interface is gone
+    tapped = Interfaces({1: seen}, least_bytes=0)
+    sent = [frame for _, frame in tapped.receive() if frame[12:14] == b"\x08\x00"]
+    tapped.close()
+    protocols = Counter(frame[23] for frame in sent)
+    # 70 segments of 1,448 bytes hold 100 kB, and each datagram is one.
+    assert protocols[socket.IPPROTO_TCP] >= 2 * 70
+    assert protocols[socket.IPPROTO_UDP] == 100
+    for frame in sent:
+        assert right(frame[14:34], 0)
+        # RFC 9293 and RFC 768: over addresses, protocol, length and an even number of bytes.
+        transport = frame[34:] + bytes(len(frame) % 2)
+        assert right(frame[26:34] + transport, frame[23] + len(frame) - 34)
 
 
 def test_wires_and_times_that_are_wrong_are_named(tmp_path: Path) -> None:

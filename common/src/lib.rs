@@ -12,7 +12,7 @@ pub mod units;
 
 pub use histogram::Histogram;
 pub use line::Line;
-pub use packet::{Packet, PacketPool, Payload};
+pub use packet::{Checksums, Packet, PacketPool, Payload};
 pub use rng::Rng;
 pub use time::{Duration, Time};
 pub use units::{Bytes, Rate};

@@ -42,6 +42,22 @@ impl PartialEq for dyn Payload {
 
 impl Eq for dyn Payload {}
 
+/// How it stands with a packet's checksums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checksums {
+    /// They are in it, to be verified.
+    #[default]
+    Written,
+    /// The device that received it found them right.
+    Verified,
+    /// The device that sends it writes that of its transport, whose field holds the sum of the
+    /// pseudo-header; IPv4's is in it.
+    Left {
+        /// The transport's number in the IPv4 header.
+        protocol: u8,
+    },
+}
+
 /// A packet on a wire, from the Ethernet header on, without the frame check sequence.
 ///
 /// Simulated bulk data is zeros; `data` holds the bytes that matter (all headers, a payload's
@@ -56,8 +72,8 @@ pub struct Packet {
     pub payload: Option<Box<dyn Payload>>,
     /// How many zero bytes follow them.
     pub zeros: u32,
-    /// Whether the device that received it found its checksums right.
-    pub is_checked: bool,
+    /// Whether its checksums are in it.
+    pub checksums: Checksums,
 }
 
 impl Packet {
@@ -110,7 +126,7 @@ impl Packet {
         self.data.clear();
         self.payload = None;
         self.zeros = 0;
-        self.is_checked = false;
+        self.checksums = Checksums::Written;
     }
 
     /// Cuts it to `len` bytes; no effect when it is no longer than that.
@@ -136,7 +152,7 @@ impl Packet {
 impl Clone for Packet {
     /// A packet with a payload of its own, in `data`.
     fn clone(&self) -> Self {
-        let mut copy = Packet::default();
+        let mut copy = Packet { checksums: self.checksums, ..Packet::default() };
         copy.copy_front(self, self.len());
         copy
     }
@@ -172,7 +188,7 @@ mod tests {
     /// [`BYTES`] in all three ways of keeping them.
     fn packet() -> Packet {
         let payload: Option<Box<dyn Payload>> = Some(Box::new(vec![4, 5, 6]));
-        Packet { data: vec![1, 2, 3], payload, zeros: 2, is_checked: true }
+        Packet { data: vec![1, 2, 3], payload, zeros: 2, checksums: Checksums::Verified }
     }
 
     #[test]

@@ -19,6 +19,8 @@
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
+#include <rte_ether.h>
+#include <rte_ip.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
 #include <rte_mbuf.h>
@@ -27,8 +29,8 @@
 #include <rte_ring.h>
 #include <rte_version.h>
 
-/* Receive offloads, as src/port.rs has them. */
-enum { CHECKSUMS = 1, STAMPS = 2 };
+/* Offloads, as src/port.rs has them. */
+enum { VERIFIES = 1, STAMPS = 2, WRITES = 4 };
 
 static int failure(int code)
 {
@@ -219,11 +221,12 @@ int nrw_ring_pair(const char *const names[2], unsigned int packets, uint16_t por
 static int stamp_at = -1;
 static uint64_t stamp_flag;
 
-/* `offloads`, CHECKSUMS and STAMPS, are asked for; those are left that the device has. */
+/* `offloads` are asked for; those are left that the device has. */
 int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptors,
 		    unsigned int *offloads)
 {
 	const uint64_t checksums = RTE_ETH_RX_OFFLOAD_CHECKSUM;
+	const uint64_t sums = RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
 	struct rte_eth_conf conf;
 	struct rte_eth_dev_info info;
 	uint16_t rx = descriptors, tx = descriptors;
@@ -233,16 +236,20 @@ int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptor
 	if ((code = rte_eth_dev_info_get(port, &info)) != 0)
 		return code;
 	if (~info.rx_offload_capa & checksums)
-		*offloads &= ~CHECKSUMS;
+		*offloads &= ~VERIFIES;
+	if (~info.tx_offload_capa & sums)
+		*offloads &= ~WRITES;
 	if (~info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP ||
 	    (*offloads & STAMPS &&
 	     rte_mbuf_dyn_rx_timestamp_register(&stamp_at, &stamp_flag) != 0))
 		*offloads &= ~STAMPS;
-	if (*offloads & CHECKSUMS)
+	if (*offloads & VERIFIES)
 		conf.rxmode.offloads |= checksums;
 	if (*offloads & STAMPS)
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	if (*offloads & WRITES)
+		conf.txmode.offloads |= sums;
 	if ((code = rte_eth_dev_configure(port, 1, 1, &conf)) != 0)
 		return code;
 	if ((code = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx, &tx)) != 0)
@@ -272,6 +279,16 @@ int nrw_mbuf_is_checked(const struct rte_mbuf *mbuf)
 	const uint64_t mask = RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK;
 
 	return (mbuf->ol_flags & mask) == (RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD);
+}
+
+/* Has the device write the checksum of what is behind an IPv4 header without options. */
+void nrw_mbuf_leave_checksum(struct rte_mbuf *mbuf, int is_udp, uint8_t header_bytes)
+{
+	mbuf->l2_len = RTE_ETHER_HDR_LEN;
+	mbuf->l3_len = sizeof(struct rte_ipv4_hdr);
+	mbuf->l4_len = header_bytes;
+	mbuf->ol_flags |= RTE_MBUF_F_TX_IPV4;
+	mbuf->ol_flags |= is_udp ? RTE_MBUF_F_TX_UDP_CKSUM : RTE_MBUF_F_TX_TCP_CKSUM;
 }
 
 /* When the device received it, on the clock that nrw_port_clock reads; 0 where it does not say. */
@@ -341,5 +358,7 @@ uint16_t nrw_receive(uint16_t port, struct rte_mbuf **packets, uint16_t most, ui
 
 uint16_t nrw_transmit(uint16_t port, struct rte_mbuf **packets, uint16_t count)
 {
+	/* Some devices want the fields of checksums left to them otherwise than the others. */
+	count = rte_eth_tx_prepare(port, 0, packets, count);
 	return rte_eth_tx_burst(port, 0, packets, count);
 }

@@ -15,6 +15,10 @@ use crate::sys::{self, RawMbuf, RawPool};
 
 /// A pool with fewer free mbufs than one in so many is short of them.
 const RESERVE: u32 = 4;
+/// UDP's number in the IPv4 header.
+const UDP: u8 = 17;
+/// Where a segment has its header's length, behind 14 bytes of Ethernet and 20 of IPv4.
+const TCP_LENGTH_AT: usize = 14 + 20 + 12;
 
 /// A store of mbufs; stays for as long as the process.
 #[derive(Clone, Copy)]
@@ -96,12 +100,27 @@ impl Mbuf {
         }
     }
 
-    /// Whether the device found its checksums right ([`Offloads::checksums`]).
+    /// Whether the device found its checksums right ([`Offloads::verifies_checksums`]).
     ///
-    /// [`Offloads::checksums`]: crate::Offloads::checksums
+    /// [`Offloads::verifies_checksums`]: crate::Offloads::verifies_checksums
     pub fn is_checked(&self) -> bool {
         // SAFETY: the mbuf is ours.
         unsafe { sys::nrw_mbuf_is_checked(self.0.as_ptr()) != 0 }
+    }
+
+    /// Has the device write the checksum ([`Offloads::writes_checksums`]) of the TCP segment or UDP
+    /// datagram, by its `protocol`'s number, behind an Ethernet and an IPv4 header without options.
+    /// Its field holds the sum of the pseudo-header.
+    ///
+    /// # Panics
+    /// When a segment ends before the length of its header.
+    ///
+    /// [`Offloads::writes_checksums`]: crate::Offloads::writes_checksums
+    pub fn leave_checksum(&mut self, protocol: u8) {
+        let is_udp = protocol == UDP;
+        let header_bytes = if is_udp { 8 } else { (self.data()[TCP_LENGTH_AT] >> 4) * 4 };
+        // SAFETY: the mbuf is ours.
+        unsafe { sys::nrw_mbuf_leave_checksum(self.0.as_ptr(), is_udp.into(), header_bytes) }
     }
 
     /// When the device received it, in ticks of [`Port::device_clock`].

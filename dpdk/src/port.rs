@@ -31,25 +31,34 @@ pub struct PortCounts {
     pub without_memory: u64,
 }
 
-/// What a device does for its port when it receives.
+/// What a device does for its port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offloads {
     /// It verifies the checksums of IPv4, TCP and UDP.
-    pub checksums: bool,
+    pub verifies_checksums: bool,
     /// It notes when each packet came.
     pub stamps: bool,
+    /// It writes the checksums of TCP and UDP that are left to it ([`Mbuf::leave_checksum`]).
+    pub writes_checksums: bool,
 }
 
 impl Offloads {
-    const CHECKSUMS: u32 = 1;
+    const VERIFIES: u32 = 1;
     const STAMPS: u32 = 2;
+    const WRITES: u32 = 4;
 
     fn to_bits(self) -> u32 {
-        u32::from(self.checksums) * Self::CHECKSUMS + u32::from(self.stamps) * Self::STAMPS
+        u32::from(self.verifies_checksums) * Self::VERIFIES
+            + u32::from(self.stamps) * Self::STAMPS
+            + u32::from(self.writes_checksums) * Self::WRITES
     }
 
     fn from_bits(bits: u32) -> Self {
-        Offloads { checksums: bits & Self::CHECKSUMS != 0, stamps: bits & Self::STAMPS != 0 }
+        Offloads {
+            verifies_checksums: bits & Self::VERIFIES != 0,
+            stamps: bits & Self::STAMPS != 0,
+            writes_checksums: bits & Self::WRITES != 0,
+        }
     }
 }
 

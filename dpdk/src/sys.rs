@@ -58,6 +58,7 @@ shim! {
     fn nrw_device_port(name: *const c_char, port: *mut u16) -> c_int;
     fn nrw_ring_pair(names: *const *const c_char, packets: c_uint, ports: *mut u16) -> c_int;
     fn nrw_mbuf_is_checked(mbuf: *const RawMbuf) -> c_int;
+    fn nrw_mbuf_leave_checksum(mbuf: *mut RawMbuf, is_udp: c_int, header_bytes: u8);
     fn nrw_mbuf_stamp(mbuf: *const RawMbuf, ticks: *mut u64) -> c_int;
     fn nrw_port_set_up(
         port: u16, pool: *mut RawPool, descriptors: u16, offloads: *mut c_uint

@@ -3,7 +3,7 @@
 use narrows_common::Duration;
 use narrows_dpdk::{Clock, Eal, EalConfig, Error, Mbuf, Mempool, Offloads, Port};
 
-const ALL: Offloads = Offloads { checksums: true, stamps: true };
+const ALL: Offloads = Offloads { verifies_checksums: true, stamps: true, writes_checksums: true };
 
 fn eal() -> Eal {
     Eal::start(&EalConfig::default()).unwrap_or_else(|error| panic!("{error}"))
@@ -83,7 +83,11 @@ fn memif_joins_two_ports_by_their_device_strings() {
         let device = format!("net_memif{end},id=0,{socket}");
         Port::open(eal, &device, pool, ALL).unwrap()
     });
-    assert_eq!(server.offloads(), Offloads::default(), "shared memory checks and stamps nothing");
+    assert_eq!(
+        server.offloads(),
+        Offloads::default(),
+        "shared memory checks, stamps and sums nothing"
+    );
     let up = (0..1000).any(|_| {
         std::thread::sleep(core::time::Duration::from_millis(2));
         server.is_up() && client.is_up()

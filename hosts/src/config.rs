@@ -33,6 +33,10 @@ pub struct HostConfig {
     /// A node before it spreads out again what a slow path has left of the ACKs.
     #[serde(default)]
     pub reconstructs_acks: Option<Spacing>,
+    /// Whether the device that sends its packets writes their transport's checksum; where it runs
+    /// decides that, no plan.
+    #[serde(skip)]
+    pub leaves_checksums: bool,
 }
 
 /// A host's link to the switch, the same in both directions.

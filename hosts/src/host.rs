@@ -33,6 +33,7 @@ pub struct Host {
     mac: Mac,
     ip: Ipv4Addr,
     gateway_mac: Mac,
+    leaves_checksums: bool,
     rng: Rng,
     /// Where the flows' own random numbers come from.
     traffic_seed: u64,
@@ -59,6 +60,7 @@ impl Host {
             mac: config.mac,
             ip: config.ip,
             gateway_mac: config.gateway_mac,
+            leaves_checksums: config.leaves_checksums,
             rng,
             flows: Vec::new(),
             by_ends: FxHashMap::default(),
@@ -132,10 +134,12 @@ impl Host {
 
     fn emitter(&self, port: u16, peer: Endpoint) -> Emitter {
         Emitter::new((self.mac, self.gateway_mac), (self.ip, peer.ip), (port, peer.port))
+            .leaving_checksum(self.leaves_checksums)
     }
 
     fn udp_emitter(&self, port: u16, peer: Endpoint) -> udp::wire::Emitter {
         udp::wire::Emitter::new((self.mac, self.gateway_mac), self.ip, port, peer)
+            .leaving_checksum(self.leaves_checksums)
     }
 
     fn add(

@@ -6,7 +6,7 @@
 use crate::addr::Mac;
 use crate::checksum;
 use core::net::Ipv4Addr;
-use narrows_common::Packet;
+use narrows_common::{Checksums, Packet};
 
 /// Ethernet header in bytes.
 pub const ETHERNET_BYTES: usize = 14;
@@ -149,7 +149,7 @@ pub struct IpPacket<'a> {
     pub protocol: u8,
     /// The transport's header and what follows it.
     pub payload: Payload<'a>,
-    /// Whether a device has found the transport's checksum right.
+    /// Whether a device has found the transport's checksum right, or is to write it.
     pub is_checked: bool,
 }
 
@@ -186,7 +186,8 @@ pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
     if total_bytes > packet.len() - ETHERNET_BYTES || header_bytes > ip.len() {
         return Err(Discard::Truncated);
     }
-    if !packet.is_checked && checksum::fold(checksum::sum(&ip[..header_bytes])) != 0xffff {
+    let is_checked = packet.checksums != Checksums::Written;
+    if !is_checked && checksum::fold(checksum::sum(&ip[..header_bytes])) != 0xffff {
         return Err(Discard::BadIpChecksum);
     }
     if be16(ip, 6) & 0x3fff != 0 {
@@ -206,7 +207,7 @@ pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
         },
         protocol: ip[9],
         payload: Payload { bytes, zeros },
-        is_checked: packet.is_checked,
+        is_checked,
     })
 }
 
@@ -217,6 +218,7 @@ pub struct IpEmitter {
     ip_sum: u64,
     pseudo_sum: u64,
     ident: u16,
+    leaves_checksum: bool,
 }
 
 impl IpEmitter {
@@ -235,7 +237,7 @@ impl IpEmitter {
         ip[16..20].copy_from_slice(&ips.1.octets());
         let ip_sum = checksum::sum(ip);
         let pseudo_sum = checksum::sum(&ip[12..20]) + u64::from(protocol);
-        IpEmitter { template, ip_sum, pseudo_sum, ident: 0 }
+        IpEmitter { template, ip_sum, pseudo_sum, ident: 0, leaves_checksum: false }
     }
 
     /// The same writer with another time to live than 64.
@@ -243,6 +245,13 @@ impl IpEmitter {
     pub fn with_ttl(mut self, ttl: u8) -> Self {
         self.template[ETHERNET_BYTES + 8] = ttl;
         self.ip_sum = checksum::sum(&self.template[ETHERNET_BYTES..]);
+        self
+    }
+
+    /// The same writer, which leaves the transport's checksum to the device or does not.
+    #[must_use]
+    pub fn leaving_checksum(mut self, leaves: bool) -> Self {
+        self.leaves_checksum = leaves;
         self
     }
 
@@ -254,8 +263,8 @@ impl IpEmitter {
         packet.data[ETHERNET_BYTES + 1] = ecn as u8;
     }
 
-    /// Fills in what depends on the whole packet. Returns the transport's bytes and its checksum,
-    /// taken with the checksum's own field at zero.
+    /// Fills in what depends on the whole packet. Returns the transport's bytes and what its
+    /// checksum's field is to hold, which is zero so far.
     pub fn finish<'a>(&mut self, packet: &'a mut Packet) -> (&'a mut [u8], u16) {
         let total_bytes = (packet.len() - ETHERNET_BYTES) as u16;
         let (ip, transport) = packet.data[ETHERNET_BYTES..].split_at_mut(IPV4_BYTES);
@@ -266,7 +275,12 @@ impl IpEmitter {
         ip[10..12].copy_from_slice(&ip_checksum.to_be_bytes());
         self.ident = self.ident.wrapping_add(1);
         let length = u64::from(total_bytes) - IPV4_BYTES as u64;
-        let sum = !checksum::fold(self.pseudo_sum + length + checksum::sum(transport));
+        let pseudo_sum = self.pseudo_sum + length;
+        if self.leaves_checksum {
+            packet.checksums = Checksums::Left { protocol: ip[9] };
+            return (transport, checksum::fold(pseudo_sum));
+        }
+        let sum = !checksum::fold(pseudo_sum + checksum::sum(transport));
         (transport, sum)
     }
 }

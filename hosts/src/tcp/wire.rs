@@ -189,6 +189,13 @@ impl Emitter {
         self
     }
 
+    /// The same writer, which leaves the segments' checksum to the device or does not.
+    #[must_use]
+    pub fn leaving_checksum(mut self, leaves: bool) -> Self {
+        self.ip = self.ip.leaving_checksum(leaves);
+        self
+    }
+
     /// Writes the headers into an emptied packet; the payload is appended behind them, and
     /// [`Emitter::finish`] then fills in lengths and checksums.
     ///

@@ -1,6 +1,7 @@
 //! Frames against bytes worked out by hand, and against random damage.
 
 use super::*;
+use narrows_common::Checksums;
 use proptest::prelude::*;
 
 fn emitter() -> Emitter {
@@ -44,6 +45,22 @@ fn a_bare_ack_byte_by_byte() {
         0x12, 0x34, 0, 0x50, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 0xff, 0xff, 0x89, 0x4b, 0, 0,
     ];
     assert_eq!(packet.to_bytes(), expected);
+}
+
+#[test]
+fn a_checksum_left_to_the_device_is_the_pseudo_headers_sum() {
+    let (mut packet, mut emitter) = (Packet::default(), emitter().leaving_checksum(true));
+    let header = Header { seq: 1, ack: 2, flags: Flags::ACK, window: 0xffff, ..Header::default() };
+    emitter.begin(&header, &mut packet);
+    emitter.finish(&mut packet);
+    // The sums above: IPv4's header is whole, and 141d is the pseudo-header's.
+    assert_eq!(
+        (&packet.data[24..26], &packet.data[50..52]),
+        (&[0x26, 0xce][..], &[0x14, 0x1d][..])
+    );
+    assert_eq!(packet.checksums, Checksums::Left { protocol: 6 });
+    assert!(parse(&packet).is_ok(), "a node on its way out reads it");
+    assert!(parse(&Packet::from_bytes(&packet.to_bytes())).is_err());
 }
 
 #[test]
@@ -92,7 +109,7 @@ fn a_device_that_has_checked_the_sums_is_believed() {
         let mut packet = data_segment(b"stamp", 100);
         packet.data[at] ^= 1;
         assert!(parse(&packet).is_err());
-        packet.is_checked = true;
+        packet.checksums = Checksums::Verified;
         assert!(parse(&packet).is_ok());
     }
 }

@@ -66,6 +66,13 @@ impl Emitter {
         self
     }
 
+    /// The same writer, which leaves the datagrams' checksum to the device or does not.
+    #[must_use]
+    pub fn leaving_checksum(mut self, leaves: bool) -> Self {
+        self.ip = self.ip.leaving_checksum(leaves);
+        self
+    }
+
     /// Writes a datagram into an emptied packet: these parts of its payload, then zeros.
     pub fn emit(&mut self, ecn: Ecn, parts: &[&[u8]], zeros: u32, packet: &mut Packet) {
         self.ip.begin(ecn, packet);
@@ -89,6 +96,7 @@ impl Emitter {
 mod tests {
     use super::*;
     use crate::ip;
+    use narrows_common::Checksums;
 
     fn emitter() -> Emitter {
         let macs = (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2]));
@@ -116,6 +124,14 @@ mod tests {
         assert_eq!(packet.to_bytes(), expected);
         let datagram = parsed(&packet).unwrap();
         assert_eq!((datagram.ports, datagram.payload.len()), ((0x1234, 0x50), 4));
+    }
+
+    #[test]
+    fn a_checksum_left_to_the_device_is_the_pseudo_headers_sum() {
+        let mut packet = Packet::default();
+        emitter().leaving_checksum(true).emit(Ecn::NotEct, &[b"abc"], 1, &mut packet);
+        assert_eq!(packet.data[40..42], [0x14, 0x20], "the second sum above");
+        assert_eq!(packet.checksums, Checksums::Left { protocol: 17 });
     }
 
     #[test]

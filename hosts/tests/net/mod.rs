@@ -126,6 +126,7 @@ pub fn host_config(n: u8) -> HostConfig {
             counts: Counts::Ip,
         },
         reconstructs_acks: None,
+        leaves_checksums: false,
     }
 }
 

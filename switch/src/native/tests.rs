@@ -116,7 +116,7 @@ fn packet(rng: &mut Rng, words: &[Vec<u8>]) -> Packet {
     let kept = (rng.range(0, 3) == 0).then(|| data.split_off(data.len() / 2));
     let payload = kept.map(|kept| Box::new(kept) as Box<dyn Payload>);
     let zeros = if rng.range(0, 3) == 0 { rng.range(0, 1400) as u32 } else { 0 };
-    Packet { data, payload, zeros, is_checked: false }
+    Packet { data, payload, zeros, ..Packet::default() }
 }
 
 /// Everything that a packet can have changed, apart from what is sent.

@@ -153,6 +153,8 @@ pub struct WireSummary {
     pub arrivals_by: Doer,
     /// Who verifies the checksums of packets for hosts.
     pub checksums_by: Doer,
+    /// Who writes the checksums of TCP and UDP in packets from hosts.
+    pub sent_checksums_by: Doer,
     /// How often its link went down.
     pub link_downs: u64,
     /// How late packets left, in microseconds.
@@ -335,6 +337,7 @@ mod tests {
             copied: 0,
             arrivals_by: Doer::Software,
             checksums_by: Doer::Software,
+            sent_checksums_by: Doer::Software,
             link_downs: 0,
             departure_error_us: LatenessSummary { p99, ..LatenessSummary::default() },
             rate_error: Some(RateSummary { windows: 1, mean: 0.0, worst }),

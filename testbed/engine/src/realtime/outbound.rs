@@ -141,8 +141,13 @@ impl Outbound {
             }
             for (end, device) in cable.iter().zip(named) {
                 if let Some(device) = device {
-                    let checksums = matches!(end.at, WireEnd::Group { .. });
-                    let wanted = Offloads { checksums, stamps: true };
+                    // A switch's packets have the checksums that its program gives them.
+                    let is_hosts = matches!(end.at, WireEnd::Group { .. });
+                    let wanted = Offloads {
+                        verifies_checksums: is_hosts,
+                        stamps: true,
+                        writes_checksums: is_hosts,
+                    };
                     ports.push((end, Port::open(eal, device, pool, wanted)?));
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_common::{Duration, Packet, Payload, Time};
+use narrows_common::{Checksums, Duration, Packet, Payload, Time};
 use narrows_dpdk::{BURST, Clock, Mbuf, Mempool, Offloads, Port};
 
 use super::device_clock::DeviceClock;
@@ -152,7 +152,9 @@ impl Wire {
         packet: &mut Packet,
     ) -> Time {
         let at = self.arrival(&mbuf, now);
-        packet.is_checked = self.offloads().checksums && mbuf.is_checked();
+        if self.offloads().verifies_checksums && mbuf.is_checked() {
+            packet.checksums = Checksums::Verified;
+        }
         let bytes = mbuf.data();
         if is_short || bytes.len() <= COPY_BYTES {
             self.copied += u64::from(bytes.len() > COPY_BYTES);
@@ -174,7 +176,10 @@ impl Wire {
             let Departure { start, end, at, mut packet, .. } =
                 self.waiting.pop_front().expect("looked at above");
             match self.packed(&mut packet) {
-                Some(mbuf) => {
+                Some(mut mbuf) => {
+                    if let Checksums::Left { protocol } = packet.checksums {
+                        mbuf.leave_checksum(protocol);
+                    }
                     self.packets.push(mbuf);
                     self.due.push_back(Due { start, end, at });
                 }
@@ -235,7 +240,8 @@ impl Wire {
             missed: counts.missed + counts.errors,
             copied: self.copied,
             arrivals_by: Doer::of(self.offloads().stamps),
-            checksums_by: Doer::of(self.offloads().checksums),
+            checksums_by: Doer::of(self.offloads().verifies_checksums),
+            sent_checksums_by: Doer::of(self.offloads().writes_checksums),
             link_downs: self.link_downs,
             departure_error_us: self.lateness.summary(),
             rate_error: self.rate.summary(),

@@ -158,6 +158,10 @@ pub fn run(
     let mut outbound = Outbound::new(&plan, real.devices)?;
     let mut wires = outbound.open(real.eal, real.pool, real.devices)?;
     outbound.add_hosts(&plan, &sockets, (real.eal, real.pool), &mut wires)?;
+    for host in &mut plan.hosts {
+        let mut writers = wires.iter().filter(|wire| wire.offloads().writes_checksums);
+        host.config.leaves_checksums = writers.any(|wire| wire.name() == host.group);
+    }
     let has_hosts =
         real.devices.is_empty() || plan.groups.iter().any(|g| real.devices.contains_key(g));
     plan.record.keep(outbound.has_switches(), has_hosts, outbound.has_collectors());
