@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 
 /// t_mbi: the longest time between two segments.
 const MOST_SECONDS_APART: f64 = 64.0;
+/// The shortest round trip and time between two datagrams, as what a report claims has no bound.
+pub(super) const LEAST_TIME: Duration = Duration::from_ns(1);
 /// The timer before there is a round trip (section 4.2).
 const FIRST_TIMER: Duration = Duration::from_secs(2);
 /// W_init is four segments, but these bytes or two segments where that is less.
@@ -77,7 +79,7 @@ impl Control {
     /// When the next datagram may leave (section 4.6); without a backlog of unused time.
     pub(in crate::udp) fn next_departure(&self) -> Time {
         self.last_sent.map_or(Time::ZERO, |(at, bytes)| {
-            at + Duration::from_secs_f64(f64::from(bytes) / self.rate)
+            at + Duration::from_secs_f64(f64::from(bytes) / self.rate).max(LEAST_TIME)
         })
     }
 
@@ -102,7 +104,7 @@ impl Control {
         self.acked_bytes = self.acked_bytes.max(report.received_bytes);
         self.highest = self.highest.max(Some(report.highest));
         let sample = now.since(report.sent_at).saturating_sub(report.held);
-        let sample = sample.max(Duration::from_ps(1));
+        let sample = sample.max(LEAST_TIME);
         self.last_rtt = sample;
         self.rtt_histogram.add(sample);
         let is_data_limited = self.take_covered(report.sent_at);

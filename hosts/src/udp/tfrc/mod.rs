@@ -12,6 +12,8 @@
 mod control;
 mod equation;
 mod loss_history;
+#[cfg(test)]
+mod model_tests;
 mod observer;
 pub(super) mod wire;
 
