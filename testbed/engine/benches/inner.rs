@@ -11,6 +11,8 @@ use narrows_hosts::tcp::wire::{self, Emitter, Flags, Header};
 use narrows_hosts::{Mac, stamp};
 use narrows_testbed::schedule::Schedule;
 use narrows_testbed::under_way::UnderWay;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::hint::black_box;
 
 /// A frame of 1,514 bytes at 1 Gb/s.
@@ -19,7 +21,7 @@ const FRAME: Duration = Duration::from_ns(12_112);
 /// A source acts and says when it is next due, among so many.
 fn schedule(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("schedule");
-    for sources in [12, 20_000] {
+    for sources in [12, 1_000, 20_000] {
         let (mut schedule, mut rng) = (Schedule::new(sources), Rng::from_seed(1));
         for source in 0..sources {
             schedule.set(source, Time::from_ps(rng.range(0, 1 << 30)));
@@ -28,6 +30,23 @@ fn schedule(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let (at, source) = schedule.next();
                 schedule.set(source, at + Duration::from_ps(rng.range(0, 1 << 30)));
+            });
+        });
+    }
+}
+
+/// A flow's timer is due and set anew, among so many of one host (`hosts/src/host.rs`).
+fn timers(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("timers");
+    for flows in [10, 1_000, 10_000] {
+        let mut rng = Rng::from_seed(1);
+        let mut later = |at: Time| at + Duration::from_ps(rng.range(0, 1 << 30));
+        let mut timers: BinaryHeap<_> =
+            (0..flows).map(|flow| Reverse((later(Time::ZERO), flow))).collect();
+        group.bench_function(BenchmarkId::from_parameter(flows), |bencher| {
+            bencher.iter(|| {
+                let Reverse((at, flow)) = timers.pop().expect("each flow has one");
+                timers.push(Reverse((later(at), flow)));
             });
         });
     }
@@ -114,6 +133,6 @@ criterion_group! {
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_secs(1))
         .sample_size(30);
-    targets = schedule, under_way, line, segment, histogram, ranges
+    targets = schedule, timers, under_way, line, segment, histogram, ranges
 }
 criterion_main!(inner);
