@@ -19,6 +19,9 @@ def measure(options: Options) -> Json:
     print(f"{'ns an ACK, every other lost':32} {head}")
     for name, costs in found["recoveries"].items():
         print(f"{name:32} " + " ".join(f"{costs[window]['half_ns']:10,.0f}" for window in windows))
+    for share, costs in found["datagrams"]["tfrc"].items():
+        report_ns, datagram_ns = costs["report_ns"], costs["datagram_ns"]
+        print(f"tfrc, {share} lost: {report_ns:.0f} ns a report, {datagram_ns:.0f} a datagram")
     memory = found["memory"]
     print(f"bytes of an idle connection, both ends: {memory['idle_pair_bytes']:,}")
     return found

@@ -1,6 +1,7 @@
 //! What a connection costs: nanoseconds per ACK taken and per data segment let out, at windows of
 //! 10, 1,000 and 30,000 packets, for each variant; the same per ACK for each recovery with packets
-//! lost; bytes per idle and per busy connection. Flat over the window is the requirement.
+//! lost; per report and datagram of TFRC; bytes per idle and per busy connection. Flat over the window
+//! is the requirement.
 //!
 //! `cargo bench -p narrows-hosts --bench ack`, with `-- --json` for one JSON document. Sender and
 //! receiver are driven directly, no network between; only the sender is timed, and the clock's own
@@ -12,7 +13,8 @@ use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::{FlowConfig, Recording, Settings};
 use narrows_hosts::tcp::Connection;
 use narrows_hosts::tcp::wire::{self, Emitter};
-use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS};
+use narrows_hosts::user::Stream;
+use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS, ip, udp};
 use narrows_traffic::{AppConfig, Content, bulk};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -26,9 +28,9 @@ const BATCH: u64 = 1_000;
 const LOSSY_RUNS: u32 = 3;
 const PAGE_BYTES: u64 = 4096;
 
-fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
+fn config(variant: &str, recovery: &str, window_packets: u64) -> FlowConfig {
     let end = |n, port| Endpoint { ip: [10, 0, 0, n].into(), port };
-    let config = FlowConfig {
+    FlowConfig {
         id: 1,
         source: end(1, 10_001),
         destination: end(2, 5001),
@@ -56,8 +58,7 @@ fn settings(variant: &str, recovery: &str, window_packets: u64) -> Settings {
         params: Default::default(),
         app: AppConfig::Bulk(bulk::Config::of_bytes(None)),
         record: Recording::Off,
-    };
-    Settings::resolve(&config).expect("a valid flow")
+    }
 }
 
 struct Bench {
@@ -96,7 +97,8 @@ impl Bench {
         let ips = [[10, 0, 0, 1].into(), [10, 0, 0, 2].into()];
         let there = Emitter::new((macs[0], macs[1]), (ips[0], ips[1]), (10_001, 5001));
         let back = Emitter::new((macs[1], macs[0]), (ips[1], ips[0]), (5001, 10_001));
-        let settings = settings(variant, recovery, window_packets);
+        let config = config(variant, recovery, window_packets);
+        let settings = Settings::resolve(&config).expect("a valid flow");
         let mut bench = Bench {
             sender: Connection::connect(settings.clone(), there, &mut rng),
             receiver: Connection::listen(settings, back, &mut rng),
@@ -287,6 +289,52 @@ fn recoveries(clock_ns: f64) -> Map<String, Value> {
     RECOVERIES.iter().map(|rule| (rule.name.to_owned(), one(rule.name))).collect()
 }
 
+/// TFRC's sender, of whose datagrams one in `lose_every` is lost: per report taken and per datagram
+/// let out. Reports come a round trip of 20 ms after what they tell of.
+fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
+    let config = config("tfrc", "none", 10);
+    let settings = udp::Settings::resolve(&config).expect("a valid flow");
+    let mac = Mac([2, 0, 0, 0, 0, 1]);
+    let emitter = |from: Endpoint, to| udp::wire::Emitter::new((mac, mac), from.ip, from.port, to);
+    let mut receiver = udp::Receiver::new(&settings, emitter(config.destination, config.source));
+    let mut sender = udp::Sender::new(settings, emitter(config.source, config.destination));
+    sender.write(Content::Zeros(1 << 50));
+    let (mut now, mut reports) = (Time::ZERO, VecDeque::new());
+    let [mut datagram_ns, mut report_ns] = [vec![], vec![]];
+    while (datagram_ns.len() as u64) < ACKS {
+        while reports.front().is_some_and(|&(due, _)| due <= now) {
+            let (_, packet) = reports.pop_front().expect("it was looked at");
+            let started = Instant::now();
+            let report = ip::parse(&packet).and_then(|ip| udp::wire::parse_datagram(&ip));
+            let taken = sender.handle_datagram(now, &report.expect("our own datagram"));
+            report_ns.push(started.elapsed().as_nanos() as f64 - clock_ns);
+            taken.expect("our own report");
+        }
+        sender.handle_timeout(now);
+        receiver.handle_timeout(now);
+        let mut packet = Packet::default();
+        let started = Instant::now();
+        let sends = sender.poll_transmit(now, &mut packet);
+        if sends {
+            datagram_ns.push(started.elapsed().as_nanos() as f64 - clock_ns);
+        }
+        if sends && datagram_ns.len() as u64 % lose_every != 0 {
+            let datagram = ip::parse(&packet).and_then(|ip| udp::wire::parse_datagram(&ip));
+            let message = receiver.handle_datagram(now, &datagram.expect("our own datagram"));
+            message.expect("our own message");
+        }
+        let mut report = Packet::default();
+        while receiver.poll_transmit(now, &mut report) {
+            reports.push_back((now + Duration::from_ms(20), std::mem::take(&mut report)));
+        }
+        let due = reports.front().map(|&(due, _)| due);
+        let timers = [sender.poll_timeout(), receiver.poll_timeout(), due];
+        now = timers.into_iter().flatten().min().expect("a departure").max(now);
+    }
+    let [datagram, report] = [datagram_ns, report_ns].map(|ns| median(ns).round());
+    json!({"report_ns": report, "datagram_ns": datagram})
+}
+
 fn print_table(title: &str, rows: &Map<String, Value>) {
     println!("{title}");
     for (name, windows) in rows {
@@ -310,10 +358,12 @@ fn main() {
     let idle = pair_bytes(20_000, || Bench::new("reno", "linux", 10));
     let memory = json!({"idle_pair_bytes": idle, "busy_1000_pair_bytes": busy});
     let (variants, recoveries) = (variants(clock_ns), recoveries(clock_ns));
+    let tfrc = [100, 10_000].map(|every| (format!("1/{every}"), tfrc(every, clock_ns)));
+    let tfrc = json!({"tfrc": Map::from_iter(tfrc)});
     if std::env::args().any(|argument| argument == "--json") {
         let document = json!({
             "schema": 1, "clock_ns": clock_ns.round(), "variants": variants,
-            "recoveries": recoveries, "memory": memory,
+            "recoveries": recoveries, "datagrams": tfrc, "memory": memory,
         });
         println!("{document}");
         return;
@@ -321,5 +371,6 @@ fn main() {
     println!("nanoseconds (clock of {clock_ns:.0} ns taken off), by window in packets");
     print_table("variants, recovery linux: per ACK, and per segment let out", &variants);
     print_table("recoveries, reno: per ACK with what it lets out, first window lossy", &recoveries);
+    print_table("datagrams, one in so many lost", tfrc.as_object().expect("an object"));
     println!("memory of both ends, bytes: {memory}");
 }
