@@ -2,8 +2,8 @@
 
 For each segment size the bottleneck's rate is doubled until a run is void (its loop was late, its
 shaper off, packets lost) or its hosts no longer fill the bottleneck; then the gap between the last
-good rate and the first bad one is halved a few times. What is written down is the highest rate at
-which a run was valid.
+good rate and the first bad one is halved a few times. A rate is given up after three bad runs. What
+is written down is the highest rate at which a run was valid.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 SEGMENTS_BYTES = (100, 500, 1448)
 FIRST_BPS = 5_000_000
 MOST_BPS = 100_000_000_000
+#: Runs of a rate before it is given up.
+TRIES = 3
 HALVINGS = 2
 LEAST_BUSY = 0.9
 """A bottleneck that its hosts keep less busy than this was not tried."""
@@ -84,10 +86,13 @@ def run(options: argparse.Namespace) -> int:
     for segment_bytes in SEGMENTS_BYTES:
 
         def attempt(rate_bps: int, segment_bytes: int = segment_bytes) -> Tried:
-            tried = measure(rate_bps, segment_bytes, options.seconds)
-            verdict = tried.why_not or "valid"
-            print(f"{segment_bytes} B, {rate_bps / 1e6:g} Mb/s: {verdict}", flush=True)
-            return tried
+            def once() -> Tried:
+                tried = measure(rate_bps, segment_bytes, options.seconds)
+                verdict = tried.why_not or "valid"
+                print(f"{segment_bytes} B, {rate_bps / 1e6:g} Mb/s: {verdict}", flush=True)
+                return tried
+
+            return patiently(once)
 
         found[segment_bytes] = search(attempt)
     content = {
@@ -133,6 +138,18 @@ def search(attempt: Callable[[int], Tried]) -> tuple[Tried | None, Tried | None]
         tried = attempt(math.isqrt(good.rate_bps * bad.rate_bps))
         good, bad = (good, tried) if tried.why_not else (tried, bad)
     return good, bad
+
+
+def patiently(once: Callable[[], Tried]) -> Tried:
+    """The first good run of a rate, or its last bad one: a machine that stands still for a moment
+    does so at any rate, and one that is too slow for a rate is so each time.
+    """
+    tried = once()
+    for _ in range(TRIES - 1):
+        if not tried.why_not:
+            break
+        tried = once()
+    return tried
 
 
 def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from testbed import calibrate, catalogue
-from testbed.calibrate import Tried, search
+from testbed.calibrate import Tried, patiently, search
 from tests.world import narrows
 
 
@@ -37,6 +37,18 @@ def test_a_machine_that_can_do_nothing_or_everything_ends_the_search() -> None:
     assert bad is None
     assert good is not None
     assert good.rate_bps > calibrate.MOST_BPS / 2
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "runs", "why_not"),
+    [(["", "late"], 1, ""), (["late", "", "late"], 2, ""), (["late", "late", "slow"], 3, "slow")],
+)
+def test_a_rate_is_given_up_after_three_bad_runs(
+    verdicts: list[str], runs: int, why_not: str
+) -> None:
+    left = [Tried(5_000_000, verdict, 0.0) for verdict in verdicts]
+    tried = patiently(lambda: left.pop(0))
+    assert (len(verdicts) - len(left), tried.why_not) == (runs, why_not)
 
 
 @pytest.mark.skipif(
