@@ -19,7 +19,7 @@ import pytest
 from controller.client import SwitchClient
 from controller.drivers.gnmi import GnmiDriver
 from tests.packets.wires import Interfaces, packet_socket
-from tests.real_time import needs_dpdk, real_time
+from tests.real_time import judged, needs_dpdk, real_time
 from tests.test_generate import right
 from tests.test_live_switch import needs, put_away
 from tests.test_real_time import wait_for
@@ -141,6 +141,7 @@ def test_senders_and_receivers_in_processes_of_their_own_have_one_time(
             break
     else:
         pytest.fail("\n".join(errors))
+    assert opposite.switch.end() == (0, "")
     here, there = results(tmp_path / "here"), results(tmp_path / "there")
     assert not {"bottleneck", "switches"} & (set(here.summary) | set(there.summary))
     acked = here.table("flows").group_by("flow").max()
@@ -148,11 +149,15 @@ def test_senders_and_receivers_in_processes_of_their_own_have_one_time(
     assert here.summary["flows"][0]["retransmits"] > 0
     delivered = sum(flow["delivered_bytes"] for flow in there.summary["flows"])
     # 5 s at 5 Mb/s, less headers, the first round trips and time-outs.
-    assert 0.75 * 3.125e6 < delivered < 3.125e6 * 1460 / 1514
+    assert delivered < 3.125e6 * 1460 / 1514
     least = min(flow["one_way_delay_ms"]["min"] for flow in there.summary["flows"])
-    assert BASE_MS <= least < BASE_MS + 1.0
+    assert least >= BASE_MS
     reports = there.table("packets")
-    assert reports["egress_port"].to_list().count(2) > 1500
+    gaps_us = (here.longest_gap_us, there.longest_gap_us, opposite.switch.longest_gap_us())
+    with judged(*gaps_us):
+        assert delivered > 0.75 * 3.125e6
+        assert least < BASE_MS + 1.0
+        assert reports["egress_port"].to_list().count(2) > 1500
 
 
 def test_a_switch_that_is_killed_and_started_again_carries_on(

@@ -28,7 +28,7 @@ from testbed.linux.namespaces import Plumbing
 from testbed.linux.run import voided
 from testbed.plan import make_plan
 from tests.interop.conftest import plumbing  # noqa: F401
-from tests.real_time import real_time
+from tests.real_time import judged, real_time
 from tests.test_real_time import WIDE
 from tests.world import ROOT, RunDirectory, command, environment, narrows, write
 
@@ -85,7 +85,9 @@ def test_the_kernels_tcp_fills_the_bottleneck(ran: RunDirectory) -> None:
     """4 s at 10 Mb/s, of whose frames of 1,514 bytes 1,448 are data, and of 1,066 are 1,000."""
     flows, bottleneck = ran.summary["flows"], ran.summary["bottleneck"]
     delivered = sum(flow["delivered_bytes"] for flow in flows)
-    assert 0.8 * 5e6 * 1000 / 1066 < delivered < 5e6 * 1448 / 1514
+    assert delivered < 5e6 * 1448 / 1514
+    with judged(ran.longest_gap_us):
+        assert delivered > 0.8 * 5e6 * 1000 / 1066
     assert bottleneck["arrived"] == bottleneck["enqueued"] + bottleneck["dropped"]
     assert bottleneck["dequeued"] == len(
         ran.table("queue").filter(pl.col("event") == "dequeue", pl.col("port") == 2)
@@ -120,7 +122,8 @@ def test_one_way_delays_are_the_round_trips_less_the_way_back(ran: RunDirectory)
         delay_ms = flow["one_way_delay_ms"]
         assert delay_ms["min"] >= 14
         # The way back has no queue.
-        assert delay_ms["p50"] == pytest.approx(flow["rtt_ms"]["p50"] - 14, rel=0.3)
+        with judged(ran.longest_gap_us):
+            assert delay_ms["p50"] == pytest.approx(flow["rtt_ms"]["p50"] - 14, rel=0.3)
 
 
 @needs_hosts

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from tests.real_time import needs_dpdk, real_time
+from tests.real_time import judged, needs_dpdk, real_time
 from tests.world import TWO_FLOWS, RunDirectory, command, environment, narrows, write
 
 pytestmark = [real_time, needs_dpdk]
@@ -70,13 +70,15 @@ def test_the_ledger_and_the_reports_are_whole(real: RunDirectory) -> None:
 def test_tcp_fills_the_bottleneck_and_feels_the_controllers_event(real: RunDirectory) -> None:
     """2 s at 5 Mb/s and 3 s at 2 Mb/s: 2 MB, of which a segment's headers are 40 of 1,500."""
     delivered = sum(flow["delivered_bytes"] for flow in real.summary["flows"])
-    assert 0.75 * 2e6 < delivered < 2e6 * 1460 / 1514
+    assert delivered < 2e6 * 1460 / 1514
     dequeued = real.table("queue").filter(pl.col("event") == "dequeue")
     seconds = dequeued.group_by(pl.col("time_ps") // 10**12).agg(pl.col("length_bytes").sum() * 8)
     by_second = dict(seconds.iter_rows())
     # The ledger has the ideal schedule: a busy second is its rate, to the packet.
-    assert by_second[4] == pytest.approx(2e6, abs=2 * 12_112)
-    assert by_second[1] == pytest.approx(5e6, abs=0.2 * 5e6)
+    with judged(real.longest_gap_us):
+        assert delivered > 0.75 * 2e6
+        assert by_second[4] == pytest.approx(2e6, abs=2 * 12_112)
+        assert by_second[1] == pytest.approx(5e6, abs=0.2 * 5e6)
 
 
 def test_the_instrument_says_how_far_it_was_off(real: RunDirectory) -> None:

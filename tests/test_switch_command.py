@@ -71,6 +71,10 @@ class Running:
         errors = self.process.stderr.read()
         return self.process.wait(timeout=20), errors
 
+    def longest_gap_us(self) -> float:
+        """Between two looks at its ports, as it says when it has ended."""
+        return float(re.sub(r".*longest gap (\S+) us.*", r"\1", self.wait_for("longest gap")))
+
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., Running]]:

@@ -46,6 +46,12 @@ class RunDirectory:
         loaded: dict[str, Any] = json.loads((self.path / "summary.json").read_text())
         return loaded
 
+    @property
+    def longest_gap_us(self) -> float:
+        """Of a run in real time: between two looks of its loop."""
+        gap: float = self.summary["instrument"]["polls"]["gap_max_us"]
+        return gap
+
     def table(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(self.path / f"{name}.parquet")
 
