@@ -25,6 +25,7 @@ from testbed import points
 from testbed.catalogue import engine
 from testbed.cli import main
 from testbed.plan import make_plan
+from tests.test_generate import SCENARIO as BACKGROUND
 from tests.test_generate import captured
 from tests.world import narrows
 from traffic.pktgen.profile import SLOT_PS, Phase, ProfileError, Stream, phases
@@ -33,23 +34,7 @@ from traffic.pktgen.script import script
 MS = 10**9
 PKTGEN = os.environ.get("NARROWS_PKTGEN")
 GBPS = 10**9
-SCENARIO = """
-title = "Background"
-duration = "2s"
-[bottleneck]
-rate = "10Mbps"
-delay = "1ms"
-[[flow]]
-variant = "reno"
-[[flow]]
-variant = "reno"
-start = "500ms"
-app = { kind = "cbr", rate = "800kbps", size = "500B" }
-[[flow]]
-variant = "reno"
-count = 2
-app = { kind = "on-off", rate = "400kbps", size = "1000B", on = "200ms", off = "300ms" }
-"""
+SCENARIO = BACKGROUND.replace('duration = "1s"', 'duration = "2s"')
 
 
 def stream(at_ps: list[int], payload_bytes: int = 1000) -> Stream:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from analysis.chart.model import Axis, Look, Trace
 from analysis.figures.base import COUNT, Results, key_label, number, series_name, spaced
 from analysis.load import Run
+from analysis.metrics import Floats
 
 Measure = Callable[[Run], float | None]
 """A number of a run; None where it has none."""
@@ -73,6 +74,18 @@ def over_seeds(x: Sequence[float], values: npt.ArrayLike, look: Look, name: str)
     if np.any(high > low):
         return [Trace(at, mean, look, name, low=low, high=high)]
     return [Trace(at, mean, look, name)]
+
+
+def curves(
+    whole: Results, among: Results, x: Sequence[float], measure: Callable[[Run], Floats]
+) -> list[Trace]:
+    """What runs have at each x, over the seeds, a line per series; `among` is the panel's part."""
+    traces = []
+    for index, series in enumerate(whole.series):
+        values = [measure(run) for run in among.of_series(series).runs]
+        look = Look(index, marker="filled")
+        traces += over_seeds(x, values, look, series_name(whole, series))
+    return traces
 
 
 def beside(

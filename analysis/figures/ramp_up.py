@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from analysis.chart.model import Axis, Chart, Panel
 from analysis.figures import against
-from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from analysis.figures.base import Figure, Results, point_label, seeds_note
 from analysis.load import Run
 from analysis.metrics import PS_PER_S, Floats
 
@@ -30,7 +30,10 @@ def chart(results: Results) -> Chart | None:
         return None
     facets = named.facets(named.series_key)
     return Chart(
-        [Panel(_marks(named, among), point_label(point)) for point, among in facets],
+        [
+            Panel(against.curves(named, among, BYTES, times_s), point_label(point))
+            for point, among in facets
+        ],
         Axis("Acknowledged", log=True, ticks=list(zip(BYTES, NAMES, strict=True))),
         Axis("Time since its start (s)", log=True),
         columns=min(len(facets), 3),
@@ -54,15 +57,6 @@ def times_s(run: Run) -> Floats:
     at = np.searchsorted(rows["acked_bytes"].to_numpy(), BYTES)
     times = np.append(rows["time_ps"].to_numpy() / PS_PER_S, np.nan)
     return np.asarray(times[at] - float(flow["start_s"]), dtype=np.float64)
-
-
-def _marks(whole: Results, among: Results) -> list[Trace]:
-    traces = []
-    for index, value in enumerate(whole.series):
-        times = [times_s(run) for run in among.of_series(value).runs]
-        look = Look(index, marker="filled")
-        traces += against.over_seeds(BYTES, times, look, series_name(whole, value))
-    return traces
 
 
 FIGURE = Figure(

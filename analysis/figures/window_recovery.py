@@ -7,14 +7,15 @@ product, and its greatest change in a round trip until then.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
+from analysis.chart.model import Axis, Chart, Panel, from_zero
 from analysis.figures import against
-from analysis.figures.base import Figure, Results, seeds_note, series_name
+from analysis.figures.base import Figure, Results, seeds_note
 from analysis.load import Run
 from analysis.metrics import PS_PER_S, Floats, end_s
 
@@ -33,7 +34,10 @@ def chart(results: Results) -> Chart | None:
         return None
     ticks = [(float(part), f"{part} %") for part in PARTS]
     return Chart(
-        [Panel(_marks(released, measure), y=axis) for measure, axis in enumerate(MEASURES)],
+        [
+            Panel(against.curves(released, released, PARTS, partial(_measure, measure)), y=axis)
+            for measure, axis in enumerate(MEASURES)
+        ],
         Axis("Window, of the bandwidth-delay product", ticks=ticks),
         columns=2,
         height_in=1.6,
@@ -78,14 +82,8 @@ def recovery(run: Run, from_s: float) -> Floats:
     return found
 
 
-def _marks(whole: Results, measure: int) -> list[Trace]:
-    traces = []
-    for index, value in enumerate(whole.series):
-        runs = whole.of_series(value).runs
-        numbers = [recovery(run, released_s(run) or 0.0)[measure] for run in runs]
-        look = Look(index, marker="filled")
-        traces += against.over_seeds(PARTS, numbers, look, series_name(whole, value))
-    return traces
+def _measure(number: int, run: Run) -> Floats:
+    return np.asarray(recovery(run, released_s(run) or 0.0)[number])
 
 
 FIGURE = Figure(
