@@ -1,7 +1,7 @@
 """The data path on DPDK beside what the machine can do without it, as ratios of one run.
 
 Packets a second through the switch beside those of a loop that only receives and sends
-(`testbed/engine/benches/forward.rs`; Debian ships no `dpdk-testpmd`), on rings and on veths,
+(`testbed/engine/benches/forward.rs`) on rings and on veths, on these beside `dpdk-testpmd`'s too,
 and bmv2's where it is installed. What pairs of our hosts deliver through our switch, all on
 one core, beside iperf3 over a veth. How late packets leave our shaper and the kernel's tbf. What a
 machine lacks is left out by name.
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import bmv2, shapers
+from bench import bmv2, shapers, testpmd
 from bench.measure import NO_TABLES
 from bench.section import ROOT, Json, Options, Section, output
 from bench.switch import BOTTLENECK, ROUTE, bmv2_rate
@@ -26,6 +26,7 @@ from testbed.dpdk import free_hugepages_mib
 from testbed.linux.namespaces import Plumbing, PlumbingError, run
 
 FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-testbed", "--bench", "forward", "--")
+FORWARDERS = ("switch", "plain", "testpmd")
 LENGTHS = (64, 1500)
 #: What `forward` takes.
 HUGEPAGES_MIB = 128
@@ -52,20 +53,37 @@ def forwarding(given: dict[str, list[str]], rounds: int) -> Json:
         pages[", hugepages"] = ["hugepages"]
     else:
         print(f"hugepages: {HUGEPAGES_MIB} MiB are not free (sysctl -w vm.nr_hugepages=64)")
-    print(f"\n{'forwarding, packets/s':32} {'switch':>12} {'plain':>12} {'ratio':>7}")
+    if not testpmd.is_installed():
+        print(f"{testpmd.COMMAND}: not installed (Debian's dpdk-dev)")
+    print(f"\n{'forwarding, packets/s':32} {'switch':>12} {'plain':>12} {'testpmd':>12}   ratios")
     found: Json = {}
     for name, ports in given.items():
         for kind, more in pages.items():
             for length in LENGTHS:
-                best = {"switch": 0.0, "plain": 0.0}
-                for _ in range(rounds):
-                    for what in best:
-                        printed = output([*FORWARD, what, str(length), *more, *ports])
-                        best[what] = max(best[what], float(printed))
-                row, ratio = f"{name}{kind}, {length} B", best["switch"] / best["plain"]
-                found[row] = best | {"ratio": round(ratio, 3)}
-                print(f"{row:32} {best['switch']:12,.0f} {best['plain']:12,.0f} {ratio:7.3f}")
+                rows = [forwarded(length, ports, more) for _ in range(rounds)]
+                best = {what: max(row[what] for row in rows) for what in rows[0]}
+                row = f"{name}{kind}, {length} B"
+                ratios = {what: best["switch"] / best[what] for what in list(best)[1:]}
+                found[row] = best | {
+                    f"to_{what}": round(ratio, 3) for what, ratio in ratios.items()
+                }
+                cells = [
+                    f"{best[what]:12,.0f}" if what in best else " " * 12 for what in FORWARDERS
+                ]
+                shown = " ".join(f"{ratio:7.3f}" for ratio in ratios.values())
+                print(f"{row:32} {' '.join(cells)} {shown}")
     return found
+
+
+def forwarded(length: int, ports: list[str], more: list[str]) -> dict[str, float]:
+    """One round: packets a second of each forwarder, of testpmd where a process can feed it."""
+    words = [str(length), *more]
+    row = {what: float(output([*FORWARD, what, *words, *ports])) for what in ("switch", "plain")}
+    if ports and testpmd.is_installed():
+        near, inward, outward, far = ports
+        feed = [*FORWARD, "feed", *words, near, far]
+        row["testpmd"] = testpmd.rate(inward, outward, feed, hugepages=bool(more))
+    return row
 
 
 def beside_bmv2(forwarded: Json) -> Json | None:

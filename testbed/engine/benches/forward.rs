@@ -5,6 +5,9 @@
 //! [NEAR IN OUT FAR]` prints one figure. Packets are put in at the device NEAR, which leads to IN,
 //! and taken out at FAR, to which OUT leads; without devices they are pairs of rings. Only the time
 //! between is counted, so feeding costs nothing.
+//!
+//! `-- feed BYTES NEAR FAR` feeds another process so for two seconds, as fast as it can, and prints
+//! what came back a second.
 
 #[path = "../../../switch/tests/common/mod.rs"]
 mod common;
@@ -30,6 +33,7 @@ const RATE_BPS: u64 = 100_000_000_000;
 const MBUFS: u32 = 16_383;
 const ROOM_BYTES: u32 = 2048;
 const LINK_WAIT: Wait = Wait::from_secs(10);
+const FEEDING: Wait = Wait::from_secs(2);
 
 /// What is measured.
 enum Forwarder {
@@ -38,6 +42,13 @@ enum Forwarder {
 }
 
 impl Forwarder {
+    fn new(kind: &str, eal: Eal, pool: Mempool, input: Port, output: Port) -> Self {
+        match kind {
+            "plain" => Self::plain(input, output),
+            _ => Self::switch(eal, pool, input, output),
+        }
+    }
+
     fn plain(input: Port, output: Port) -> Self {
         Forwarder::Plain { input, output, burst: Vec::with_capacity(BURST) }
     }
@@ -94,33 +105,71 @@ impl Forwarder {
     }
 }
 
-/// Packets a second of the time that the forwarder takes.
-fn measure(
-    eal: Eal,
+/// Where packets are put in and taken out.
+struct Ends {
+    near: Port,
+    far: Port,
     pool: Mempool,
-    forwarder: &mut Forwarder,
-    ends: &mut [Port; 2],
-    bytes: usize,
-) -> f64 {
-    let [near, far] = ends;
-    let until = Instant::now() + LINK_WAIT;
-    while !(near.look() & far.look()) && Instant::now() < until {
-        forwarder.look();
-        std::thread::sleep(Wait::from_millis(10));
+    frame: Vec<u8>,
+    burst: Vec<Mbuf>,
+}
+
+impl Ends {
+    fn new(near: Port, far: Port, pool: Mempool, bytes: usize) -> Self {
+        // Without its check sequence.
+        let frame = frame(bytes - 4, 1);
+        Ends { near, far, pool, frame, burst: Vec::with_capacity(BURST) }
     }
-    // Without its check sequence.
-    let frame = frame(bytes - 4, 1);
-    let (mut clock, mut burst) = (Clock::start(eal), Vec::with_capacity(BURST));
-    let (mut spent, mut came, mut in_flight) = (Duration::ZERO, 0usize, 0);
+
+    /// Waits until both are up, as long as links may take.
+    fn come_up(&mut self, mut meanwhile: impl FnMut()) {
+        let until = Instant::now() + LINK_WAIT;
+        while !(self.near.look() & self.far.look()) && Instant::now() < until {
+            meanwhile();
+            std::thread::sleep(Wait::from_millis(10));
+        }
+    }
+
+    /// Sends a burst; returns how many packets the device took.
+    fn feed(&mut self) -> usize {
+        self.burst.extend((0..BURST).filter_map(|_| self.pool.alloc()));
+        for mbuf in &mut self.burst {
+            mbuf.resize(self.frame.len()).expect("it fits").copy_from_slice(&self.frame);
+        }
+        let sent = self.near.transmit(&mut self.burst);
+        self.burst.clear();
+        sent
+    }
+
+    /// Takes out what has come; returns how many packets.
+    fn drain(&mut self) -> usize {
+        while self.far.receive(&mut self.burst) > 0 {}
+        let came = self.burst.len();
+        self.burst.clear();
+        came
+    }
+}
+
+/// Packets a second that another process forwards.
+fn feed(ends: &mut Ends) -> f64 {
+    ends.come_up(|| ());
+    let (mut came, began) = (0, Instant::now());
+    while began.elapsed() < FEEDING {
+        ends.feed();
+        came += ends.drain();
+    }
+    came as f64 / began.elapsed().as_secs_f64()
+}
+
+/// Packets a second of the time that the forwarder takes.
+fn measure(eal: Eal, forwarder: &mut Forwarder, ends: &mut Ends) -> f64 {
+    ends.come_up(|| forwarder.look());
+    let mut clock = Clock::start(eal);
+    let (mut spent, mut came, mut in_flight) = (Duration::ZERO, 0, 0);
     let (mut rates, end) = (vec![], clock.now() + Duration::from_secs_f64(SECONDS));
     while clock.now() < end {
         while in_flight + BURST <= IN_FLIGHT {
-            burst.extend((0..BURST).filter_map(|_| pool.alloc()));
-            for mbuf in &mut burst {
-                mbuf.resize(frame.len()).expect("it fits").copy_from_slice(&frame);
-            }
-            let sent = near.transmit(&mut burst);
-            burst.clear();
+            let sent = ends.feed();
             in_flight += sent;
             if sent < BURST {
                 break;
@@ -129,10 +178,9 @@ fn measure(
         let before = clock.now();
         forwarder.turn();
         spent += clock.now().since(before);
-        while far.receive(&mut burst) > 0 {}
-        came += burst.len();
-        in_flight -= burst.len().min(in_flight);
-        burst.clear();
+        let drained = ends.drain();
+        came += drained;
+        in_flight -= drained.min(in_flight);
         if spent > WINDOW {
             rates.push(came as f64 / spent.as_secs_f64());
             (spent, came) = (Duration::ZERO, 0);
@@ -147,7 +195,7 @@ fn main() {
     let (hugepages, words): (Vec<String>, Vec<String>) =
         arguments.into_iter().partition(|one| one == "hugepages");
     let [kind, bytes, devices @ ..] = words.as_slice() else {
-        println!("expected plain or switch, and a frame's bytes");
+        println!("expected plain, switch or feed, and a frame's bytes");
         return;
     };
     if !AVAILABLE {
@@ -158,23 +206,26 @@ fn main() {
         EalConfig { hugepages: !hugepages.is_empty(), memory_mib: 128, ..EalConfig::default() };
     let eal = Eal::start(&config).expect("EAL");
     let pool = Mempool::new(eal, MBUFS, ROOM_BYTES).expect("memory");
-    let ports = match devices {
-        [] => {
+    let bytes = bytes.parse().expect("a frame's bytes");
+    let open =
+        |device: &String| Port::open(eal, device, pool, Offloads::default()).expect("a port");
+    let (mut forwarder, mut ends) = match (kind.as_str(), devices) {
+        ("feed", [near, far]) => {
+            let mut ends = Ends::new(open(near), open(far), pool, bytes);
+            return println!("{:.0}", feed(&mut ends));
+        }
+        (kind, []) => {
             let [near, input] = Port::pair(eal, pool).expect("rings");
             let [output, far] = Port::pair(eal, pool).expect("rings");
-            [near, input, output, far]
+            let forwarder = Forwarder::new(kind, eal, pool, input, output);
+            (forwarder, Ends::new(near, far, pool, bytes))
         }
-        [_, _, _, _] => {
-            let none = Offloads::default();
-            std::array::from_fn(|n| Port::open(eal, &devices[n], pool, none).expect("a port"))
+        (kind, [near, input, output, far]) => {
+            let [near, input, output, far] = [near, input, output, far].map(open);
+            let forwarder = Forwarder::new(kind, eal, pool, input, output);
+            (forwarder, Ends::new(near, far, pool, bytes))
         }
-        _ => panic!("expected four devices: NEAR IN OUT FAR"),
+        _ => panic!("expected four devices, NEAR IN OUT FAR, or two to feed, NEAR FAR"),
     };
-    let [near, input, output, far] = ports;
-    let mut forwarder = match kind.as_str() {
-        "plain" => Forwarder::plain(input, output),
-        _ => Forwarder::switch(eal, pool, input, output),
-    };
-    let bytes = bytes.parse().expect("a frame's bytes");
-    println!("{:.0}", measure(eal, pool, &mut forwarder, &mut [near, far], bytes));
+    println!("{:.0}", measure(eal, &mut forwarder, &mut ends));
 }
