@@ -38,8 +38,9 @@ def rate(inward: str, outward: str, feed: Sequence[str], *, hugepages: bool) -> 
     process = subprocess.Popen(
         ["stdbuf", "--output=L", COMMAND, "--lcores", "0,1", "--no-pci", "--no-telemetry",
          "-m", str(MEMORY_MIB), "--file-prefix", "narrows-testpmd", *memory,
-         "--vdev", inward, "--vdev", outward, "--", "--interactive", "--forward-mode=io", "--record-core-cycles",
-         "--no-lsc-interrupt", "--total-num-mbufs=16384"],
+         "--vdev", inward, "--vdev", outward, "--", "--interactive",
+         "--forward-mode=io", "--record-core-cycles", "--no-lsc-interrupt",
+         "--total-num-mbufs=16384"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert process.stdin and process.stdout
