@@ -211,6 +211,8 @@ NEEDS = [
     Need("libdpdk", "target dpdk, live ports of narrows switch", dpdk,
          {"apt-get": ["libdpdk-dev", "pkg-config"], "dnf": ["dpdk-devel", "pkgconf-pkg-config"]},
          "https://core.dpdk.org/download/", set_up=True),
+    Need("dpdk-testpmd", "make bench beside it", on_path("dpdk-testpmd"),
+         {"apt-get": ["dpdk-dev"], "dnf": ["dpdk"]}),
     Need("hugepages", "packets in real time with less overhead", hugepages, {}, MORE_HUGEPAGES),
     Need("iperf3 and curl", "tests of the live switch", all_on_path("iperf3", "curl"),
          {"apt-get": ["iperf3", "curl"], "dnf": ["iperf3", "curl"]}),
