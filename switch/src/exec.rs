@@ -3,32 +3,36 @@
 use crate::externs::input::{calculate, varbit};
 use crate::machine::Machine;
 use crate::op::{Op, Pc, internal};
-use crate::program::{Case, LogCall, Program, limbs};
-use crate::table::NARROW_WORDS;
+use crate::program::{Block, Case, LogCall, Program, limbs};
+use crate::table::rows::MISS;
 use crate::wide;
 use narrows_common::Packet;
 
 /// Jumps and tables in one run, at most: far above any real program, and it stops a loop.
 pub(crate) const FUEL: u32 = 1 << 16;
 
-/// Runs from `start`, natively where the program is compiled. The packet is read and extended by
-/// the parser's operations only.
+/// Runs a block, natively where the program is compiled. The packet is read and extended by the
+/// parser's operations only.
 #[inline]
-pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, start: Pc) {
+pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, block: Block) {
+    let start = program.start(block);
     if start == 0 {
         return;
     }
     let native = if m.native { program.native() } else { None };
-    let native = native.and_then(|native| native.run(program, m, packet, start));
-    let (pc, back, fuel) = native.unwrap_or((start, 0, FUEL));
-    if pc != 0 {
-        interpret(program, m, packet, start, (pc, back, fuel));
+    let left = match native {
+        Some(native) => native.run(program, m, packet, block),
+        None => Some((start, 0, FUEL)),
+    };
+    if let Some(left) = left {
+        interpret(program, m, packet, start, left);
     }
 }
 
 /// Interprets from `pc` on, in what began at `start`.
 ///
 /// What is frequent and short is here, so that it stays in registers; the rest is in `rare`.
+#[inline(never)]
 fn interpret(
     program: &Program,
     m: &mut Machine,
@@ -135,7 +139,7 @@ pub(crate) enum Flow {
 /// A run that does not end is stopped: a parser times out, anything else is an abort.
 #[cold]
 pub(crate) fn out_of_fuel(program: &Program, m: &mut Machine, start: Pc) {
-    if start == program.parser {
+    if start == program.start(Block::Parser) {
         m.set(internal::PARSER_ERROR, program.errors.parser_timeout);
     } else {
         m.set(internal::ABORTED, 1);
@@ -334,43 +338,20 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
 pub(crate) fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     let arrived_bytes = m.get(internal::ARRIVED);
     let table = &mut m.tables[i as usize];
-    let found = table.apply(&mut m.slots, program.parameters, arrived_bytes);
-    after_table(program, m, i, found)
-}
-
-/// The same with a key that machine code has put together.
-#[inline]
-pub(crate) fn apply_key(
-    program: &Program,
-    m: &mut Machine,
-    i: u32,
-    key: [u64; NARROW_WORDS],
-) -> (Pc, Pc) {
-    let arrived_bytes = m.get(internal::ARRIVED);
-    let table = &mut m.tables[i as usize];
-    let found = table.apply_key(key, &mut m.slots, program.parameters, arrived_bytes);
-    after_table(program, m, i, found)
-}
-
-#[inline]
-fn after_table(
-    program: &Program,
-    m: &mut Machine,
-    i: u32,
-    (found, code, next): (Option<u32>, Pc, Pc),
-) -> (Pc, Pc) {
-    let arrived_bytes = m.get(internal::ARRIVED);
+    let (row, code, next) = table.apply(&mut m.slots, program.parameters, arrived_bytes);
     let declared = &program.tables[i as usize];
-    if let (Some(entry), Some(meter)) = (found, declared.meter) {
-        let declared = &program.meters[meter as usize];
-        let tokens = if declared.bytes { arrived_bytes } else { 1 };
-        if let Some(meter) = m.direct_meters[i as usize].get_mut(entry as usize) {
-            let colour = meter.mark(m.now, tokens);
-            m.slots[declared.target as usize] = colour as u64 & declared.target_mask;
+    if row != MISS {
+        if let Some(meter) = declared.meter {
+            let declared = &program.meters[meter as usize];
+            let tokens = if declared.bytes { arrived_bytes } else { 1 };
+            if let Some(meter) = m.direct_meters[i as usize].get_mut(row as usize) {
+                let colour = meter.mark(m.now, tokens);
+                m.slots[declared.target as usize] = colour as u64 & declared.target_mask;
+            }
         }
-    }
-    if let (Some(entry), true) = (found, declared.idle) {
-        m.tables[i as usize].touch(entry, m.now);
+        if declared.idle {
+            m.tables[i as usize].touch(row, m.now);
+        }
     }
     // Without an action there is nothing to return from.
     if code == 0 { (next, next) } else { (code, next) }

@@ -25,11 +25,8 @@ pub struct Program {
     pub(crate) patched: Vec<u16>,
     /// Headers that are never valid before egress.
     pub(crate) late_headers: Vec<u16>,
-    pub(crate) parser: Pc,
-    pub(crate) ingress: Pc,
-    pub(crate) egress: Pc,
-    pub(crate) verify: Pc,
-    pub(crate) update: Pc,
+    /// Where each block begins, by its number; 0 where there is nothing in it.
+    pub(crate) starts: [Pc; Block::ALL.len()],
     pub(crate) checksums: Vec<Checksum>,
     pub(crate) calculations: Vec<Calculation>,
     pub(crate) tables: Vec<Table>,
@@ -60,6 +57,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// Where a block begins; 0 where there is nothing in it.
+    #[inline]
+    pub(crate) fn start(&self, block: Block) -> Pc {
+        self.starts[block as usize]
+    }
+
     /// The program's machine code, where there can be any.
     pub(crate) fn native(&self) -> Option<&Native> {
         self.native.get_or_init(|| Native::new(self)).as_ref().ok()
@@ -69,6 +72,21 @@ impl Program {
     pub fn not_native(&self) -> Option<&str> {
         self.native.get_or_init(|| Native::new(self)).as_ref().err().map(String::as_str)
     }
+}
+
+/// What of a program the architecture runs, one block after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Block {
+    Parser,
+    Verify,
+    Ingress,
+    Egress,
+    Update,
+}
+
+impl Block {
+    pub(crate) const ALL: [Block; 5] =
+        [Block::Parser, Block::Verify, Block::Ingress, Block::Egress, Block::Update];
 }
 
 /// A header instance and where its parts are.

@@ -3,7 +3,7 @@
 
 use crate::machine::Machine;
 use crate::program::Program;
-use crate::tm::{Carried, Item, PortConfig, PortStatistics, QueueLimit, TrafficManager};
+use crate::tm::{Item, PortConfig, PortStatistics, QueueLimit, TrafficManager};
 use crate::v1model::Arrival;
 use narrows_common::record::QueueRecord;
 use narrows_common::{Packet, Rate, Rng, Time};
@@ -159,7 +159,7 @@ pub(crate) struct Offer {
     pub port: usize,
     pub priority: u64,
     pub frame_bytes: u64,
-    pub item: Item,
+    pub item: Box<Item>,
 }
 
 /// What is to be done at one instant, in order.
@@ -183,10 +183,11 @@ pub struct Switch {
     pub(crate) flow_slot: Option<crate::op::Slot>,
     pub(crate) statistics: Statistics,
     packets: Vec<Packet>,
-    carried: Vec<Box<[u64]>>,
+    #[expect(clippy::vec_box, reason = "an item keeps its place")]
+    items: Vec<Box<Item>>,
 }
 
-/// Spare packets kept, at most.
+/// Spare packets, and spare items, kept at most.
 const SPARE_MAX: usize = 4096;
 
 impl Switch {
@@ -231,7 +232,7 @@ impl Switch {
             flow_slot,
             statistics: Statistics::default(),
             packets: vec![],
-            carried: vec![],
+            items: vec![],
         })
     }
 
@@ -239,7 +240,8 @@ impl Switch {
     pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
         self.handle_timeout(now);
         self.statistics.received += 1;
-        self.ingress(now, Arrival::new(port, packet));
+        let item = self.take_item(packet);
+        self.ingress(now, Arrival::new(port, item));
         self.settle(now);
     }
 
@@ -275,14 +277,10 @@ impl Switch {
     pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
         let Offer { port, priority, frame_bytes, item } = offer;
         match self.tm.offer(at, port, priority, frame_bytes, item) {
-            Some(dropped) => {
-                self.give_carried(dropped.carried);
-                self.recycle(dropped.packet);
-            }
+            Some(dropped) => self.discard(dropped),
             None => {
                 while let Some(superseded) = self.tm.thrown_out.pop() {
-                    self.give_carried(superseded.carried);
-                    self.recycle(superseded.packet);
+                    self.discard(superseded);
                 }
                 self.drain(at, port);
             }
@@ -394,25 +392,32 @@ impl Switch {
         self.packets.pop().unwrap_or_default()
     }
 
-    /// A copy of a packet's first `len` bytes.
-    pub(crate) fn copy(&mut self, packet: &Packet, len: usize) -> Packet {
+    /// A packet to go through the switch.
+    pub(crate) fn take_item(&mut self, packet: Packet) -> Box<Item> {
+        let mut item = self.items.pop().unwrap_or_default();
+        item.packet = packet;
+        item.rounds = 0;
+        item
+    }
+
+    /// A copy of a packet's first `len` bytes, to go through the switch.
+    pub(crate) fn copy(&mut self, packet: &Packet, len: usize) -> Box<Item> {
         let mut copy = self.take_packet();
         copy.copy_front(packet, len);
-        copy
+        self.take_item(copy)
     }
 
-    /// Room for the state that waits with a packet.
-    pub(crate) fn carried(&mut self) -> Box<[u64]> {
-        let size = self.program.late_end as usize;
-        self.carried.pop().unwrap_or_else(|| vec![0; size].into_boxed_slice())
-    }
-
-    pub(crate) fn give_carried(&mut self, carried: Carried) {
-        if let Carried::Slots(slots) | Carried::WithLate(slots) = carried
-            && self.carried.len() < SPARE_MAX
-        {
-            self.carried.push(slots);
+    /// An item whose packet has been taken.
+    pub(crate) fn give_item(&mut self, item: Box<Item>) {
+        if self.items.len() < SPARE_MAX {
+            self.items.push(item);
         }
+    }
+
+    /// A packet goes no further.
+    pub(crate) fn discard(&mut self, mut item: Box<Item>) {
+        self.recycle(core::mem::take(&mut item.packet));
+        self.give_item(item);
     }
 }
 

@@ -4,10 +4,10 @@
 use crate::deparse::deparse;
 use crate::exec::run;
 use crate::op::{NOWHERE, Slot, internal};
-use crate::program::FieldList;
-use crate::switch::{Digest, Offer, Switch, TimestampUnit, Transmit, Work};
+use crate::program::{Block, FieldList};
+use crate::switch::{Digest, Offer, Replica, Switch, TimestampUnit, Transmit, Work};
 use crate::tm::{Carried, Dequeued, Item, Label};
-use narrows_common::{Packet, Time};
+use narrows_common::Time;
 
 /// The `egress_spec` that means "drop".
 pub(crate) const DROP_PORT: u64 = 511;
@@ -131,25 +131,32 @@ impl StandardMetadata {
 /// A packet before the parser.
 #[derive(Debug)]
 pub(crate) struct Arrival {
-    pub packet: Packet,
+    pub item: Box<Item>,
     pub port: u16,
     /// Values that a resubmitted or recirculated packet keeps.
     kept: Vec<(Slot, u64)>,
     instance: u64,
-    rounds: u32,
 }
 
 impl Arrival {
-    pub(crate) fn new(port: u16, packet: Packet) -> Self {
-        Arrival { packet, port, kept: vec![], instance: instance::NORMAL, rounds: 0 }
+    pub(crate) fn new(port: u16, item: Box<Item>) -> Self {
+        Arrival { item, port, kept: vec![], instance: instance::NORMAL }
+    }
+
+    /// One that came round once more.
+    fn again(port: u16, mut item: Box<Item>, kept: Vec<(Slot, u64)>, instance: u64) -> Self {
+        item.rounds += 1;
+        Arrival { item, port, kept, instance }
     }
 }
 
 impl Switch {
     /// Parser, checksum verification, ingress, and what becomes of the packet then.
     pub(crate) fn ingress(&mut self, at: Time, arrival: Arrival) {
-        let Arrival { mut packet, port, kept, instance, rounds } = arrival;
-        self.machine.reset(&self.program, at, packet.len() as u64);
+        let Arrival { mut item, port, kept, instance } = arrival;
+        let length = item.packet.len() as u64;
+        let packet = &mut item.packet;
+        self.machine.reset(&self.program, at, length);
         for (slot, value) in kept {
             self.machine.set(slot, value);
         }
@@ -158,74 +165,64 @@ impl Switch {
             self.machine.put(self.program.standard.ingress_port, u64::from(port));
             self.machine.put(self.program.standard.ingress_timestamp, self.stamp(at));
         }
-        self.machine.put(self.program.standard.packet_length, packet.len() as u64);
+        self.machine.put(self.program.standard.packet_length, length);
         self.machine.put(self.program.standard.instance_type, instance);
-        run(&self.program, &mut self.machine, &mut packet, self.program.parser);
+        run(&self.program, &mut self.machine, packet, Block::Parser);
         let error = self.machine.get(internal::PARSER_ERROR);
         self.statistics.parser_errors += u64::from(error != 0);
         self.machine.put(self.program.standard.parser_error, error);
-        run(&self.program, &mut self.machine, &mut packet, self.program.verify);
+        run(&self.program, &mut self.machine, packet, Block::Verify);
         let error = self.machine.get(internal::CHECKSUM_ERROR);
         self.statistics.checksum_errors += error;
         self.machine.put(self.program.standard.checksum_error, error);
-        run(&self.program, &mut self.machine, &mut packet, self.program.ingress);
+        run(&self.program, &mut self.machine, packet, Block::Ingress);
         if self.machine.get(internal::ABORTED) != 0 {
             self.statistics.aborted += 1;
-            self.recycle(packet);
-            return;
+            return self.discard(item);
         }
-        self.after_ingress(at, packet, rounds);
+        self.after_ingress(at, item);
     }
 
     /// bmv2's order: clone, digest, resubmit, multicast, drop, unicast.
-    fn after_ingress(&mut self, at: Time, packet: Packet, rounds: u32) {
-        let flow = self.flow();
+    fn after_ingress(&mut self, at: Time, mut item: Box<Item>) {
+        item.label = Label { flow: self.flow(), ..Label::default() };
         let clone = self.machine.get(architecture::CLONE);
         let resubmit = self.machine.get(architecture::RESUBMIT);
         let digest = self.machine.get(architecture::DIGEST);
         let group =
             self.program.standard.mcast_grp.known().map_or(0, |field| self.machine.get(field.slot));
         if clone != 0 {
-            self.clone_from_ingress(at, &packet, clone, flow);
+            self.clone_from_ingress(at, &item, clone);
         }
         if digest != 0 {
             self.digest(digest);
         }
         let truncate = self.machine.get(architecture::TRUNCATE);
         if resubmit != 0 {
-            if rounds >= ROUNDS_MAX {
+            if item.rounds >= ROUNDS_MAX {
                 self.statistics.endless += 1;
-                self.recycle(packet);
-                return;
+                return self.discard(item);
             }
             let kept = self.kept(self.program.field_lists.get(&resubmit));
-            self.work.push_back(Work::Ingress(Arrival {
-                packet,
-                port: 0,
-                kept,
-                instance: instance::RESUBMITTED,
-                rounds: rounds + 1,
-            }));
-            return;
+            let arrival = Arrival::again(0, item, kept, instance::RESUBMITTED);
+            return self.work.push_back(Work::Ingress(arrival));
         }
         self.machine.slots[architecture::ALL].fill(0);
         self.machine.set(architecture::TRUNCATE, truncate);
         if group != 0 {
             self.machine.put(self.program.standard.instance_type, instance::REPLICATION);
-            self.multicast(at, &packet, group, flow);
-            self.recycle(packet);
-            return;
+            self.multicast(at, &item, group);
+            return self.discard(item);
         }
         let port = self.machine.get(self.program.standard.egress_spec.slot);
         if port == DROP_PORT {
             self.statistics.dropped_ingress += 1;
-            self.recycle(packet);
-            return;
+            return self.discard(item);
         }
         self.machine.put(self.program.standard.instance_type, instance::NORMAL);
         // The ordinary case: it goes to its queue without waiting for its turn.
         let is_next = self.work.is_empty();
-        let Some(offer) = self.offer_of(at, port, packet, flow, rounds, is_next) else { return };
+        let Some(offer) = self.offer_of(at, port, item, is_next) else { return };
         match is_next {
             true => self.offer(at, offer),
             false => self.work.push_back(Work::Offer(offer)),
@@ -233,7 +230,7 @@ impl Switch {
     }
 
     /// Packets as they arrived, parsed afresh, with the listed fields of the end of ingress.
-    fn clone_from_ingress(&mut self, at: Time, packet: &Packet, clone: u64, flow: u32) {
+    fn clone_from_ingress(&mut self, at: Time, item: &Item, clone: u64) {
         let session = (clone & !architecture::CLONE_FLAG) as u32;
         let Some(session) = self.sessions.get(&session).cloned() else { return };
         let kept =
@@ -241,10 +238,10 @@ impl Switch {
         let end = self.program.packet_end as usize;
         let saved = self.machine.slots[..end].to_vec();
         let port = self.machine.get(self.program.standard.ingress_port.slot);
-        let mut copy = self.copy(packet, packet.len());
+        let mut copy = self.copy(&item.packet, item.packet.len());
         self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
         self.machine.put(self.program.standard.ingress_port, port);
-        run(&self.program, &mut self.machine, &mut copy, self.program.parser);
+        run(&self.program, &mut self.machine, &mut copy.packet, Block::Parser);
         self.machine.slots[self.program.metadata_start as usize..end].fill(0);
         for (slot, value) in kept {
             self.machine.set(slot, value);
@@ -252,18 +249,16 @@ impl Switch {
         self.machine.put(self.program.standard.instance_type, instance::INGRESS_CLONE);
         self.machine.slots[architecture::ALL].fill(0);
         let len = self.cut(&copy, session.truncate_bytes);
-        for replica in &session.replicas {
-            self.machine.put(self.program.standard.egress_rid, u64::from(replica.rid));
-            let copy = self.copy(&copy, len);
-            self.enqueue(at, u64::from(replica.port), copy, flow, 0);
-        }
-        self.recycle(copy);
+        copy.label = item.label;
+        self.replicate(at, &copy, &session.replicas, len);
+        self.discard(copy);
         self.machine.slots[..end].copy_from_slice(&saved);
     }
 
     /// How much of a packet whose headers are parsed a copy has whose frame is to have `limit`
     /// bytes at most.
-    fn cut(&mut self, packet: &Packet, limit: Option<u32>) -> usize {
+    fn cut(&mut self, item: &Item, limit: Option<u32>) -> usize {
+        let packet = &item.packet;
         let Some(limit) = limit else { return packet.len() };
         let length = self.machine.get(internal::LENGTH);
         let excess = length.saturating_sub(u64::from(limit));
@@ -273,82 +268,67 @@ impl Switch {
         packet.len() - excess as usize
     }
 
-    fn multicast(&mut self, at: Time, packet: &Packet, group: u64, flow: u32) {
+    fn multicast(&mut self, at: Time, item: &Item, group: u64) {
         let Some(replicas) = self.groups.get(&(group as u32)).cloned() else {
             self.statistics.no_such_group += 1;
             return;
         };
-        let rid = self.program.standard.egress_rid;
-        for replica in replicas.iter() {
-            self.machine.put(rid, u64::from(replica.rid));
-            let copy = self.copy(packet, packet.len());
-            self.enqueue(at, u64::from(replica.port), copy, flow, 0);
-        }
+        self.replicate(at, item, &replicas, item.packet.len());
     }
 
-    /// Puts the packet and the program's state before a port's queue.
-    fn enqueue(&mut self, at: Time, port: u64, packet: Packet, flow: u32, rounds: u32) {
-        let offer = self.offer_of(at, port, packet, flow, rounds, false);
-        self.work.extend(offer.map(Work::Offer));
+    /// Puts copies of a packet's first `len` bytes, with the program's state, before ports' queues.
+    fn replicate(&mut self, at: Time, item: &Item, replicas: &[Replica], len: usize) {
+        for replica in replicas {
+            self.machine.put(self.program.standard.egress_rid, u64::from(replica.rid));
+            let mut copy = self.copy(&item.packet, len);
+            copy.label = item.label;
+            let offer = self.offer_of(at, u64::from(replica.port), copy, false);
+            self.work.extend(offer.map(Work::Offer));
+        }
     }
 
     /// The packet and the program's state, for a port; nothing when there is no such port. What is
     /// offered `next` may leave its state where it is.
-    fn offer_of(
-        &mut self,
-        at: Time,
-        port: u64,
-        packet: Packet,
-        flow: u32,
-        rounds: u32,
-        next: bool,
-    ) -> Option<Offer> {
+    fn offer_of(&mut self, at: Time, port: u64, mut item: Box<Item>, next: bool) -> Option<Offer> {
         let Some(port) = self.tm.find(port) else {
             self.statistics.no_such_port += 1;
-            self.recycle(packet);
+            self.discard(item);
             return None;
         };
         let priority = self.program.standard.priority.known();
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
         let frame_bytes = self.machine.get(internal::LENGTH);
-        let carried = if next && self.tm.is_idle(at, port) {
-            Carried::InMachine
-        } else {
-            let mut carried = self.carried();
+        item.carried = Carried::InMachine;
+        if !(next && self.tm.is_idle(at, port)) {
+            item.carried = Carried::Slots;
+            item.slots.clear();
             let end = self.program.carried_end as usize;
-            carried[..end].copy_from_slice(&self.machine.slots[..end]);
-            Carried::Slots(carried)
-        };
-        let label = Label { flow, ..Label::default() };
-        let item = Item { packet, carried, label, enqueued_at: at, depth_before: 0, rounds };
+            item.slots.extend_from_slice(&self.machine.slots[..end]);
+        }
         Some(Offer { port, priority, frame_bytes, item })
     }
 
     /// Egress, checksum update, deparser, and what becomes of the packet then.
     pub(crate) fn egress(&mut self, dequeued: Dequeued) {
-        let Dequeued { port, queue, at, item, depth_after } = dequeued;
-        let Item { mut packet, carried, label, enqueued_at, depth_before, rounds } = item;
-        match &carried {
+        let Dequeued { port, queue, at, mut item, depth_after } = dequeued;
+        let slots = item.slots.as_slice();
+        match item.carried {
             Carried::InMachine => {}
-            Carried::Slots(slots) => {
-                let end = self.program.carried_end as usize;
-                self.machine.slots[..end].copy_from_slice(&slots[..end]);
+            Carried::Slots => {
+                self.machine.slots[..slots.len()].copy_from_slice(slots);
                 self.machine.forget_late_headers(&self.program);
             }
-            Carried::WithLate(slots) => {
-                self.machine.slots[..slots.len()].copy_from_slice(slots);
-            }
+            Carried::WithLate => self.machine.slots[..slots.len()].copy_from_slice(slots),
         }
-        self.give_carried(carried);
         self.machine.now = at;
-        let waited = at.saturating_since(enqueued_at);
+        let waited = at.saturating_since(item.enqueued_at);
         let waited = match self.unit {
             TimestampUnit::Ns => waited.as_ns(),
             TimestampUnit::Us => waited.as_us(),
         };
         let number = u64::from(self.tm.ports[port].number);
-        self.machine.put(self.program.standard.enq_timestamp, self.stamp(enqueued_at));
-        self.machine.put(self.program.standard.enq_qdepth, u64::from(depth_before));
+        self.machine.put(self.program.standard.enq_timestamp, self.stamp(item.enqueued_at));
+        self.machine.put(self.program.standard.enq_qdepth, u64::from(item.depth_before));
         self.machine.put(self.program.standard.deq_timedelta, waited);
         self.machine.put(self.program.standard.deq_qdepth, u64::from(depth_after));
         self.machine.put(self.program.standard.qid, self.tm.ports[port].priority_of(queue));
@@ -357,52 +337,45 @@ impl Switch {
         // Anything but the port that means "drop".
         self.machine.put(self.program.standard.egress_spec, DROP_PORT + 1);
         self.machine.put(self.program.standard.packet_length, self.machine.get(internal::LENGTH));
-        run(&self.program, &mut self.machine, &mut packet, self.program.egress);
+        run(&self.program, &mut self.machine, &mut item.packet, Block::Egress);
         if self.machine.get(internal::ABORTED) != 0 {
             self.statistics.aborted += 1;
-            self.tm.drop_at_egress(port, queue, at, label);
-            self.recycle(packet);
-            return;
+            self.tm.drop_at_egress(port, queue, at, item.label);
+            return self.discard(item);
         }
         let clone = self.machine.get(architecture::CLONE);
         if clone != 0 {
-            self.clone_from_egress(&packet, clone, label.flow);
+            self.clone_from_egress(&item, clone);
         }
         if self.machine.get(self.program.standard.egress_spec.slot) == DROP_PORT {
             self.statistics.dropped_egress += 1;
-            self.tm.drop_at_egress(port, queue, at, label);
-            self.recycle(packet);
-            return;
+            self.tm.drop_at_egress(port, queue, at, item.label);
+            return self.discard(item);
         }
-        run(&self.program, &mut self.machine, &mut packet, self.program.update);
-        deparse(&self.program, &mut self.machine, &mut packet);
+        run(&self.program, &mut self.machine, &mut item.packet, Block::Update);
+        deparse(&self.program, &mut self.machine, &mut item.packet);
         let truncate = self.machine.get(architecture::TRUNCATE);
         if truncate != 0 {
-            packet.truncate((architecture::TRUNCATE_NONE - truncate) as usize);
+            item.packet.truncate((architecture::TRUNCATE_NONE - truncate) as usize);
         }
         let recirculate = self.machine.get(architecture::RECIRCULATE);
         if recirculate != 0 {
-            if rounds >= ROUNDS_MAX {
+            if item.rounds >= ROUNDS_MAX {
                 self.statistics.endless += 1;
-                self.recycle(packet);
-                return;
+                return self.discard(item);
             }
             let kept = self.kept(self.program.field_lists.get(&recirculate));
-            self.work.push_back(Work::Ingress(Arrival {
-                packet,
-                port: number as u16,
-                kept,
-                instance: instance::RECIRCULATED,
-                rounds: rounds + 1,
-            }));
-            return;
+            let arrival = Arrival::again(number as u16, item, kept, instance::RECIRCULATED);
+            return self.work.push_back(Work::Ingress(arrival));
         }
+        let packet = core::mem::take(&mut item.packet);
+        self.give_item(item);
         let (start, end) = self.tm.transmit(at, port, packet.len() as u64);
         self.transmits.push_back(Transmit { port: number as u16, start, end, packet });
     }
 
     /// The packet as egress left it, with nothing of its metadata but the listed fields.
-    fn clone_from_egress(&mut self, packet: &Packet, clone: u64, flow: u32) {
+    fn clone_from_egress(&mut self, item: &Item, clone: u64) {
         let session = (clone & !architecture::CLONE_FLAG) as u32;
         let Some(session) = self.sessions.get(&session).cloned() else { return };
         let list = self.machine.get(architecture::CLONE_LIST);
@@ -412,9 +385,12 @@ impl Switch {
                 self.statistics.no_such_port += 1;
                 continue;
             };
-            let mut carried = self.carried();
-            let end = carried.len();
-            carried.copy_from_slice(&self.machine.slots[..end]);
+            let len = self.cut(item, session.truncate_bytes);
+            let mut copy = self.copy(&item.packet, len);
+            let end = self.program.late_end as usize;
+            copy.slots.clear();
+            copy.slots.extend_from_slice(&self.machine.slots[..end]);
+            let carried = copy.slots.as_mut_slice();
             carried[architecture::ALL].fill(0);
             let metadata = self.program.metadata_start..self.program.carried_end;
             carried[metadata.start as usize..metadata.end as usize].fill(0);
@@ -433,21 +409,12 @@ impl Switch {
             };
             put(standard.instance_type, instance::EGRESS_CLONE);
             put(standard.egress_rid, u64::from(replica.rid));
-            let len = self.cut(packet, session.truncate_bytes);
-            let copy = self.copy(packet, len);
+            copy.carried = Carried::WithLate;
+            copy.label = Label { flow: item.label.flow, ..Label::default() };
             let frame_bytes = self.machine.get(internal::LENGTH);
-            carried[internal::LENGTH as usize] = frame_bytes;
             self.machine.set(internal::LENGTH, length);
-            let label = Label { flow, ..Label::default() };
-            let item = Item {
-                packet: copy,
-                carried: Carried::WithLate(carried),
-                label,
-                enqueued_at: Time::ZERO,
-                depth_before: 0,
-                rounds: 0,
-            };
-            self.work.push_back(Work::Offer(Offer { port, priority: 0, frame_bytes, item }));
+            let offer = Offer { port, priority: 0, frame_bytes, item: copy };
+            self.work.push_back(Work::Offer(offer));
         }
     }
 

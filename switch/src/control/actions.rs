@@ -21,7 +21,7 @@ impl Switch {
         }
         let chosen = self.action(declared, &default.action, &default.params)?;
         self.check_default(declared, chosen.0)?;
-        self.machine.tables[table].set_default(&self.program, declared, Some(chosen));
+        self.machine.tables[table].set_default(&self.program, declared, Some(&chosen));
         Ok(())
     }
 
@@ -32,7 +32,8 @@ impl Switch {
     pub fn reset_default_action(&mut self, table: &str) -> Result<(), ControlError> {
         let table = self.table(table)?;
         let declared = &self.program.tables[table];
-        self.machine.tables[table].set_default(&self.program, declared, declared.default.clone());
+        let default = declared.default.as_ref();
+        self.machine.tables[table].set_default(&self.program, declared, default);
         Ok(())
     }
 
@@ -43,10 +44,10 @@ impl Switch {
     pub fn default_action(&self, table: &str) -> Result<Option<DefaultAction>, ControlError> {
         let table = self.table(table)?;
         let declared = &self.program.tables[table];
-        Ok(self.machine.tables[table].default_entry().map(|entry| DefaultAction {
+        Ok(self.machine.tables[table].default_action().map(|(action, data)| DefaultAction {
             table: declared.name.clone(),
-            action: self.program.actions[entry.action as usize].name.clone(),
-            params: self.params_of(entry.action, &entry.data),
+            action: self.program.actions[action as usize].name.clone(),
+            params: self.params_of(action, data),
         }))
     }
 

@@ -44,7 +44,7 @@ impl Switch {
         let found = &mut self.machine.tables[table];
         match found.position(&entry.matches, entry.priority) {
             Some(at) => {
-                found.modify(&self.program, declared, at, entry.action, entry.data);
+                found.modify(&self.program, declared, at, entry.action, &entry.data);
                 Ok(())
             }
             None => Err(ControlError::NotFound(declared.name.clone())),
@@ -106,7 +106,7 @@ impl Switch {
         let found = &self.machine.tables[table];
         let Some(at) = found.position(&matches, entry.priority) else { return Ok(None) };
         let Some(stored) = found.entry(at) else { return Ok(None) };
-        Ok(Some((self.shown_entry(declared, stored), found.count(at))))
+        Ok(Some((self.shown_entry(declared, &stored), found.count(at))))
     }
 
     /// A table's entries with their direct counters, in the order of their places.
@@ -135,7 +135,7 @@ impl Switch {
         let mut next = None;
         let entries = entries.map(|(at, entry)| {
             next = Some(at + 1);
-            (self.shown_entry(declared, entry), found.count(at))
+            (self.shown_entry(declared, &entry), found.count(at))
         });
         let entries: Vec<_> = entries.collect();
         Ok((entries, next))

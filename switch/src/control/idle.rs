@@ -65,7 +65,7 @@ impl Switch {
             }
             for at in self.machine.tables[table].take_expired(now) {
                 let Some(entry) = self.machine.tables[table].entry(at) else { continue };
-                expired.push(self.shown_entry(declared, entry));
+                expired.push(self.shown_entry(declared, &entry));
             }
         }
         expired

@@ -247,7 +247,7 @@ impl Switch {
         let mut of_profile = tables.filter(|(table, _)| table.profile == Some(profile as u16));
         of_profile.any(|(_, table)| {
             table.entries().any(|(_, entry)| {
-                self.program.actions[entry.action as usize].name == kind && entry.data == [id]
+                self.program.actions[entry.action as usize].name == kind && entry.data[0] == id
             })
         })
     }

@@ -7,7 +7,8 @@ use crate::externs::hash::Algorithm;
 use crate::json::{CalculationInput, FieldList as JsonList};
 use crate::op::{NOWHERE, Op};
 use crate::program::{
-    Calculation, Checksum, CounterArray, FieldList, FieldSum, Input, MeterArray, Register, mask,
+    Block, Calculation, Checksum, CounterArray, FieldList, FieldSum, Input, MeterArray, Register,
+    mask,
 };
 use crate::v1model::StandardMetadata;
 use std::collections::BTreeMap;
@@ -213,9 +214,9 @@ impl Loader<'_> {
 
     /// Lowers the checks after the parser, and the updates before the deparser.
     pub(super) fn checksums(&mut self) -> Result<(), LoadError> {
-        self.program.verify = self.here();
+        self.program.starts[Block::Verify as usize] = self.here();
         self.checksum_code(true)?;
-        self.program.update = self.here();
+        self.program.starts[Block::Update as usize] = self.here();
         self.checksum_code(false)
     }
 

@@ -17,8 +17,8 @@ use super::{LoadError, Loader, Names};
 use crate::json::Root;
 use crate::op::{NOWHERE, Op, Slot, internal};
 use crate::program::{
-    Field, FieldPlan, FieldPlans, Header, ParserErrors, Part, Program, Stack, UnionStack, Window,
-    Word, limbs,
+    Block, Field, FieldPlan, FieldPlans, Header, ParserErrors, Part, Program, Stack, UnionStack,
+    Window, Word, limbs,
 };
 use crate::v1model::StandardMetadata;
 use std::collections::BTreeMap;
@@ -89,11 +89,7 @@ pub(crate) fn lay_out<'a>(
         deparse: vec![],
         patched: vec![],
         late_headers,
-        parser: 0,
-        ingress: 0,
-        egress: 0,
-        verify: 0,
-        update: 0,
+        starts: [0; Block::ALL.len()],
         checksums: vec![],
         calculations: vec![],
         tables: vec![],

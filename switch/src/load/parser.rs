@@ -4,7 +4,7 @@ use super::value::Integer;
 use super::{LoadError, Loader};
 use crate::json::{ParseState, ParserOp, Transition};
 use crate::op::{Op, Pc, Slot};
-use crate::program::{Case, Select, ValueSet, limbs, mask};
+use crate::program::{Block, Case, Select, ValueSet, limbs, mask};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,8 @@ impl Loader<'_> {
             self.patch(at, target);
         }
         self.names.place = format!("parser '{}'", parser.name);
-        self.program.parser = start(self.next_state(&parser.init_state, &states)?);
+        let first = self.next_state(&parser.init_state, &states)?;
+        self.program.starts[Block::Parser as usize] = start(first);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::{LoadError, Loader};
 use crate::json::{Pipeline, Table as JsonTable};
 use crate::op::{Op, Pc};
+use crate::program::Block;
 use std::collections::BTreeMap;
 
 /// A node of the control flow, by index into its list in the JSON.
@@ -17,17 +18,13 @@ enum Node {
 impl Loader<'_> {
     pub(super) fn pipelines(&mut self) -> Result<(), LoadError> {
         let root = self.root;
-        for name in ["ingress", "egress"] {
+        for (name, block) in [("ingress", Block::Ingress), ("egress", Block::Egress)] {
             self.names.place = "pipelines".into();
             let found = root.pipelines.iter().find(|pipeline| pipeline.name == name);
             let Some(pipeline) = found else {
                 return Err(self.names.unknown("pipeline", name));
             };
-            let start = self.pipeline(pipeline)?;
-            match name {
-                "ingress" => self.program.ingress = start,
-                _ => self.program.egress = start,
-            }
+            self.program.starts[block as usize] = self.pipeline(pipeline)?;
         }
         self.bind_direct()
     }

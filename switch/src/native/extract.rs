@@ -53,6 +53,9 @@ impl Translator<'_, '_> {
 
     /// A header that is extracted a second time loses what it held.
     fn forget_length(&mut self, header: &Header, bytes: u64) {
+        if self.known(header.valid()) == Some(0) {
+            return;
+        }
         let (valid, length) = (self.read(header.valid()), self.read(internal::LENGTH));
         let zero = self.constant(0);
         let less = self.builder.ins().iadd_imm(length, -(bytes as i64));

@@ -5,6 +5,8 @@
 //! - slots, by constant indices below 65,536, and there are as many;
 //! - the fields of the [`Host`];
 //! - registers' cells, by indices that it compares with the array's size before;
+//! - the row of a table that it was told the address of, as long as it runs: the table has as many
+//!   words of parameters (`Rows`), and nothing adds rows meanwhile;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`);
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
@@ -12,7 +14,8 @@
 use crate::exec;
 use crate::machine::Machine;
 use crate::op::{Pc, internal};
-use crate::program::Program;
+use crate::program::{Block, Program};
+use crate::table::rows::packed;
 use cranelift_jit::JITModule;
 use narrows_common::Packet;
 use std::mem::offset_of;
@@ -51,8 +54,8 @@ pub(super) enum Helper {
     Step,
     /// Looks in the table of this number: the action's code, and what follows it, packed.
     Apply,
-    /// The same with a key of up to two words.
-    ApplyKey,
+    /// Where the row is that a key of up to two words finds in the table of this number.
+    Row,
     /// Where the select of this number leads.
     Select,
     /// Makes the packet's bytes up to here real; not 0 when there are not as many.
@@ -73,7 +76,7 @@ impl Helper {
         [
             (Helper::Step, "step", one(step), 1),
             (Helper::Apply, "apply", one(apply), 1),
-            (Helper::ApplyKey, "apply_key", three(apply_key), 3),
+            (Helper::Row, "row", three(row), 3),
             (Helper::Select, "select", one(select), 1),
             (Helper::Need, "need", one(need), 1),
             (Helper::OutOfFuel, "out_of_fuel", one(out_of_fuel), 1),
@@ -89,14 +92,11 @@ extern "C" fn step(host: &mut Host<'_>, pc: u64) -> u64 {
 }
 
 extern "C" fn apply(host: &mut Host<'_>, table: u64) -> u64 {
-    let (code, next) = exec::apply(host.program, host.machine, table as u32);
-    u64::from(code) << 32 | u64::from(next)
+    packed(exec::apply(host.program, host.machine, table as u32))
 }
 
-extern "C" fn apply_key(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
-    let key = [low, high];
-    let (code, next) = exec::apply_key(host.program, host.machine, table as u32, key);
-    u64::from(code) << 32 | u64::from(next)
+extern "C" fn row(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
+    host.machine.tables[table as usize].row([low, high]).as_mut_ptr() as u64
 }
 
 extern "C" fn select(host: &mut Host<'_>, index: u64) -> u64 {
@@ -126,7 +126,8 @@ type Entry = extern "C" fn(slots: *mut u64, host: *mut Host<'_>) -> u64;
 pub(super) struct Code {
     /// `None` only while it is dropped.
     module: Option<JITModule>,
-    entries: Vec<(Pc, Entry)>,
+    blocks: [Option<Entry>; Block::ALL.len()],
+    patch: Option<Entry>,
 }
 
 // SAFETY: a finished module is only ever read, until it is dropped.
@@ -135,31 +136,59 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// `entries` are functions of the finished `module`, written by `Translator`.
-    pub(super) fn new(module: JITModule, entries: Vec<(Pc, *const u8)>) -> Self {
+    /// `blocks` and `patch` are functions of the finished `module`, written by `Translator`.
+    pub(super) fn new(
+        module: JITModule,
+        blocks: [Option<*const u8>; Block::ALL.len()],
+        patch: Option<*const u8>,
+    ) -> Self {
         // SAFETY: they have the signature of `Entry` (`compile`).
         let function = |address| unsafe { std::mem::transmute::<*const u8, Entry>(address) };
-        let entries = entries.into_iter().map(|(pc, at)| (pc, function(at))).collect();
-        Code { module: Some(module), entries }
+        let (blocks, patch) = (blocks.map(|block| block.map(function)), patch.map(function));
+        Code { module: Some(module), blocks, patch }
     }
 
-    /// Runs an entry point; `None` when there is no code for it. The result is the operation,
-    /// what follows its action, and the fuel with which the interpreter goes on.
+    /// Runs a block. The result is the operation, what follows its action, and the fuel with
+    /// which the interpreter goes on; nothing when all is done.
+    #[inline]
     pub(super) fn run(
         &self,
         program: &Program,
         machine: &mut Machine,
         packet: &mut Packet,
-        start: Pc,
+        block: Block,
     ) -> Option<(Pc, Pc, u32)> {
-        let (_, entry) = self.entries.iter().find(|(pc, _)| *pc == start)?;
+        let entry = self.blocks[block as usize]?;
+        let (packed, fuel) = Self::enter(entry, program, machine, packet);
+        (packed != 0).then_some(((packed >> 32) as Pc, packed as Pc, fuel))
+    }
+
+    /// Writes fields back to where their headers were extracted; false where there is no code
+    /// for it.
+    pub(super) fn patch(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        packet: &mut Packet,
+    ) -> bool {
+        self.patch.is_some_and(|entry| Self::enter(entry, program, machine, packet).0 == 0)
+    }
+
+    /// What a function returned, and the fuel that is left.
+    #[inline]
+    fn enter(
+        entry: Entry,
+        program: &Program,
+        machine: &mut Machine,
+        packet: &mut Packet,
+    ) -> (u64, u32) {
         let slots = machine.slots.as_mut_ptr();
         let cells = machine.registers.as_mut_ptr();
         let (data, length) = (packet.data.as_mut_ptr(), packet.data.len() as u64);
         let fuel = u64::from(exec::FUEL);
         let mut host = Host { data, length, cells, fuel, program, machine, packet };
         let packed = entry(slots, &raw mut host);
-        Some(((packed >> 32) as Pc, packed as Pc, host.fuel as u32))
+        (packed, host.fuel as u32)
     }
 }
 
@@ -174,6 +203,6 @@ impl Drop for Code {
 
 impl std::fmt::Debug for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Code({} entry points)", self.entries.len())
+        write!(f, "Code({} blocks)", self.blocks.iter().flatten().count())
     }
 }

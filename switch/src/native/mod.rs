@@ -2,8 +2,8 @@
 //! Cranelift when the first switch is made of a program.
 //!
 //! `graph` finds the straight runs of operations and what follows what; `translate` writes them in
-//! Cranelift's intermediate representation, with `compute`, `extract` and `externs` for kinds of
-//! operations; `host` is the border between native code and Rust. What is rare stays the interpreter's: native code calls its function for that
+//! Cranelift's intermediate representation, with `compute`, `extract`, `tables` and `externs` for
+//! kinds of operations; `host` is the border between native code and Rust. What is rare stays the interpreter's: native code calls its function for that
 //! one operation, or returns to it. The two leave the same state behind (`tests/native.rs`).
 
 mod compute;
@@ -11,13 +11,14 @@ mod externs;
 mod extract;
 mod graph;
 mod host;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod translate;
 
 use crate::machine::Machine;
 use crate::op::{Pc, Slot};
-use crate::program::Program;
+use crate::program::{Block, Program};
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -28,9 +29,6 @@ use host::{Code, Helper};
 use narrows_common::Packet;
 use std::collections::BTreeMap;
 use translate::{Stored, Translator};
-
-/// Stands for the deparser among the entry points.
-const PATCH: Pc = Pc::MAX;
 
 /// A program's machine code.
 #[derive(Debug)]
@@ -50,9 +48,7 @@ impl Native {
         let mut compiler = Compiler::new()?;
         let constants: BTreeMap<Slot, u64> = program.constants.iter().copied().collect();
         let mut graphs: BTreeMap<Pc, Graph> = BTreeMap::new();
-        let entries =
-            [program.parser, program.verify, program.ingress, program.egress, program.update];
-        for entry in entries.into_iter().filter(|&entry| entry != 0) {
+        for entry in program.starts.into_iter().filter(|&entry| entry != 0) {
             let graph = Graph::new(program, entry);
             graphs.insert(entry, graph.ok_or("the program's control flow is too large")?);
         }
@@ -71,16 +67,18 @@ impl Native {
             }
             stored = wanted;
         }
-        let mut functions = vec![];
-        for (&entry, graph) in &graphs {
-            compiler.translate(program, graph, &constants, &stored[&entry]);
-            functions.push((entry, compiler.define(entry)?));
+        let mut blocks = [None; Block::ALL.len()];
+        for block in Block::ALL {
+            let Some(graph) = graphs.get(&program.start(block)) else { continue };
+            compiler.translate(program, graph, &constants, &stored[&program.start(block)]);
+            blocks[block as usize] = Some(compiler.define(&format!("{block:?}"))?);
         }
+        let mut patch = None;
         if Translator::patches(program) {
             compiler.patch(program, &constants);
-            functions.push((PATCH, compiler.define(PATCH)?));
+            patch = Some(compiler.define("Deparser")?);
         }
-        Ok(Native { code: compiler.finish(&functions)? })
+        Ok(Native { code: compiler.finish(blocks, patch)? })
     }
 
     /// Writes fields back to where their headers were extracted; false where there is no code
@@ -92,20 +90,20 @@ impl Native {
         machine: &mut Machine,
         packet: &mut Packet,
     ) -> bool {
-        self.code.run(program, machine, packet, PATCH).is_some()
+        self.code.patch(program, machine, packet)
     }
 
-    /// Runs from an entry point. The result is where the interpreter goes on, and with how much
-    /// fuel; operation 0 when there is nothing left to do.
+    /// Runs a block. The result is where the interpreter goes on, what follows the action there,
+    /// and with how much fuel; nothing when all is done.
     #[inline]
     pub(crate) fn run(
         &self,
         program: &Program,
         machine: &mut Machine,
         packet: &mut Packet,
-        start: Pc,
+        block: Block,
     ) -> Option<(Pc, Pc, u32)> {
-        self.code.run(program, machine, packet, start)
+        self.code.run(program, machine, packet, block)
     }
 }
 
@@ -193,18 +191,21 @@ impl Compiler {
     }
 
     /// Compiles what is in the context.
-    fn define(&mut self, entry: Pc) -> Result<FuncId, String> {
-        let name = format!("entry_{entry}");
-        let id = self.module.declare_function(&name, Linkage::Local, &self.signature);
+    fn define(&mut self, name: &str) -> Result<FuncId, String> {
+        let id = self.module.declare_function(name, Linkage::Local, &self.signature);
         let id = id.map_err(|error| error.to_string())?;
         self.module.define_function(id, &mut self.context).map_err(|error| error.to_string())?;
         Ok(id)
     }
 
-    fn finish(mut self, functions: &[(Pc, FuncId)]) -> Result<Code, String> {
+    fn finish(
+        mut self,
+        blocks: [Option<FuncId>; Block::ALL.len()],
+        patch: Option<FuncId>,
+    ) -> Result<Code, String> {
         self.module.finalize_definitions().map_err(|error| error.to_string())?;
-        let address = |&(pc, id)| (pc, self.module.get_finalized_function(id));
-        let entries = functions.iter().map(address).collect();
-        Ok(Code::new(self.module, entries))
+        let address = |id| self.module.get_finalized_function(id);
+        let (blocks, patch) = (blocks.map(|block| block.map(address)), patch.map(address));
+        Ok(Code::new(self.module, blocks, patch))
     }
 }

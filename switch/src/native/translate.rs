@@ -5,11 +5,10 @@
 //! memory at once, since tables, externs and the architecture look there. Temporaries are only
 //! where somebody looks for them in memory, which a first attempt at translation finds out.
 
-use super::graph::{Graph, Place, arm_place, arms};
+use super::graph::{Graph, Place};
 use super::host::{DATA, FUEL, Helper, LENGTH};
 use crate::op::{Op, Pc, Slot, internal};
-use crate::program::{Case, KeyLoad, Program};
-use crate::table::NARROW_WORDS;
+use crate::program::{self, Case, Header, Program};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -41,7 +40,7 @@ impl Stored {
 pub(super) struct Translator<'a, 'f> {
     pub program: &'a Program,
     pub builder: FunctionBuilder<'f>,
-    graph: &'a Graph,
+    pub graph: &'a Graph,
     helpers: [FuncRef; Helper::COUNT],
     constants: &'a BTreeMap<Slot, u64>,
     pub slots: Value,
@@ -115,11 +114,11 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.builder.switch_to_block(self.blocks[i]);
             let before: Option<Vec<_>> = block.before.iter().map(|&b| ends[b].as_ref()).collect();
             self.known = before.map_or_else(BTreeMap::new, |before| agreed(&before));
-            if i == 0 && block.before.is_empty() && block.place.pc == self.program.parser {
-                // `Machine::reset` has just been here.
-                for slot in [internal::PAYLOAD, internal::RANK, internal::MOVED] {
-                    self.known.insert(slot, Known::Constant(0));
-                }
+            if i == 0
+                && block.before.is_empty()
+                && block.place.pc == self.program.start(program::Block::Parser)
+            {
+                self.known = after_reset(self.program);
             }
             for pc in block.place.pc..block.last {
                 self.op(pc);
@@ -338,57 +337,26 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Jumps when `holds`, and goes on behind it otherwise.
-    fn branch_to(&mut self, holds: Value, to: usize) {
+    pub(super) fn branch_to(&mut self, holds: Value, to: usize) {
         let (taken, on) = (self.target(to), self.builder.create_block());
         self.builder.ins().brif(holds, taken, &[], on, &[]);
         self.builder.switch_to_block(on);
-    }
-
-    fn table(&mut self, i: u32, next: &[usize]) {
-        let program = self.program;
-        let declared = &program.tables[i as usize];
-        let packed = if usize::from(declared.words) <= NARROW_WORDS {
-            let key = self.key(&declared.loads);
-            let number = self.constant(i.into());
-            self.call_with(Helper::ApplyKey, &[number, key[0], key[1]])
-        } else {
-            declared.loads.iter().for_each(|load| self.in_memory(load.slot));
-            self.call(Helper::Apply, u64::from(i))
-        };
-        self.forget(program.parameters, declared.stride.max(1).into());
-        if let Some(meter) = declared.meter {
-            self.forget(program.meters[meter as usize].target, 1);
-        }
-        for (arm, &to) in arms(program, i).into_iter().zip(next) {
-            debug_assert_eq!(arm_place(arm), self.graph.blocks[to].place);
-            let found = u64::from(arm.0) << 32 | u64::from(arm.1);
-            let holds = self.builder.ins().icmp_imm(IntCC::Equal, packed, found as i64);
-            self.branch_to(holds, to);
-        }
-        // An action of a profile's member: the interpreter goes on.
-        self.builder.ins().return_(&[packed]);
-    }
-
-    /// A key of up to two words, as `Table::gather` has it.
-    fn key(&mut self, loads: &[KeyLoad]) -> [Value; NARROW_WORDS] {
-        let mut words = [None; NARROW_WORDS];
-        for load in loads {
-            let part = self.read(load.slot);
-            let part = self.masked(part, load.mask);
-            let part = self.builder.ins().ishl_imm(part, i64::from(load.shift));
-            let word = &mut words[load.word as usize];
-            *word = Some(match *word {
-                Some(word) => self.builder.ins().bor(word, part),
-                None => part,
-            });
-        }
-        words.map(|word| word.unwrap_or_else(|| self.constant(0)))
     }
 
     /// The frame's bytes, and how many there are, as they are now.
     pub(super) fn frame(&mut self) -> (Value, Value) {
         (self.host_word(DATA), self.host_word(LENGTH))
     }
+}
+
+/// What `Machine::reset` leaves, and the fields that come round with a packet do not change.
+fn after_reset(program: &Program) -> BTreeMap<Slot, Known> {
+    let lists = program.field_lists.values().flat_map(|list| &list.fields);
+    let kept: BTreeSet<Slot> = lists.map(|&(slot, _)| slot).collect();
+    let headers = program.headers.iter().filter(|header| !header.metadata);
+    let valid = headers.map(Header::valid).filter(|slot| !kept.contains(slot));
+    let zero = [internal::PAYLOAD, internal::RANK, internal::MOVED].into_iter().chain(valid);
+    zero.map(|slot| (slot, Known::Constant(0))).collect()
 }
 
 /// What all of several paths agree on. A value known at the end of each was computed before they

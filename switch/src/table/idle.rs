@@ -40,8 +40,8 @@ impl Table {
         let mut expired = vec![];
         for (i, idle) in self.idle.iter_mut().enumerate() {
             let Some(timeout) = idle.timeout else { continue };
-            let gone = self.entries[i].is_none();
-            if !gone && !idle.told && now.saturating_since(idle.hit) >= timeout {
+            let taken = self.asked.is_taken(i as u32);
+            if taken && !idle.told && now.saturating_since(idle.hit) >= timeout {
                 idle.told = true;
                 expired.push(i as u32);
             }
@@ -51,8 +51,8 @@ impl Table {
 
     /// When the next entry expires, should it not be hit before.
     pub(crate) fn next_expiry(&self) -> Option<Time> {
-        let waiting = self.idle.iter().zip(&self.entries);
-        let waiting = waiting.filter(|(idle, entry)| entry.is_some() && !idle.told);
-        waiting.filter_map(|(idle, _)| Some(idle.hit + idle.timeout?)).min()
+        let waiting = self.idle.iter().enumerate();
+        let waiting = waiting.filter(|(i, idle)| self.asked.is_taken(*i as u32) && !idle.told);
+        waiting.filter_map(|(_, idle)| Some(idle.hit + idle.timeout?)).min()
     }
 }

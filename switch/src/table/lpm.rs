@@ -1,43 +1,40 @@
 //! Longest-prefix match on one field of up to 64 bits: a trie of some bits a step, where a
 //! prefix that ends inside a step fills all of the step's cells that it covers. Steps are of 8
-//! bits, in large tables of 4: nodes then have 192 bytes instead of 3,072.
+//! bits; in large tables the first is of 16, and the others of 4, whose nodes have 128 bytes
+//! instead of 2,048.
 
-use super::NONE;
-use rustc_hash::FxHashMap;
+use super::MISS;
 
-/// Tables of more entries have steps of 4 bits.
+/// Tables of more entries have small nodes.
 const SMALL_MAX: u64 = 16_384;
 
-/// A cell of a node: the entry whose prefix ends in this step, and the node below.
-#[derive(Clone, Copy, Debug)]
+/// A cell of a node: the row whose prefix ends in this step, and where the cells of the node
+/// below begin; 0 for none.
+#[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    entry: u32,
+    row: u32,
     child: u32,
-    /// Prefix length of `entry`.
-    length: u8,
 }
-
-const EMPTY: Cell = Cell { entry: NONE, child: NONE, length: 0 };
 
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
     width: u32,
-    /// Bits a step.
+    /// Bits of the first step, and of the others.
+    first: u32,
     step: u32,
     /// The cells of one node after the other's.
     cells: Vec<Cell>,
-    /// Prefixes that end inside a step, by their bits and a one behind them: a longer one leaves
-    /// its cells to them when it goes.
-    inside: FxHashMap<u64, u32>,
+    /// Prefix lengths by row.
+    lengths: Vec<u8>,
     /// The prefix of length 0.
     any: u32,
 }
 
 impl Trie {
     pub(super) fn new(width: u32, max_size: u64) -> Self {
-        let step = if max_size > SMALL_MAX { 4 } else { 8 };
-        let cells = vec![EMPTY; 1 << step];
-        Trie { width, step, cells, inside: FxHashMap::default(), any: NONE }
+        let (first, step) = if max_size > SMALL_MAX { (16, 4) } else { (8, 8) };
+        let cells = vec![Cell::default(); 1 << first];
+        Trie { width, first, step, cells, lengths: vec![], any: MISS }
     }
 
     /// The key's bits from the top of a 64-bit word on.
@@ -45,40 +42,37 @@ impl Trie {
         value << (64 - self.width)
     }
 
-    /// A prefix of less than 64 bits as one number.
-    fn marked(&self, value: u64, length: u32) -> u64 {
-        let marker = 1 << (63 - length);
-        self.aligned(value) & !(marker | (marker - 1)) | marker
-    }
-
     #[inline]
     pub(super) fn find(&self, value: u64) -> u32 {
-        let (mut rest, mut node, mut best) = (self.aligned(value), 0usize, self.any);
+        let mut rest = self.aligned(value);
+        let mut cell = self.cells[(rest >> (64 - self.first)) as usize];
+        rest <<= self.first;
+        let mut best = self.any;
         loop {
-            let cell = &self.cells[node << self.step | (rest >> (64 - self.step)) as usize];
-            if cell.entry != NONE {
-                best = cell.entry;
+            if cell.row != MISS {
+                best = cell.row;
             }
-            if cell.child == NONE {
+            if cell.child == 0 {
                 return best;
             }
-            node = cell.child as usize;
+            cell = self.cells[cell.child as usize + (rest >> (64 - self.step)) as usize];
             rest <<= self.step;
         }
     }
 
-    pub(super) fn insert(&mut self, value: u64, length: u32, entry: u32) {
-        if length == 0 {
-            self.any = entry;
-            return;
+    pub(super) fn insert(&mut self, value: u64, length: u32, row: u32) {
+        if self.lengths.len() <= row as usize {
+            self.lengths.resize(row as usize + 1, 0);
         }
-        if length % self.step != 0 {
-            self.inside.insert(self.marked(value, length), entry);
+        self.lengths[row as usize] = length as u8;
+        if length == 0 {
+            self.any = row;
+            return;
         }
         let (first, count) = self.cells(value, length);
         for cell in &mut self.cells[first..first + count] {
-            if cell.entry == NONE || u32::from(cell.length) <= length {
-                (cell.entry, cell.length) = (entry, length as u8);
+            if cell.row == MISS || u32::from(self.lengths[cell.row as usize]) <= length {
+                cell.row = row;
             }
         }
     }
@@ -86,42 +80,46 @@ impl Trie {
     /// The cells that a prefix covers in the node where it ends, which is made if need be.
     fn cells(&mut self, value: u64, length: u32) -> (usize, usize) {
         let (mut rest, mut node, mut left) = (self.aligned(value), 0usize, length);
-        while left > self.step {
-            let at = node << self.step | (rest >> (64 - self.step)) as usize;
-            if self.cells[at].child == NONE {
-                self.cells[at].child = (self.cells.len() >> self.step) as u32;
-                self.cells.resize(self.cells.len() + (1 << self.step), EMPTY);
+        let mut step = self.first;
+        while left > step {
+            let at = node + (rest >> (64 - step)) as usize;
+            if self.cells[at].child == 0 {
+                self.cells[at].child = self.cells.len() as u32;
+                self.cells.resize(self.cells.len() + (1 << self.step), Cell::default());
             }
             node = self.cells[at].child as usize;
-            rest <<= self.step;
-            left -= self.step;
+            rest <<= step;
+            left -= step;
+            step = self.step;
         }
-        let count = 1usize << (self.step - left);
-        let first = (rest >> (64 - self.step)) as usize & !(count - 1);
-        (node << self.step | first, count)
+        let count = 1usize << (step - left);
+        let first = (rest >> (64 - step)) as usize & !(count - 1);
+        (node + first, count)
     }
 
-    pub(super) fn remove(&mut self, value: u64, length: u32, entry: u32) {
+    /// Removes a row's prefix; `row_of` says which row has the same bits' first ones, so many of
+    /// them, if one has.
+    pub(super) fn remove(
+        &mut self,
+        value: u64,
+        length: u32,
+        row: u32,
+        row_of: impl Fn(u32) -> Option<u32>,
+    ) {
         if length == 0 {
-            self.any = NONE;
+            self.any = MISS;
             return;
         }
-        if length % self.step != 0 {
-            self.inside.remove(&self.marked(value, length));
-        }
         // What is left for its cells: the longest prefix around it that ends in the same step.
-        let step_start = (length - 1) / self.step * self.step;
-        let mut heir = EMPTY;
-        for shorter in (step_start + 1..length).rev() {
-            if let Some(&entry) = self.inside.get(&self.marked(value, shorter)) {
-                (heir.entry, heir.length) = (entry, shorter as u8);
-                break;
-            }
-        }
+        let step_start = match length.checked_sub(self.first + 1) {
+            None => 0,
+            Some(below) => self.first + below / self.step * self.step,
+        };
+        let heir = (step_start + 1..length).rev().find_map(row_of).unwrap_or(MISS);
         let (first, count) = self.cells(value, length);
         for cell in &mut self.cells[first..first + count] {
-            if cell.entry == entry {
-                (cell.entry, cell.length) = (heir.entry, heir.length);
+            if cell.row == row {
+                cell.row = heir;
             }
         }
     }
@@ -152,11 +150,17 @@ mod tests {
                 let value = prefix(value, length);
                 let known = list.iter().position(|&(v, l, _)| (v, l) == (value, length));
                 if remove && !list.is_empty() {
-                    let (value, length, entry) = list.swap_remove(value as usize % list.len());
-                    trie.remove(value, length, entry);
+                    let (value, length, row) = list.swap_remove(value as usize % list.len());
+                    trie.remove(value, length, row, |shorter| {
+                        let same = |&&(v, l, _): &&(u64, u32, u32)| {
+                            (v, l) == (prefix(value, shorter), shorter)
+                        };
+                        list.iter().find(same).map(|&(.., row)| row)
+                    });
                 } else if known.is_none() {
-                    list.push((value, length, i as u32));
-                    trie.insert(value, length, i as u32);
+                    let row = i as u32 + 1;
+                    list.push((value, length, row));
+                    trie.insert(value, length, row);
                 }
             }
             for (random, near, flip) in keys {
@@ -165,7 +169,7 @@ mod tests {
                 let longest = list.iter()
                     .filter(|&&(value, length, _)| prefix(key, length) == value)
                     .max_by_key(|&&(_, length, _)| length);
-                prop_assert_eq!(trie.find(key), longest.map_or(NONE, |&(.., entry)| entry));
+                prop_assert_eq!(trie.find(key), longest.map_or(MISS, |&(.., row)| row));
             }
         }
     }

@@ -1,10 +1,12 @@
-//! Match-action tables while a switch runs.
+//! Match-action tables while a switch runs: a matcher finds the row of a key, the row says what
+//! to do, and what the entries ask is kept for the control plane.
 
+mod asked;
 mod idle;
-mod index;
 mod lpm;
 pub(crate) mod profile;
 mod range;
+pub(crate) mod rows;
 mod ternary;
 pub(crate) mod value_set;
 
@@ -13,11 +15,11 @@ pub(crate) use idle::Idle;
 use crate::externs::counter::Count;
 use crate::op::{Pc, Slot};
 use crate::program::{KeyField, KeyLoad, MatchKind, Program, Table as Declared, mask};
-use index::Index;
+use asked::Asked;
 use lpm::Trie;
 use range::Ranges;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::hash::BuildHasher;
+use rows::{MISS, Rows};
+use rustc_hash::FxHashMap;
 use ternary::TupleSpace;
 
 /// What an entry asks of one field of the key; limbs, the least significant first.
@@ -55,24 +57,16 @@ impl FieldMatch {
     }
 }
 
-/// Where an entry's action begins, and the node after it.
-#[derive(Clone, Copy, Debug)]
-struct Target {
-    code: Pc,
-    next: Pc,
-}
-
 /// An entry as the control plane gave it.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub matches: Vec<FieldMatch>,
     pub priority: i32,
     pub action: u16,
+    /// The parameters' limbs; zeros behind them where other actions have more.
     pub data: Vec<u64>,
 }
 
-/// Marks "no entry".
-const NONE: u32 = u32::MAX;
 /// Keys of up to this many words are looked up in place.
 pub(crate) const NARROW_WORDS: usize = 2;
 /// Keys of one field of up to this many bits are looked up in an array.
@@ -107,20 +101,13 @@ pub(crate) struct Table {
     /// Room for a key of more than two words.
     key: Box<[u64]>,
     matcher: Matcher,
-    targets: Vec<Target>,
-    /// Parameters, `stride` limbs for each entry.
-    data: Vec<u64>,
-    stride: usize,
-    counted: bool,
-    counts: Vec<Count>,
-    /// Packets that ran the default action.
-    missed: Count,
+    rows: Rows,
+    asked: Asked,
+    /// By row, where entries may have time-outs.
     idle: Vec<Idle>,
-    default: Option<(Target, Entry)>,
+    /// The default action, if there is one.
+    default: Option<u16>,
     nothing: Pc,
-    entries: Vec<Option<Entry>>,
-    /// By matches, and by priority where that matters.
-    index: Index,
     free: Vec<u32>,
     max_size: usize,
     sequence: u64,
@@ -132,7 +119,7 @@ impl Table {
         let matcher = match declared.kind {
             _ if words == 0 => Matcher::Keyless,
             MatchKind::Exact if declared.key.len() == 1 && declared.key[0].width <= ARRAY_BITS => {
-                Matcher::Array(vec![NONE; 1 << declared.key[0].width])
+                Matcher::Array(vec![MISS; 1 << declared.key[0].width])
             }
             MatchKind::Exact if words == 1 => Matcher::Exact1(FxHashMap::default()),
             MatchKind::Exact if words == 2 => Matcher::Exact2(FxHashMap::default()),
@@ -150,24 +137,16 @@ impl Table {
             loads: declared.loads.clone(),
             key: vec![0; words].into(),
             matcher,
-            targets: vec![],
-            data: vec![],
-            stride: declared.stride as usize,
-            counted: declared.counted,
-            counts: vec![],
-            missed: Count::default(),
+            rows: Rows::new(declared.stride as usize, declared.counted),
+            asked: Asked::new(&declared.key),
             idle: vec![],
             default: None,
             nothing: declared.after_nothing(),
-            entries: vec![],
-            index: Index::default(),
             free: vec![],
             max_size: usize::try_from(declared.max_size).unwrap_or(usize::MAX),
             sequence: 0,
         };
-        if let Some((action, data)) = &declared.default {
-            table.set_default(program, declared, Some((*action, data.clone())));
-        }
+        table.set_default(program, declared, declared.default.as_ref());
         for entry in declared.entries.iter().flatten() {
             let entry = Entry {
                 matches: entry.matches.clone(),
@@ -181,65 +160,34 @@ impl Table {
         table
     }
 
-    /// Looks the key in `slots` up and puts the parameters found at `parameters`. Returns the
-    /// entry, the action's code and the node after it.
+    /// Looks the key in `slots` up, counts the packet, and puts the parameters found at
+    /// `parameters`. Returns the row, the action's code and the node after it.
     #[inline]
     pub(crate) fn apply(
         &mut self,
         slots: &mut [u64; 65_536],
         parameters: Slot,
         bytes: u64,
-    ) -> (Option<u32>, Pc, Pc) {
-        let found = if self.key.len() <= NARROW_WORDS {
+    ) -> (u32, Pc, Pc) {
+        let row = if self.key.len() <= NARROW_WORDS {
             let mut key = [0; NARROW_WORDS];
             self.gather(slots, &mut key);
             self.find(key)
         } else {
             self.find_wide(slots)
         };
-        self.take(found, slots, parameters, bytes)
+        self.rows.add(row, bytes);
+        let found = self.rows.parameters(row);
+        slots[parameters as usize..][..found.len()].copy_from_slice(found);
+        let (code, next) = self.rows.target(row);
+        (row, code, next)
     }
 
-    /// The same with a key of up to two words that machine code has put together.
+    /// The row that a key of up to two words finds, for machine code.
     #[inline]
-    pub(crate) fn apply_key(
-        &mut self,
-        key: [u64; NARROW_WORDS],
-        slots: &mut [u64; 65_536],
-        parameters: Slot,
-        bytes: u64,
-    ) -> (Option<u32>, Pc, Pc) {
-        let found = self.find(key);
-        self.take(found, slots, parameters, bytes)
-    }
-
-    #[inline]
-    fn take(
-        &mut self,
-        found: u32,
-        slots: &mut [u64; 65_536],
-        parameters: Slot,
-        bytes: u64,
-    ) -> (Option<u32>, Pc, Pc) {
-        if found == NONE {
-            let Some((target, entry)) = &self.default else { return (None, 0, self.nothing) };
-            let start = parameters as usize;
-            slots[start..start + entry.data.len()].copy_from_slice(&entry.data);
-            if self.counted {
-                self.missed.add(bytes);
-            }
-            return (None, target.code, target.next);
-        }
-        let i = found as usize;
-        if self.counted {
-            self.counts[i].add(bytes);
-        }
-        let data = &self.data[i * self.stride..(i + 1) * self.stride];
-        for (d, &value) in data.iter().enumerate() {
-            slots[parameters as usize + d] = value;
-        }
-        let target = self.targets[i];
-        (Some(found), target.code, target.next)
+    pub(crate) fn row(&mut self, key: [u64; NARROW_WORDS]) -> &mut [u64] {
+        let row = self.find(key);
+        self.rows.row_mut(row)
     }
 
     #[inline]
@@ -252,10 +200,10 @@ impl Table {
     #[inline]
     fn find(&self, key: [u64; NARROW_WORDS]) -> u32 {
         match &self.matcher {
-            Matcher::Keyless => NONE,
-            Matcher::Array(array) => array.get(key[0] as usize).copied().unwrap_or(NONE),
-            Matcher::Exact1(map) => map.get(&key[0]).copied().unwrap_or(NONE),
-            Matcher::Exact2(map) => map.get(&key).copied().unwrap_or(NONE),
+            Matcher::Keyless => MISS,
+            Matcher::Array(array) => array.get(key[0] as usize).copied().unwrap_or(MISS),
+            Matcher::Exact1(map) => map.get(&key[0]).copied().unwrap_or(MISS),
+            Matcher::Exact2(map) => map.get(&key).copied().unwrap_or(MISS),
             Matcher::Trie(trie) => trie.find(key[0]),
             Matcher::Tuples(tuples) => tuples.find(&key),
             Matcher::Ranges(ranges) => ranges.find(&key[..self.key.len()]),
@@ -268,7 +216,7 @@ impl Table {
         key.fill(0);
         self.gather(slots, &mut key);
         let found = match &self.matcher {
-            Matcher::Exact(map) => map.get(&*key).copied().unwrap_or(NONE),
+            Matcher::Exact(map) => map.get(&*key).copied().unwrap_or(MISS),
             Matcher::WideTuples(tuples) => tuples.find(&key),
             Matcher::Ranges(ranges) => ranges.find(&key),
             _ => unreachable!("for narrower keys"),
@@ -277,47 +225,29 @@ impl Table {
         found
     }
 
-    fn target(program: &Program, declared: &Declared, action: u16, hit: bool) -> Target {
-        let code = program.actions[action as usize].code;
-        Target { code, next: declared.after(action, hit) }
-    }
-
     pub(crate) fn set_default(
         &mut self,
         program: &Program,
         declared: &Declared,
-        entry: Option<(u16, Vec<u64>)>,
+        default: Option<&(u16, Vec<u64>)>,
     ) {
-        self.default = entry.map(|(action, data)| {
-            let entry = Entry { matches: vec![], priority: 0, action, data };
-            (Table::target(program, declared, action, false), entry)
-        });
+        self.default = default.map(|(action, _)| *action);
+        match default {
+            None => self.rows.set(MISS, (0, self.nothing), &[]),
+            Some((action, data)) => {
+                let code = program.actions[*action as usize].code;
+                self.rows.set(MISS, (code, declared.after(*action, false)), data);
+            }
+        }
     }
 
-    pub(crate) fn default_entry(&self) -> Option<&Entry> {
-        self.default.as_ref().map(|(_, entry)| entry)
-    }
-
-    /// Priorities tell entries apart only where they decide.
-    fn deciding(matches: &[FieldMatch], priority: i32) -> i32 {
-        let by_priority = matches
-            .iter()
-            .any(|part| matches!(part, FieldMatch::Ternary(..) | FieldMatch::Range(..)));
-        if by_priority { priority } else { 0 }
-    }
-
-    /// A hash of what tells an entry from the others.
-    fn identity(matches: &[FieldMatch], priority: i32) -> u64 {
-        FxBuildHasher.hash_one((matches, Table::deciding(matches, priority)))
+    /// The default action and its parameters.
+    pub(crate) fn default_action(&self) -> Option<(u16, &[u64])> {
+        Some((self.default?, self.rows.parameters(MISS)))
     }
 
     pub(crate) fn position(&self, matches: &[FieldMatch], priority: i32) -> Option<u32> {
-        let wanted = Table::deciding(matches, priority);
-        self.index.find(Table::identity(matches, priority), |i| {
-            self.entries[i as usize].as_ref().is_some_and(|entry| {
-                entry.matches == matches && Table::deciding(matches, entry.priority) == wanted
-            })
-        })
+        self.asked.find(matches, priority)
     }
 
     /// Stores an entry, its matches normalised.
@@ -333,34 +263,22 @@ impl Table {
         if self.position(&entry.matches, entry.priority).is_some() {
             return Err(Refusal::Exists);
         }
-        if self.index.len() >= self.max_size.max(1) {
+        if self.asked.len() >= self.max_size.max(1) {
             return Err(Refusal::Full);
         }
-        let i = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(None);
-            self.targets.push(Target { code: 0, next: 0 });
-            self.counts.push(Count::default());
-            self.idle.push(Idle::default());
-            self.data.resize(self.data.len() + self.stride, 0);
-            self.entries.len() as u32 - 1
-        });
-        self.counts[i as usize] = Count::default();
-        self.idle[i as usize] = Idle::default();
-        self.place(program, declared, &entry, i);
-        self.index.insert(Table::identity(&entry.matches, entry.priority), i);
-        self.set_action(program, declared, i, &entry);
-        self.entries[i as usize] = Some(entry);
-        Ok(i)
+        let row = self.free.pop().unwrap_or_else(|| self.rows.push());
+        self.rows.set_count(row, Count::default());
+        if declared.idle {
+            self.idle.resize(self.rows.len(), Idle::default());
+            self.idle[row as usize] = Idle::default();
+        }
+        self.place(declared, &entry, row);
+        self.asked.insert(row, &entry.matches, entry.priority, entry.action);
+        self.modify(program, declared, row, entry.action, &entry.data);
+        Ok(row)
     }
 
-    fn set_action(&mut self, program: &Program, declared: &Declared, i: u32, entry: &Entry) {
-        self.targets[i as usize] = Table::target(program, declared, entry.action, true);
-        let data = &mut self.data[i as usize * self.stride..(i as usize + 1) * self.stride];
-        data.fill(0);
-        data[..entry.data.len()].copy_from_slice(&entry.data);
-    }
-
-    fn place(&mut self, _program: &Program, declared: &Declared, entry: &Entry, i: u32) {
+    fn place(&mut self, declared: &Declared, entry: &Entry, i: u32) {
         let (value, keep, length) = words(declared, &entry.matches);
         self.sequence += 1;
         match &mut self.matcher {
@@ -393,27 +311,32 @@ impl Table {
         declared: &Declared,
         i: u32,
         action: u16,
-        data: Vec<u64>,
+        data: &[u64],
     ) {
-        if let Some(mut entry) = self.entries[i as usize].take() {
-            (entry.action, entry.data) = (action, data);
-            self.set_action(program, declared, i, &entry);
-            self.entries[i as usize] = Some(entry);
-        }
+        let code = program.actions[action as usize].code;
+        self.rows.set(i, (code, declared.after(action, true)), data);
+        self.asked.set_action(i, action);
     }
 
     pub(crate) fn remove(&mut self, declared: &Declared, i: u32) {
-        let Some(entry) = self.entries[i as usize].take() else { return };
-        self.index.remove(Table::identity(&entry.matches, entry.priority), i);
+        let Some(entry) = self.entry(i) else { return };
+        self.asked.remove(i);
         self.free.push(i);
         let (value, keep, length) = words(declared, &entry.matches);
         match &mut self.matcher {
             Matcher::Keyless => {}
-            Matcher::Array(array) => array[value[0] as usize] = NONE,
+            Matcher::Array(array) => array[value[0] as usize] = MISS,
             Matcher::Exact1(map) => drop(map.remove(&value[0])),
             Matcher::Exact2(map) => drop(map.remove(&[value[0], value[1]])),
             Matcher::Exact(map) => drop(map.remove(value.as_slice())),
-            Matcher::Trie(trie) => trie.remove(value[0], length, i),
+            Matcher::Trie(trie) => {
+                let (asked, field) = (&self.asked, &declared.key[0]);
+                trie.remove(value[0], length, i, |shorter| {
+                    let mut prefix = FieldMatch::Lpm(value.clone(), shorter);
+                    normalise(&mut prefix, field);
+                    asked.find(&[prefix], 0)
+                });
+            }
             Matcher::Tuples(tuples) => {
                 tuples.remove(&value, &keep, tuple_rank(declared, length, entry.priority), i);
             }
@@ -425,36 +348,39 @@ impl Table {
     }
 
     /// Every entry, in the order of its place.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, &Entry)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, Entry)> {
         self.entries_from(0)
     }
 
     /// The entries from a place on.
-    pub(crate) fn entries_from(&self, place: u32) -> impl Iterator<Item = (u32, &Entry)> {
-        let numbered = self.entries.iter().enumerate().skip(place as usize);
-        numbered.filter_map(|(i, entry)| Some((i as u32, entry.as_ref()?)))
+    pub(crate) fn entries_from(&self, place: u32) -> impl Iterator<Item = (u32, Entry)> {
+        (place..self.rows.len() as u32).filter_map(|i| Some((i, self.entry(i)?)))
     }
 
     /// The entry in a place.
-    pub(crate) fn entry(&self, i: u32) -> Option<&Entry> {
-        self.entries.get(i as usize)?.as_ref()
+    pub(crate) fn entry(&self, i: u32) -> Option<Entry> {
+        if !self.asked.is_taken(i) {
+            return None;
+        }
+        let (matches, priority, action) = self.asked.entry(i);
+        Some(Entry { matches, priority, action, data: self.rows.parameters(i).to_vec() })
     }
 
     pub(crate) fn count(&self, i: u32) -> Count {
-        self.counts[i as usize]
+        self.rows.count(i)
     }
 
-    /// Packets that ran the default action.
+    /// Packets that found no entry.
     pub(crate) fn missed(&self) -> Count {
-        self.missed
+        self.rows.count(MISS)
     }
 
     pub(crate) fn set_missed(&mut self, count: Count) {
-        self.missed = count;
+        self.rows.set_count(MISS, count);
     }
 
     pub(crate) fn set_count(&mut self, i: u32, count: Count) {
-        self.counts[i as usize] = count;
+        self.rows.set_count(i, count);
     }
 }
 

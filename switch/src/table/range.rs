@@ -1,6 +1,6 @@
 //! Range match: entries in order of priority, compared one after another.
 
-use super::NONE;
+use super::MISS;
 use crate::program::{limbs, mask};
 
 /// One field's range, inclusive, and where the key has the field.
@@ -53,7 +53,7 @@ impl Ranges {
             words.all(|((key, value), mask)| key & mask == *value)
                 && row.bounds.iter().all(|bounds| bounds.hold(key))
         };
-        self.rows.iter().find(holds).map_or(NONE, |row| row.entry)
+        self.rows.iter().find(holds).map_or(MISS, |row| row.entry)
     }
 
     pub(super) fn insert(

@@ -1,7 +1,7 @@
 //! Ternary match by tuple space search (Srinivasan, Suri and Varghese, SIGCOMM 1999): a hash
 //! table for each mask in use, those with the highest rank first.
 
-use super::NONE;
+use super::MISS;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -123,7 +123,7 @@ impl<K: Key> TupleSpace<K> {
                 best = Some(&same.best);
             }
         }
-        best.map_or(NONE, |best| best.entry)
+        best.map_or(MISS, |best| best.entry)
     }
 
     pub(super) fn insert(
@@ -211,9 +211,10 @@ mod tests {
                     wide.remove(&value, &mask, rank, entry);
                 } else {
                     let (value, mask) = ([value & mask, value2 & mask2], [mask, mask2]);
-                    list.push((value, mask, rank, i as u32));
-                    tuples.insert(&value, &mask, rank, i as u64, i as u32);
-                    wide.insert(&value, &mask, rank, i as u64, i as u32);
+                    let entry = i as u32 + 1;
+                    list.push((value, mask, rank, entry));
+                    tuples.insert(&value, &mask, rank, i as u64, entry);
+                    wide.insert(&value, &mask, rank, i as u64, entry);
                 }
             }
             for (a, b) in keys {
@@ -224,7 +225,7 @@ mod tests {
                         best = Some((rank, entry));
                     }
                 }
-                let best = best.map_or(NONE, |(_, entry)| entry);
+                let best = best.map_or(MISS, |(_, entry)| entry);
                 prop_assert_eq!(tuples.find(&[a, b]), best);
                 prop_assert_eq!(wide.find(&[a, b]), best);
             }

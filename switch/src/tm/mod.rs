@@ -119,7 +119,7 @@ pub(crate) struct Dequeued {
     pub port: usize,
     pub queue: usize,
     pub at: Time,
-    pub item: Item,
+    pub item: Box<Item>,
     /// Packets that wait behind it in its queue.
     pub depth_after: u32,
 }
@@ -136,7 +136,8 @@ pub(crate) struct TrafficManager {
     record: bool,
     numbered: u64,
     /// Packets that a queue has thrown out, to be taken.
-    pub thrown_out: Vec<Item>,
+    #[expect(clippy::vec_box, reason = "an item keeps its place")]
+    pub thrown_out: Vec<Box<Item>>,
 }
 
 const NO_PORT: u32 = u32::MAX;
@@ -227,8 +228,8 @@ impl TrafficManager {
         port: usize,
         priority: u64,
         frame_bytes: u64,
-        mut item: Item,
-    ) -> Option<Item> {
+        mut item: Box<Item>,
+    ) -> Option<Box<Item>> {
         let found = &mut self.ports[port];
         let queue = found.queue_of(priority);
         let length = found.counts.bytes(frame_bytes);

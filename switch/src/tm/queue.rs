@@ -3,11 +3,13 @@
 use narrows_common::{Bytes, Packet, Time};
 use std::collections::VecDeque;
 
-/// A packet between ingress and egress.
-#[derive(Debug)]
+/// A packet on its way through the switch. It stays in one place all the while.
+#[derive(Debug, Default)]
 pub(crate) struct Item {
     pub packet: Packet,
     pub carried: Carried,
+    /// The first slots of the machine, as far as they are carried.
+    pub slots: Vec<u64>,
     pub label: Label,
     pub enqueued_at: Time,
     /// Packets that waited when it came.
@@ -16,15 +18,16 @@ pub(crate) struct Item {
     pub rounds: u32,
 }
 
-/// Where a packet's state of the program is, the first slots of the machine.
-#[derive(Debug)]
+/// What of the program's state goes with a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Carried {
-    /// Still in the machine: the packet goes on at once.
+    /// Nothing: it is still in the machine, since the packet goes on at once.
+    #[default]
     InMachine,
     /// All that egress reads of what ingress left.
-    Slots(Box<[u64]>),
+    Slots,
     /// With the late headers.
-    WithLate(Box<[u64]>),
+    WithLate,
 }
 
 /// What the ledger says of a packet.
@@ -39,24 +42,24 @@ pub(crate) struct Label {
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    items: VecDeque<Item>,
+    items: VecDeque<Box<Item>>,
     bytes: Bytes,
 }
 
 impl Queue {
-    pub(crate) fn push(&mut self, item: Item) {
+    pub(crate) fn push(&mut self, item: Box<Item>) {
         self.bytes += item.label.length;
         self.items.push_back(item);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Item> {
+    pub(crate) fn pop(&mut self) -> Option<Box<Item>> {
         let item = self.items.pop_front()?;
         self.bytes -= item.label.length;
         Some(item)
     }
 
     /// Takes out the first packet of which this holds.
-    pub(crate) fn take_out(&mut self, is_out: impl Fn(&Packet) -> bool) -> Option<Item> {
+    pub(crate) fn take_out(&mut self, is_out: impl Fn(&Packet) -> bool) -> Option<Box<Item>> {
         let at = self.items.iter().position(|item| is_out(&item.packet))?;
         let item = self.items.remove(at)?;
         self.bytes -= item.label.length;
@@ -64,7 +67,7 @@ impl Queue {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Item> {
-        self.items.iter()
+        self.items.iter().map(Box::as_ref)
     }
 
     pub(crate) fn packets(&self) -> usize {

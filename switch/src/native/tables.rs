@@ -1,0 +1,81 @@
+//! Tables: the key is put together in registers, a function of ours finds its row, and what the
+//! row says is read from there: the action, its parameters where it uses them, and the counter.
+
+use super::graph::{arm_place, arms};
+use super::host::Helper;
+use super::translate::Translator;
+use crate::op::internal;
+use crate::program::{KeyLoad, Table};
+use crate::table::NARROW_WORDS;
+use crate::table::rows::{COUNTER, TARGET, packed, parameters_at};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+
+impl Translator<'_, '_> {
+    pub(super) fn table(&mut self, i: u32, next: &[usize]) {
+        let program = self.program;
+        let declared = &program.tables[i as usize];
+        let plain = declared.meter.is_none() && declared.profile.is_none() && !declared.idle;
+        let found = if plain && usize::from(declared.words) <= NARROW_WORDS {
+            self.row(i, declared)
+        } else {
+            declared.loads.iter().for_each(|load| self.in_memory(load.slot));
+            let found = self.call(Helper::Apply, u64::from(i));
+            self.forget(program.parameters, declared.stride.into());
+            if let Some(meter) = declared.meter {
+                self.forget(program.meters[meter as usize].target, 1);
+            }
+            found
+        };
+        for (arm, &to) in arms(program, i).into_iter().zip(next) {
+            debug_assert_eq!(arm_place(arm), self.graph.blocks[to].place);
+            let holds = self.builder.ins().icmp_imm(IntCC::Equal, found, packed(arm) as i64);
+            self.branch_to(holds, to);
+        }
+        // An action of a profile's member: the interpreter goes on.
+        self.builder.ins().return_(&[found]);
+    }
+
+    /// Finds the row of the key, counts the packet, and makes the parameters known. Returns the
+    /// row's action and what follows it.
+    fn row(&mut self, i: u32, declared: &Table) -> Value {
+        let key = self.key(&declared.loads);
+        let number = self.constant(i.into());
+        let row = self.call_with(Helper::Row, &[number, key[0], key[1]]);
+        let at = |word: usize| word as i32 * 8;
+        if declared.counted {
+            let bytes = self.read(internal::ARRIVED);
+            let one = self.constant(1);
+            for (word, more) in [(COUNTER, one), (COUNTER + 1, bytes)] {
+                let flags = MemFlags::trusted();
+                let count = self.builder.ins().load(types::I64, flags, row, at(word));
+                let count = self.builder.ins().iadd(count, more);
+                self.builder.ins().store(flags, count, row, at(word));
+            }
+        }
+        // Nobody else writes there while the code runs, so what is not used is not read.
+        let flags = MemFlags::trusted().with_readonly();
+        for limb in 0..declared.stride {
+            let word = parameters_at(declared.counted) + usize::from(limb);
+            let value = self.builder.ins().load(types::I64, flags, row, at(word));
+            self.write(self.program.parameters + limb, value);
+        }
+        self.builder.ins().load(types::I64, flags, row, at(TARGET))
+    }
+
+    /// A key of up to two words, as `Table::gather` has it.
+    fn key(&mut self, loads: &[KeyLoad]) -> [Value; NARROW_WORDS] {
+        let mut words = [None; NARROW_WORDS];
+        for load in loads {
+            let part = self.read(load.slot);
+            let part = self.masked(part, load.mask);
+            let part = self.builder.ins().ishl_imm(part, i64::from(load.shift));
+            let word = &mut words[load.word as usize];
+            *word = Some(match *word {
+                Some(word) => self.builder.ins().bor(word, part),
+                None => part,
+            });
+        }
+        words.map(|word| word.unwrap_or_else(|| self.constant(0)))
+    }
+}
