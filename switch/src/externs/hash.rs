@@ -5,6 +5,8 @@
 //! `_custom` ones start with bmv2's defaults, which are CRC-8/SMBUS, crc16, crc32 and a
 //! reflected CRC-64 of polynomial 0x1b. csum16: RFC 1071.
 
+use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc};
+
 /// A hash algorithm by p4c's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
@@ -37,134 +39,79 @@ impl Algorithm {
 
     /// The hash of `parts`, then `zeros` zero bytes.
     pub(crate) fn digest(self, parts: &[&[u8]], zeros: usize) -> u64 {
-        let mut state = State::new(self);
-        parts.iter().for_each(|part| state.update(part));
-        let block = [0u8; 64];
-        let mut left = zeros;
-        // Zeros leave a sum and an exclusive-or as they were, but for their length.
-        if matches!(self, Algorithm::Csum16 | Algorithm::Xor16 | Algorithm::Xor32) {
-            left %= 4;
+        /// What a CRC's register comes to.
+        macro_rules! crc {
+            ($crc:ident) => {{
+                let mut digest = $crc.digest();
+                feed(parts, zeros, |bytes| digest.update(bytes));
+                digest.finalize().into()
+            }};
         }
-        while left > 0 {
-            let count = left.min(block.len());
-            state.update(&block[..count]);
-            left -= count;
-        }
-        state.finish()
-    }
-}
-
-const fn table16(polynomial: u16) -> [u16; 256] {
-    let mut table = [0; 256];
-    let mut i = 0;
-    while i < 256 {
-        let (mut value, mut bit) = (i as u16, 0);
-        while bit < 8 {
-            value = if value & 1 != 0 { value >> 1 ^ polynomial } else { value >> 1 };
-            bit += 1;
-        }
-        table[i] = value;
-        i += 1;
-    }
-    table
-}
-
-const fn table32(polynomial: u32) -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut i = 0;
-    while i < 256 {
-        let (mut value, mut bit) = (i as u32, 0);
-        while bit < 8 {
-            value = if value & 1 != 0 { value >> 1 ^ polynomial } else { value >> 1 };
-            bit += 1;
-        }
-        table[i] = value;
-        i += 1;
-    }
-    table
-}
-
-/// Reflected 0x8005.
-const CRC16: [u16; 256] = table16(0xa001);
-/// Reflected 0x04c11db7.
-const CRC32: [u32; 256] = table32(0xedb8_8320);
-
-struct State {
-    algorithm: Algorithm,
-    value: u64,
-    /// Bytes taken so far.
-    count: usize,
-}
-
-impl State {
-    fn new(algorithm: Algorithm) -> Self {
-        let value = match algorithm {
-            Algorithm::CrcCcitt => 0xffff,
-            Algorithm::Crc32 => 0xffff_ffff,
-            _ => 0,
-        };
-        State { algorithm, value, count: 0 }
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        match self.algorithm {
-            Algorithm::Crc16 => {
-                let step = |crc: u16, &byte: &u8| crc >> 8 ^ CRC16[usize::from(crc as u8 ^ byte)];
-                self.value = u64::from(bytes.iter().fold(self.value as u16, step));
-            }
-            Algorithm::Crc32 => {
-                let step = |crc: u32, &byte: &u8| crc >> 8 ^ CRC32[usize::from(crc as u8 ^ byte)];
-                self.value = u64::from(bytes.iter().fold(self.value as u32, step));
-            }
-            Algorithm::Crc8 => {
-                for &byte in bytes {
-                    self.value ^= u64::from(byte);
-                    for _ in 0..8 {
-                        let carry = self.value & 0x80 != 0;
-                        self.value = self.value << 1 & 0xff ^ if carry { 0x07 } else { 0 };
-                    }
-                }
-            }
-            Algorithm::CrcCcitt => {
-                for &byte in bytes {
-                    self.value ^= u64::from(byte) << 8;
-                    for _ in 0..8 {
-                        let carry = self.value & 0x8000 != 0;
-                        self.value = self.value << 1 & 0xffff ^ if carry { 0x1021 } else { 0 };
-                    }
-                }
-            }
-            Algorithm::Crc64 => {
-                for &byte in bytes {
-                    self.value ^= u64::from(byte);
-                    for _ in 0..8 {
-                        let carry = self.value & 1 != 0;
-                        // Reflected 0x1b.
-                        let polynomial = 0xd800_0000_0000_0000;
-                        self.value = self.value >> 1 ^ if carry { polynomial } else { 0 };
-                    }
-                }
-            }
-            Algorithm::Csum16 => self.sum(bytes),
+        match self {
+            Algorithm::Crc8 => crc!(CRC8),
+            Algorithm::Crc16 => crc!(CRC16),
+            Algorithm::CrcCcitt => crc!(CRC_CCITT),
+            Algorithm::Crc32 => crc!(CRC32),
+            Algorithm::Crc64 => crc!(CRC64),
             Algorithm::Identity => {
-                let free = 8usize.saturating_sub(self.count);
-                for &byte in bytes.iter().take(free) {
-                    self.value = self.value << 8 | u64::from(byte);
-                }
+                let mut identity = 0;
+                let mut free = 8usize;
+                feed(parts, zeros.min(8), |bytes| {
+                    let taken = &bytes[..bytes.len().min(free)];
+                    identity = taken.iter().fold(identity, |id, &byte| id << 8 | u64::from(byte));
+                    free -= taken.len();
+                });
+                identity
             }
-            Algorithm::Xor16 => self.exclusive_or(bytes, 2),
-            Algorithm::Xor32 => self.exclusive_or(bytes, 4),
+            // Zeros leave a sum and an exclusive-or as they were, but for their length.
+            Algorithm::Csum16 => {
+                let mut words = Words::default();
+                feed(parts, zeros % 2, |bytes| words.add(bytes));
+                fold_sum(words.value)
+            }
+            Algorithm::Xor16 => exclusive_or(parts, 2),
+            Algorithm::Xor32 => exclusive_or(parts, 4),
         }
-        self.count += bytes.len();
     }
+}
 
-    /// Adds 16-bit words; a piece may begin with the low half of one.
-    fn sum(&mut self, mut bytes: &[u8]) {
-        if self.count % 2 == 1
+const CRC8: Crc<u8> = Crc::<u8>::new(&CRC_8_SMBUS);
+const CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
+const CRC_CCITT: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_3740);
+const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+const CRC64: Crc<u64> = Crc::<u64>::new(&crc::Algorithm {
+    width: 64,
+    poly: 0x1b,
+    init: 0,
+    refin: true,
+    refout: true,
+    xorout: 0,
+    check: 0,
+    residue: 0,
+});
+
+/// The parts one after the other, then zeros.
+fn feed(parts: &[&[u8]], zeros: usize, mut update: impl FnMut(&[u8])) {
+    parts.iter().for_each(|part| update(part));
+    let block = [0u8; 64];
+    (0..zeros).step_by(block.len()).for_each(|at| update(&block[..(zeros - at).min(block.len())]));
+}
+
+/// A sum of 16-bit words.
+#[derive(Default)]
+struct Words {
+    value: u64,
+    /// Whether the next byte is the low half of a word.
+    is_within: bool,
+}
+
+impl Words {
+    fn add(&mut self, mut bytes: &[u8]) {
+        if self.is_within
             && let Some((&low, rest)) = bytes.split_first()
         {
             self.value += u64::from(low);
-            bytes = rest;
+            (bytes, self.is_within) = (rest, false);
         }
         let mut words = bytes.chunks_exact(2);
         for word in &mut words {
@@ -172,23 +119,15 @@ impl State {
         }
         if let [high] = words.remainder() {
             self.value += u64::from(*high) << 8;
+            self.is_within = true;
         }
     }
+}
 
-    fn exclusive_or(&mut self, bytes: &[u8], size: usize) {
-        for (i, &byte) in bytes.iter().enumerate() {
-            let place = size - 1 - (self.count + i) % size;
-            self.value ^= u64::from(byte) << (8 * place);
-        }
-    }
-
-    fn finish(self) -> u64 {
-        match self.algorithm {
-            Algorithm::Crc32 => self.value ^ 0xffff_ffff,
-            Algorithm::Csum16 => fold_sum(self.value),
-            _ => self.value,
-        }
-    }
+/// Of words of `size` bytes, the last one with zeros at its end.
+fn exclusive_or(parts: &[&[u8]], size: usize) -> u64 {
+    let bytes = parts.iter().copied().flatten().enumerate();
+    bytes.fold(0, |value, (i, &byte)| value ^ u64::from(byte) << (8 * (size - 1 - i % size)))
 }
 
 /// A sum of 16-bit words to a checksum (RFC 1071): end-around carries, then the complement.
