@@ -1,6 +1,6 @@
 """What p4runtime-shell does with a switch, as a script of its own: `shell.py ADDRESS DEVICE P4INFO
 JSON`. It needs older protobufs than ours, so it runs under another interpreter
-(tests/test_p4runtime_clients.py).
+(tests/p4runtime/test_clients.py).
 """
 
 import sys

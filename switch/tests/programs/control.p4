@@ -1,5 +1,5 @@
 // What a P4Runtime server can be asked about: keys of every match kind, all externs that a
-// controller sees, packets to and from it. tests/test_p4runtime.py
+// controller sees, packets to and from it. tests/p4runtime
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,5 +1,5 @@
 // Keys, parameters and packet metadata that a controller writes as strings, or wider than they
-// are (P4Runtime specification, 17.2). tests/test_p4runtime_translation.py
+// are (P4Runtime specification, 17.2). tests/p4runtime/test_translation.py
 #include <core.p4>
 #include <v1model.p4>
 

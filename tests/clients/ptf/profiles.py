@@ -1,5 +1,5 @@
 """Tests for PTF's runner, on its P4Runtime base (p4c, tools/ptf/base_test.py) as it is; the
-program is switch/tests/programs/profiles.p4. See tests/test_p4runtime_clients.py.
+program is switch/tests/programs/profiles.p4. See tests/p4runtime/test_clients.py.
 """
 
 import base_test as bt

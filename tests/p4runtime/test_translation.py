@@ -4,38 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import grpc
 import pytest
 from finsy.proto import p4r
 
 from switch.server.target import TargetError
 from switch.server.translation import Names
-from tests.p4rt import PROGRAMS, Client, Served, client, config, errors
+from tests.p4rt import PROGRAMS, Client, Served, config, errors
 
-TRANSLATED = (PROGRAMS / "translated.p4info.txtpb", PROGRAMS / "translated.json")
+PROGRAM = (PROGRAMS / "translated.p4info.txtpb", PROGRAMS / "translated.json")
 INSERT = p4r.Update.INSERT
 NUMBERS = {
     one.preamble.alias: one.preamble.id
     for kind in ("tables", "actions", "digests")
-    for one in getattr(config(TRANSLATED).p4info, kind)
+    for one in getattr(config(PROGRAM).p4info, kind)
 }
-
-
-@pytest.fixture
-def served() -> Iterator[Served]:
-    made = Served()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def primary(served: Served) -> Iterator[Client]:
-    with client(served.address) as made:
-        made.arbitrate()
-        made.push(TRANSLATED)
-        yield made
 
 
 def vrf(a: int, name: bytes) -> p4r.Update:

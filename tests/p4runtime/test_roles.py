@@ -18,13 +18,6 @@ TABLES = {one.preamble.alias: one.preamble.id for one in INFO.tables}
 ACTIONS = {one.preamble.alias: one.preamble.id for one in INFO.actions}
 
 
-@pytest.fixture
-def served() -> Iterator[Served]:
-    made = Served()
-    yield made
-    made.close()
-
-
 def ask(made: Client, **scope: Any) -> p4r.MasterArbitrationUpdate:
     """Asks for a role's place with a config."""
     update = p4r.MasterArbitrationUpdate(

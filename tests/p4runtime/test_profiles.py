@@ -3,37 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import grpc
 import pytest
 from finsy.proto import p4r
 
-from tests.p4rt import PROGRAMS, Client, Served, client, config, errors
+from tests.p4rt import PROGRAMS, Client, Served, config, errors
 
-PROFILES = (PROGRAMS / "profiles.p4info.txtpb", PROGRAMS / "profiles.json")
+PROGRAM = (PROGRAMS / "profiles.p4info.txtpb", PROGRAMS / "profiles.json")
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
 NUMBERS = {
     one.preamble.alias: one.preamble.id
     for kind in ("tables", "actions", "action_profiles")
-    for one in getattr(config(PROFILES).p4info, kind)
+    for one in getattr(config(PROGRAM).p4info, kind)
 }
-
-
-@pytest.fixture
-def served() -> Iterator[Served]:
-    made = Served()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def primary(served: Served) -> Iterator[Client]:
-    with client(served.address) as made:
-        made.arbitrate()
-        made.push(PROFILES)
-        yield made
 
 
 def packet(kind: int, a: int, b: int = 0, c: int = 0) -> bytes:
@@ -114,7 +98,7 @@ def test_a_group_spreads_packets_by_weight(primary: Client, served: Served) -> N
     everything = p4r.Entity(action_profile_group=p4r.ActionProfileGroup())
     assert primary.read(everything) == [written[2].entity]
     # A new pipeline configuration with the state kept.
-    primary.push(PROFILES, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
+    primary.push(PROGRAM, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
     assert primary.read(everything) == [written[2].entity]
     assert len(served.send(1, packet(1, 5))) == 1
 
@@ -171,7 +155,7 @@ def test_an_entry_brings_its_own_actions(primary: Client, served: Served) -> Non
     members = p4r.Entity(action_profile_member=p4r.ActionProfileMember())
     groups = p4r.Entity(action_profile_group=p4r.ActionProfileGroup())
     assert primary.read(members, groups) == []
-    primary.push(PROFILES, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
+    primary.push(PROGRAM, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
     assert primary.read(table) == [written.entity]
     primary.write([one_shot(5, (3, 1), kind=MODIFY)])
     assert {port for c in range(9) for port, _ in served.send(1, packet(1, 5, c, c))} == {3}

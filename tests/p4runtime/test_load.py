@@ -6,7 +6,7 @@ import gc
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,13 +21,6 @@ INFO = config(CONTROL).p4info
 INSERT, DELETE = p4r.Update.INSERT, p4r.Update.DELETE
 ALL = p4r.Entity(table_entry=p4r.TableEntry(table_id=FORWARD))
 FRAME = (1).to_bytes(6, "big") + bytes(58)
-
-
-@pytest.fixture
-def served() -> Iterator[Served]:
-    made = Served()
-    yield made
-    made.close()
 
 
 def forward(dst: int, kind: int = INSERT) -> p4r.Update:

@@ -5,33 +5,18 @@ Programs: branches.p4, control.p4, profiles.p4 of switch/tests/programs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import grpc
 import pytest
 from finsy.proto import p4i, p4r
 
-from tests.p4rt import CONTROL, PROGRAMS, Client, Served, client, config, errors
+from tests.p4rt import CONTROL, PROGRAMS, Client, Served, config, errors
 
 BRANCHES = (PROGRAMS / "branches.p4info.txtpb", PROGRAMS / "branches.json")
 PROFILES = (PROGRAMS / "profiles.p4info.txtpb", PROGRAMS / "profiles.json")
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
 SET = p4r.SetForwardingPipelineConfigRequest
-
-
-@pytest.fixture
-def served() -> Iterator[Served]:
-    made = Served()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def primary(served: Served) -> Iterator[Client]:
-    with client(served.address) as made:
-        made.arbitrate()
-        yield made
 
 
 def numbers(files: Any) -> dict[str, int]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
@@ -26,13 +25,6 @@ CLIENTS = Path(os.environ.get("NARROWS_CLIENTS", ""))
 BASE = Path(os.environ.get("NARROWS_PTF_BASE", ""))
 PROFILES = (PROGRAMS / "profiles.p4info.txtpb", PROGRAMS / "profiles.json")
 SCRIPTS = ROOT / "tests/clients"
-
-
-@pytest.fixture
-def served() -> Iterator[Served]:
-    made = Served()
-    yield made
-    made.close()
 
 
 @pytest.mark.skipif("NARROWS_CLIENTS" not in os.environ, reason="p4runtime-shell: NARROWS_CLIENTS")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import finsy as fy
@@ -16,23 +16,9 @@ from finsy.proto import p4r
 
 from tests.p4rt import BOTTLENECK, CONTROL, CPU, DEVICE, Client, Served, client, config, errors
 
+PROGRAM = CONTROL
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
 SET = p4r.SetForwardingPipelineConfigRequest
-
-
-@pytest.fixture
-def served() -> Iterator[Served]:
-    made = Served()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def primary(served: Served) -> Iterator[Client]:
-    with client(served.address) as made:
-        made.arbitrate()
-        made.push(CONTROL)
-        yield made
 
 
 def frame(dst: int, src: int = 0x020000000009, kind: int = 0x0800) -> bytes:
