@@ -9,6 +9,7 @@ pub mod record;
 pub mod rng;
 pub mod time;
 pub mod units;
+pub mod wheel;
 
 pub use histogram::Histogram;
 pub use line::Line;
@@ -16,3 +17,4 @@ pub use packet::{Checksums, Packet, PacketPool, Payload};
 pub use rng::Rng;
 pub use time::{Duration, Time};
 pub use units::{Bytes, Rate};
+pub use wheel::Wheel;

@@ -34,8 +34,6 @@ pub(crate) struct Flow {
     has_started: bool,
     recording: Recording,
     next_record_at: Time,
-    /// The host's timer for it; [`Time::MAX`] without one.
-    pub(crate) wakes_at: Time,
     /// It may have something to send.
     pub(crate) is_ready: bool,
     /// It has been counted as complete.
@@ -68,7 +66,6 @@ impl Flow {
             has_started: !is_sender,
             recording: if is_sender { flow.record } else { Recording::Off },
             next_record_at: Time::ZERO,
-            wakes_at: Time::MAX,
             is_ready: false,
             is_counted: !is_sender,
         }

@@ -1,8 +1,8 @@
 //! A host: flows, one set of timers and one way out.
 //!
-//! Timers: each flow has at most one entry in a heap, at or before its next deadline. An
-//! entry that comes too early is put back at the deadline as it is then, so moving a deadline
-//! later, which every ACK does, costs nothing. Output: flows with something to send take
+//! Timers: each flow has one in a wheel, set at or before its next deadline. One that comes
+//! too early is set to the deadline as it is then, so moving a deadline later, which every ACK
+//! does, costs nothing. Output: flows with something to send take
 //! turns, a packet each, in the order in which they became ready.
 
 use crate::ack_reconstruction::AckReconstruction;
@@ -17,12 +17,11 @@ use crate::tcp::wire::{Emitter, Flags, Header, Segment, parse_segment};
 use crate::udp::wire::{Datagram, parse_datagram};
 use crate::udp::{self, sender_by_name};
 use crate::user::{self, application_rng};
-use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use narrows_common::record::{FlowRecord, MessageRecord};
-use narrows_common::{Packet, Rng, Time};
+use narrows_common::{Packet, Rng, Time, Wheel};
 use rustc_hash::FxHashMap;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// Resets that may wait to be sent; more are left out.
 const MAX_RESETS: usize = 64;
@@ -42,7 +41,8 @@ pub struct Host {
     by_ends: FxHashMap<(u16, Endpoint), usize>,
     /// The node that its packets pass.
     reconstruction: Option<AckReconstruction>,
-    timers: BinaryHeap<Reverse<(Time, usize)>>,
+    /// One a flow.
+    timers: Wheel,
     ready: VecDeque<usize>,
     resets: VecDeque<Packet>,
     discards: [u64; Discard::ALL.len()],
@@ -65,7 +65,7 @@ impl Host {
             flows: Vec::new(),
             by_ends: FxHashMap::default(),
             reconstruction: config.reconstructs_acks.map(AckReconstruction::new),
-            timers: BinaryHeap::new(),
+            timers: Wheel::new(0),
             ready: VecDeque::new(),
             resets: VecDeque::new(),
             discards: [0; Discard::ALL.len()],
@@ -161,6 +161,7 @@ impl Host {
         }
         self.by_ends.insert((port, peer), index);
         self.flows.push(Flow::new(flow, carrier, is_sender, self.traffic_seed));
+        self.timers.add();
         self.schedule(index);
         Ok(())
     }
@@ -267,16 +268,10 @@ impl Host {
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         self.take_reconstructed(now);
-        while let Some(&Reverse((at, index))) = self.timers.peek() {
-            if at > now {
-                break;
-            }
-            self.timers.pop();
+        while let Some((_, index)) = self.timers.first().filter(|&(at, _)| at <= now) {
+            self.timers.reach();
+            self.timers.set(index, Time::MAX);
             let flow = &mut self.flows[index];
-            if flow.wakes_at != at {
-                continue;
-            }
-            flow.wakes_at = Time::MAX;
             if flow.next_deadline().is_some_and(|deadline| deadline <= now) {
                 flow.handle_timeout(now);
                 self.after(index);
@@ -311,7 +306,7 @@ impl Host {
     /// When [`Host::handle_timeout`] is to be called; a call may find nothing to do.
     pub fn poll_timeout(&self) -> Option<Time> {
         let reconstructed = self.reconstruction.as_ref().and_then(AckReconstruction::poll_timeout);
-        let timer = self.timers.peek().map(|&Reverse((at, _))| at);
+        let timer = self.timers.first().map(|(at, _)| at);
         [timer, reconstructed].into_iter().flatten().min()
     }
 
@@ -374,10 +369,9 @@ impl Host {
     }
 
     fn schedule(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
-        if let Some(deadline) = flow.next_deadline().filter(|&at| at < flow.wakes_at) {
-            flow.wakes_at = deadline;
-            self.timers.push(Reverse((deadline, index)));
+        let deadline = self.flows[index].next_deadline();
+        if let Some(deadline) = deadline.filter(|&at| at < self.timers.at(index)) {
+            self.timers.set(index, deadline);
         }
     }
 }

@@ -5,11 +5,10 @@
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use narrows_common::{Bytes, Duration, Histogram, Line, Packet, Rate, Rng, Time};
+use narrows_common::{Bytes, Duration, Histogram, Line, Packet, Rate, Rng, Time, Wheel};
 use narrows_hosts::tcp::ranges::RangeSet;
 use narrows_hosts::tcp::wire::{self, Emitter, Flags, Header};
 use narrows_hosts::{Mac, stamp};
-use narrows_testbed::schedule::Schedule;
 use narrows_testbed::under_way::UnderWay;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,35 +17,29 @@ use std::hint::black_box;
 /// A frame of 1,514 bytes at 1 Gb/s.
 const FRAME: Duration = Duration::from_ns(12_112);
 
-/// A source acts and says when it is next due, among so many.
-fn schedule(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("schedule");
-    for sources in [12, 1_000, 20_000] {
-        let (mut schedule, mut rng) = (Schedule::new(sources), Rng::from_seed(1));
-        for source in 0..sources {
-            schedule.set(source, Time::from_ps(rng.range(0, 1 << 30)));
-        }
-        group.bench_function(BenchmarkId::from_parameter(sources), |bencher| {
-            bencher.iter(|| {
-                let (at, source) = schedule.next();
-                schedule.set(source, at + Duration::from_ps(rng.range(0, 1 << 30)));
-            });
-        });
-    }
-}
-
-/// A flow's timer is due and set anew, among so many of one host (`hosts/src/host.rs`).
+/// The first timer fires and is set anew, among so many; beside it a binary heap that does the same.
 fn timers(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("timers");
-    for flows in [10, 1_000, 10_000] {
+    for timers in [10, 1_000, 10_000, 20_000] {
         let mut rng = Rng::from_seed(1);
         let mut later = |at: Time| at + Duration::from_ps(rng.range(0, 1 << 30));
-        let mut timers: BinaryHeap<_> =
-            (0..flows).map(|flow| Reverse((later(Time::ZERO), flow))).collect();
-        group.bench_function(BenchmarkId::from_parameter(flows), |bencher| {
+        let mut wheel = Wheel::new(timers);
+        for timer in 0..timers {
+            wheel.set(timer, later(Time::ZERO));
+        }
+        group.bench_function(BenchmarkId::new("wheel", timers), |bencher| {
             bencher.iter(|| {
-                let Reverse((at, flow)) = timers.pop().expect("each flow has one");
-                timers.push(Reverse((later(at), flow)));
+                let (at, timer) = wheel.first().expect("all are set");
+                wheel.reach();
+                wheel.set(timer, later(at));
+            });
+        });
+        let mut heap: BinaryHeap<_> =
+            (0..timers).map(|timer| Reverse((later(Time::ZERO), timer))).collect();
+        group.bench_function(BenchmarkId::new("heap", timers), |bencher| {
+            bencher.iter(|| {
+                let Reverse((at, timer)) = heap.pop().expect("all are in it");
+                heap.push(Reverse((later(at), timer)));
             });
         });
     }
@@ -133,6 +126,6 @@ criterion_group! {
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_secs(1))
         .sample_size(30);
-    targets = schedule, timers, under_way, line, segment, histogram, ranges
+    targets = timers, under_way, line, segment, histogram, ranges
 }
 criterion_main!(inner);

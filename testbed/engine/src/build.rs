@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use narrows_common::{PacketPool, Rate, Rng};
+use narrows_common::{PacketPool, Rate, Rng, Wheel};
 use narrows_hosts::{AccessLink, Host};
 use narrows_switch::{ControlError, Program, Switch, TableEntry};
 use rustc_hash::FxHashMap;
@@ -13,7 +13,6 @@ use crate::EngineError;
 use crate::bottleneck::Bottleneck;
 use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan};
 use crate::record::Recorder;
-use crate::schedule::Schedule;
 use crate::sockets::Sockets;
 use crate::under_way::UnderWay;
 use crate::world::{
@@ -270,7 +269,7 @@ impl Builder {
             next_event: 0,
             watched,
             sources,
-            schedule: Schedule::new(0),
+            schedule: Wheel::new(0),
             under_way: UnderWay::default(),
             pool: PacketPool::default(),
             recorder,

@@ -28,7 +28,6 @@ mod python_stf;
 mod python_switch;
 pub mod realtime;
 mod record;
-pub mod schedule;
 pub mod sockets;
 mod summary;
 pub mod under_way;

@@ -1,12 +1,12 @@
 //! The virtual-time world: switches, hosts and links, and what happens next.
 //!
-//! A world is a fixed set of sources of events (see [`Schedule`]), the controller's events and each
+//! A world is a fixed set of sources of events (see [`Wheel`]), the controller's events and each
 //! switch's and each host's timer, and the packets on its links (see [`UnderWay`]). The loop takes
 //! what is due first, lets the engine behind it act, and puts what it sends on the next link.
 
 use std::sync::Arc;
 
-use narrows_common::{Duration, Packet, PacketPool, Time};
+use narrows_common::{Duration, Packet, PacketPool, Time, Wheel};
 use narrows_hosts::{AccessLink, FlowConfig, FlowReport, Host};
 use narrows_switch::{Switch, Transmit};
 use rustc_hash::FxHashMap;
@@ -17,7 +17,6 @@ use crate::collector::Report;
 use crate::plan::{EventPlan, Limits};
 use crate::realtime::Outbound;
 use crate::record::Recorder;
-use crate::schedule::Schedule;
 use crate::sockets::Sockets;
 use crate::under_way::UnderWay;
 
@@ -154,7 +153,7 @@ pub struct World {
     /// The bottleneck, and behind it the port of the other direction where that is wanted.
     pub(crate) watched: Vec<Watched>,
     pub(crate) sources: Sources,
-    pub(crate) schedule: Schedule,
+    pub(crate) schedule: Wheel,
     pub(crate) under_way: UnderWay,
     pub(crate) pool: PacketPool,
     pub(crate) recorder: Recorder,
@@ -183,7 +182,7 @@ const STRIDE: u64 = 4096;
 impl World {
     /// Arms every source that is in this process; called once, when everything is plugged in.
     pub(crate) fn arm(&mut self) {
-        self.schedule = Schedule::new(self.sources.all());
+        self.schedule = Wheel::new(self.sources.all());
         if let Some(event) = self.events.first() {
             self.schedule.set(Sources::EVENTS, event.at_ps);
         }
@@ -254,9 +253,11 @@ impl World {
 
     /// What is due first, and when; of several due at once the arrivals come last.
     pub(crate) fn next(&self) -> (Time, Source) {
-        let (at, source) = self.schedule.next();
         let arrival = self.under_way.poll_timeout();
-        if arrival < at { (arrival, Source::Arrival) } else { (at, self.sources.resolve(source)) }
+        match self.schedule.first() {
+            Some((at, source)) if at <= arrival => (at, self.sources.resolve(source)),
+            _ => (arrival, Source::Arrival),
+        }
     }
 
     /// Does all that was due by `now`, each source at the time that it is.
@@ -272,6 +273,9 @@ impl World {
 
     fn act(&mut self, now: Time, source: Source) -> Result<(), EngineError> {
         self.progress.events += 1;
+        if !matches!(source, Source::Arrival) {
+            self.schedule.reach();
+        }
         match source {
             Source::Event => self.handle_events(now)?,
             Source::Switch(index) => {

@@ -1,0 +1,253 @@
+//! Which of many timers is due first: a hierarchical timing wheel that is exact.
+//!
+//! Source: G. Varghese and A. Lauck, Hashed and Hierarchical Timing Wheels, IEEE/ACM Transactions on
+//! Networking 5(6), 1997, scheme 7, with levels of 64 slots. A timer waits at the level of the highest
+//! digit of six bits in which its instant differs from the one reached, in the slot of that digit, and
+//! moves down when its slot is opened: setting and stopping it costs the same however many there are.
+//!
+//! A wheel of theirs rounds to its slots. Here the timers of a slot are a list whose head is its first,
+//! so that they are due in the order of their instants, to the picosecond, and of their numbers: the
+//! first of all is the head of the first slot. Up to 16 timers have no slots and are searched.
+
+use crate::Time;
+
+/// Bits of an instant within a slot of the lowest level: 2^18 ps are 0.26 us.
+const SLOT_BITS: u32 = 18;
+/// Bits of a digit: as many slots as an integer has bits.
+const DIGIT_BITS: u32 = u64::BITS.ilog2();
+/// Slots of a level.
+const DIGITS: usize = 1 << DIGIT_BITS;
+/// Digits of an instant.
+const LEVELS: usize = (u64::BITS - SLOT_BITS).div_ceil(DIGIT_BITS) as usize;
+/// So many timers are searched.
+const FEW: usize = 16;
+/// No timer.
+const NONE: u32 = u32::MAX;
+
+/// A timer, and its neighbours in the list of its slot.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// [`Time::MAX`] while it is stopped, and in no list.
+    at: Time,
+    before: u32,
+    after: u32,
+}
+
+/// Timers, numbered from 0.
+#[derive(Clone, Debug)]
+pub struct Wheel {
+    timers: Vec<Timer>,
+    /// The slot of the lowest level that has been reached; an earlier instant counts as in it.
+    reached: u64,
+    /// The first timer of each slot, by level and digit; none as long as there are few timers.
+    heads: Vec<u32>,
+    /// A bit for each slot of a level with a timer in it.
+    filled: [u64; LEVELS],
+    /// The first timer of all.
+    first: u32,
+}
+
+impl Wheel {
+    /// So many timers, all stopped.
+    pub fn new(timers: usize) -> Self {
+        let slots = if timers > FEW { LEVELS * DIGITS } else { 0 };
+        Wheel {
+            timers: vec![Timer { at: Time::MAX, before: NONE, after: NONE }; timers],
+            reached: 0,
+            heads: vec![NONE; slots],
+            filled: [0; LEVELS],
+            first: NONE,
+        }
+    }
+
+    /// One more timer, stopped.
+    pub fn add(&mut self) {
+        self.timers.push(Timer { at: Time::MAX, before: NONE, after: NONE });
+        if self.timers.len() == FEW + 1 {
+            let mut spread = Wheel { reached: self.reached, ..Wheel::new(FEW + 1) };
+            for (number, timer) in self.timers.iter().enumerate() {
+                spread.set(number, timer.at);
+            }
+            *self = spread;
+        }
+    }
+
+    /// When a timer is due; [`Time::MAX`] while it is stopped.
+    pub fn at(&self, number: usize) -> Time {
+        self.timers[number].at
+    }
+
+    /// The timer that is due first, and when; of several due at once the lowest-numbered.
+    pub fn first(&self) -> Option<(Time, usize)> {
+        self.timers.get(self.first as usize).map(|timer| (timer.at, self.first as usize))
+    }
+
+    /// Sets a timer, anew if it was set; [`Time::MAX`] stops it.
+    pub fn set(&mut self, number: usize, at: Time) {
+        let timer = self.timers[number];
+        if timer.at == at {
+            return;
+        }
+        self.timers[number].at = at;
+        if self.heads.is_empty() {
+            self.first = self.search();
+            return;
+        }
+        if timer.at < Time::MAX {
+            self.unlink(timer);
+        }
+        if at < Time::MAX {
+            self.link(number as u32);
+        }
+        let level = self.filled.iter().position(|&digits| digits != 0);
+        self.first = level.map_or(NONE, |level| {
+            self.heads[level * DIGITS + self.filled[level].trailing_zeros() as usize]
+        });
+    }
+
+    /// The first timer fires: time has come to where it is due. Setting another one before that is
+    /// right too, but lists grow by it.
+    pub fn reach(&mut self) {
+        let Some((at, _)) = self.first() else { return };
+        let slot = self.slot_of(at);
+        self.reached = self.slot_in_time(at);
+        if slot < DIGITS || self.heads.is_empty() {
+            return;
+        }
+        self.filled[slot / DIGITS] &= !(1 << (slot % DIGITS));
+        let mut next = core::mem::replace(&mut self.heads[slot], NONE);
+        while next != NONE {
+            let number = next;
+            next = self.timers[number as usize].after;
+            self.link(number);
+        }
+    }
+
+    /// The first of few timers.
+    fn search(&self) -> u32 {
+        let (mut first, mut at) = (NONE, Time::MAX);
+        for (number, timer) in self.timers.iter().enumerate() {
+            if timer.at < at {
+                (first, at) = (number as u32, timer.at);
+            }
+        }
+        first
+    }
+
+    fn slot_in_time(&self, at: Time) -> u64 {
+        (at.as_ps() >> SLOT_BITS).max(self.reached)
+    }
+
+    /// Where a timer waits that is due at `at`.
+    fn slot_of(&self, at: Time) -> usize {
+        let slot = self.slot_in_time(at);
+        let highest_bit = (slot ^ self.reached).checked_ilog2();
+        let level = highest_bit.map_or(0, |bit| bit / DIGIT_BITS);
+        let digit = slot >> (level * DIGIT_BITS) & (DIGITS as u64 - 1);
+        level as usize * DIGITS + digit as usize
+    }
+
+    /// The order in which timers are due.
+    fn rank(&self, number: u32) -> (Time, u32) {
+        (self.timers[number as usize].at, number)
+    }
+
+    /// Puts a timer into the list of its slot, in front if it is the first there and behind the first
+    /// otherwise.
+    fn link(&mut self, number: u32) {
+        let slot = self.slot_of(self.timers[number as usize].at);
+        let head = self.heads[slot];
+        self.filled[slot / DIGITS] |= 1 << (slot % DIGITS);
+        if head == NONE || self.rank(number) < self.rank(head) {
+            self.heads[slot] = number;
+            self.join(NONE, number);
+            self.join(number, head);
+        } else {
+            self.join(number, self.timers[head as usize].after);
+            self.join(head, number);
+        }
+    }
+
+    /// Takes a timer out of the list of its slot; where it was the first there, that is found anew.
+    fn unlink(&mut self, Timer { at, before, after }: Timer) {
+        self.join(before, after);
+        if before != NONE {
+            return;
+        }
+        let slot = self.slot_of(at);
+        self.heads[slot] = after;
+        if after == NONE {
+            self.filled[slot / DIGITS] &= !(1 << (slot % DIGITS));
+            return;
+        }
+        let (mut first, mut next) = (after, after);
+        while next != NONE {
+            if self.rank(next) < self.rank(first) {
+                first = next;
+            }
+            next = self.timers[next as usize].after;
+        }
+        if first != after {
+            let Timer { before: left, after: right, .. } = self.timers[first as usize];
+            self.join(left, right);
+            self.join(NONE, first);
+            self.join(first, after);
+            self.heads[slot] = first;
+        }
+    }
+
+    /// Makes two timers neighbours; one of them may be none.
+    fn join(&mut self, before: u32, after: u32) {
+        if let Some(timer) = self.timers.get_mut(before as usize) {
+            timer.after = after;
+        }
+        if let Some(timer) = self.timers.get_mut(after as usize) {
+            timer.before = before;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list that is searched: timers set ahead of, at, and before what has been
+        /// reached, stopped, added, and fired.
+        #[test]
+        fn the_first_is_the_minimum(
+            timers in prop_oneof![0usize..3, 10usize..20, 100usize..200],
+            steps in prop::collection::vec((0u8..8, 0usize..200, prop_oneof![0u64..4, 0u64..1 << 24, 0u64..1 << 40, 0u64..u64::MAX / 2]), 1..300),
+        ) {
+            let mut wheel = Wheel::new(timers);
+            let mut list = vec![Time::MAX; timers];
+            let mut now = Time::ZERO;
+            for (what, number, ahead) in steps {
+                let first = list.iter().enumerate().map(|(number, &at)| (at, number)).min();
+                let first = first.filter(|&(at, _)| at < Time::MAX);
+                prop_assert_eq!(wheel.first(), first);
+                let ahead = Time::from_ps(now.as_ps().saturating_add(ahead));
+                let (number, at) = match (what, first) {
+                    (0, _) => {
+                        wheel.add();
+                        list.push(Time::MAX);
+                        (list.len() - 1, ahead)
+                    }
+                    (1, _) if !list.is_empty() => (number % list.len(), Time::MAX),
+                    (2, _) if !list.is_empty() => (number % list.len(), Time::from_ps(now.as_ps() / 2)),
+                    (3..6, Some((at, number))) => {
+                        wheel.reach();
+                        now = at.max(now);
+                        (number, if what == 3 { Time::MAX } else { ahead })
+                    }
+                    _ if list.is_empty() => continue,
+                    _ => (number % list.len(), ahead),
+                };
+                wheel.set(number, at);
+                list[number] = at;
+                prop_assert_eq!(wheel.at(number), at);
+            }
+        }
+    }
+}
