@@ -46,6 +46,19 @@ pub(crate) struct Root {
     pub field_aliases: Vec<(String, (String, String))>,
 }
 
+impl Root {
+    /// The header and the field that a name of the architecture's stands for.
+    pub(crate) fn aliased<'a>(&'a self, header: &'a str, field: &'a str) -> (&'a str, &'a str) {
+        let is_meant = |alias: &str| {
+            alias.strip_prefix(header).and_then(|rest| rest.strip_prefix('.')) == Some(field)
+        };
+        match self.field_aliases.iter().find(|(alias, _)| is_meant(alias)) {
+            Some((_, (header, field))) => (header, field),
+            None => (header, field),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 pub(crate) struct HeaderType {
     pub name: String,

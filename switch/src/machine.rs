@@ -94,16 +94,21 @@ impl Machine {
 
     /// Forgets the packet before.
     pub(crate) fn reset(&mut self, program: &Program, at: Time, length: u64) {
-        self.slots[..program.carried_end as usize].fill(0);
-        self.slots[program.late_end as usize..program.packet_end as usize].fill(0);
         self.forget_late_headers(program);
+        self.slots[..program.metadata_end as usize].fill(0);
+        self.slots[program.late_end as usize..program.packet_end as usize].fill(0);
         self.now = at;
         self.set(internal::LENGTH, length);
         self.set(internal::ARRIVED, length);
     }
 
-    /// Headers that only egress makes valid are not.
+    /// Headers that only egress makes valid are not, once another packet comes into the machine.
+    /// They never are while the headers lie as they were extracted.
+    #[inline]
     pub(crate) fn forget_late_headers(&mut self, program: &Program) {
+        if self.get(internal::MOVED) == 0 {
+            return;
+        }
         for &header in &program.late_headers {
             self.set(program.headers[header as usize].valid(), 0);
         }
@@ -188,7 +193,7 @@ impl Machine {
         }
         let fields = |header: &Header| {
             let start = header.base as usize;
-            start + Header::FIELDS as usize..start + header.stride as usize
+            start + header.parts() as usize..start + header.stride as usize
         };
         let varbit = |header| crate::externs::input::varbit(header, &self.slots, packet);
         self.slots[fields(a)] == self.slots[fields(b)] && (!a.has_varbit || varbit(a) == varbit(b))

@@ -44,9 +44,11 @@ pub struct Program {
     pub(crate) packet_end: Slot,
     /// Slots below this go with a packet from ingress to egress.
     pub(crate) carried_end: Slot,
+    /// Slots from there to this are zero when a packet comes to egress: metadata of egress alone.
+    pub(crate) metadata_end: Slot,
     /// Slots below this go with a packet from egress to egress: the late headers too.
     pub(crate) late_end: Slot,
-    /// Metadata slots among the carried ones: `metadata_start..carried_end`.
+    /// Metadata that egress uses: `metadata_start..metadata_end`.
     pub(crate) metadata_start: Slot,
     /// Where action parameters are put.
     pub(crate) parameters: Slot,
@@ -97,7 +99,8 @@ pub(crate) struct Header {
     pub metadata: bool,
     /// Slot of the validity bit; the next one holds where in the packet it was, plus 1.
     pub base: Slot,
-    /// How many slots the instance has, the same for each of its type.
+    /// How many slots the instance has in one piece, the same for each of its type. Fields that
+    /// are only ever extracted, and that egress does not use, are elsewhere.
     pub stride: u16,
     pub fields: Vec<Field>,
     /// Length without the variable-length field.
@@ -121,7 +124,11 @@ impl Header {
     pub(crate) const ORIGIN: u16 = 1;
     pub(crate) const VARBIT_OFFSET: u16 = 2;
     pub(crate) const VARBIT_BYTES: u16 = 3;
-    pub(crate) const FIELDS: u16 = 4;
+
+    /// How many slots come before the fields.
+    pub(crate) fn parts(&self) -> u16 {
+        if self.has_varbit { 4 } else { 2 }
+    }
 
     pub(crate) fn valid(&self) -> Slot {
         self.base

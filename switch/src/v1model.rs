@@ -93,6 +93,17 @@ pub(crate) struct StandardMetadata {
     qid: MetadataField,
 }
 
+/// Fields of it that have a value before egress without the program's doing.
+pub(crate) const SET_BEFORE_EGRESS: [(&str, &str); 7] = [
+    ("standard_metadata", "ingress_port"),
+    ("standard_metadata", "packet_length"),
+    ("standard_metadata", "instance_type"),
+    ("standard_metadata", "parser_error"),
+    ("standard_metadata", "checksum_error"),
+    ("intrinsic_metadata", "ingress_global_timestamp"),
+    ("intrinsic_metadata", "egress_rid"),
+];
+
 impl StandardMetadata {
     /// Finds the fields; the error is the name of a missing one that bmv2 requires too.
     pub(crate) fn find(
@@ -315,8 +326,10 @@ impl Switch {
         match item.carried {
             Carried::InMachine => {}
             Carried::Slots => {
-                self.machine.slots[..slots.len()].copy_from_slice(slots);
                 self.machine.forget_late_headers(&self.program);
+                self.machine.slots[..slots.len()].copy_from_slice(slots);
+                let end = self.program.metadata_end as usize;
+                self.machine.slots[slots.len()..end].fill(0);
             }
             Carried::WithLate => self.machine.slots[..slots.len()].copy_from_slice(slots),
         }
@@ -392,7 +405,7 @@ impl Switch {
             copy.slots.extend_from_slice(&self.machine.slots[..end]);
             let carried = copy.slots.as_mut_slice();
             carried[architecture::ALL].fill(0);
-            let metadata = self.program.metadata_start..self.program.carried_end;
+            let metadata = self.program.metadata_start..self.program.metadata_end;
             carried[metadata.start as usize..metadata.end as usize].fill(0);
             let kept = self.program.field_lists.get(&list).map_or(&[][..], |list| &list.fields);
             for &(slot, width) in kept {

@@ -11,7 +11,6 @@ use crate::program::{
     mask,
 };
 use crate::v1model::StandardMetadata;
-use std::collections::BTreeMap;
 
 /// Cells of one register, counter or meter array, at most.
 const CELLS_MAX: u64 = 1 << 28;
@@ -86,14 +85,8 @@ impl Loader<'_> {
     /// Finds the architecture's metadata.
     pub(super) fn standard_metadata(&mut self) -> Result<(), LoadError> {
         self.names.place = "standard metadata".into();
-        let aliases: BTreeMap<&str, &(String, String)> =
-            self.root.field_aliases.iter().map(|(name, field)| (name.as_str(), field)).collect();
         let find = |header: &str, field: &str| {
-            let name = format!("{header}.{field}");
-            let (header, field) = match aliases.get(name.as_str()) {
-                Some((header, field)) => (header.as_str(), field.as_str()),
-                None => (header, field),
-            };
+            let (header, field) = self.root.aliased(header, field);
             let key = (header.to_owned(), field.to_owned());
             self.program.fields.get(&key).copied().filter(|&(_, width)| width <= 64)
         };

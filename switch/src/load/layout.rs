@@ -3,9 +3,10 @@
 //! ```text
 //! 0..16                internal (crate::op::internal)
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
-//! ..carried_end        metadata that egress uses
+//! ..carried_end        metadata that is used before egress, and in it
+//! ..metadata_end       metadata that egress alone uses
 //! ..late_end           headers that are never valid before egress
-//! ..packet_end         other metadata
+//! ..packet_end         metadata and fields of headers that egress does not use
 //! parameters..         the running action's parameters
 //! temporaries..        upwards
 //! ..65535              constants, downwards
@@ -50,11 +51,14 @@ pub(crate) fn lay_out<'a>(
     let stacks = layout.stacks()?;
     let union_stacks = layout.union_stacks()?;
     let metadata_start = layout.next;
-    layout.metadata(true)?;
+    layout.metadata(|before, late| before && late)?;
     let carried_end = layout.next;
+    layout.metadata(|before, late| late && !before)?;
+    let metadata_end = layout.next;
     layout.place_headers(&[], true)?;
     let late_end = layout.next;
-    layout.metadata(false)?;
+    layout.metadata(|_, late| !late)?;
+    layout.place_early_fields()?;
     let packet_end = layout.next;
     let parameters = packet_end;
     let most = root.actions.iter().map(|action| {
@@ -105,6 +109,7 @@ pub(crate) fn lay_out<'a>(
         standard: StandardMetadata::default(),
         packet_end: packet_end as Slot,
         carried_end: carried_end as Slot,
+        metadata_end: metadata_end as Slot,
         late_end: late_end as Slot,
         metadata_start: metadata_start as Slot,
         parameters: parameters as Slot,
@@ -235,30 +240,53 @@ impl Layout<'_> {
 
     fn place_header(&mut self, index: u16) -> Result<(), LoadError> {
         let whole = self.usage.whole.contains(&index);
-        let base = self.take(Header::FIELDS)?;
-        self.headers[index as usize].base = base;
-        let (mut extract, mut patch) = (FieldPlans::default(), FieldPlans::default());
-        for i in 0..self.headers[index as usize].fields.len() {
-            let key = (index, i as u16);
-            let (width, varbit) = {
-                let field = &self.headers[index as usize].fields[i];
-                (field.width, field.varbit)
-            };
-            if varbit || !(whole || self.usage.used.contains(&key)) {
-                continue;
-            }
-            let slot = self.take(limbs(width))?;
-            self.headers[index as usize].fields[i].slot = slot;
-            let header = &self.headers[index as usize];
-            plan(&mut extract, header, &header.fields[i]);
-            if whole || self.usage.written.contains(&key) {
-                plan(&mut patch, header, &header.fields[i]);
-            }
-        }
+        let base = self.take(self.headers[index as usize].parts())?;
+        self.place_fields(index, |usage, key| {
+            whole || usage.written.contains(&key) || usage.late.contains(&key)
+        })?;
         let header = &mut self.headers[index as usize];
-        (header.extract, header.patch) = (extract, patch);
+        header.base = base;
         header.built = whole;
         header.stride = (self.next - u32::from(base)) as u16;
+        Ok(())
+    }
+
+    /// Fields that egress neither uses nor puts back, and where the fields of all headers lie.
+    fn place_early_fields(&mut self) -> Result<(), LoadError> {
+        for index in 0..self.headers.len() as u16 {
+            if self.headers[index as usize].metadata {
+                continue;
+            }
+            self.place_fields(index, |usage, key| usage.used.contains(&key))?;
+            let header = &self.headers[index as usize];
+            let (mut extract, mut patch) = (FieldPlans::default(), FieldPlans::default());
+            let placed = |(_, field): &(usize, &Field)| field.slot != NOWHERE;
+            for (i, field) in header.fields.iter().enumerate().filter(placed) {
+                plan(&mut extract, header, field);
+                if header.built || self.usage.written.contains(&(index, i as u16)) {
+                    plan(&mut patch, header, field);
+                }
+            }
+            let header = &mut self.headers[index as usize];
+            (header.extract, header.patch) = (extract, patch);
+        }
+        Ok(())
+    }
+
+    /// Gives slots to those fields of a header that are wanted and have none.
+    fn place_fields(
+        &mut self,
+        index: u16,
+        is_wanted: impl Fn(&Usage, (u16, u16)) -> bool,
+    ) -> Result<(), LoadError> {
+        for i in 0..self.headers[index as usize].fields.len() {
+            let field = &self.headers[index as usize].fields[i];
+            let is_new = field.slot == NOWHERE && !field.varbit;
+            if is_new && is_wanted(self.usage, (index, i as u16)) {
+                let slot = self.take(limbs(field.width))?;
+                self.headers[index as usize].fields[i].slot = slot;
+            }
+        }
         Ok(())
     }
 
@@ -281,23 +309,19 @@ impl Layout<'_> {
         names.union_stacks.iter().map(stack).collect()
     }
 
-    /// Slots of the metadata that egress uses (`late`), or of the rest.
-    fn metadata(&mut self, late: bool) -> Result<(), LoadError> {
-        for index in 0..self.headers.len() {
-            if !self.headers[index].metadata {
+    /// Slots of the metadata that is wanted by whether it is used before egress, and from there on.
+    fn metadata(&mut self, is_wanted: impl Fn(bool, bool) -> bool) -> Result<(), LoadError> {
+        for index in 0..self.headers.len() as u16 {
+            let header = &self.headers[index as usize];
+            if !header.metadata {
                 continue;
             }
-            if self.headers[index].has_varbit && late {
-                self.headers[index].base = self.take(Header::FIELDS)?;
+            if header.has_varbit && header.base == NOWHERE {
+                self.headers[index as usize].base = self.take(header.parts())?;
             }
-            for i in 0..self.headers[index].fields.len() {
-                let field = &self.headers[index].fields[i];
-                let is_late = self.usage.late.contains(&(index as u16, i as u16));
-                if is_late == late && !field.varbit {
-                    let slot = self.take(limbs(field.width))?;
-                    self.headers[index].fields[i].slot = slot;
-                }
-            }
+            self.place_fields(index, |usage, key| {
+                is_wanted(usage.before.contains(&key), usage.late.contains(&key))
+            })?;
         }
         Ok(())
     }

@@ -3,10 +3,12 @@
 //! A header field that nothing refers to stays in the packet's bytes and costs nothing. A field
 //! that may be written is put back at the end. A header that can become valid otherwise than by
 //! extraction (`setValid`, assignment, stacks, unions) is *whole*: all its fields have slots.
-//! Metadata that egress does not refer to is not kept while a packet waits.
+//! What egress does not refer to is not kept while a packet waits, nor metadata that nothing else
+//! refers to.
 
 use super::{LoadError, Names};
 use crate::json::{Root, Table};
+use crate::v1model::SET_BEFORE_EGRESS;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -18,13 +20,19 @@ pub(crate) struct Usage {
     pub whole: BTreeSet<u16>,
     /// Headers that may be valid before egress.
     pub early: BTreeSet<u16>,
+    /// Used before egress.
+    pub before: BTreeSet<(u16, u16)>,
     /// Used from egress on.
     pub late: BTreeSet<(u16, u16)>,
 }
 
 pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
-    let mut scan = Scan { names, usage: Usage::default(), late: false };
+    let mut scan = Scan { root, names, usage: Usage::default(), before: true, late: false };
     scan.groups();
+    for (header, field) in SET_BEFORE_EGRESS {
+        let (header, field) = root.aliased(header, field);
+        scan.reference(&Value::from(vec![header, field]));
+    }
     for parser in &root.parsers {
         for state in &parser.parse_states {
             for op in &state.parser_ops {
@@ -34,7 +42,8 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
         }
     }
     for pipeline in &root.pipelines {
-        scan.late = pipeline.name != "ingress";
+        scan.before = pipeline.name == "ingress";
+        scan.late = !scan.before;
         for conditional in &pipeline.conditionals {
             scan.value(&conditional.expression);
         }
@@ -54,12 +63,16 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
             }
         }
     }
-    // Calculations, checksums and lists serve both sides; all of it is kept.
-    scan.late = true;
+    // Who uses a calculation has been asked already.
+    (scan.before, scan.late) = (false, false);
+    for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
+        scan.input(&input.kind, &input.value);
+    }
+    // Selectors, checksums and lists serve both sides; all of it is kept.
+    (scan.before, scan.late) = (true, true);
     let profiles = root.pipelines.iter().flat_map(|pipeline| &pipeline.action_profiles);
     let selectors = profiles.flat_map(|profile| &profile.selector);
-    let calculated = root.calculations.iter().flat_map(|calculation| &calculation.input);
-    for input in calculated.chain(selectors.flat_map(|selector| &selector.input)) {
+    for input in selectors.flat_map(|selector| &selector.input) {
         scan.input(&input.kind, &input.value);
     }
     for list in root.field_lists.iter().chain(&root.learn_lists) {
@@ -67,6 +80,7 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     }
     for checksum in &root.checksums {
         checksum.if_cond.iter().for_each(|condition| scan.value(condition));
+        scan.calculation(&checksum.calculation);
         scan.destination(&Value::from(vec![&*checksum.target.0, &*checksum.target.1]));
     }
     for meter in &root.meter_arrays {
@@ -96,8 +110,11 @@ pub(crate) fn actions_of<'a>(
 }
 
 struct Scan<'a> {
+    root: &'a Root,
     names: &'a Names,
     usage: Usage,
+    /// Whether what is scanned runs before egress, or from there on.
+    before: bool,
     late: bool,
 }
 
@@ -119,8 +136,16 @@ impl Scan<'_> {
         let Ok(header) = self.names.header(header) else { return };
         let Ok(field) = self.names.header_field(header, field) else { return };
         self.usage.used.insert((header, field));
+        self.sides([(header, field)].into_iter());
+    }
+
+    /// Notes on which side of the queue fields are used.
+    fn sides(&mut self, fields: impl Iterator<Item = (u16, u16)> + Clone) {
+        if self.before {
+            self.usage.before.extend(fields.clone());
+        }
         if self.late {
-            self.usage.late.insert((header, field));
+            self.usage.late.extend(fields);
         }
     }
 
@@ -139,9 +164,16 @@ impl Scan<'_> {
         let header = value["value"].as_str().and_then(|name| self.names.header(name).ok());
         let Some(header) = header else { return };
         self.usage.whole.insert(header);
-        if self.late {
-            let fields = 0..self.names.kind(header).fields.len() as u16;
-            self.usage.late.extend(fields.map(|field| (header, field)));
+        let fields = 0..self.names.kind(header).fields.len() as u16;
+        self.sides(fields.map(|field| (header, field)));
+    }
+
+    /// What goes into a calculation.
+    fn calculation(&mut self, name: &str) {
+        let root = self.root;
+        let found = root.calculations.iter().filter(|calculation| calculation.name == name);
+        for input in found.flat_map(|calculation| &calculation.input) {
+            self.input(&input.kind, &input.value);
         }
     }
 
@@ -190,6 +222,9 @@ impl Scan<'_> {
         for (i, parameter) in parameters.iter().enumerate() {
             self.value(parameter);
             let kind = parameter["type"].as_str().unwrap_or("");
+            if let ("calculation", Some(name)) = (kind, parameter["value"].as_str()) {
+                self.calculation(name);
+            }
             let first_only = matches!(op, "assign" | "set" | "register_read" | "modify_field");
             if kind == "field" && (i == 0 || !first_only) && op != "register_write" {
                 self.destination(&parameter["value"]);

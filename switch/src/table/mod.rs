@@ -205,9 +205,17 @@ impl Table {
             Matcher::Exact1(map) => map.get(&key[0]).copied().unwrap_or(MISS),
             Matcher::Exact2(map) => map.get(&key).copied().unwrap_or(MISS),
             Matcher::Trie(trie) => trie.find(key[0]),
+            _ => self.find_among_many(key),
+        }
+    }
+
+    /// Apart, since it takes more registers than what is short.
+    #[inline(never)]
+    fn find_among_many(&self, key: [u64; NARROW_WORDS]) -> u32 {
+        match &self.matcher {
             Matcher::Tuples(tuples) => tuples.find(&key),
             Matcher::Ranges(ranges) => ranges.find(&key[..self.key.len()]),
-            Matcher::Exact(_) | Matcher::WideTuples(_) => unreachable!("for wider keys"),
+            _ => unreachable!("for wider keys"),
         }
     }
 
