@@ -33,6 +33,14 @@ def ports(devices: dict[int, str], delays: dict[int, str]) -> list[Port]:
     return found
 
 
+def pipes(live_ports: list[Port], workers: int) -> dict[int, int]:
+    """The pipe of every live port, where each worker has one. Raises `InputError`."""
+    most = max(1, len(live_ports))
+    if not 1 <= workers <= most:
+        raise InputError("--workers", [Problem(str(workers), f"expected 1 to {most}, a port each")])
+    return {number: place % workers for place, (number, _, _) in enumerate(live_ports)}
+
+
 def af_packet(number: int, interface: str) -> str:
     """The device string of a network interface of this machine."""
     return f"net_af_packet{number},iface={interface}"
@@ -46,11 +54,8 @@ class Live:
     ) -> None:
         self._log = log
         setup = dpdk.setup_by(options, [device for _, device, _ in live_ports])
-        if not 1 <= options.workers <= len(live_ports):
-            what = f"expected 1 to {len(live_ports)}, a port each"
-            raise InputError("--workers", [Problem(str(options.workers), what)])
         try:
-            self._live = engine().Live(switch, live_ports, setup.as_text(), options.workers)
+            self._live = engine().Live(switch, live_ports, setup.as_text())
         except engine().DeviceError as error:
             raise InputError("--port", [Problem("", str(error))]) from None
         if not setup.hugepages and not options.no_huge:

@@ -60,7 +60,7 @@ def add_command(commands: Any) -> None:
     dpdk.add_options(add)
     add(
         "--workers", type=int, default=1, metavar="N",
-        help="cores that the live ports are dealt out to (1); the first has the program too",
+        help="cores, each with a pipe of the switch, that the live ports are dealt out to (1)",
     )  # fmt: skip
     add("--use-files", type=float, metavar="SECONDS",
         help="interfaces are pcap files; packets begin after this many seconds")  # fmt: skip
@@ -113,7 +113,8 @@ def run(options: argparse.Namespace) -> int:
     LOG.setLevel(level)
     LOG.propagate = False
     numbers = set(names) | {number for number, _, _ in live_ports}
-    switch = engine().Switch(json.dumps(config(options, numbers)), options.seed)
+    pipes = live.pipes(live_ports, options.workers)
+    switch = engine().Switch(json.dumps(config(options, numbers, pipes)), options.seed)
     switch.collect_log(options.log_console)
     try:
         forwarding = load(switch, options)
@@ -332,8 +333,8 @@ def settings(texts: list[str], option: str) -> dict[int, str]:
     return found
 
 
-def config(options: argparse.Namespace, ports: set[int]) -> dict[str, Any]:
-    """What the engine's switch with these ports is made of."""
+def config(options: argparse.Namespace, ports: set[int], pipes: dict[int, int]) -> dict[str, Any]:
+    """What the engine's switch with these ports is made of, those of a pipe but the first by it."""
     rates: dict[int, int] = {}
     queues: dict[int, dict[str, int]] = {}
     for port, text in settings(options.rate, "--rate").items():
@@ -365,6 +366,7 @@ def config(options: argparse.Namespace, ports: set[int]) -> dict[str, Any]:
                 "rate_bps": rates.get(port),
                 "queue": queues.get(port, DEFAULT_QUEUE),
                 "counts": options.counts,
+                "pipe": pipes.get(port, 0),
             }
             for port in sorted(numbers)
         ],

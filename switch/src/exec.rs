@@ -281,7 +281,7 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
         Op::Count { counter, i } => {
             let index = s!(i) as usize;
             if let Some(count) = m.counters[counter as usize].get_mut(index) {
-                count.add(m.slots[internal::ARRIVED as usize]);
+                count.note(m.slots[internal::ARRIVED as usize]);
             }
         }
         Op::Meter { meter, i, d, mask } => {

@@ -19,6 +19,7 @@ mod load;
 mod machine;
 mod native;
 mod op;
+mod pipe;
 mod program;
 pub mod stf;
 mod switch;
@@ -33,6 +34,7 @@ pub use control::{
 pub use externs::counter::Count;
 pub use externs::meter::{Colour, MeterConfig};
 pub use load::LoadError;
+pub use pipe::Handover;
 pub use program::Program;
 pub use switch::{
     CloneSession, ConfigError, Digest, Engine, Replica, Statistics, Switch, SwitchConfig,

@@ -2,6 +2,7 @@
 //! transmissions and the time of the next event go out.
 
 use crate::machine::Machine;
+use crate::pipe::Handover;
 use crate::program::Program;
 use crate::tm::{Item, PortConfig, PortStatistics, QueueLimit, TrafficManager};
 use crate::v1model::Arrival;
@@ -49,6 +50,9 @@ pub struct SwitchConfig {
     /// What runs the program.
     #[serde(default)]
     pub engine: Engine,
+    /// Which pipe of a switch of several this is; a switch that is whole is its pipe 0.
+    #[serde(default)]
+    pub pipe: u16,
 }
 
 /// Why a switch can't be made, or changed, as asked.
@@ -153,6 +157,24 @@ pub struct Statistics {
     pub endless: u64,
 }
 
+impl core::ops::Add for Statistics {
+    type Output = Statistics;
+
+    fn add(self, other: Statistics) -> Statistics {
+        Statistics {
+            received: self.received + other.received,
+            parser_errors: self.parser_errors + other.parser_errors,
+            checksum_errors: self.checksum_errors + other.checksum_errors,
+            dropped_ingress: self.dropped_ingress + other.dropped_ingress,
+            dropped_egress: self.dropped_egress + other.dropped_egress,
+            no_such_port: self.no_such_port + other.no_such_port,
+            no_such_group: self.no_such_group + other.no_such_group,
+            aborted: self.aborted + other.aborted,
+            endless: self.endless + other.endless,
+        }
+    }
+}
+
 /// A packet on its way to a queue.
 #[derive(Debug)]
 pub(crate) struct Offer {
@@ -179,6 +201,7 @@ pub struct Switch {
     pub(crate) work: VecDeque<Work>,
     pub(crate) transmits: VecDeque<Transmit>,
     pub(crate) digests: VecDeque<Digest>,
+    pub(crate) handovers: VecDeque<Handover>,
     pub(crate) unit: TimestampUnit,
     pub(crate) flow_slot: Option<crate::op::Slot>,
     pub(crate) statistics: Statistics,
@@ -219,15 +242,20 @@ impl Switch {
             Some(name) => Some(program.metadata_slot(name)?),
             None => None,
         };
+        let mut machine = Machine::new(&program, config.engine, rng);
+        if config.pipe > 0 {
+            machine.registers.keep_written();
+        }
         Ok(Switch {
-            machine: Machine::new(&program, config.engine, rng),
+            machine,
             program,
-            tm: TrafficManager::new(&config.ports, config.record_queue),
+            tm: TrafficManager::new(&config.ports, config.pipe, config.record_queue),
             sessions: BTreeMap::new(),
             groups: BTreeMap::new(),
             work: VecDeque::new(),
             transmits: VecDeque::new(),
             digests: VecDeque::new(),
+            handovers: VecDeque::new(),
             unit: config.timestamp_unit,
             flow_slot,
             statistics: Statistics::default(),
@@ -264,7 +292,7 @@ impl Switch {
     }
 
     /// Does what has come up at this instant.
-    fn settle(&mut self, at: Time) {
+    pub(crate) fn settle(&mut self, at: Time) {
         while let Some(work) = self.work.pop_front() {
             match work {
                 Work::Ingress(arrival) => self.ingress(at, arrival),
@@ -275,6 +303,10 @@ impl Switch {
 
     /// Queues a packet or drops it, and takes from the port what can leave at once.
     pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
+        if let Some(pipe) = self.tm.ports[offer.port].elsewhere {
+            self.handovers.push_back(Handover { pipe, at, offer });
+            return;
+        }
         let Offer { port, priority, frame_bytes, item } = offer;
         match self.tm.offer(at, port, priority, frame_bytes, item) {
             Some(dropped) => self.discard(dropped),

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 
 import pytest
 
@@ -48,7 +49,7 @@ def engine() -> Iterator[Target]:
 
 
 @contextmanager
-def narrows() -> Iterator[Target]:
+def narrows(workers: int = 1) -> Iterator[Target]:
     """`narrows switch` on one end of veths, the tester on the other."""
     if lacking := namespaces.missing():
         pytest.skip("; ".join(lacking))
@@ -58,6 +59,7 @@ def narrows() -> Iterator[Target]:
         there = plumbing.add_switch(0, PORTS)
         interfaces = [f"{port}@{name}" for port, name in there.outside.items()]
         arguments = [word for text in interfaces for word in ("-i", text)]
+        arguments += ["--workers", str(workers)]
         switch = Running("--no-p4", "--timestamp-unit", "ns", *arguments)
         sockets = there.call(lambda: {port: packet_socket(f"p{port}") for port in PORTS})
         try:
@@ -106,6 +108,7 @@ def hardware() -> Iterator[Target]:
 TARGETS: dict[str, Callable[[], AbstractContextManager[Target]]] = {
     "engine": engine,
     "narrows": narrows,
+    "narrows on two cores": partial(narrows, workers=2),
     "bmv2": bmv2_target,
     "hardware": hardware,
 }

@@ -57,14 +57,23 @@ impl Switch {
         first: u64,
         count: u64,
     ) -> Result<Vec<String>, ControlError> {
+        Switch::read_registers_of(&[self], name, first, count)
+    }
+
+    /// A register that has `count` cells from `first` on.
+    pub(crate) fn register_cells(
+        &self,
+        name: &str,
+        first: u64,
+        count: u64,
+    ) -> Result<usize, ControlError> {
         let register = self.register(name)?;
-        let cells = &self.machine.registers;
-        let last = first.saturating_add(count);
-        if last > cells.len(register) {
+        let (last, size) = (first.saturating_add(count), self.machine.registers.len(register));
+        if last > size {
             let name = &self.program.registers[register].name;
-            return Err(self.beyond("register", name, last - 1, cells.len(register)));
+            return Err(self.beyond("register", name, last - 1, size));
         }
-        Ok((first..last).filter_map(|index| cells.cell(register, index)).map(to_hex).collect())
+        Ok(register)
     }
 
     /// Writes a register cell.
@@ -81,7 +90,7 @@ impl Switch {
         let declared = &self.program.registers[register];
         let place = format!("register '{}'", declared.name);
         let value = number(&place, value, declared.width)?;
-        if self.machine.registers.set(register, index, &value) {
+        if self.machine.registers.put(register, index, &value) {
             return Ok(());
         }
         let size = self.machine.registers.len(register);

@@ -9,8 +9,16 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl core::ops::Add for Count {
+    type Output = Count;
+
+    fn add(self, other: Count) -> Count {
+        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
 impl Count {
-    pub(crate) fn add(&mut self, bytes: u64) {
+    pub(crate) fn note(&mut self, bytes: u64) {
         self.packets += 1;
         self.bytes += bytes;
     }

@@ -8,6 +8,8 @@ use crate::program::{Register, limbs, mask};
 pub(crate) struct Registers {
     cells: Vec<u64>,
     arrays: Vec<Array>,
+    /// What a controller wrote last, where that is kept apart; otherwise empty.
+    written: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +53,40 @@ impl Registers {
         };
         let arrays: Vec<Array> = registers.iter().zip(offsets(registers)).map(array).collect();
         let size = arrays.iter().map(|array| array.count * array.limbs).sum();
-        Registers { cells: vec![0; size], arrays }
+        Registers { cells: vec![0; size], arrays, written: vec![] }
+    }
+
+    /// From now on what a controller writes is told from what the program adds to it.
+    pub(crate) fn keep_written(&mut self) {
+        self.written = self.cells.clone();
+    }
+
+    /// A controller sets one cell; false beyond the array.
+    pub(crate) fn put(&mut self, register: usize, i: u64, value: &[u64]) -> bool {
+        let is_there = self.set(register, i, value);
+        if let Some(cell) = self.arrays[register].cell(i)
+            && let Some(written) = self.written.get_mut(cell.clone())
+        {
+            written.copy_from_slice(&self.cells[cell]);
+        }
+        is_there
+    }
+
+    /// Adds to a cell's limbs what the program has added to this one's since it was written.
+    pub(crate) fn add_changes(&self, register: usize, i: u64, sum: &mut [u64]) {
+        let array = self.arrays[register];
+        let Some(cell) = array.cell(i) else { return };
+        let (mut carry, mut borrow) = (false, false);
+        for (limb, at) in sum.iter_mut().zip(cell) {
+            let (added, over) = limb.overflowing_add(self.cells[at]);
+            let (added, again) = added.overflowing_add(carry.into());
+            carry = over | again;
+            let (less, under) = added.overflowing_sub(self.written[at]);
+            let (less, below) = less.overflowing_sub(borrow.into());
+            borrow = under | below;
+            *limb = less;
+        }
+        sum[array.limbs - 1] &= array.mask;
     }
 
     /// Reads into slots; nothing happens beyond the array, as in bmv2.

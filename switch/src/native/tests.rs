@@ -23,6 +23,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         counts: Counts::Frame,
         queues: 2,
         record: true,
+        pipe: 0,
     };
     let config = SwitchConfig {
         ports: (0..PORTS).map(port).collect(),
@@ -30,6 +31,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         flow_field: None,
         record_queue: true,
         engine,
+        pipe: 0,
     };
     let mut switch = Switch::new(program.clone(), config, Rng::from_seed(3)).expect("a switch");
     let replicas = [1, 2].map(|port| Replica { port, rid: port });

@@ -21,6 +21,15 @@ impl Table {
         (idle.hit, idle.told) = (now, false);
     }
 
+    /// Takes over the hits of a table with the same entries.
+    pub(crate) fn learn_hits(&mut self, other: &Table) {
+        for (idle, theirs) in self.idle.iter_mut().zip(&other.idle) {
+            if theirs.hit > idle.hit {
+                (idle.hit, idle.told) = (theirs.hit, false);
+            }
+        }
+    }
+
     /// Sets an entry's time-out; it begins at `now`.
     pub(crate) fn set_timeout(&mut self, i: u32, now: Time, timeout: Option<Duration>) {
         self.idle[i as usize] = Idle { timeout, hit: now, told: false };

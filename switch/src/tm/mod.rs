@@ -41,6 +41,9 @@ pub struct PortConfig {
     /// Whether its events are recorded, where the switch records at all.
     #[serde(default = "yes")]
     pub record: bool,
+    /// The pipe that has its queues and its egress ([`crate::SwitchConfig::pipe`]).
+    #[serde(default)]
+    pub pipe: u16,
 }
 
 fn one() -> u8 {
@@ -82,6 +85,8 @@ pub struct PortStatistics {
 #[derive(Debug)]
 pub(crate) struct Port {
     pub number: u16,
+    /// The pipe that has its queues, where that is another one.
+    pub elsewhere: Option<u16>,
     line: Option<Line>,
     limit: QueueLimit,
     discipline: Discipline,
@@ -143,7 +148,7 @@ pub(crate) struct TrafficManager {
 const NO_PORT: u32 = u32::MAX;
 
 impl TrafficManager {
-    pub(crate) fn new(ports: &[PortConfig], record: bool) -> Self {
+    pub(crate) fn new(ports: &[PortConfig], pipe: u16, record: bool) -> Self {
         let most = ports.iter().map(|port| port.port as usize + 1).max().unwrap_or(0);
         let mut by_number = vec![NO_PORT; most];
         for (i, port) in ports.iter().enumerate() {
@@ -151,6 +156,7 @@ impl TrafficManager {
         }
         let port = |config: &PortConfig| Port {
             number: config.port,
+            elsewhere: (config.pipe != pipe).then_some(config.pipe),
             line: config.rate_bps.map(|bps| Line::new(Rate::from_bps(bps))),
             limit: config.queue,
             discipline: config.discipline,
@@ -190,7 +196,7 @@ impl TrafficManager {
     pub(crate) fn is_idle(&self, at: Time, port: usize) -> bool {
         let port = &self.ports[port];
         let is_free = port.line.as_ref().is_none_or(|line| line.free_at() <= at);
-        is_free && !port.armed && !port.waiting()
+        is_free && !port.armed && !port.waiting() && port.elsewhere.is_none()
     }
 
     #[inline]

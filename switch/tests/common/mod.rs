@@ -35,6 +35,7 @@ pub fn port(port: u16, rate_bps: Option<u64>, queue: QueueLimit) -> PortConfig {
         counts: Counts::Frame,
         queues: 1,
         record: true,
+        pipe: 0,
     }
 }
 
@@ -45,6 +46,7 @@ pub fn config(ports: Vec<PortConfig>) -> SwitchConfig {
         flow_field: Some("meta.flow_id".into()),
         record_queue: true,
         engine: Engine::default(),
+        pipe: 0,
     }
 }
 

@@ -66,6 +66,7 @@ impl Forwarder {
             record_queue: false,
             engine: narrows_switch::Engine::Native,
             name: "switch".to_owned(),
+            pipe: 0,
         };
         let mut switch = config.build(common::BOTTLENECK_JSON, 1).expect("it loads");
         routes(&mut switch);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use narrows_common::{Packet, Rate, Rng, Time};
 use narrows_switch::{
-    ConfigError, ControlError, Engine, PortConfig, PortStatistics, Program, Statistics, Switch,
-    SwitchConfig, TimestampUnit, Transmit,
+    ConfigError, ControlError, Engine, Handover, LoadError, PortConfig, PortStatistics, Program,
+    Statistics, Switch, SwitchConfig, TimestampUnit, Transmit,
 };
 use serde::Deserialize;
 
@@ -34,6 +34,9 @@ pub struct Config {
     /// What its random numbers are drawn for, with the seed.
     #[serde(default = "switch_name")]
     pub name: String,
+    /// Which of its pipes is meant, where its ports are of several.
+    #[serde(skip)]
+    pub pipe: u16,
 }
 
 impl Config {
@@ -42,17 +45,42 @@ impl Config {
     /// # Errors
     /// When it is no program, or does not fit the configuration.
     pub fn build(&self, program_json: &str, seed: u64) -> Result<Switch, Refusal> {
-        let refuse = |message: String| Refusal::new("invalid-argument", message);
-        let program = Program::from_json(program_json).map_err(|e| refuse(e.to_string()))?;
+        self.build_of(&Config::read(program_json)?, seed)
+    }
+
+    /// The pipe that has a port's queues; the first for one that does not exist.
+    pub fn pipe_of(&self, port: u16) -> u16 {
+        self.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipe)
+    }
+
+    /// A program as p4c made it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn read(program_json: &str) -> Result<Arc<Program>, Refusal> {
+        let refuse = |error: LoadError| Refusal::new("invalid-argument", error.to_string());
+        Ok(Arc::new(Program::from_json(program_json).map_err(refuse)?))
+    }
+
+    /// The same for a program that has been read.
+    ///
+    /// # Errors
+    /// When it does not fit the configuration.
+    pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
         let config = SwitchConfig {
             ports: self.ports.clone(),
             timestamp_unit: self.timestamp_unit,
             flow_field: self.flow_field.clone(),
             record_queue: self.record_queue,
             engine: self.engine,
+            pipe: self.pipe,
         };
-        let rng = Rng::for_component(seed, &self.name);
-        Switch::new(Arc::new(program), config, rng).map_err(|error| refuse(error.to_string()))
+        let rng = match self.pipe {
+            0 => Rng::for_component(seed, &self.name),
+            pipe => Rng::for_component(seed, &format!("{}, pipe {pipe}", self.name)),
+        };
+        let made = Switch::new(program.clone(), config, rng);
+        made.map_err(|error| Refusal::new("invalid-argument", error.to_string()))
     }
 }
 
@@ -97,7 +125,14 @@ impl From<ControlError> for Refusal {
     }
 }
 
-/// A switch, without a program until [`Controlled::install`].
+/// A packet for another pipe, and which of the programs ran its ingress.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    program: u64,
+    pub(crate) handover: Handover,
+}
+
+/// A switch or a pipe of one, without a program until [`Controlled::install`].
 pub struct Controlled {
     pub(crate) config: Config,
     /// What its random numbers follow from.
@@ -117,6 +152,10 @@ pub struct Controlled {
     before: Statistics,
     /// Transmissions that began, the CPU port's aside.
     pub(crate) sent: VecDeque<Transmit>,
+    /// Packets for the queues of other pipes.
+    pub(crate) handed_over: VecDeque<Handed>,
+    /// Programs that were installed.
+    programs: u64,
     /// Packets that left by the CPU port.
     pub(crate) packet_ins: Vec<Vec<u8>>,
     pub(crate) collect_log: bool,
@@ -137,6 +176,8 @@ impl Controlled {
             waited_before: BTreeMap::new(),
             before: Statistics::default(),
             sent: VecDeque::new(),
+            handed_over: VecDeque::new(),
+            programs: 0,
             packet_ins: vec![],
             collect_log: false,
         }
@@ -187,24 +228,13 @@ impl Controlled {
             }
         }
         self.switch = Some(switch);
+        self.programs += 1;
         Ok(())
     }
 
     /// What it has done under all programs, ports aside.
     pub fn statistics(&self) -> Statistics {
-        let now = self.switch.as_ref().map(Switch::statistics).unwrap_or_default();
-        let before = self.before;
-        Statistics {
-            received: before.received + now.received,
-            parser_errors: before.parser_errors + now.parser_errors,
-            checksum_errors: before.checksum_errors + now.checksum_errors,
-            dropped_ingress: before.dropped_ingress + now.dropped_ingress,
-            dropped_egress: before.dropped_egress + now.dropped_egress,
-            no_such_port: before.no_such_port + now.no_such_port,
-            no_such_group: before.no_such_group + now.no_such_group,
-            aborted: before.aborted + now.aborted,
-            endless: before.endless + now.endless,
-        }
+        self.before + self.switch.as_ref().map(Switch::statistics).unwrap_or_default()
     }
 
     /// What a port has done under all programs.
@@ -261,6 +291,17 @@ impl Controlled {
         self.collect();
     }
 
+    /// A packet comes from another pipe; one of a program that has gone is lost with it.
+    pub(crate) fn handle_handover(&mut self, handed: Handed) {
+        let Handed { program, handover } = handed;
+        self.now = self.now.max(handover.at);
+        match &mut self.switch {
+            Some(switch) if program == self.programs => switch.handle_handover(self.now, handover),
+            _ => self.before.dropped_egress += 1,
+        }
+        self.collect();
+    }
+
     /// Goes on to `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         self.now = self.now.max(now);
@@ -277,6 +318,9 @@ impl Controlled {
 
     fn collect(&mut self) {
         let Some(switch) = &mut self.switch else { return };
+        while let Some(handover) = switch.poll_handover() {
+            self.handed_over.push_back(Handed { program: self.programs, handover });
+        }
         while let Some(transmit) = switch.poll_transmit() {
             if Some(transmit.port) == self.config.cpu_port {
                 self.packet_ins.push(transmit.packet.to_bytes());

@@ -11,11 +11,14 @@ mod build;
 mod collector;
 pub mod controlled;
 mod io;
+pub mod pipes;
 pub mod plan;
 #[cfg(feature = "python")]
 mod python;
 #[cfg(feature = "python")]
 mod python_connection;
+#[cfg(feature = "python")]
+mod python_cores;
 #[cfg(feature = "python")]
 mod python_generate;
 #[cfg(feature = "python")]

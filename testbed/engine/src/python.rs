@@ -74,7 +74,7 @@ fn run<'py>(
 pub(crate) fn take(switches: Option<Switches>) -> PyResult<BTreeMap<String, Switch>> {
     let mut ready = BTreeMap::new();
     for (name, switch) in switches.unwrap_or_default() {
-        let taken = switch.get().place().with(|switch| Ok(switch.switch.take()));
+        let taken = switch.get().place().with(|pipes| Ok(pipes.first().switch.take()));
         let Some(made) = taken? else {
             return Err(PlanError::new_err(format!("switch '{name}': it has no program")));
         };

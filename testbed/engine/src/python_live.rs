@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, ScopedJoinHandle};
 use std::time::{Duration as Wait, Instant};
 
 use narrows_common::{Duration, Time};
-use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Offloads, Port, Start};
+use narrows_dpdk::{Eal, EalConfig, Idle, IdleKind, Mempool, Offloads, Port, Start};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,10 +17,11 @@ use serde::Deserialize;
 
 use crate::controlled::Controlled;
 use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
+use crate::python_cores::{Cores, Ended};
 use crate::python_sockets::PySockets;
-use crate::python_switch::{Command, PySwitch};
+use crate::python_switch::PySwitch;
 use crate::realtime::{
-    self, Devices, Instrument, Path, RealTime, Relay, SwitchNode, Verdict, Wire, link,
+    self, Devices, Path, RealTime, SwitchNode, Verdict, Wire, WireSummary, crossings,
 };
 use crate::{EngineError, Progress};
 
@@ -205,8 +206,6 @@ pub(crate) fn wait_for_links(
     Ok(())
 }
 
-type Ended = (Box<Controlled>, Instrument);
-
 /// A switch on DPDK ports from its making until `stop`.
 #[pyclass(name = "Live", frozen)]
 pub(crate) struct PyLive {
@@ -215,41 +214,38 @@ pub(crate) struct PyLive {
     thread: Mutex<Option<JoinHandle<Ended>>>,
     /// Whether the device stamps what comes, port by port.
     stamps: Vec<bool>,
+    /// The wires' names, port by port.
+    wires: Vec<String>,
 }
 
 #[pymethods]
 impl PyLive {
-    /// `ports`: number, device string and the cable's delay in picoseconds of each; every
-    /// `workers`th is a thread's own. Raises DeviceError, naming the device.
+    /// `ports`: number, device string and the cable's delay in picoseconds of each. Every pipe of
+    /// the switch has a thread, and the ports that are its own. Raises DeviceError, naming the device.
     #[new]
-    #[pyo3(signature = (switch, ports, setup_json, workers=1))]
     fn new(
         py: Python<'_>,
         switch: Py<PySwitch>,
         ports: Vec<(u16, String, u64)>,
         setup_json: &str,
-        workers: usize,
     ) -> PyResult<Self> {
         let setup = Setup::read(setup_json)?;
         let refused = |error: narrows_dpdk::Error| DeviceError::new_err(error.to_string());
         let (eal, wires) = py.detach(|| open(&setup, &ports)).map_err(refused)?;
         let stamps = wires.iter().map(|wire| wire.offloads().stamps).collect();
+        let names = wires.iter().map(|wire| wire.name().to_owned()).collect();
         let (sender, commands) = sync_channel(COMMANDS);
-        let Some(controlled) = switch.get().place().send_away(sender) else {
+        let Some(pipes) = switch.get().place().send_away(sender) else {
             return Err(DeviceError::new_err("the switch is on a data path already"));
         };
-        let delays: Vec<(u16, Duration)> =
-            ports.iter().map(|&(port, _, delay)| (port, Duration::from_ps(delay))).collect();
-        let node = SwitchNode::new(controlled, &delays);
+        let cores = deal_out(pipes, &ports, wires);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = {
             let stop = stop.clone();
-            let cores = move || Cores::share(eal, setup.idle(), wires, workers.max(1));
-            thread::Builder::new()
-                .name("data path".to_owned())
-                .spawn(move || run(cores(), node, &commands, &stop))?
+            let run = move || Cores::new(eal, &setup.idle(), cores).run(&commands, &stop);
+            thread::Builder::new().name("data path".to_owned()).spawn(run)?
         };
-        Ok(PyLive { switch, stop, thread: Mutex::new(Some(thread)), stamps })
+        Ok(PyLive { switch, stop, thread: Mutex::new(Some(thread)), stamps, wires: names })
     }
 
     /// Of each port, whether its device stamps packets with the instant of their arrival.
@@ -268,10 +264,12 @@ impl PyLive {
         let thread = lock(&self.thread).take();
         let Some(thread) = thread else { return Ok(None) };
         self.stop.store(true, Ordering::Relaxed);
-        let Ok((controlled, instrument)) = py.detach(|| thread.join()) else {
+        let Ok((pipes, mut instrument)) = py.detach(|| thread.join()) else {
             return Err(DeviceError::new_err("the data path has panicked"));
         };
-        self.switch.get().place().bring_back(controlled);
+        self.switch.get().place().bring_back(pipes);
+        let place = |wire: &WireSummary| self.wires.iter().position(|name| *name == wire.name);
+        instrument.wires.sort_by_key(place);
         Ok(Some(pythonize::pythonize(py, &instrument)?))
     }
 }
@@ -289,68 +287,24 @@ fn open(
     Ok((eal, wires.collect::<Result<_, narrows_dpdk::Error>>()?))
 }
 
-/// A switch's paths, one a core.
-struct Cores {
-    eal: Eal,
-    /// The one that has the switch.
-    first: Path,
-    others: Vec<(Path, Relay)>,
-}
-
-impl Cores {
-    /// Shares the wires out, one to each core in turn.
-    fn share(eal: Eal, idle: Idle, wires: Vec<Wire>, cores: usize) -> Cores {
-        let clock = Clock::start(eal);
-        let mut shares: Vec<Vec<Wire>> = (0..cores).map(|_| vec![]).collect();
-        for (number, wire) in wires.into_iter().enumerate() {
-            shares[number % cores].push(wire);
-        }
-        let mut shares = shares.into_iter();
-        let path = |wires| Path::new(clock.clone(), idle.clone(), wires);
-        let first = path(shares.next().unwrap_or_default());
-        let (links, relays): (Vec<_>, Vec<_>) = (1..cores).map(|_| link()).unzip();
-        let others = shares.map(path).zip(relays).collect();
-        Cores { eal, first: first.with_links(links), others }
+/// Each pipe with the wires of its ports, which are in the order of `ports`.
+fn deal_out(
+    pipes: Vec<Controlled>,
+    ports: &[(u16, String, u64)],
+    wires: Vec<Wire>,
+) -> Vec<(SwitchNode, Vec<Wire>)> {
+    type Share = (Vec<(u16, Duration)>, Vec<Wire>);
+    let mut shares: Vec<Share> = pipes.iter().map(|_| Default::default()).collect();
+    for (&(port, _, delay), wire) in ports.iter().zip(wires) {
+        let share = &mut shares[usize::from(pipes[0].config.pipe_of(port))];
+        share.0.push((port, Duration::from_ps(delay)));
+        share.1.push(wire);
     }
-}
-
-/// The data path's threads: commands between turns, never a lock.
-fn run(
-    cores: Cores,
-    mut node: SwitchNode,
-    commands: &Receiver<Command>,
-    stop: &AtomicBool,
-) -> Ended {
-    let Cores { eal, first: mut path, others } = cores;
-    let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
-    thread::scope(|scope| {
-        let relay = |(mut path, mut relay): (Path, Relay)| {
-            move || {
-                path.begin(eal, Some(start));
-                while !stop.load(Ordering::Relaxed) {
-                    path.turn(&mut relay);
-                }
-                path.instrument()
-            }
-        };
-        let others: Vec<_> = others.into_iter().map(|other| scope.spawn(relay(other))).collect();
-        let has_ended = |other: &ScopedJoinHandle<'_, Instrument>| other.is_finished();
-        while !stop.load(Ordering::Relaxed) && !others.iter().any(has_ended) {
-            while let Ok(command) = commands.try_recv() {
-                command(node.controlled());
-            }
-            path.turn(&mut node);
-        }
-        // What was asked before the end is answered.
-        while let Ok(command) = commands.try_recv() {
-            command(node.controlled());
-        }
-        let others = others
-            .into_iter()
-            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        let instrument = Instrument::joined(path.instrument(), others.collect());
-        (node.into_controlled(), instrument)
+    let each = crossings(pipes.len()).into_iter().zip(pipes).zip(shares);
+    each.map(|((crossing, pipe), (ports, wires))| {
+        (SwitchNode::new(Box::new(pipe), &ports).with_crossing(crossing), wires)
     })
+    .collect()
 }
 
 impl Drop for PyLive {

@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::controlled::{Config, Controlled, Refusal};
+use crate::pipes::{Pipes, pipes};
 use convert::{meter, read, shown};
 pub(crate) use place::{Command, Place};
 
@@ -37,13 +38,31 @@ pub(crate) struct PySwitch {
 }
 
 impl PySwitch {
-    /// Does `operation` where the switch is, and without the interpreter.
+    /// Does `operation` where the switch's pipes are, and without the interpreter.
+    fn with_all<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
+    ) -> PyResult<T> {
+        Ok(py.detach(|| self.place.with(operation))?)
+    }
+
+    /// The same for one pipe, to read what is the same in all.
     fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,
         operation: impl FnOnce(&mut Controlled) -> Result<T, Refusal> + Send + 'static,
     ) -> PyResult<T> {
-        Ok(py.detach(|| self.place.with(operation))?)
+        self.with_all(py, |pipes| operation(pipes.first()))
+    }
+
+    /// The same in every pipe, to write; the first one's answer.
+    fn with_each<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        operation: impl FnMut(&mut Controlled) -> Result<T, Refusal> + Send + 'static,
+    ) -> PyResult<T> {
+        self.with_all(py, |pipes| pipes.each(operation))
     }
 
     /// Where the switch is.
@@ -61,15 +80,15 @@ impl PySwitch {
     fn new(config_json: &str, seed: u64) -> PyResult<Self> {
         let config: Config = serde_json::from_str(config_json)
             .map_err(|error| PyValueError::new_err(format!("switch: {error}")))?;
-        Ok(PySwitch { place: Place::new(Controlled::new(config, seed)) })
+        Ok(PySwitch { place: Place::new(pipes(&config, seed)) })
     }
 
     /// A packet arrives at a port.
     fn handle_packet(&self, py: Python<'_>, port: u16, packet: &[u8], now_ps: u64) -> PyResult<()> {
         py.detach(|| {
             let packet = Packet::from_bytes(packet);
-            self.place.with_unpaused(move |inner| {
-                inner.handle_packet(Time::from_ps(now_ps), port, packet);
+            self.place.with_unpaused(move |pipes| {
+                pipes.handle_packet(Time::from_ps(now_ps), port, packet);
                 Ok(())
             })
         })?;
@@ -79,9 +98,9 @@ impl PySwitch {
     /// Goes on to `now_ps`. Returns the transmissions that began, the CPU port's aside.
     fn run_until<'py>(&self, py: Python<'py>, now_ps: u64) -> PyResult<Vec<Sent<'py>>> {
         let sent = py.detach(|| {
-            self.place.with_unpaused(move |inner| {
-                inner.handle_timeout(Time::from_ps(now_ps));
-                Ok(core::mem::take(&mut inner.sent))
+            self.place.with_unpaused(move |pipes| {
+                pipes.handle_timeout(Time::from_ps(now_ps));
+                Ok(pipes.take_sent())
             })
         })?;
         let shown = sent.into_iter().map(|transmit| {
@@ -93,16 +112,16 @@ impl PySwitch {
 
     /// When it wants `run_until` next, if packets wait.
     fn poll_timeout_ps(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        self.with(py, |inner| Ok(inner.poll_timeout().map(Time::as_ps)))
+        self.with_all(py, |pipes| Ok(pipes.poll_timeout().map(Time::as_ps)))
     }
 
     fn now_ps(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |inner| Ok(inner.now.as_ps()))
+        self.with_all(py, |pipes| Ok(pipes.now().as_ps()))
     }
 
     /// Begins or ends the collection of the program's log messages.
     fn collect_log(&self, py: Python<'_>, collect: bool) -> PyResult<()> {
-        self.with(py, move |inner| {
+        self.with_each(py, move |inner| {
             inner.collect_log = collect;
             if let Some(switch) = &mut inner.switch {
                 switch.collect_log(collect);
@@ -113,18 +132,18 @@ impl PySwitch {
 
     /// The messages collected since the last call.
     fn take_log(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.with(py, |inner| Ok(inner.switch.as_mut().map(Switch::take_log).unwrap_or_default()))
+        self.with_all(py, |pipes| Ok(pipes.take_log()))
     }
 
     fn pause(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |inner| {
+        self.with_each(py, |inner| {
             inner.paused += 1;
             Ok(())
         })
     }
 
     fn resume(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |inner| {
+        self.with_each(py, |inner| {
             inner.paused = inner.paused.saturating_sub(1);
             Ok(())
         })?;
@@ -142,13 +161,16 @@ impl PySwitch {
 
     fn load(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
         // Packets go on under the old program meanwhile.
-        let (config, seed) = self.with(py, |inner| Ok((inner.config.clone(), inner.seed)))?;
-        let switch = py.detach(|| config.build(program_json, seed))?;
-        if let (Engine::Native, Some(reason)) = (config.engine, switch.program().not_native()) {
+        let configs = self.with_all(py, |pipes| Ok(pipes.configs()))?;
+        let program = py.detach(|| Config::read(program_json))?;
+        let build = |(config, seed): &(Config, u64)| config.build_of(&program, *seed);
+        let switches: Vec<Switch> =
+            py.detach(|| configs.iter().map(build).collect::<Result<_, Refusal>>())?;
+        if let (Engine::Native, Some(reason)) = (configs[0].0.engine, program.not_native()) {
             let log = py.import("logging")?.call_method1("getLogger", ("narrows.switch",))?;
             log.call_method1("warning", ("the interpreter runs this program: %s", reason))?;
         }
-        self.with(py, move |inner| inner.install(switch))
+        self.with_all(py, move |pipes| pipes.install(switches))
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -168,7 +190,7 @@ impl PySwitch {
     }
 
     fn set_rate(&self, py: Python<'_>, port: u16, rate_bps: u64) -> PyResult<()> {
-        self.with(py, move |inner| {
+        self.with_each(py, move |inner| {
             let config = inner.port(port)?;
             if rate_bps == 0 {
                 let message = format!("port {port}: rate 0: expected a rate above zero");
@@ -186,7 +208,7 @@ impl PySwitch {
 
     fn set_queue_limit(&self, py: Python<'_>, port: u16, limit: &Bound<'_, PyAny>) -> PyResult<()> {
         let limit: QueueLimit = read(limit)?;
-        self.with(py, move |inner| {
+        self.with_each(py, move |inner| {
             inner.port(port)?.queue = limit;
             let now = inner.now;
             if let Some(switch) = &mut inner.switch {
@@ -199,22 +221,22 @@ impl PySwitch {
 
     fn insert_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, move |inner| Ok(inner.switch()?.insert_entry(&entry)?))
+        self.with_each(py, move |inner| Ok(inner.switch()?.insert_entry(&entry)?))
     }
 
     fn modify_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, move |inner| Ok(inner.switch()?.modify_entry(&entry)?))
+        self.with_each(py, move |inner| Ok(inner.switch()?.modify_entry(&entry)?))
     }
 
     fn delete_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, move |inner| Ok(inner.switch()?.delete_entry(&entry)?))
+        self.with_each(py, move |inner| Ok(inner.switch()?.delete_entry(&entry)?))
     }
 
     fn entry<'py>(&self, py: Python<'py>, entry: &Bound<'py, PyAny>) -> PyResult<Option<Row<'py>>> {
         let entry: TableEntry = read(entry)?;
-        let found = self.with(py, move |inner| Ok(inner.switch()?.find_entry(&entry)?))?;
+        let found = self.with_all(py, move |pipes| pipes.entry(&entry))?;
         let row = found.map(|(entry, count)| Ok((shown(py, &entry)?, count.packets, count.bytes)));
         row.transpose()
     }
@@ -224,9 +246,8 @@ impl PySwitch {
         while let Some(from) = place {
             // Packets go on in between.
             let table = table.clone();
-            let (found, next) = self.with(py, move |inner| {
-                Ok(inner.switch()?.entries_from(&table, from, ENTRIES_AT_ONCE)?)
-            })?;
+            let (found, next) =
+                self.with_all(py, move |pipes| pipes.entries_from(&table, from, ENTRIES_AT_ONCE))?;
             for (entry, count) in &found {
                 rows.push((shown(py, entry)?, count.packets, count.bytes));
             }
@@ -244,7 +265,9 @@ impl PySwitch {
     ) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
         let count = Count { packets, bytes: octets };
-        self.with(py, move |inner| Ok(inner.switch()?.set_entry_count(&entry, count)?))
+        self.with_all(py, move |pipes| {
+            pipes.set_count(count, |switch, count| switch.set_entry_count(&entry, count))
+        })
     }
 
     fn default_action<'py>(
@@ -262,16 +285,18 @@ impl PySwitch {
 
     fn set_default_action(&self, py: Python<'_>, default: &Bound<'_, PyAny>) -> PyResult<()> {
         let default: DefaultAction = read(default)?;
-        self.with(py, move |inner| Ok(inner.switch()?.set_default_action(&default)?))
+        self.with_each(py, move |inner| Ok(inner.switch()?.set_default_action(&default)?))
     }
 
     fn reset_default_action(&self, py: Python<'_>, table: String) -> PyResult<()> {
-        self.with(py, move |inner| Ok(inner.switch()?.reset_default_action(&table)?))
+        self.with_each(py, move |inner| Ok(inner.switch()?.reset_default_action(&table)?))
     }
 
     fn default_count(&self, py: Python<'_>, table: String) -> PyResult<(u64, u64)> {
-        let count = self.with(py, move |inner| Ok(inner.switch()?.default_count(&table)?))?;
-        Ok((count.packets, count.bytes))
+        let counts = self.with_all(py, move |pipes| {
+            pipes.counts(|switch| Ok(vec![switch.default_count(&table)?]))
+        })?;
+        Ok((counts[0].packets, counts[0].bytes))
     }
 
     fn set_default_count(
@@ -282,7 +307,9 @@ impl PySwitch {
         octets: u64,
     ) -> PyResult<()> {
         let count = Count { packets, bytes: octets };
-        self.with(py, move |inner| Ok(inner.switch()?.set_default_count(&table, count)?))
+        self.with_all(py, move |pipes| {
+            pipes.set_count(count, |switch, count| switch.set_default_count(&table, count))
+        })
     }
 
     fn read_counters(
@@ -292,8 +319,9 @@ impl PySwitch {
         first: u64,
         count: u64,
     ) -> PyResult<Vec<(u64, u64)>> {
-        let cells =
-            self.with(py, move |inner| Ok(inner.switch()?.read_counters(&name, first, count)?))?;
+        let cells = self.with_all(py, move |pipes| {
+            pipes.counts(|switch| switch.read_counters(&name, first, count))
+        })?;
         Ok(cells.into_iter().map(|cell| (cell.packets, cell.bytes)).collect())
     }
 
@@ -306,7 +334,9 @@ impl PySwitch {
         octets: u64,
     ) -> PyResult<()> {
         let count = Count { packets, bytes: octets };
-        self.with(py, move |inner| Ok(inner.switch()?.write_counter(&name, index, count)?))
+        self.with_all(py, move |pipes| {
+            pipes.set_count(count, |switch, count| switch.write_counter(&name, index, count))
+        })
     }
 
     fn configure_meter(
@@ -316,8 +346,9 @@ impl PySwitch {
         index: u64,
         config: Option<BTreeMap<String, u64>>,
     ) -> PyResult<()> {
-        self.with(py, move |inner| {
-            let (now, config) = (inner.now, meter(config)?);
+        let config = meter(config)?;
+        self.with_each(py, move |inner| {
+            let now = inner.now;
             Ok(inner.switch()?.configure_meter(now, &name, index, config)?)
         })
     }
@@ -329,8 +360,9 @@ impl PySwitch {
         config: Option<BTreeMap<String, u64>>,
     ) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, move |inner| {
-            let (now, config) = (inner.now, meter(config)?);
+        let config = meter(config)?;
+        self.with_each(py, move |inner| {
+            let now = inner.now;
             Ok(inner.switch()?.configure_entry_meter(now, &entry, config)?)
         })
     }
@@ -342,7 +374,7 @@ impl PySwitch {
         first: u64,
         count: u64,
     ) -> PyResult<Vec<String>> {
-        self.with(py, move |inner| Ok(inner.switch()?.read_registers(&name, first, count)?))
+        self.with_all(py, move |pipes| pipes.registers(&name, first, count))
     }
 
     fn write_register(
@@ -352,13 +384,13 @@ impl PySwitch {
         index: u64,
         value: String,
     ) -> PyResult<()> {
-        self.with(py, move |inner| Ok(inner.switch()?.write_register(&name, index, &value)?))
+        self.with_each(py, move |inner| Ok(inner.switch()?.write_register(&name, index, &value)?))
     }
 
     fn set_clone_session(&self, py: Python<'_>, session: &Bound<'_, PyAny>) -> PyResult<()> {
         let session: CloneSession = read(session)?;
-        self.with(py, move |inner| {
-            inner.switch()?.set_clone_session(session);
+        self.with_each(py, move |inner| {
+            inner.switch()?.set_clone_session(session.clone());
             Ok(())
         })
     }
@@ -370,7 +402,7 @@ impl PySwitch {
         replicas: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let replicas: Vec<Replica> = read(replicas)?;
-        self.with(py, move |inner| {
+        self.with_each(py, move |inner| {
             inner.switch()?.set_multicast_group(group, &replicas);
             Ok(())
         })
@@ -383,7 +415,7 @@ impl PySwitch {
         members: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let members: Vec<Vec<Option<Match>>> = read(members)?;
-        self.with(py, move |inner| Ok(inner.switch()?.set_value_set(&name, &members)?))
+        self.with_each(py, move |inner| Ok(inner.switch()?.set_value_set(&name, &members)?))
     }
 
     fn write_profile(
@@ -414,11 +446,8 @@ impl PySwitch {
     }
 
     fn take_digests(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<String>)>> {
-        self.with(py, |inner| {
-            let Some(switch) = &mut inner.switch else { return Ok(vec![]) };
-            let digests = std::iter::from_fn(|| switch.poll_digest());
-            Ok(digests.map(|digest| (digest.list, digest.values)).collect())
-        })
+        let digests = self.with_all(py, |pipes| Ok(pipes.take_digests()))?;
+        Ok(digests.into_iter().map(|digest| (digest.list, digest.values)).collect())
     }
 
     fn take_packet_ins<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
@@ -429,12 +458,11 @@ impl PySwitch {
     fn packet_out(&self, py: Python<'_>, packet: &[u8]) -> PyResult<()> {
         py.detach(|| {
             let packet = Packet::from_bytes(packet);
-            self.place.with_unpaused(move |inner| {
+            self.place.with_unpaused(move |pipes| {
                 let none = "the switch has no CPU port (--cpu-port)";
-                let port = inner.config.cpu_port;
+                let port = pipes.first().config.cpu_port;
                 let port = port.ok_or_else(|| Refusal::new("failed-precondition", none))?;
-                let now = inner.now;
-                inner.handle_packet(now, port, packet);
+                pipes.packet_out(port, packet);
                 Ok(())
             })
         })?;

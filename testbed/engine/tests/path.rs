@@ -2,10 +2,8 @@
 
 mod rings;
 
-use std::thread;
-
-use narrows_dpdk::{Clock, Idle, IdleKind, Mbuf, Mempool, Port, Start};
-use narrows_testbed::realtime::{Path, link};
+use narrows_dpdk::{Mbuf, Mempool, Port};
+use narrows_testbed::realtime::Path;
 
 use rings::{MBUFS, Rings, Tunnel, filled};
 
@@ -106,49 +104,4 @@ fn an_exhausted_pool_is_counted_and_got_over() {
     drop(hoard);
     world.send(&frame(60, 2));
     assert_eq!(world.received().len(), 1);
-}
-
-/// The first core has wire 0 and the node, the second one wire 1.
-#[test]
-#[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
-fn ports_on_two_cores_lose_nothing_and_keep_the_order() {
-    const PACKETS: u32 = 20_000;
-    let Rings { eal, pool, mut near, mut far, wires: [first, second] } = Rings::new();
-    let (link, mut relay) = link();
-    let mut path = Path::new(Clock::start(eal), Idle::new(IdleKind::Yield), vec![first])
-        .with_links(vec![link]);
-    let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
-    let mut node = Tunnel::new(&[], true);
-    let is_over = std::sync::atomic::AtomicBool::new(false);
-    let (mut sent, mut got, mut received) = (0u32, 0u32, vec![]);
-    let theirs = thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            let mut path = Path::new(Clock::start(eal), Idle::new(IdleKind::Yield), vec![second]);
-            path.begin(eal, Some(start));
-            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
-                path.turn(&mut relay);
-            }
-            path.instrument()
-        });
-        while got < PACKETS {
-            // Never more on the way than the pool has.
-            if sent < PACKETS && sent - got < 512 {
-                let mut frame = [0; 300];
-                frame[..4].copy_from_slice(&sent.to_be_bytes());
-                near.transmit(&mut vec![filled(&pool, &frame)]);
-                sent += 1;
-            }
-            path.turn(&mut node);
-            far.receive(&mut received);
-            for mbuf in received.drain(..) {
-                assert_eq!(mbuf.data()[..4], got.to_be_bytes());
-                got += 1;
-            }
-        }
-        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
-        other.join().expect("it ends")
-    });
-    let ours = path.instrument();
-    assert_eq!(ours.wires[0].received, u64::from(PACKETS));
-    assert_eq!((theirs.wires[0].sent, theirs.wires[0].not_sent), (u64::from(PACKETS), 0));
 }

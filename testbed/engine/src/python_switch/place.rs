@@ -5,14 +5,20 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::controlled::{Controlled, Refusal};
+use crate::pipes::Pipes;
 
 /// What a data path does for a controller.
-pub(crate) type Command = Box<dyn FnOnce(&mut Controlled) + Send>;
+pub(crate) type Command = Box<dyn FnOnce(&mut Pipes<'_>) + Send>;
 
 enum Where {
-    Here(Box<Controlled>),
+    /// By pipes.
+    Here(Vec<Controlled>),
     /// On a data path that takes commands.
     Away(SyncSender<Command>),
+}
+
+fn all(pipes: &mut [Controlled]) -> Pipes<'_> {
+    Pipes::new(pipes)
 }
 
 /// Where a switch is.
@@ -23,8 +29,8 @@ pub(crate) struct Place {
 
 impl Place {
     /// A switch that is here.
-    pub(crate) fn new(switch: Controlled) -> Self {
-        Place { place: Mutex::new(Where::Here(Box::new(switch))), resumed: Condvar::new() }
+    pub(crate) fn new(pipes: Vec<Controlled>) -> Self {
+        Place { place: Mutex::new(Where::Here(pipes)), resumed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Where> {
@@ -35,16 +41,16 @@ impl Place {
     /// Does `operation` on the switch, wherever it is.
     pub(crate) fn with<T: Send + 'static>(
         &self,
-        operation: impl FnOnce(&mut Controlled) -> Result<T, Refusal> + Send + 'static,
+        operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let commands = match &mut *self.lock() {
-            Where::Here(switch) => return operation(switch),
+            Where::Here(pipes) => return operation(&mut all(pipes)),
             Where::Away(commands) => commands.clone(),
         };
         let (reply, answer) = sync_channel(1);
-        let command: Command = Box::new(move |switch| {
+        let command: Command = Box::new(move |pipes| {
             // Nobody waits any more when the asking thread is gone.
-            let _ = reply.send(operation(switch));
+            let _ = reply.send(operation(pipes));
         });
         let ended = || Refusal::new("failed-precondition", "the switch's data path has ended");
         commands.send(command).map_err(|_| ended())?;
@@ -54,14 +60,14 @@ impl Place {
     /// The packets' way in: waits while a switch that is here is paused.
     pub(crate) fn with_unpaused<T: Send + 'static>(
         &self,
-        operation: impl FnOnce(&mut Controlled) -> Result<T, Refusal> + Send + 'static,
+        operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let mut place = self.lock();
-        while matches!(&*place, Where::Here(switch) if switch.paused > 0) {
+        while matches!(&*place, Where::Here(pipes) if pipes[0].paused > 0) {
             place = self.resumed.wait(place).unwrap_or_else(PoisonError::into_inner);
         }
-        if let Where::Here(switch) = &mut *place {
-            return operation(switch);
+        if let Where::Here(pipes) = &mut *place {
+            return operation(&mut all(pipes));
         }
         drop(place);
         self.with(operation)
@@ -72,11 +78,12 @@ impl Place {
         self.resumed.notify_all();
     }
 
-    /// Takes the switch to a data path that will take `commands`; `None` when it is on one.
-    pub(crate) fn send_away(&self, commands: SyncSender<Command>) -> Option<Box<Controlled>> {
+    /// Takes the switch's pipes to a data path that will take `commands`; `None` when they are on
+    /// one.
+    pub(crate) fn send_away(&self, commands: SyncSender<Command>) -> Option<Vec<Controlled>> {
         let mut place = self.lock();
         match core::mem::replace(&mut *place, Where::Away(commands)) {
-            Where::Here(switch) => Some(switch),
+            Where::Here(pipes) => Some(pipes),
             away => {
                 *place = away;
                 None
@@ -84,8 +91,8 @@ impl Place {
         }
     }
 
-    /// Takes the switch back.
-    pub(crate) fn bring_back(&self, switch: Box<Controlled>) {
-        *self.lock() = Where::Here(switch);
+    /// Takes the switch's pipes back.
+    pub(crate) fn bring_back(&self, pipes: Vec<Controlled>) {
+        *self.lock() = Where::Here(pipes);
     }
 }

@@ -33,7 +33,7 @@ impl PySwitch {
         if operation == "delete" {
             let Name { profile, id } = read(given)?;
             let is_member = kind == "member";
-            return self.with(py, move |inner| {
+            return self.with_each(py, move |inner| {
                 let switch = inner.switch()?;
                 match is_member {
                     true => Ok(switch.delete_member(&profile, id)?),
@@ -43,7 +43,7 @@ impl PySwitch {
         }
         if kind == "member" {
             let member: ProfileMember = read(given)?;
-            return self.with(py, move |inner| {
+            return self.with_each(py, move |inner| {
                 let switch = inner.switch()?;
                 match operation.as_str() {
                     "insert" => Ok(switch.insert_member(&member)?),
@@ -53,7 +53,7 @@ impl PySwitch {
             });
         }
         let group: ProfileGroup = read(given)?;
-        self.with(py, move |inner| {
+        self.with_each(py, move |inner| {
             let switch = inner.switch()?;
             match operation.as_str() {
                 "insert" => Ok(switch.insert_group(&group)?),
@@ -90,9 +90,9 @@ impl PySwitch {
         entry: &Bound<'_, PyAny>,
     ) -> PyResult<(Option<u64>, u64)> {
         let entry: TableEntry = read(entry)?;
-        self.with(py, move |inner| {
-            let now = inner.now;
-            let switch = inner.switch()?;
+        self.with_all(py, move |pipes| {
+            let now = pipes.now();
+            let switch = pipes.switch_with_hits()?;
             let timeout = switch.idle_timeout(&entry)?.map(|timeout| timeout.as_ps() / 1000);
             Ok((timeout, switch.since_hit(now, &entry)?.as_ps() / 1000))
         })
@@ -100,10 +100,7 @@ impl PySwitch {
 
     /// Entries that were idle for longer than they may, each told once.
     pub(super) fn expired<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let entries = self.with(py, |inner| {
-            let now = inner.now;
-            Ok(inner.switch.as_mut().map(|switch| switch.take_expired(now)).unwrap_or_default())
-        })?;
+        let entries = self.with_all(py, |pipes| Ok(pipes.take_expired()))?;
         entries.iter().map(|entry| shown(py, entry)).collect()
     }
 }

@@ -221,20 +221,17 @@ pub struct Instrument {
 }
 
 impl Instrument {
-    /// Of all cores of a data path, whose wires were dealt out one by one.
-    pub fn joined(first: Instrument, others: Vec<Instrument>) -> Instrument {
-        let mut whole = Instrument { wires: vec![], ..first.clone() };
-        let mut shares = vec![first.wires.into_iter()];
-        for Instrument { polls, clock_steps_back, wires, .. } in others {
+    /// Of all cores of a data path, of which there is at least one: their wires one core's after
+    /// the other's.
+    pub fn joined(cores: Vec<Instrument>) -> Instrument {
+        let mut cores = cores.into_iter();
+        let mut whole = cores.next().expect("a path has a core");
+        for Instrument { polls, clock_steps_back, wires, .. } in cores {
             whole.polls.count += polls.count;
             whole.polls.gap_p99_us = whole.polls.gap_p99_us.max(polls.gap_p99_us);
             whole.polls.gap_max_us = whole.polls.gap_max_us.max(polls.gap_max_us);
             whole.clock_steps_back += clock_steps_back;
-            shares.push(wires.into_iter());
-        }
-        while let Some(wire) = shares[0].next() {
-            whole.wires.push(wire);
-            whole.wires.extend(shares[1..].iter_mut().filter_map(Iterator::next));
+            whole.wires.extend(wires);
         }
         whole
     }
@@ -356,16 +353,16 @@ mod tests {
 
     /// Five ports dealt out to three cores.
     #[test]
-    fn the_cores_of_a_path_are_one_instrument_with_its_wires_in_order() {
+    fn the_cores_of_a_path_are_one_instrument() {
         let core = |gap_max_us, steps_back, names: &[&str]| {
             let wires = names.iter().map(|name| wire(name, 0.0, 0, 0.0)).collect();
             measured(gap_max_us, 7.0, steps_back, wires)
         };
-        let first = core(3.0, 1, &["0", "3"]);
-        let others = vec![core(9.0, 0, &["1", "4"]), core(5.0, 2, &["2"])];
-        let whole = Instrument::joined(first, others);
+        let cores =
+            vec![core(3.0, 1, &["0", "3"]), core(9.0, 0, &["1", "4"]), core(5.0, 2, &["2"])];
+        let whole = Instrument::joined(cores);
         let names: Vec<&str> = whole.wires.iter().map(|wire| wire.name.as_str()).collect();
-        assert_eq!(names, ["0", "1", "2", "3", "4"]);
+        assert_eq!(names, ["0", "3", "1", "4", "2"]);
         assert_eq!((whole.polls.gap_max_us, whole.clock_steps_back), (9.0, 3));
         assert_eq!(whole.clock_error_ppm, 7.0);
     }

@@ -11,10 +11,10 @@
 //! clock ─▶ handle_timeout(now)┘                       └─▶ ...
 //! ```
 
+mod crossing;
 mod device_clock;
 mod generator;
 mod instrument;
-mod link;
 mod outbound;
 mod path;
 mod switch;
@@ -23,9 +23,9 @@ mod world;
 
 use narrows_common::{Packet, Time};
 
+pub use crossing::{Crossing, crossings};
 pub use generator::{Generated, Generator, Stream, generate};
 pub use instrument::{Doer, Instrument, PollSummary, WireSummary};
-pub use link::{Link, Relay, link};
 pub use outbound::Devices;
 pub(crate) use outbound::Outbound;
 pub use path::Path;
@@ -58,9 +58,17 @@ pub trait Node {
     fn poll_timeout(&self) -> Option<Time>;
     /// The next packet to leave; those of one wire in the order of their instants.
     fn poll_transmit(&mut self) -> Option<Departure>;
-    /// True while packets that come in are to wait in their ports.
+    /// True while nothing is to go on.
     fn is_paused(&self) -> bool {
         false
+    }
+    /// True while packets that come in are to wait in their ports.
+    fn is_full(&self) -> bool {
+        false
+    }
+    /// Takes in what comes from other cores. Returns how many packets that is.
+    fn take_over(&mut self) -> usize {
+        0
     }
     /// An empty packet.
     fn take_packet(&mut self) -> Packet;

@@ -1,16 +1,22 @@
-//! The data path: one loop over ports and clock, run to completion on one thread, which may have
-//! links to others with more ports ([`super::link()`]).
+//! The data path: one loop over ports and clock, run to completion on one thread.
 
-use narrows_common::{Duration, Time};
+use narrows_common::{Duration, Packet, Time};
 use narrows_dpdk::{BURST, Clock, Eal, Idle, Mbuf, Start};
 
 use super::Node;
 use super::instrument::{Instrument, Polls};
-use super::link::{Arrival, Link};
 use super::wire::Wire;
 
 /// How often links are looked after.
 const LOOK: Duration = Duration::from_ms(100);
+
+/// A packet that came.
+#[derive(Debug)]
+struct Arrival {
+    at: Time,
+    wire: usize,
+    packet: Packet,
+}
 
 /// Ports, clock, and what they were off by.
 #[derive(Debug)]
@@ -18,7 +24,6 @@ pub struct Path {
     clock: Clock,
     idle: Idle,
     wires: Vec<Wire>,
-    links: Vec<Link>,
     polls: Polls,
     received: Vec<Mbuf>,
     arrived: Vec<Arrival>,
@@ -35,7 +40,6 @@ impl Path {
             clock,
             idle,
             wires,
-            links: vec![],
             polls: Polls::new(),
             received: Vec::with_capacity(BURST),
             arrived: vec![],
@@ -44,15 +48,7 @@ impl Path {
         }
     }
 
-    /// The same path with other cores' ports behind `links`: its own wires' numbers are multiples
-    /// of the number of cores, those of the `k`th link begin with `k`, from 1.
-    #[must_use]
-    pub fn with_links(mut self, links: Vec<Link>) -> Self {
-        self.links = links;
-        self
-    }
-
-    /// Its own wires.
+    /// Its wires.
     pub fn wires(&self) -> &[Wire] {
         &self.wires
     }
@@ -95,8 +91,11 @@ impl Path {
         }
         let mut is_idle = true;
         if !node.is_paused() {
-            self.receive(node);
-            is_idle = self.arrived.is_empty();
+            is_idle = node.take_over() == 0;
+            if !node.is_full() {
+                self.receive(node);
+            }
+            is_idle &= self.arrived.is_empty();
             for Arrival { at, wire, packet } in self.arrived.drain(..) {
                 // What was found late can't change what was done before.
                 self.told = self.told.max(at);
@@ -105,14 +104,8 @@ impl Path {
             self.told = self.clock.now();
             node.handle_timeout(self.told);
         }
-        let cores = self.links.len() + 1;
-        while let Some(mut departure) = node.poll_transmit() {
-            let core = departure.wire % cores;
-            departure.wire /= cores;
-            match core {
-                0 => self.wires[departure.wire].send(departure),
-                _ => self.links[core - 1].send(departure),
-            }
+        while let Some(departure) = node.poll_transmit() {
+            self.wires[departure.wire].send(departure);
         }
         for wire in &mut self.wires {
             is_idle &= wire.transmit_due(&mut self.clock, node) == 0;
@@ -130,7 +123,6 @@ impl Path {
 
     /// Takes in what has come, in the order of its instants.
     fn receive(&mut self, node: &mut impl Node) {
-        let cores = self.links.len() + 1;
         for (number, wire) in self.wires.iter_mut().enumerate() {
             if wire.receive(&mut self.received) == 0 {
                 continue;
@@ -139,14 +131,8 @@ impl Path {
             for mbuf in self.received.drain(..) {
                 let mut packet = node.take_packet();
                 let at = wire.unpack(now, mbuf, is_short, &mut packet);
-                self.arrived.push(Arrival { at, wire: number * cores, packet });
+                self.arrived.push(Arrival { at, wire: number, packet });
             }
-        }
-        for (link, core) in self.links.iter().zip(1..) {
-            let theirs = link.receive();
-            let numbered =
-                |arrival: Arrival| Arrival { wire: arrival.wire * cores + core, ..arrival };
-            self.arrived.extend(theirs.map(numbered));
         }
         self.arrived.sort_by_key(|arrival| arrival.at);
     }

@@ -1,11 +1,11 @@
-//! A switch of its own on a path: `narrows switch` with live ports.
+//! A switch of its own on a path, or a pipe of one: `narrows switch` with live ports.
 
 use narrows_common::{Duration, Packet, Time};
 
-use super::{Departure, Node};
+use super::{Crossing, Departure, Node};
 use crate::controlled::Controlled;
 
-/// A switch whose ports are wires.
+/// A switch whose ports are wires, or one of its pipes with the wires of its ports.
 pub struct SwitchNode {
     switch: Box<Controlled>,
     /// The ports' numbers, by wire.
@@ -14,6 +14,8 @@ pub struct SwitchNode {
     wires: Vec<Option<usize>>,
     /// What a wire delays.
     delays: Vec<Duration>,
+    /// To the other pipes, where there are some.
+    crossing: Option<Crossing>,
 }
 
 impl SwitchNode {
@@ -29,7 +31,15 @@ impl SwitchNode {
             ports: ports.iter().map(|&(port, _)| port).collect(),
             wires,
             delays: ports.iter().map(|&(_, delay)| delay).collect(),
+            crossing: None,
         }
+    }
+
+    /// The same as one of several pipes.
+    #[must_use]
+    pub fn with_crossing(mut self, crossing: Option<Crossing>) -> Self {
+        self.crossing = crossing;
+        self
     }
 
     /// The switch, for its controllers.
@@ -38,8 +48,8 @@ impl SwitchNode {
     }
 
     /// Gives the switch back.
-    pub fn into_controlled(self) -> Box<Controlled> {
-        self.switch
+    pub fn into_controlled(self) -> Controlled {
+        *self.switch
     }
 }
 
@@ -50,10 +60,21 @@ impl Node for SwitchNode {
 
     fn handle_timeout(&mut self, now: Time) {
         self.switch.handle_timeout(now);
+        if let Some(crossing) = &mut self.crossing {
+            crossing.send(&mut self.switch);
+        }
+    }
+
+    fn take_over(&mut self) -> usize {
+        self.crossing.as_mut().map_or(0, |crossing| crossing.take_in(&mut self.switch))
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        self.switch.poll_timeout()
+        if self.is_full() { Some(Time::ZERO) } else { self.switch.poll_timeout() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.crossing.as_ref().is_some_and(Crossing::is_full)
     }
 
     fn poll_transmit(&mut self) -> Option<Departure> {

@@ -1,4 +1,5 @@
 //! A path between two pairs of rings, for tests and for `benches/path.rs`.
+#![allow(dead_code, reason = "each user takes a part of it")]
 
 use std::collections::VecDeque;
 

@@ -1,0 +1,133 @@
+//! The threads of a switch on DPDK ports: one for each of its pipes. A controller's command finds
+//! all pipes between two turns of their loops: the others' nodes come to the first one's thread, which
+//! does what was asked and sends them back.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use narrows_dpdk::{Clock, Eal, Idle, Start};
+
+use crate::controlled::Controlled;
+use crate::pipes::Pipes;
+use crate::python_switch::Command;
+use crate::realtime::{Instrument, Path, SwitchNode, Wire};
+
+/// What is left of a switch's threads: its pipes and their instruments.
+pub(crate) type Ended = (Vec<Controlled>, Instrument);
+/// What a thread runs.
+type Core = (Path, SwitchNode);
+
+/// A switch's paths and pipes, one a core.
+pub(crate) struct Cores {
+    eal: Eal,
+    first: Core,
+    others: Vec<Core>,
+}
+
+impl Cores {
+    /// A core for each pipe, with its wires.
+    pub(crate) fn new(eal: Eal, idle: &Idle, pipes: Vec<(SwitchNode, Vec<Wire>)>) -> Cores {
+        let clock = Clock::start(eal);
+        let core = |(node, wires)| (Path::new(clock.clone(), idle.clone(), wires), node);
+        let mut cores = pipes.into_iter().map(core);
+        let first = cores.next().expect("a switch has a pipe");
+        Cores { eal, first, others: cores.collect() }
+    }
+
+    /// Runs until `stop`, or until a core ends by itself, which is a bug.
+    pub(crate) fn run(self, commands: &Receiver<Command>, stop: &AtomicBool) -> Ended {
+        let Cores { eal, first: (mut path, mut node), others } = self;
+        let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
+        thread::scope(|scope| {
+            let begin = |core| Other::begin(scope, core, eal, start);
+            let others: Vec<Other<'_>> = others.into_iter().map(begin).collect();
+            while !stop.load(Ordering::Relaxed) && others.iter().all(Other::runs) {
+                if let Ok(command) = commands.try_recv() {
+                    let mut nodes: Vec<SwitchNode> = others.iter().map(Other::come).collect();
+                    obey(command, commands, &mut all(&mut node, &mut nodes));
+                    others.iter().zip(nodes).for_each(|(other, node)| other.go_on(node));
+                }
+                path.turn(&mut node);
+            }
+            let mut instruments = vec![path.instrument()];
+            let mut nodes = vec![];
+            for other in others {
+                let (path, node) = other.end();
+                nodes.push(node);
+                instruments.push(path.instrument());
+            }
+            // What was asked before the end is answered.
+            if let Ok(command) = commands.try_recv() {
+                obey(command, commands, &mut all(&mut node, &mut nodes));
+            }
+            let nodes = core::iter::once(node).chain(nodes);
+            (nodes.map(SwitchNode::into_controlled).collect(), Instrument::joined(instruments))
+        })
+    }
+}
+
+/// Does what was asked, and all that was asked meanwhile.
+fn obey(command: Command, commands: &Receiver<Command>, pipes: &mut Pipes<'_>) {
+    command(pipes);
+    commands.try_iter().for_each(|command| command(pipes));
+}
+
+/// All pipes of a switch.
+fn all<'a>(first: &'a mut SwitchNode, others: &'a mut [SwitchNode]) -> Pipes<'a> {
+    Pipes::new(core::iter::once(first).chain(others).map(SwitchNode::controlled))
+}
+
+/// Another core than the first. It ends when nobody can call it any more.
+struct Other<'scope> {
+    call: SyncSender<()>,
+    came: Receiver<SwitchNode>,
+    back: SyncSender<SwitchNode>,
+    thread: ScopedJoinHandle<'scope, Core>,
+}
+
+impl<'scope> Other<'scope> {
+    fn begin(scope: &'scope Scope<'scope, '_>, core: Core, eal: Eal, start: Start) -> Self {
+        let (call, called) = sync_channel(1);
+        let (come, came) = sync_channel(1);
+        let (back, returned) = sync_channel(1);
+        let thread = scope.spawn(move || {
+            let (mut path, mut node) = core;
+            path.begin(eal, Some(start));
+            loop {
+                match called.try_recv() {
+                    Ok(()) => {
+                        come.send(node).expect(WAITS);
+                        node = returned.recv().expect(WAITS);
+                    }
+                    Err(TryRecvError::Empty) => {}
+                    Err(TryRecvError::Disconnected) => return (path, node),
+                }
+                path.turn(&mut node);
+            }
+        });
+        Other { call, came, back, thread }
+    }
+
+    fn runs(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
+    /// Has its node come, after the turn that it is in.
+    fn come(&self) -> SwitchNode {
+        self.call.send(()).expect(RUNS);
+        self.came.recv().expect(RUNS)
+    }
+
+    fn go_on(&self, node: SwitchNode) {
+        self.back.send(node).expect(RUNS);
+    }
+
+    fn end(self) -> Core {
+        drop(self.call);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+const WAITS: &str = "the first core waits for what it called";
+const RUNS: &str = "a core runs until it is let go";

@@ -1,0 +1,89 @@
+//! Where packets cross from core to core: each core has a pipe of the switch, and what its ingress
+//! sends to a port of another goes there by a ring.
+//!
+//! ```text
+//! port ─▶ Path ─▶ pipe 0: ingress ─┬─▶ [queue of a port here] ─▶ egress ─▶ wire ─▶ port
+//!                                  └── ring ──┐
+//! port ─▶ Path ─▶ pipe 1: ingress ────────────┴▶ [queue of a port there] ─▶ egress ─▶ wire ─▶ port
+//! ```
+//!
+//! Nobody waits for another core: what a full ring does not take is kept, and the pipe's ports
+//! are not read until it has gone. Rings are emptied whatever else is full, so two full ones clear.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use crate::controlled::{Controlled, Handed};
+
+/// Packets that may be on their way to a core.
+const RING: usize = 1024;
+
+/// A pipe's end of the rings.
+#[derive(Debug)]
+pub struct Crossing {
+    inbox: Receiver<Handed>,
+    arrived: Vec<Handed>,
+    outboxes: Vec<Outbox>,
+}
+
+/// The way to a pipe.
+#[derive(Debug)]
+struct Outbox {
+    ring: SyncSender<Handed>,
+    /// What it did not take.
+    waiting: VecDeque<Handed>,
+}
+
+/// The rings between so many pipes: an end for each, none where there is one alone.
+pub fn crossings(pipes: usize) -> Vec<Option<Crossing>> {
+    if pipes == 1 {
+        return vec![None];
+    }
+    let (rings, inboxes): (Vec<_>, Vec<_>) = (0..pipes).map(|_| sync_channel(RING)).unzip();
+    let outbox = |ring: &SyncSender<_>| Outbox { ring: ring.clone(), waiting: VecDeque::new() };
+    let crossing = |inbox| {
+        let outboxes = rings.iter().map(outbox).collect();
+        Some(Crossing { inbox, arrived: vec![], outboxes })
+    };
+    inboxes.into_iter().map(crossing).collect()
+}
+
+impl Crossing {
+    /// Takes in what has come from other pipes, in the order of its instants. Returns how many
+    /// packets that is.
+    pub(crate) fn take_in(&mut self, pipe: &mut Controlled) -> usize {
+        self.arrived.extend(self.inbox.try_iter().take(RING));
+        self.arrived.sort_by_key(|handed| handed.handover.at);
+        let count = self.arrived.len();
+        self.arrived.drain(..).for_each(|handed| pipe.handle_handover(handed));
+        count
+    }
+
+    /// Sends what is for other pipes on its way.
+    pub(crate) fn send(&mut self, pipe: &mut Controlled) {
+        for handed in pipe.handed_over.drain(..) {
+            self.outboxes[usize::from(handed.handover.pipe)].waiting.push_back(handed);
+        }
+        self.outboxes.iter_mut().for_each(Outbox::flush);
+    }
+
+    /// Whether something did not fit into its ring.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outboxes.iter().any(|outbox| !outbox.waiting.is_empty())
+    }
+}
+
+impl Outbox {
+    fn flush(&mut self) {
+        while let Some(handed) = self.waiting.pop_front() {
+            match self.ring.try_send(handed) {
+                // A core that has ended takes nothing any more.
+                Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+                Err(TrySendError::Full(handed)) => {
+                    self.waiting.push_front(handed);
+                    break;
+                }
+            }
+        }
+    }
+}
