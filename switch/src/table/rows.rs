@@ -86,7 +86,7 @@ impl Rows {
     pub(super) fn add(&mut self, row: u32, bytes: u64) {
         if self.counted {
             let mut count = self.count(row);
-            count.add(bytes);
+            count.note(bytes);
             self.set_count(row, count);
         }
     }
