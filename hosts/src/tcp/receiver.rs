@@ -6,8 +6,8 @@ use super::options::SackBlocks;
 use super::receive_buffer::{Arrival, ReceiveBuffer};
 use super::seq;
 use super::wire::Payload;
-use narrows_common::Time;
-use narrows_common::histogram::Histogram;
+use narrows_common::histogram::{Histogram, Summary};
+use narrows_common::{Duration, Time};
 
 /// The widest shift (RFC 7323 section 2.3).
 const MAX_SHIFT: u8 = 14;
@@ -41,7 +41,8 @@ pub struct ReceiverCounters {
 pub struct Receiver {
     pub(super) buffer: ReceiveBuffer,
     pub(super) counters: ReceiverCounters,
-    pub(super) one_way_delay: Histogram,
+    /// Of stamped segments; `None` before the first.
+    one_way_delay: Option<Box<Histogram>>,
     pub(super) due: AckDue,
     /// The window's shift while scaling is in force.
     pub(super) shift: u8,
@@ -62,7 +63,7 @@ pub struct Receiver {
     pub(super) echoes_ce: bool,
     pub(super) last_delivered_at: Option<Time>,
     /// Thins out ACKs that the path back marks.
-    pub(super) ack_control: Option<AckControl>,
+    pub(super) ack_control: Option<Box<AckControl>>,
     /// What the latest segment repeated, until an ACK tells of it (RFC 2883).
     duplicate: Option<(u64, u64)>,
 }
@@ -77,7 +78,7 @@ impl Receiver {
         Receiver {
             buffer: ReceiveBuffer::new(capacity_bytes, keeps_content),
             counters: ReceiverCounters::default(),
-            one_way_delay: Histogram::new(DELAY_PRECISION_BITS),
+            one_way_delay: None,
             due: AckDue::No,
             shift,
             offered_edge: 0,
@@ -88,7 +89,7 @@ impl Receiver {
             early_ack: None,
             echoes_ce: false,
             last_delivered_at: None,
-            ack_control: ack_control.then(AckControl::default),
+            ack_control: ack_control.then(Box::default),
             duplicate: None,
         }
     }
@@ -136,6 +137,17 @@ impl Receiver {
     /// A payload `[start, end)` arrived of which nothing is new.
     pub fn on_old_payload(&mut self, start: u64, end: u64) {
         self.duplicate = (start < end && end <= self.buffer.nxt()).then_some((start, end));
+    }
+
+    /// A stamped segment was on its way for so long.
+    pub fn on_stamp(&mut self, delay: Duration) {
+        let new = || Box::new(Histogram::new(DELAY_PRECISION_BITS));
+        self.one_way_delay.get_or_insert_with(new).add(delay);
+    }
+
+    /// One-way delays of the stamped segments that arrived.
+    pub fn one_way_delay(&self) -> Summary {
+        self.one_way_delay.as_ref().map_or(Summary::default(), |histogram| histogram.summary())
     }
 
     /// A payload arrived at position `start`. Returns whether it was in order, with no gap behind.

@@ -3,7 +3,7 @@
 //! SRTT := 7/8 SRTT + 1/8 R, RTTVAR := 3/4 RTTVAR + 1/4 |SRTT - R|, RTO := SRTT + max(G, 4 RTTVAR),
 //! first sample SRTT = R, RTTVAR = R/2. Kept in picoseconds, rounded down.
 
-use crate::profile::RttRule;
+use crate::profile::{Profile, RttRule};
 use narrows_common::{Duration, Time};
 
 /// The estimator of one connection.
@@ -29,13 +29,8 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// Before the first sample. `boot_phase` is where ns-2's ticks begin.
-    pub fn new(
-        rule: RttRule,
-        initial_rto: Duration,
-        min_rto: Duration,
-        max_rto: Duration,
-        boot_phase: Duration,
-    ) -> Self {
+    pub fn new(profile: &Profile, boot_phase: Duration) -> Self {
+        let Profile { rtt: rule, initial_rto, min_rto, max_rto, .. } = *profile;
         RttEstimator {
             rule,
             initial_rto,
@@ -165,11 +160,10 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{LINUX, NS2, Profile, RFC};
+    use crate::profile::{LINUX, NS2, RFC};
 
     fn estimator(profile: &Profile) -> RttEstimator {
-        let Profile { rtt, initial_rto, min_rto, max_rto, .. } = *profile;
-        RttEstimator::new(rtt, initial_rto, min_rto, max_rto, Duration::ZERO)
+        RttEstimator::new(profile, Duration::ZERO)
     }
 
     fn at(ms: u64) -> Time {

@@ -105,12 +105,11 @@ pub struct Sender {
 impl Sender {
     /// Before the handshake. `boot_phase` is where ns-2's ticks begin.
     pub fn new(settings: &Settings, boot_phase: Duration) -> Self {
-        let Profile { rtt, initial_rto, min_rto, max_rto, .. } = settings.profile;
         let mut sender = Sender {
             profile: settings.profile,
             buffer: SendBuffer::new(1),
             board: Scoreboard::default(),
-            rtt: RttEstimator::new(rtt, initial_rto, min_rto, max_rto, boot_phase),
+            rtt: RttEstimator::new(&settings.profile, boot_phase),
             counters: SenderCounters::default(),
             rtt_histogram: Histogram::new(DELAY_PRECISION_BITS),
             cc: build_cc(settings, settings.segment_bytes, false, None, boot_phase.as_ps()),

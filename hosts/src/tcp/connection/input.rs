@@ -69,8 +69,10 @@ impl Connection {
             self.has_ecn &= segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
             self.establish(now, segment);
             if acks_data {
-                self.sender.board.on_sent(self.probed_to);
-                self.sender.window_edge += self.probed_to - 1;
+                if let Some(sender) = self.sender.active() {
+                    sender.board.on_sent(self.probed_to);
+                    sender.window_edge += self.probed_to - 1;
+                }
                 self.take_new_ack(now, segment, self.probed_to);
             }
             self.receiver.due = AckDue::Now;
@@ -92,8 +94,8 @@ impl Connection {
         self.has_timestamps &= timestamps.is_some();
         self.receiver.ts_recent = timestamps.map(|(value, _)| value);
         // RFC 9293 section 3.7.1: 536 bytes when the peer names none.
-        self.sender.mss = self.segment_bytes_for(mss.unwrap_or(536));
-        self.sender.window_edge = 1 + u64::from(segment.window);
+        self.sender.set_mss(self.segment_bytes_for(mss.unwrap_or(536)));
+        self.sender.set_window(1 + u64::from(segment.window), self.sender.max_window_bytes());
     }
 
     /// The handshake is done on our side.
@@ -101,15 +103,14 @@ impl Connection {
         self.state = State::Established;
         self.established_at = Some(now);
         let rtt = (!self.has_lost_syn).then(|| now.since(self.syn_sent_at));
-        self.sender.on_syn_acked(now, rtt);
-        let mss = self.sender.mss;
-        self.sender.establish(&self.settings, mss, self.has_sack, self.has_lost_syn);
+        let handshake = self.handshake();
+        self.sender.establish(now, rtt, &self.settings, handshake);
         self.timers.stop(Timer::Retransmit);
         self.must_send_syn = false;
         // A SYN's window is never scaled.
         let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.peer_shift.unwrap_or(0) };
-        self.sender.window_edge = 1 + (u64::from(segment.window) << shift);
-        self.sender.max_window_bytes = self.sender.window_edge - 1;
+        let window_bytes = u64::from(segment.window) << shift;
+        self.sender.set_window(1 + window_bytes, window_bytes);
     }
 
     /// Section 3.10.7.4.
@@ -208,7 +209,7 @@ impl Connection {
         if !segment.flags.has(Flags::ACK) {
             return Step::Stop;
         }
-        let una = self.sender.board.una();
+        let una = self.sender.una();
         let ack = seq::to_position(self.isn, segment.ack, una).unwrap_or(0);
         if self.state == State::SynReceived {
             if ack != 1 {
@@ -216,38 +217,42 @@ impl Connection {
             }
             self.establish(now, segment);
         }
-        if ack > self.sender.board.nxt() && ack <= self.probed_to {
+        if ack > self.sender.nxt() && ack <= self.probed_to {
             // The peer took a probe: its bytes are sent and acknowledged at once.
-            self.sender.board.on_sent(ack);
-            if self.is_closing && ack > self.sender.buffer.end() {
+            if let Some(sender) = self.sender.active() {
+                sender.board.on_sent(ack);
+            }
+            if self.is_closing && ack > self.sender.end() {
                 self.follow_own_fin();
             }
         }
-        if ack > self.sender.board.nxt() {
+        if ack > self.sender.nxt() {
             self.receiver.due = AckDue::Now;
             return Step::Stop;
         }
-        if ack < self.sender.board.una() {
+        if ack < self.sender.una() {
             return Step::Continue;
         }
         self.must_echo_mark |= self.settings.reports_window && segment.ecn == Ecn::Ce;
         let is_window_update = self.update_window(segment, start, ack);
-        if self.echoes_mark(segment) {
-            self.sender.on_ecn_echo(now);
+        let (echoes_mark, echoed_at) = (self.echoes_mark(segment), self.echoed_at(now, segment));
+        let one_way = self.one_way(segment);
+        let Some(sender) = self.sender.active() else { return Step::Continue };
+        if echoes_mark {
+            sender.on_ecn_echo(now);
         }
-        self.sender.echoed_at = self.echoed_at(now, segment);
-        self.sender.one_way = self.one_way(segment);
+        sender.echoed_at = echoed_at;
+        sender.one_way = one_way;
         let newly_sacked = self.take_sack_blocks(now, segment, ack);
-        if ack > self.sender.board.una() {
+        if ack > self.sender.una() {
             self.take_new_ack(now, segment, ack);
-        } else if self.sender.board.flight_bytes() > 0
-            && (newly_sacked > 0
-                || self.sender.duplicate.is_some()
-                || (segment_len(segment) == 0 && !is_window_update))
-        {
+        } else if let Some(sender) = self.sender.active().filter(|s| s.board.flight_bytes() > 0) {
             // A duplicate by RFC 6675 section 2, or by RFC 5681 section 2.
-            let restarts_timer = self.sender.on_duplicate_ack(now, newly_sacked);
-            self.rearm(now, restarts_timer);
+            let is_plain = segment_len(segment) == 0 && !is_window_update;
+            if newly_sacked > 0 || sender.duplicate.is_some() || is_plain {
+                let restarts_timer = sender.on_duplicate_ack(now, newly_sacked);
+                self.rearm(now, restarts_timer);
+            }
         }
         self.follow_fin(now)
     }
@@ -256,8 +261,10 @@ impl Connection {
         self.on_progress();
         let echoed = self.echoed_rtt(now, segment);
         let echoes_mark = self.echoes_mark(segment);
-        let restarts_timer = self.sender.on_ack(now, ack, echoed, echoes_mark);
-        self.rearm(now, restarts_timer);
+        if let Some(sender) = self.sender.active() {
+            let restarts_timer = sender.on_ack(now, ack, echoed, echoes_mark);
+            self.rearm(now, restarts_timer);
+        }
         if self.is_closing && self.unacked_bytes() == 0 {
             self.all_acked_at.get_or_insert(now);
         }
@@ -269,10 +276,10 @@ impl Connection {
 
     /// RFC 6298 rules 5.2 and 5.3.
     fn rearm(&mut self, now: Time, restarts_timer: bool) {
-        if self.sender.board.flight_bytes() == 0 {
+        if self.sender.flight_bytes() == 0 {
             self.timers.stop(Timer::Retransmit);
         } else if restarts_timer {
-            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+            self.timers.set(Timer::Retransmit, now + self.sender.rto());
         }
     }
 
@@ -306,13 +313,12 @@ impl Connection {
         let shift = self.peer_shift.filter(|_| !segment.flags.has(Flags::SYN)).unwrap_or(0);
         let window_bytes = u64::from(segment.window) << shift;
         let edge = ack + window_bytes;
-        let has_changed = edge != self.sender.window_edge;
-        self.sender.window_edge = edge;
-        self.sender.max_window_bytes = self.sender.max_window_bytes.max(window_bytes);
+        let has_changed = edge != self.sender.window_edge();
+        self.sender.set_window(edge, self.sender.max_window_bytes().max(window_bytes));
         if self.timers.is_set(Timer::Persist) {
             self.on_progress();
         }
-        if edge > self.sender.board.nxt() {
+        if edge > self.sender.nxt() {
             self.timers.stop(Timer::Persist);
             self.must_probe = false;
             self.probe_backoff = 0;
@@ -322,11 +328,12 @@ impl Connection {
 
     fn take_sack_blocks(&mut self, now: Time, segment: &Segment<'_>, ack: u64) -> u64 {
         let blocks = segment.options.sack.as_slice();
-        if blocks.is_empty() || !self.sender.uses_sack {
+        let Some(sender) = self.sender.active().filter(|s| s.uses_sack && !blocks.is_empty())
+        else {
             return 0;
-        }
-        let una = self.sender.board.una();
-        let position = |wire| seq::to_position(self.isn, wire, una);
+        };
+        let (una, isn) = (sender.board.una(), self.isn);
+        let position = |wire| seq::to_position(isn, wire, una);
         let (mut newly, mut newest_end) = (0, None);
         let range = |index: usize| {
             let &(left, right) = blocks.get(index)?;
@@ -334,21 +341,21 @@ impl Connection {
         };
         // RFC 2883 section 4: the first block tells of a duplicate when it lies below the
         // cumulative ACK or within the second.
-        self.sender.duplicate = range(0).filter(|&(left, right)| {
+        sender.duplicate = range(0).filter(|&(left, right)| {
             let within = |(outer_left, outer_right)| outer_left <= left && right <= outer_right;
             right <= ack || range(1).is_some_and(within)
         });
         for index in 0..blocks.len() {
             if let Some((left, right)) = range(index).filter(|&(_, right)| right > una) {
                 // The first block holds the segment that caused this ACK (RFC 2018 section 4).
-                if index == 0 && !self.sender.board.is_sacked(right.saturating_sub(1)) {
+                if index == 0 && !sender.board.is_sacked(right.saturating_sub(1)) {
                     newest_end = Some(right);
                 }
-                newly += self.sender.on_sack_block(now, left, right);
+                newly += sender.on_sack_block(now, left, right);
             }
         }
         if let (Some(end), false) = (newest_end, self.has_timestamps) {
-            self.sender.on_segment_sacked(now, end);
+            sender.on_segment_sacked(now, end);
         }
         newly
     }
@@ -382,7 +389,7 @@ impl Connection {
         self.receiver.counters.segments_received += 1;
         self.take_marks(segment);
         if let Some(sent_at) = stamp::parse(self.settings.flow, segment.payload.bytes) {
-            self.receiver.one_way_delay.add(now.saturating_since(sent_at));
+            self.receiver.on_stamp(now.saturating_since(sent_at));
         }
         let delay = self.settings.profile.delayed_ack;
         let is_in_order = self.receiver.on_payload(now, start, &segment.payload, delay.is_some());

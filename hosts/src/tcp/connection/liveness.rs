@@ -75,7 +75,7 @@ impl Connection {
         }
         if now < silent_at {
             self.timers.set(Timer::KeepAlive, silent_at);
-        } else if self.sender.board.flight_bytes() > 0 {
+        } else if self.sender.flight_bytes() > 0 {
             // Retransmissions ask as well.
             self.timers.set(Timer::KeepAlive, now + interval);
         } else if self.liveness.unanswered >= probes {
@@ -92,7 +92,7 @@ impl Connection {
         if !core::mem::take(&mut self.liveness.must_probe) {
             return false;
         }
-        let position = self.sender.board.nxt() - 1;
+        let position = self.sender.nxt() - 1;
         self.emit(now, position, 0, Flags::ACK, packet);
         true
     }

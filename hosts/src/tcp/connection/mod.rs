@@ -10,6 +10,7 @@
 mod input;
 mod liveness;
 mod output;
+mod sending;
 
 use super::receiver::{AckDue, Receiver, ReceiverCounters};
 use super::sender::{Sender, SenderCounters};
@@ -23,6 +24,7 @@ use narrows_common::histogram::Summary;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Rng, Time};
 use narrows_traffic::Content;
+use sending::{Handshake, Sending};
 
 /// 2 MSL.
 const TIME_WAIT: Duration = Duration::from_secs(60);
@@ -51,7 +53,7 @@ pub struct Connection {
     settings: Settings,
     state: State,
     emitter: Emitter,
-    sender: Sender,
+    sender: Sending,
     receiver: Receiver,
     timers: TimerTable,
     /// Our and the peer's initial sequence numbers.
@@ -90,7 +92,7 @@ impl Connection {
         Connection {
             state,
             emitter,
-            sender: Sender::new(&settings, tick_phase),
+            sender: Sending::new(&settings, tick_phase),
             receiver: Receiver::new(
                 settings.window_bytes,
                 settings.keeps_content,
@@ -146,15 +148,19 @@ impl Connection {
     /// The application writes. Ignored once it has closed.
     pub fn write(&mut self, content: Content) {
         if !self.is_closing {
-            self.sender.buffer.write(content);
+            let handshake = self.handshake();
+            self.sender.activate(&self.settings, handshake).buffer.write(content);
         }
     }
 
     /// The application writes no more: a FIN follows the last byte.
     pub fn close(&mut self) {
         self.is_closing = true;
-        if self.state == State::Listen {
+        if matches!(self.state, State::Listen | State::Closed) {
             self.state = State::Closed;
+        } else {
+            let handshake = self.handshake();
+            self.sender.activate(&self.settings, handshake);
         }
     }
 
@@ -170,7 +176,7 @@ impl Connection {
     pub fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64 {
         let bytes = self.receiver.buffer.read(limit_bytes, out);
         let tells =
-            bytes > 0 && self.is_synchronized() && self.receiver.is_update_due(self.sender.mss);
+            bytes > 0 && self.is_synchronized() && self.receiver.is_update_due(self.sender.mss());
         // In passing with the next ACK while the window is wide; at once when the peer may wait.
         let left = self.receiver.offered_edge().saturating_sub(self.receiver.buffer.nxt());
         if tells && left < self.receiver.buffer.capacity_bytes() / 2 {
@@ -225,7 +231,7 @@ impl Connection {
 
     /// What the sender counts.
     pub fn sender_counters(&self) -> SenderCounters {
-        self.sender.counters
+        self.sender.counters()
     }
 
     /// What the receiver counts.
@@ -235,12 +241,12 @@ impl Connection {
 
     /// Round-trip samples.
     pub fn rtt_summary(&self) -> Summary {
-        self.sender.rtt_histogram.summary()
+        self.sender.rtt_summary()
     }
 
     /// One-way delays of the stamped segments that arrived.
     pub fn one_way_delay_summary(&self) -> Summary {
-        self.receiver.one_way_delay.summary()
+        self.receiver.one_way_delay()
     }
 
     /// Bytes of the application acknowledged in sequence.
@@ -250,12 +256,13 @@ impl Connection {
 
     /// Bytes of the application written and not yet acknowledged.
     pub fn unacked_bytes(&self) -> u64 {
-        self.sender.buffer.end() - 1 - self.acked_bytes()
+        self.sender.end() - 1 - self.acked_bytes()
     }
 
     /// A row of what the sender knows.
     pub fn record(&self, now: Time) -> FlowRecord {
-        self.sender.record(now, self.settings.flow)
+        let look = |sender: &Sender| sender.record(now, self.settings.flow);
+        self.sender.look(&self.settings, self.handshake(), look)
     }
 
     /// When [`Connection::handle_timeout`] is to be called.
@@ -266,8 +273,8 @@ impl Connection {
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         // Before the time-out, which a probe of the tail puts off.
-        if self.sender.handle_timeout(now) {
-            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        if self.sender.active().is_some_and(|sender| sender.handle_timeout(now)) {
+            self.timers.set(Timer::Retransmit, now + self.sender.rto());
         }
         while let Some(timer) = self.timers.take_due(now) {
             match timer {
@@ -287,10 +294,10 @@ impl Connection {
         if matches!(self.state, State::SynSent | State::SynReceived) {
             self.must_send_syn = true;
             self.has_lost_syn = true;
-            self.sender.rtt.on_timeout();
-        } else if self.sender.board.flight_bytes() > 0 {
-            self.sender.on_timeout(now);
-            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+            self.sender.on_syn_timeout();
+        } else if let Some(sender) = self.sender.active().filter(|s| s.board.flight_bytes() > 0) {
+            sender.on_timeout(now);
+            self.timers.set(Timer::Retransmit, now + self.sender.rto());
         }
     }
 
@@ -301,8 +308,12 @@ impl Connection {
 
     /// The wait before a zero-window probe: the time-out, doubled with each, 60 s at most.
     fn probe_interval(&self) -> Duration {
-        let interval = self.sender.rtt.rto().saturating_mul(1 << self.probe_backoff);
+        let interval = self.sender.rto().saturating_mul(1 << self.probe_backoff);
         interval.min(self.settings.profile.max_rto)
+    }
+
+    fn handshake(&self) -> Handshake {
+        Handshake { has_sack: self.has_sack, has_lost_syn: self.has_lost_syn }
     }
 
     fn is_synchronized(&self) -> bool {
@@ -311,12 +322,12 @@ impl Connection {
 
     /// The position behind the FIN, once there is to be one.
     fn fin_end(&self) -> Option<u64> {
-        self.is_closing.then(|| self.sender.buffer.end() + 1)
+        self.is_closing.then(|| self.sender.end() + 1)
     }
 
     /// True when the peer has acknowledged our FIN.
     fn is_fin_acked(&self) -> bool {
-        self.fin_end().is_some_and(|end| self.sender.board.una() >= end)
+        self.fin_end().is_some_and(|end| self.sender.una() >= end)
     }
 
     fn enter_time_wait(&mut self, now: Time) {

@@ -39,7 +39,7 @@ impl Connection {
         if !core::mem::take(&mut self.must_reset) {
             return false;
         }
-        let position = self.sender.board.nxt();
+        let position = self.sender.nxt();
         self.emit(now, position, 0, Flags::RST.with(Flags::ACK), packet);
         true
     }
@@ -72,8 +72,8 @@ impl Connection {
         let header = Header { seq: self.isn, ack, flags, window, ecn: Ecn::NotEct, options };
         self.emitter.begin(&header, packet);
         let data_bytes = self.syn_data_bytes();
-        if is_active && data_bytes > 0 {
-            self.sender.buffer.emit(1, data_bytes, self.settings.flow, now, packet);
+        if let Some(sender) = self.sender.active().filter(|_| is_active && data_bytes > 0) {
+            sender.buffer.emit(1, data_bytes, self.settings.flow, now, packet);
             // Not in flight until it is acknowledged: the peer may well leave it.
             self.probed_to = 1 + u64::from(data_bytes);
         }
@@ -83,7 +83,7 @@ impl Connection {
             self.receiver.on_ack_sent();
         }
         self.receiver.due = AckDue::No;
-        self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+        self.timers.set(Timer::Retransmit, now + self.sender.rto());
         true
     }
 
@@ -93,7 +93,7 @@ impl Connection {
             return 0;
         }
         let limit = self.settings.segment_bytes.saturating_sub(SYN_OPTION_BYTES);
-        (self.sender.buffer.end() - 1).min(limit.into()) as u32
+        (self.sender.end() - 1).min(limit.into()) as u32
     }
 
     fn send_again_or_new(&mut self, now: Time, packet: &mut Packet) -> bool {
@@ -109,12 +109,13 @@ impl Connection {
             return false;
         }
         let has_new = self.new_bytes() > 0 || self.is_fin_due();
-        if has_new && self.sender.board.flight_bytes() == 0 {
-            self.sender.check_idle(now);
+        let Some(sender) = self.sender.may_send() else { return false };
+        if has_new && sender.board.flight_bytes() == 0 {
+            sender.check_idle(now);
         }
-        let send = self.sender.poll_send(has_new);
+        let send = sender.poll_send(has_new);
         let wants = has_new || matches!(send, Send::Again { .. });
-        if let Some(at) = self.sender.paced_until(now).filter(|_| wants) {
+        if let Some(at) = sender.paced_until(now).filter(|_| wants) {
             self.timers.set(Timer::Pace, at);
             return false;
         }
@@ -126,18 +127,18 @@ impl Connection {
 
     /// New payload that the peer's window admits.
     fn new_bytes(&self) -> u64 {
-        let nxt = self.sender.board.nxt();
-        self.sender.buffer.end().min(self.sender.window_edge).saturating_sub(nxt)
+        let nxt = self.sender.nxt();
+        self.sender.end().min(self.sender.window_edge()).saturating_sub(nxt)
     }
 
     /// Only the FIN is left to be sent.
     fn is_fin_left(&self) -> bool {
-        self.is_closing && self.sender.board.nxt() == self.sender.buffer.end()
+        self.is_closing && self.sender.nxt() == self.sender.end()
     }
 
     /// It is, and the peer's window admits it.
     fn is_fin_due(&self) -> bool {
-        self.is_fin_left() && self.sender.board.nxt() < self.sender.window_edge
+        self.is_fin_left() && self.sender.nxt() < self.sender.window_edge()
     }
 
     /// The FIN has left.
@@ -149,12 +150,12 @@ impl Connection {
     }
 
     fn send_again(&mut self, now: Time, start: u64, end: u64, packet: &mut Packet) -> bool {
-        let data_end = self.sender.buffer.end().min(end);
+        let data_end = self.sender.end().min(end);
         let limit = self.payload_limit();
         let payload_bytes = data_end.saturating_sub(start).min(limit.into()) as u32;
         let mut sent_to = start + u64::from(payload_bytes);
         let mut flags = Flags::ACK;
-        if payload_bytes > 0 && sent_to == self.sender.buffer.end() {
+        if payload_bytes > 0 && sent_to == self.sender.end() {
             flags = flags.with(Flags::PSH);
         }
         if self.fin_end() == Some(end) && sent_to + 1 == end {
@@ -162,45 +163,49 @@ impl Connection {
             sent_to = end;
         }
         debug_assert!(sent_to > start, "nothing to send again at {start}..{end}");
-        self.sender.on_sent_again(now, payload_bytes, start, sent_to);
+        let Some(sender) = self.sender.active() else { return false };
+        sender.on_sent_again(now, payload_bytes, start, sent_to);
         self.emit(now, start, payload_bytes, flags, packet);
         if !self.timers.is_set(Timer::Retransmit) {
-            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+            self.timers.set(Timer::Retransmit, now + self.sender.rto());
         }
         true
     }
 
     fn send_new(&mut self, now: Time, room_bytes: u64, packet: &mut Packet) -> bool {
-        let start = self.sender.board.nxt();
+        let start = self.sender.nxt();
         let available = self.new_bytes();
         let payload_bytes = available.min(self.payload_limit().into());
         if payload_bytes > room_bytes || !self.is_worth_sending(payload_bytes) {
-            let mss = u64::from(self.sender.mss);
-            if room_bytes >= mss && self.sender.buffer.end().saturating_sub(start) < mss {
-                self.sender.on_app_limited();
+            if let Some(sender) = self.sender.active() {
+                let mss = u64::from(sender.mss);
+                if room_bytes >= mss && sender.buffer.end().saturating_sub(start) < mss {
+                    sender.on_app_limited();
+                }
             }
             self.arm_persist(now);
             return false;
         }
         let mut end = start + payload_bytes;
         let mut flags = Flags::ACK;
-        if end == self.sender.buffer.end() {
+        if end == self.sender.end() {
             if payload_bytes > 0 {
                 flags = flags.with(Flags::PSH);
             }
-            if self.is_closing && end < self.sender.window_edge {
+            if self.is_closing && end < self.sender.window_edge() {
                 flags = flags.with(Flags::FIN);
                 end += 1;
                 self.follow_own_fin();
             }
         }
-        if core::mem::take(&mut self.sender.must_send_cwr) {
+        let Some(sender) = self.sender.active() else { return false };
+        if core::mem::take(&mut sender.must_send_cwr) {
             flags = flags.with(Flags::CWR);
         }
-        self.sender.on_sent_new(now, payload_bytes as u32, end);
+        sender.on_sent_new(now, payload_bytes as u32, end);
         self.emit(now, start, payload_bytes as u32, flags, packet);
         if !self.timers.is_set(Timer::Retransmit) {
-            self.timers.set(Timer::Retransmit, now + self.sender.rtt.rto());
+            self.timers.set(Timer::Retransmit, now + self.sender.rto());
         }
         true
     }
@@ -208,24 +213,22 @@ impl Connection {
     /// Silly-window avoidance of the sender (RFC 9293 section 3.8.6.2.1) with Nagle's rule
     /// (section 3.7.4).
     fn is_worth_sending(&self, payload_bytes: u64) -> bool {
-        let board = &self.sender.board;
         if payload_bytes == 0 {
             return self.is_fin_due();
         }
-        let is_all = board.nxt() + payload_bytes == self.sender.buffer.end();
+        let is_all = self.sender.nxt() + payload_bytes == self.sender.end();
         let may_be_small =
-            !self.settings.profile.nagle || board.flight_bytes() == 0 || self.is_closing;
+            !self.settings.profile.nagle || self.sender.flight_bytes() == 0 || self.is_closing;
         payload_bytes >= self.payload_limit().into()
             || self.sender.is_probing()
             || (is_all && may_be_small)
-            || payload_bytes * 2 >= self.sender.max_window_bytes
+            || payload_bytes * 2 >= self.sender.max_window_bytes()
     }
 
     /// With data to send, none outstanding and no window for it, the peer is probed.
     fn arm_persist(&mut self, now: Time) {
-        let board = &self.sender.board;
-        let has_more = board.nxt() < self.sender.buffer.end() || self.is_fin_left();
-        let waits = has_more && board.flight_bytes() == 0;
+        let has_more = self.sender.nxt() < self.sender.end() || self.is_fin_left();
+        let waits = has_more && self.sender.flight_bytes() == 0;
         if waits && !self.must_probe && !self.timers.is_set(Timer::Persist) {
             self.timers.set(Timer::Persist, now + self.probe_interval());
         }
@@ -234,9 +237,9 @@ impl Connection {
     /// One octet into the closed window, or what a window too small to be worth it has room for
     /// (section 3.8.6.1). Not in flight until it is acknowledged: the peer may well drop it.
     fn send_probe(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let start = self.sender.board.nxt();
+        let start = self.sender.nxt();
         let is_fin = self.is_fin_left();
-        let has_more = start < self.sender.buffer.end() || is_fin;
+        let has_more = start < self.sender.end() || is_fin;
         if !core::mem::take(&mut self.must_probe) || !has_more {
             return false;
         }
@@ -246,7 +249,9 @@ impl Connection {
             let admitted = self.new_bytes().max(1).min(self.payload_limit().into());
             (admitted as u32, Flags::ACK)
         };
-        self.sender.counters.probes += 1;
+        if let Some(sender) = self.sender.active() {
+            sender.counters.probes += 1;
+        }
         self.emit(now, start, payload_bytes, flags, packet);
         self.probed_to = start + u64::from(payload_bytes) + u64::from(is_fin);
         self.timers.set(Timer::Persist, now + self.probe_interval());
@@ -260,7 +265,7 @@ impl Connection {
             return false;
         }
         let due = self.receiver.due;
-        let position = self.sender.board.nxt();
+        let position = self.sender.nxt();
         self.emit_answering(now, position, 0, Flags::ACK, (ack, echoes), packet);
         self.receiver.counters.acks_sent += 1;
         self.receiver.due = due;
@@ -271,7 +276,7 @@ impl Connection {
         if self.receiver.due != AckDue::Now || !self.is_synchronized() {
             return false;
         }
-        let position = self.sender.board.nxt();
+        let position = self.sender.nxt();
         self.emit(now, position, 0, Flags::ACK, packet);
         self.receiver.counters.acks_sent += 1;
         true
@@ -301,7 +306,7 @@ impl Connection {
         packet: &mut Packet,
     ) {
         let shift = self.peer_shift.map_or(0, |_| self.receiver.shift);
-        let is_new = start + u64::from(payload_bytes) == self.sender.board.nxt();
+        let is_new = start + u64::from(payload_bytes) == self.sender.nxt();
         let mut echoes = self.has_ecn && echoes_ce;
         if payload_bytes > 0 {
             echoes |= core::mem::take(&mut self.must_echo_mark);
@@ -313,7 +318,7 @@ impl Connection {
             seq: seq::to_wire(self.isn, start),
             ack: seq::to_wire(self.peer_isn, ack),
             flags: if echoes { flags.with(Flags::ECE) } else { flags },
-            window: self.receiver.window(self.sender.mss, shift, ack),
+            window: self.receiver.window(self.sender.mss(), shift, ack),
             ecn: if is_capable { Ecn::Ect0 } else { Ecn::NotEct },
             options: Options {
                 timestamps: self.timestamps(now),
@@ -323,8 +328,8 @@ impl Connection {
             },
         };
         self.emitter.begin(&header, packet);
-        if payload_bytes > 0 {
-            self.sender.buffer.emit(start, payload_bytes, self.settings.flow, now, packet);
+        if let Some(sender) = self.sender.active().filter(|_| payload_bytes > 0) {
+            sender.buffer.emit(start, payload_bytes, self.settings.flow, now, packet);
         }
         self.emitter.finish(packet);
         self.receiver.on_ack_sent();
@@ -337,8 +342,8 @@ impl Connection {
         if !self.settings.reports_window || payload_bytes == 0 {
             return None;
         }
-        let una = self.sender.board.una();
-        let edge = self.sender.buffer.end().min(self.sender.window_edge);
+        let una = self.sender.una();
+        let edge = self.sender.end().min(self.sender.window_edge());
         let window_bytes = edge.saturating_sub(una).min(self.sender.cwnd_bytes());
         Some((seq::to_wire(self.isn, una), window_bytes.min(u32::MAX.into()) as u32))
     }
@@ -359,10 +364,10 @@ impl Connection {
     fn payload_limit(&self) -> u32 {
         let blocks = self.sack_blocks().as_slice().len();
         if blocks == 0 {
-            return self.sender.mss;
+            return self.sender.mss();
         }
         let sack_bytes = SackBlocks::wire_bytes(blocks) as u32;
-        self.sender.mss.saturating_sub(sack_bytes).max(1)
+        self.sender.mss().saturating_sub(sack_bytes).max(1)
     }
 
     /// What a full segment may carry to a peer that names this MSS (RFC 6691).

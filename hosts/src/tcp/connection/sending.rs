@@ -1,0 +1,276 @@
+//! The sending half as long as nothing was written, and from then on.
+//!
+//! An end that only receives sends nothing but ACKs: it needs to know what its peer offers, and how
+//! long the handshake took, and none of what a [`Sender`] keeps. That is made when the application
+//! first writes or closes, and is then as if it had been there from the beginning.
+
+use crate::config::Settings;
+use crate::tcp::DELAY_PRECISION_BITS;
+use crate::tcp::rtt::RttEstimator;
+use crate::tcp::sender::{Sender, SenderCounters};
+use narrows_common::histogram::{Histogram, Summary};
+use narrows_common::{Duration, Time};
+
+/// What has become of the handshake, which a sender begins with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handshake {
+    /// SACK was agreed on.
+    pub has_sack: bool,
+    /// The SYN or its answer was lost.
+    pub has_lost_syn: bool,
+}
+
+/// Before anything was written.
+#[derive(Debug)]
+pub(super) struct Quiet {
+    rtt: RttEstimator,
+    /// Where ns-2's ticks begin.
+    boot_phase: Duration,
+    /// How long the handshake took, where that is known.
+    handshake_rtt: Option<Duration>,
+    is_established: bool,
+    /// There was nothing to be sent when something could have been.
+    has_idled: bool,
+    mss: u32,
+    window_edge: u64,
+    max_window_bytes: u64,
+}
+
+impl Quiet {
+    /// The sender that this would have become by now.
+    fn sender(&self, settings: &Settings, handshake: Handshake) -> Sender {
+        let mut sender = Sender::new(settings, self.boot_phase);
+        sender.rtt = self.rtt.clone();
+        sender.mss = self.mss;
+        if self.is_established {
+            sender.board.on_acked(1);
+            sender.board.sent.on_acked(1, |_, _| ());
+            self.handshake_rtt.into_iter().for_each(|rtt| sender.rtt_histogram.add(rtt));
+            sender.establish(settings, self.mss, handshake.has_sack, handshake.has_lost_syn);
+        }
+        sender.window_edge = self.window_edge;
+        sender.max_window_bytes = self.max_window_bytes;
+        if self.has_idled {
+            sender.on_app_limited();
+        }
+        sender
+    }
+}
+
+/// The sending half of a connection.
+#[derive(Debug)]
+pub(super) enum Sending {
+    Quiet(Quiet),
+    Active(Box<Sender>),
+}
+
+impl Sending {
+    /// Before the handshake. `boot_phase` is where ns-2's ticks begin.
+    pub(super) fn new(settings: &Settings, boot_phase: Duration) -> Self {
+        Sending::Quiet(Quiet {
+            rtt: RttEstimator::new(&settings.profile, boot_phase),
+            boot_phase,
+            handshake_rtt: None,
+            is_established: false,
+            has_idled: false,
+            mss: settings.segment_bytes,
+            window_edge: 0,
+            max_window_bytes: 0,
+        })
+    }
+
+    /// The sender; `None` as long as nothing was written.
+    pub(super) fn active(&mut self) -> Option<&mut Sender> {
+        match self {
+            Sending::Quiet(_) => None,
+            Sending::Active(sender) => Some(sender),
+        }
+    }
+
+    /// The sender, made now if it is not there.
+    pub(super) fn activate(&mut self, settings: &Settings, handshake: Handshake) -> &mut Sender {
+        if let Sending::Quiet(quiet) = self {
+            *self = Sending::Active(Box::new(quiet.sender(settings, handshake)));
+        }
+        self.active().expect("it has just been made")
+    }
+
+    /// What `look` finds at the sender, or at the one that this would have become.
+    pub(super) fn look<T>(
+        &self,
+        settings: &Settings,
+        handshake: Handshake,
+        look: impl FnOnce(&Sender) -> T,
+    ) -> T {
+        match self {
+            Sending::Quiet(quiet) => look(&quiet.sender(settings, handshake)),
+            Sending::Active(sender) => look(sender),
+        }
+    }
+
+    /// The SYN was acknowledged `rtt` after it left, or after an ambiguous time, and the segment
+    /// size and what the peer can do are known.
+    pub(super) fn establish(
+        &mut self,
+        now: Time,
+        rtt: Option<Duration>,
+        settings: &Settings,
+        Handshake { has_sack, has_lost_syn }: Handshake,
+    ) {
+        match self {
+            Sending::Quiet(quiet) => {
+                quiet.is_established = true;
+                quiet.handshake_rtt = rtt;
+                rtt.into_iter().for_each(|rtt| quiet.rtt.on_sample(now, rtt));
+            }
+            Sending::Active(sender) => {
+                sender.on_syn_acked(now, rtt);
+                sender.establish(settings, sender.mss, has_sack, has_lost_syn);
+            }
+        }
+    }
+
+    /// Something may be sent: the sender, where there is one.
+    pub(super) fn may_send(&mut self) -> Option<&mut Sender> {
+        if let Sending::Quiet(quiet) = self {
+            quiet.has_idled = true;
+        }
+        self.active()
+    }
+
+    /// The first position not acknowledged.
+    pub(super) fn una(&self) -> u64 {
+        match self {
+            Sending::Quiet(quiet) => quiet.is_established.into(),
+            Sending::Active(sender) => sender.board.una(),
+        }
+    }
+
+    /// The first position never sent.
+    pub(super) fn nxt(&self) -> u64 {
+        match self {
+            Sending::Quiet(_) => 1,
+            Sending::Active(sender) => sender.board.nxt(),
+        }
+    }
+
+    /// Sent and not acknowledged, in bytes.
+    pub(super) fn flight_bytes(&self) -> u64 {
+        self.nxt() - self.una()
+    }
+
+    /// The position behind the last byte written.
+    pub(super) fn end(&self) -> u64 {
+        match self {
+            Sending::Quiet(_) => 1,
+            Sending::Active(sender) => sender.buffer.end(),
+        }
+    }
+
+    /// The congestion window; none before there is a sender.
+    pub(super) fn cwnd_bytes(&self) -> u64 {
+        match self {
+            Sending::Quiet(_) => 0,
+            Sending::Active(sender) => sender.cwnd_bytes(),
+        }
+    }
+
+    /// A loss probe is due.
+    pub(super) fn is_probing(&self) -> bool {
+        matches!(self, Sending::Active(sender) if sender.is_probing())
+    }
+
+    /// Bytes of the application acknowledged in sequence.
+    pub(super) fn acked_bytes(&self) -> u64 {
+        match self {
+            Sending::Quiet(_) => 0,
+            Sending::Active(sender) => sender.acked_bytes(),
+        }
+    }
+
+    /// Payload bytes of a full segment.
+    pub(super) fn mss(&self) -> u32 {
+        match self {
+            Sending::Quiet(quiet) => quiet.mss,
+            Sending::Active(sender) => sender.mss,
+        }
+    }
+
+    pub(super) fn set_mss(&mut self, mss: u32) {
+        match self {
+            Sending::Quiet(quiet) => quiet.mss = mss,
+            Sending::Active(sender) => sender.mss = mss,
+        }
+    }
+
+    /// The first position that the peer's window does not admit.
+    pub(super) fn window_edge(&self) -> u64 {
+        match self {
+            Sending::Quiet(quiet) => quiet.window_edge,
+            Sending::Active(sender) => sender.window_edge,
+        }
+    }
+
+    /// The widest window that the peer has offered.
+    pub(super) fn max_window_bytes(&self) -> u64 {
+        match self {
+            Sending::Quiet(quiet) => quiet.max_window_bytes,
+            Sending::Active(sender) => sender.max_window_bytes,
+        }
+    }
+
+    pub(super) fn set_window(&mut self, edge: u64, widest_bytes: u64) {
+        let (known_edge, known_widest_bytes) = match self {
+            Sending::Quiet(quiet) => (&mut quiet.window_edge, &mut quiet.max_window_bytes),
+            Sending::Active(sender) => (&mut sender.window_edge, &mut sender.max_window_bytes),
+        };
+        (*known_edge, *known_widest_bytes) = (edge, widest_bytes);
+    }
+
+    fn rtt(&self) -> &RttEstimator {
+        match self {
+            Sending::Quiet(quiet) => &quiet.rtt,
+            Sending::Active(sender) => &sender.rtt,
+        }
+    }
+
+    /// The retransmission time-out.
+    pub(super) fn rto(&self) -> Duration {
+        self.rtt().rto()
+    }
+
+    /// The time-out expired for the SYN.
+    pub(super) fn on_syn_timeout(&mut self) {
+        match self {
+            Sending::Quiet(quiet) => quiet.rtt.on_timeout(),
+            Sending::Active(sender) => sender.rtt.on_timeout(),
+        }
+    }
+
+    /// When recovery wants to be called.
+    pub(super) fn poll_timeout(&self) -> Option<Time> {
+        match self {
+            Sending::Quiet(_) => None,
+            Sending::Active(sender) => sender.poll_timeout(),
+        }
+    }
+
+    pub(super) fn counters(&self) -> SenderCounters {
+        match self {
+            Sending::Quiet(_) => SenderCounters::default(),
+            Sending::Active(sender) => sender.counters,
+        }
+    }
+
+    /// Round-trip samples.
+    pub(super) fn rtt_summary(&self) -> Summary {
+        match self {
+            Sending::Quiet(quiet) => {
+                let mut histogram = Histogram::new(DELAY_PRECISION_BITS);
+                quiet.handshake_rtt.into_iter().for_each(|rtt| histogram.add(rtt));
+                histogram.summary()
+            }
+            Sending::Active(sender) => sender.rtt_histogram.summary(),
+        }
+    }
+}
