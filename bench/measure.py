@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.section import output
+from testbed.process import environment
 
 #: No table is written.
 NO_TABLES = {"record.queue": False, "record.flows": "off", "record.messages": False}
@@ -28,9 +29,9 @@ def cost(scenario: Path, settings: dict[str, Any], rounds: int = 1) -> dict[str,
 
 
 def once(scenario: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """A run in a process of its own."""
+    """A run in a process like those of `narrows run`."""
     command = [sys.executable, "-m", "bench.measure", str(scenario), json.dumps(settings)]
-    found: dict[str, Any] = json.loads(output(command))
+    found: dict[str, Any] = json.loads(output(command, environment()))
     return found
 
 

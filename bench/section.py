@@ -37,9 +37,11 @@ class Section:
     """Its figures that the check compares, each the higher the better."""
 
 
-def output(command: list[str]) -> str:
+def output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
     """What a command prints. Raises `RuntimeError` with what it said when it failed."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-2000:]}")
     return done.stdout

@@ -31,7 +31,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
-            env={**os.environ, "PYTHONPATH": python_path()},
+            env=environment(),
             process_group=0,  # so that the terminal's Ctrl-C comes to the parent only
         )
 
@@ -99,7 +99,15 @@ def spare() -> Iterator[Spare]:
             worker.stop()
 
 
-def python_path() -> str:
-    """PYTHONPATH with this checkout first, so that a worker finds it from any directory."""
-    before = os.environ.get("PYTHONPATH")
-    return f"{ROOT}{os.pathsep}{before}" if before else str(ROOT)
+def environment() -> dict[str, str]:
+    """A worker's environment: this checkout's modules first, and memory in huge pages.
+
+    A run goes through its packets and connections in turn, which are thousands; where Linux gives
+    huge pages to whoever asks, glibc from 2.35 on asks for them. What was set before is kept.
+    """
+    path, tunables = os.environ.get("PYTHONPATH"), os.environ.get("GLIBC_TUNABLES")
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), path])),
+        "GLIBC_TUNABLES": ":".join(filter(None, ["glibc.malloc.hugetlb=1", tunables])),
+    }

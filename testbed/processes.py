@@ -29,7 +29,7 @@ from typing import Any
 
 from testbed import catalogue
 from testbed.control import set_up
-from testbed.process import python_path
+from testbed.process import environment
 from testbed.saying import Json, say, telling
 
 AHEAD_NS = 100_000_000
@@ -91,7 +91,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             text=True,
-            env={**os.environ, "PYTHONPATH": python_path()},
+            env=environment(),
         )
         self.tell(job)
 

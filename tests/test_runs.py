@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -75,6 +77,29 @@ def test_runs_of_one_name_in_two_directories_are_two(tmp_path: Path) -> None:
     assert [outcome.state for outcome in outcomes] == ["reused", "done"]
     # What was there already took no time, so it says nothing of the time left.
     assert [runs.worked_ps(outcome) for outcome in outcomes] == [0, 10**12]
+
+
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.mark.skipif(
+    platform.libc_ver() < ("glibc", "2.35")
+    or not HUGE_PAGES.exists()
+    or "[never]" in HUGE_PAGES.read_text(),
+    reason="needs glibc 2.35 and a kernel that gives huge pages to whoever asks",
+)
+def test_what_a_process_allocates_may_lie_in_huge_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")
+    found = process.environment()
+    assert found["GLIBC_TUNABLES"].endswith(":glibc.malloc.arena_max=2")
+    allocates = (
+        "kept = [bytes(1000) for _ in range(20_000)]; print(open('/proc/self/smaps').read())"
+    )
+    command = [sys.executable, "-c", allocates]
+    smaps = subprocess.run(command, env=found, capture_output=True, text=True, check=True).stdout
+    # proc_pid_smaps(5): a mapping that was advised to have them has the flag hg.
+    flags = [line.split()[1:] for line in smaps.splitlines() if line.startswith("VmFlags:")]
+    assert any("hg" in of_one for of_one in flags)
 
 
 def test_another_seed_gives_another_run(tmp_path: Path) -> None:
