@@ -4,7 +4,7 @@ use super::options::SackBlocks;
 use super::ranges::RangeSet;
 use super::seq;
 use super::wire::Payload;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// The receiving half of a stream.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ pub struct ReceiveBuffer {
     out_of_order: RangeSet,
     /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
     recent: [u64; 4],
-    /// The bytes that were not left out as zeros, by position; `None` when nobody will look at them.
-    /// Where two overlap, the higher is the one that counts: it was there first.
-    content: Option<BTreeMap<u64, Vec<u8>>>,
+    /// The bytes that were not left out as zeros, sorted by position; `None` when nobody will look
+    /// at them. Where two overlap, the higher is the one that counts: it was there first.
+    content: Option<VecDeque<(u64, Vec<u8>)>>,
 }
 
 /// What a segment did to the stream.
@@ -45,7 +45,7 @@ impl ReceiveBuffer {
             capacity_bytes,
             out_of_order: RangeSet::default(),
             recent: [0; 4],
-            content: keeps_content.then(BTreeMap::new),
+            content: keeps_content.then(VecDeque::new),
         }
     }
 
@@ -92,7 +92,8 @@ impl ReceiveBuffer {
             let bytes = payload.bytes.get((from - start) as usize..).unwrap_or_default();
             let bytes = &bytes[..bytes.len().min((end - from) as usize)];
             if !bytes.is_empty() {
-                content.insert(from, bytes.to_vec());
+                let place = content.partition_point(|&(start, _)| start < from);
+                content.insert(place, (from, bytes.to_vec()));
             }
         };
         if from > self.nxt {
@@ -131,7 +132,7 @@ impl ReceiveBuffer {
     pub fn take_fin(&mut self) {
         self.out_of_order.clear();
         if let Some(content) = &mut self.content {
-            content.split_off(&self.nxt);
+            content.truncate(content.partition_point(|&(start, _)| start < self.nxt));
         }
         self.has_fin = true;
     }
@@ -146,7 +147,7 @@ impl ReceiveBuffer {
         if let Some(out) = out {
             let base = out.len();
             out.resize(base + len as usize, 0);
-            for (&start, bytes) in content.range(..to) {
+            for &(start, ref bytes) in content.iter().take_while(|&&(start, _)| start < to) {
                 let (first, last) = (start.max(from), to.min(start + bytes.len() as u64));
                 if first < last {
                     let into = base + (first - from) as usize..base + (last - from) as usize;
@@ -155,11 +156,8 @@ impl ReceiveBuffer {
                 }
             }
         }
-        while let Some(entry) = content.first_entry() {
-            if entry.key() + entry.get().len() as u64 > to {
-                break;
-            }
-            entry.remove();
+        while content.front().is_some_and(|(start, bytes)| start + bytes.len() as u64 <= to) {
+            content.pop_front();
         }
         len
     }
