@@ -285,6 +285,7 @@ impl Switch {
     }
 
     /// Takes packets from a port until its line is busy or nothing waits.
+    #[inline]
     fn drain(&mut self, at: Time, port: usize) {
         while let Some(dequeued) = self.tm.dequeue_idle(at, port) {
             self.egress(dequeued);

@@ -72,7 +72,9 @@ pub(crate) const NARROW_WORDS: usize = 2;
 /// Keys of one field of up to this many bits are looked up in an array.
 const ARRAY_BITS: u32 = 12;
 
+/// With a tag of its own: one in a niche takes several steps to read.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 enum Matcher {
     /// No key: never hits.
     Keyless,
@@ -183,11 +185,11 @@ impl Table {
         (row, code, next)
     }
 
-    /// The row that a key of up to two words finds, for machine code.
+    /// The words from the row on that a key of up to two words finds, for machine code.
     #[inline]
     pub(crate) fn row(&mut self, key: [u64; NARROW_WORDS]) -> &mut [u64] {
         let row = self.find(key);
-        self.rows.row_mut(row)
+        self.rows.from(row)
     }
 
     #[inline]

@@ -54,9 +54,15 @@ impl Rows {
         &self.words[row as usize * self.stride..][..self.stride]
     }
 
+    /// A row, and those behind it.
     #[inline]
-    pub(super) fn row_mut(&mut self, row: u32) -> &mut [u64] {
-        &mut self.words[row as usize * self.stride..][..self.stride]
+    pub(super) fn from(&mut self, row: u32) -> &mut [u64] {
+        &mut self.words[row as usize * self.stride..]
+    }
+
+    fn row_mut(&mut self, row: u32) -> &mut [u64] {
+        let stride = self.stride;
+        &mut self.from(row)[..stride]
     }
 
     /// The action's code and the node after it.

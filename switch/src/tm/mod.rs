@@ -290,6 +290,7 @@ impl TrafficManager {
     }
 
     /// The next packet of a port whose line is free; otherwise the port is due when it will be.
+    #[inline]
     pub(crate) fn dequeue_idle(&mut self, at: Time, port: usize) -> Option<Dequeued> {
         let found = &mut self.ports[port];
         if found.armed {
