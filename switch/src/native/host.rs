@@ -5,8 +5,9 @@
 //! - slots, by constant indices below 65,536, and there are as many;
 //! - the fields of the [`Host`];
 //! - registers' cells, by indices that it compares with the array's size before;
-//! - the row of a table that it was told the address of, as long as it runs: the table has as many
-//!   words of parameters (`Rows`), and nothing adds rows meanwhile;
+//! - a table's array of rows, where there is one, by keys of as many bits as it has cells for, and
+//!   a table's rows, each of so many words (`Rows`), by an index from that array or by the address
+//!   that it was told; while it runs nothing adds rows, which alone moves them;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`);
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
@@ -16,9 +17,10 @@ use crate::machine::Machine;
 use crate::op::{Pc, internal};
 use crate::program::{Block, Program};
 use crate::table::rows::packed;
+use crate::table::{Addresses, Table};
 use cranelift_jit::JITModule;
 use narrows_common::Packet;
-use std::mem::offset_of;
+use std::mem::{offset_of, size_of};
 
 /// What native code works on besides the slots.
 #[repr(C)]
@@ -28,6 +30,7 @@ pub(super) struct Host<'a> {
     length: u64,
     /// The registers' cells.
     cells: *mut u64,
+    tables: *const Table,
     /// Jumps left.
     fuel: u64,
     program: &'a Program,
@@ -38,6 +41,7 @@ pub(super) struct Host<'a> {
 pub(super) const DATA: i32 = offset_of!(Host<'static>, data) as i32;
 pub(super) const LENGTH: i32 = offset_of!(Host<'static>, length) as i32;
 pub(super) const CELLS: i32 = offset_of!(Host<'static>, cells) as i32;
+pub(super) const TABLES: i32 = offset_of!(Host<'static>, tables) as i32;
 pub(super) const FUEL: i32 = offset_of!(Host<'static>, fuel) as i32;
 
 impl Host<'_> {
@@ -45,6 +49,13 @@ impl Host<'_> {
     fn refresh(&mut self) {
         (self.data, self.length) = (self.packet.data.as_mut_ptr(), self.packet.data.len() as u64);
     }
+}
+
+/// Where in the tables' memory the addresses of a table's array and of its rows are.
+pub(super) fn addresses(table: u32) -> (i32, i32) {
+    let start = table as usize * size_of::<Table>() + offset_of!(Table, addresses);
+    let at = |field: usize| (start + field) as i32;
+    (at(offset_of!(Addresses, array)), at(offset_of!(Addresses, rows)))
 }
 
 /// A function that native code calls, by its place in [`Helper::all`].
@@ -184,9 +195,10 @@ impl Code {
     ) -> (u64, u32) {
         let slots = machine.slots.as_mut_ptr();
         let cells = machine.registers.as_mut_ptr();
+        let tables = machine.tables.as_ptr();
         let (data, length) = (packet.data.as_mut_ptr(), packet.data.len() as u64);
         let fuel = u64::from(exec::FUEL);
-        let mut host = Host { data, length, cells, fuel, program, machine, packet };
+        let mut host = Host { data, length, cells, tables, fuel, program, machine, packet };
         let packed = entry(slots, &raw mut host);
         (packed, host.fuel as u32)
     }

@@ -1,13 +1,14 @@
-//! Tables: the key is put together in registers, a function of ours finds its row, and what the
-//! row says is read from there: the action, its parameters where it uses them, and the counter.
+//! Tables: the key is put together in registers, an array or a function of ours has its row, and
+//! what the row says is read from there: the action, its parameters where they are used, and the
+//! counter.
 
 use super::graph::{arm_place, arms};
-use super::host::Helper;
+use super::host::{Helper, TABLES, addresses};
 use super::translate::Translator;
 use crate::op::internal;
 use crate::program::{KeyLoad, Table};
-use crate::table::NARROW_WORDS;
-use crate::table::rows::{COUNTER, TARGET, packed, parameters_at};
+use crate::table::rows::{COUNTER, TARGET, packed, parameters_at, stride};
+use crate::table::{NARROW_WORDS, is_array};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 
@@ -40,8 +41,12 @@ impl Translator<'_, '_> {
     /// row's action and what follows it.
     fn row(&mut self, i: u32, declared: &Table) -> Value {
         let key = self.key(&declared.loads);
-        let number = self.constant(i.into());
-        let row = self.call_with(Helper::Row, &[number, key[0], key[1]]);
+        let row = if is_array(declared) {
+            self.row_in_array(i, declared, key[0])
+        } else {
+            let number = self.constant(i.into());
+            self.call_with(Helper::Row, &[number, key[0], key[1]])
+        };
         let at = |word: usize| word as i32 * 8;
         if declared.counted {
             let bytes = self.read(internal::ARRIVED);
@@ -61,6 +66,21 @@ impl Translator<'_, '_> {
             self.write(self.program.parameters + limb, value);
         }
         self.builder.ins().load(types::I64, flags, row, at(TARGET))
+    }
+
+    /// The row of a key that is below the number of the array's cells.
+    fn row_in_array(&mut self, i: u32, declared: &Table, key: Value) -> Value {
+        let tables = self.host_word(TABLES);
+        let (array_at, rows_at) = addresses(i);
+        let flags = MemFlags::trusted();
+        let array = self.builder.ins().load(types::I64, flags, tables, array_at);
+        let rows = self.builder.ins().load(types::I64, flags, tables, rows_at);
+        let cell = self.builder.ins().ishl_imm(key, 2);
+        let cell = self.builder.ins().iadd(array, cell);
+        let row = self.builder.ins().uload32(flags, cell, 0);
+        let stride = stride(declared.stride.into(), declared.counted);
+        let offset = self.builder.ins().imul_imm(row, stride as i64 * 8);
+        self.builder.ins().iadd(rows, offset)
     }
 
     /// A key of up to two words, as `Table::gather` has it.

@@ -96,9 +96,25 @@ pub(crate) enum Refusal {
     Full,
 }
 
-/// A table's entries and the structure that finds them.
-#[derive(Clone, Debug)]
+/// Whether a table's keys are looked up in an array.
+pub(crate) fn is_array(declared: &Declared) -> bool {
+    let is_short = |key: &[KeyField]| matches!(key, [field] if field.width <= ARRAY_BITS);
+    declared.kind == MatchKind::Exact && is_short(&declared.key)
+}
+
+/// Where machine code finds parts of a table: the array of rows by key, if there is one, and the
+/// rows' words.
+#[derive(Debug, Default)]
+pub(crate) struct Addresses {
+    pub array: usize,
+    pub rows: usize,
+}
+
+/// A table's entries and the structure that finds them. It can't be copied, since a copy would
+/// have other addresses.
+#[derive(Debug)]
 pub(crate) struct Table {
+    pub addresses: Addresses,
     loads: Vec<KeyLoad>,
     /// Room for a key of more than two words.
     key: Box<[u64]>,
@@ -120,9 +136,7 @@ impl Table {
         let words = declared.words as usize;
         let matcher = match declared.kind {
             _ if words == 0 => Matcher::Keyless,
-            MatchKind::Exact if declared.key.len() == 1 && declared.key[0].width <= ARRAY_BITS => {
-                Matcher::Array(vec![MISS; 1 << declared.key[0].width])
-            }
+            _ if is_array(declared) => Matcher::Array(vec![MISS; 1 << declared.key[0].width]),
             MatchKind::Exact if words == 1 => Matcher::Exact1(FxHashMap::default()),
             MatchKind::Exact if words == 2 => Matcher::Exact2(FxHashMap::default()),
             MatchKind::Exact => Matcher::Exact(FxHashMap::default()),
@@ -136,6 +150,7 @@ impl Table {
             MatchKind::Range => Matcher::Ranges(Ranges::default()),
         };
         let mut table = Table {
+            addresses: Addresses::default(),
             loads: declared.loads.clone(),
             key: vec![0; words].into(),
             matcher,
@@ -159,7 +174,16 @@ impl Table {
             // The first of two alike stays, as the first of two equal priorities wins.
             let _ = table.insert(program, declared, entry);
         }
+        table.note_addresses();
         table
+    }
+
+    /// Rows that are added may move the others.
+    fn note_addresses(&mut self) {
+        if let Matcher::Array(array) = &self.matcher {
+            self.addresses.array = array.as_ptr().expose_provenance();
+        }
+        self.addresses.rows = self.rows.from(MISS).as_mut_ptr().expose_provenance();
     }
 
     /// Looks the key in `slots` up, counts the packet, and puts the parameters found at
@@ -285,6 +309,7 @@ impl Table {
         self.place(declared, &entry, row);
         self.asked.insert(row, &entry.matches, entry.priority, entry.action);
         self.modify(program, declared, row, entry.action, &entry.data);
+        self.note_addresses();
         Ok(row)
     }
 

@@ -18,6 +18,11 @@ pub(crate) fn parameters_at(counted: bool) -> usize {
     if counted { COUNTER + 2 } else { COUNTER }
 }
 
+/// How many words a row has whose actions have at most so many limbs of parameters.
+pub(crate) fn stride(parameters: usize, counted: bool) -> usize {
+    parameters_at(counted) + parameters
+}
+
 /// An action's code (0 for none) and the node after it, in one word.
 pub(crate) fn packed((code, next): (Pc, Pc)) -> u64 {
     u64::from(code) << 32 | u64::from(next)
@@ -33,7 +38,7 @@ pub(super) struct Rows {
 impl Rows {
     /// One row, of zeros, for actions with at most so many limbs of parameters.
     pub(super) fn new(parameters: usize, counted: bool) -> Self {
-        let stride = parameters_at(counted) + parameters;
+        let stride = stride(parameters, counted);
         Rows { words: vec![0; stride], stride, counted }
     }
 
