@@ -2,7 +2,7 @@
 
 Packets a second through the switch beside those of a loop that only receives and sends
 (`testbed/engine/benches/forward.rs`) on rings and on veths, on these beside `dpdk-testpmd`'s too,
-and bmv2's where it is installed. What pairs of our hosts deliver through our switch, all on
+and bmv2's where it is installed; two workers beside one. What pairs of our hosts deliver through our switch, all on
 one core, beside iperf3 over a veth. How late packets leave our shaper and the kernel's tbf. What a
 machine lacks is left out by name.
 """
@@ -26,6 +26,7 @@ from testbed.dpdk import free_hugepages_mib
 from testbed.linux.namespaces import Plumbing, PlumbingError, run
 
 FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-testbed", "--bench", "forward", "--")
+PIPES = (*FORWARD[:-2], "pipes", "--")
 FORWARDERS = ("switch", "plain", "testpmd")
 LENGTHS = (64, 1500)
 #: What `forward` takes.
@@ -84,6 +85,25 @@ def forwarded(length: int, ports: list[str], more: list[str]) -> dict[str, float
         feed = [*FORWARD, "feed", *words, near, far]
         row["testpmd"] = testpmd.rate(inward, outward, feed, hugepages=bool(more))
     return row
+
+
+def on_two_cores(rounds: int) -> Json:
+    """Packets a second of two workers and of one, on rings: where all cross from core to core, and
+    where none does (`testbed/engine/benches/pipes.rs`); the best of several rounds by turns.
+    """
+    print(f"\n{'two ports, packets/s':32} {'2 workers':>12} {'1 worker':>12} {'ratio':>7}")
+    found: Json = {}
+    for way, named in (("across", "all cross"), ("back", "none crosses")):
+        for length in LENGTHS:
+            best = dict.fromkeys((2, 1), 0.0)
+            for _ in range(rounds):
+                for workers in best:
+                    printed = output([*PIPES, str(workers), str(length), way])
+                    best[workers] = max(best[workers], float(printed))
+            row, ratio = f"{named}, {length} B", best[2] / best[1]
+            found[row] = {"two": best[2], "one": best[1], "ratio": round(ratio, 3)}
+            print(f"{row:32} {best[2]:12,.0f} {best[1]:12,.0f} {ratio:7.3f}")
+    return found
 
 
 def beside_bmv2(forwarded: Json) -> Json | None:
@@ -198,6 +218,7 @@ def measured(options: Options, plumbing: Plumbing | None) -> Json:
     forwarded = forwarding(devices(plumbing), options.rounds)
     return {
         "forwarding": forwarded,
+        "two_cores": on_two_cores(options.rounds),
         "simple_switch": beside_bmv2(forwarded),
         "hosts": throughput(plumbing),
         "late_us": lateness(plumbing) if plumbing else None,

@@ -7,31 +7,34 @@
 //! port ─▶ Path ─▶ pipe 1: ingress ────────────┴▶ [queue of a port there] ─▶ egress ─▶ wire ─▶ port
 //! ```
 //!
-//! Nobody waits for another core: what a full ring does not take is kept, and the pipe's ports
-//! are not read until it has gone. Rings are emptied whatever else is full, so two full ones clear.
+//! What a turn of the loop sends to a pipe goes at once. Nobody waits for another core: what a full
+//! ring does not take is kept, and the pipe's ports are not read until it has gone. Rings are emptied
+//! whatever else is full, so two full ones clear.
 
-use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use crate::controlled::{Controlled, Handed};
 
-/// Packets that may be on their way to a core.
-const RING: usize = 1024;
+/// Turns whose packets may be on their way to a core.
+const RING: usize = 64;
+
+/// What a turn sends to a pipe.
+type Batch = Vec<Handed>;
 
 /// A pipe's end of the rings.
 #[derive(Debug)]
 pub struct Crossing {
-    inbox: Receiver<Handed>,
-    arrived: Vec<Handed>,
+    inbox: Receiver<Batch>,
+    arrived: Batch,
     outboxes: Vec<Outbox>,
 }
 
 /// The way to a pipe.
 #[derive(Debug)]
 struct Outbox {
-    ring: SyncSender<Handed>,
-    /// What it did not take.
-    waiting: VecDeque<Handed>,
+    ring: SyncSender<Batch>,
+    /// What is to go, and what it did not take.
+    waiting: Batch,
 }
 
 /// The rings between so many pipes: an end for each, none where there is one alone.
@@ -40,7 +43,7 @@ pub fn crossings(pipes: usize) -> Vec<Option<Crossing>> {
         return vec![None];
     }
     let (rings, inboxes): (Vec<_>, Vec<_>) = (0..pipes).map(|_| sync_channel(RING)).unzip();
-    let outbox = |ring: &SyncSender<_>| Outbox { ring: ring.clone(), waiting: VecDeque::new() };
+    let outbox = |ring: &SyncSender<_>| Outbox { ring: ring.clone(), waiting: vec![] };
     let crossing = |inbox| {
         let outboxes = rings.iter().map(outbox).collect();
         Some(Crossing { inbox, arrived: vec![], outboxes })
@@ -52,7 +55,8 @@ impl Crossing {
     /// Takes in what has come from other pipes, in the order of its instants. Returns how many
     /// packets that is.
     pub(crate) fn take_in(&mut self, pipe: &mut Controlled) -> usize {
-        self.arrived.extend(self.inbox.try_iter().take(RING));
+        self.arrived.extend(self.inbox.try_iter().take(RING).flatten());
+        self.arrived.iter().for_each(|handed| handed.handover.fetch());
         self.arrived.sort_by_key(|handed| handed.handover.at);
         let count = self.arrived.len();
         self.arrived.drain(..).for_each(|handed| pipe.handle_handover(handed));
@@ -62,7 +66,7 @@ impl Crossing {
     /// Sends what is for other pipes on its way.
     pub(crate) fn send(&mut self, pipe: &mut Controlled) {
         for handed in pipe.handed_over.drain(..) {
-            self.outboxes[usize::from(handed.handover.pipe)].waiting.push_back(handed);
+            self.outboxes[usize::from(handed.handover.pipe)].waiting.push(handed);
         }
         self.outboxes.iter_mut().for_each(Outbox::flush);
     }
@@ -75,15 +79,14 @@ impl Crossing {
 
 impl Outbox {
     fn flush(&mut self) {
-        while let Some(handed) = self.waiting.pop_front() {
-            match self.ring.try_send(handed) {
-                // A core that has ended takes nothing any more.
-                Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-                Err(TrySendError::Full(handed)) => {
-                    self.waiting.push_front(handed);
-                    break;
-                }
-            }
+        if self.waiting.is_empty() {
+            return;
+        }
+        // A core that has ended takes nothing any more.
+        if let Err(TrySendError::Full(batch)) =
+            self.ring.try_send(core::mem::take(&mut self.waiting))
+        {
+            self.waiting = batch;
         }
     }
 }
