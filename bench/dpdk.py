@@ -2,9 +2,9 @@
 
 Packets a second through the switch beside those of a loop that only receives and sends
 (`testbed/engine/benches/forward.rs`) on rings and on veths, on these beside `dpdk-testpmd`'s too,
-and bmv2's where it is installed; two workers beside one. What pairs of our hosts deliver through our switch, all on
-one core, beside iperf3 over a veth. How late packets leave our shaper and the kernel's tbf. What a
-machine lacks is left out by name.
+and bmv2's where it is installed; two workers beside one. What pairs of our hosts deliver through
+our switch, all on one core, beside iperf3 over a veth. How late packets leave our shaper and the
+kernel's tbf. What a machine lacks is left out by name.
 """
 
 from __future__ import annotations

@@ -15,6 +15,9 @@ from testbed.problems import InputError, Problem
 POLL_S = 0.02
 """How often controllers are looked after; packets do not wait for it."""
 
+MOST_QUEUES = 64
+"""Of a port; cards have so many, or fewer."""
+
 Port = tuple[int, str, int]
 """Number, device string, and the cable's delay in picoseconds."""
 
@@ -53,9 +56,12 @@ class Live:
         self, switch: Any, live_ports: list[Port], options: argparse.Namespace, log: logging.Logger
     ) -> None:
         self._log = log
+        if not 1 <= options.queues <= MOST_QUEUES:
+            what = f"expected 1 to {MOST_QUEUES}"
+            raise InputError("--queues", [Problem(str(options.queues), what)])
         setup = dpdk.setup_by(options, [device for _, device, _ in live_ports])
         try:
-            self._live = engine().Live(switch, live_ports, setup.as_text())
+            self._live = engine().Live(switch, live_ports, setup.as_text(), options.queues)
         except engine().DeviceError as error:
             raise InputError("--port", [Problem("", str(error))]) from None
         if not setup.hugepages and not options.no_huge:

@@ -62,6 +62,8 @@ def add_command(commands: Any) -> None:
         "--workers", type=int, default=1, metavar="N",
         help="cores, each with a pipe of the switch, that the live ports are dealt out to (1)",
     )  # fmt: skip
+    add("--queues", type=int, default=1, metavar="N",
+        help="receive queues of each live port, dealt out to the workers (1)")  # fmt: skip
     add("--use-files", type=float, metavar="SECONDS",
         help="interfaces are pcap files; packets begin after this many seconds")  # fmt: skip
     add("--after-controller", action="store_true",

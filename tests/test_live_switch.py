@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -90,12 +91,13 @@ class Between:
         hosts: tuple[LinuxHost, LinuxHost],
         *arguments: str,
         driver: str = "net_af_packet",
+        options: str = "",
     ) -> None:
         self.hosts = hosts
         interfaces = [
             text
             for port, host in enumerate(hosts, start=1)
-            for text in ("--port", f"{port}={driver}{port},iface={host.namespace.outside}")
+            for text in ("--port", f"{port}={driver}{port},iface={host.namespace.outside}{options}")
         ]
         self.running = Running(PROGRAM, "--p4info", P4INFO, *interfaces, *arguments)
         asyncio.run(set_up(self.running.address, hosts))
@@ -287,6 +289,47 @@ def test_ports_on_two_cores_answer_to_their_own_numbers(
     assert [line.split(":")[0] for line in said] == ["port 1", "port 2"]
     # An ARP request of the neighbour's never comes: its address is fixed.
     assert all("received 5, sent 5," in line for line in said), said
+
+
+@needs()
+def test_a_ports_receive_queues_on_two_cores_are_all_read_and_flows_stay_in_order(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    """The kernel deals 16 flows out to two packet sockets by their hashes."""
+    first, second = hosts
+
+    def bound(address: str, port: int) -> socket.socket:
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        made.bind((address, port))
+        made.settimeout(5.0)
+        return made
+
+    sink = second.namespace.call(lambda: bound(second.ip, 9000))
+    ports = range(10_000, 10_016)
+    sources = [first.namespace.call(lambda port=port: bound(first.ip, port)) for port in ports]
+    arguments = ("--workers", "2", "--queues", "2")
+    with Between(hosts, *arguments, options=",qpairs=2") as between:
+        for number in range(10):
+            for source in sources:
+                source.sendto(bytes([number]), (second.ip, 9000))
+        came: dict[int, list[int]] = {port: [] for port in ports}
+        for _ in range(10 * len(ports)):
+            payload, (_, port) = sink.recvfrom(100)
+            came[port].append(payload[0])
+        between.end()
+    for one in (sink, *sources):
+        one.close()
+    assert came == {port: list(range(10)) for port in ports}
+    assert any(line.startswith("port 1: received 160,") for line in between.running.lines)
+
+
+def test_a_device_with_fewer_receive_queues_is_refused_by_name() -> None:
+    for device in ("net_ring0", "net_memif0,role=client,id=0"):
+        arguments = ("--port", f"1={device}", "--queues", "32")
+        ran = narrows("switch", PROGRAM, *arguments, "--grpc-server-addr", "127.0.0.1:0")
+        assert ran.returncode == 2
+        assert f"device '{device}'" in ran.stderr, ran.stderr
+        assert "queue" in ran.stderr, ran.stderr
 
 
 @needs()

@@ -221,8 +221,11 @@ int nrw_ring_pair(const char *const names[2], unsigned int packets, uint16_t por
 static int stamp_at = -1;
 static uint64_t stamp_flag;
 
-/* `offloads` are asked for; those are left that the device has. */
-int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptors,
+/*
+ * `offloads` are asked for; those are left that the device has. A card deals packets out to several
+ * receive queues by their flows; other devices have ways of their own.
+ */
+int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptors, uint16_t queues,
 		    unsigned int *offloads)
 {
 	const uint64_t checksums = RTE_ETH_RX_OFFLOAD_CHECKSUM;
@@ -250,13 +253,18 @@ int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptor
 	conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	if (*offloads & WRITES)
 		conf.txmode.offloads |= sums;
-	if ((code = rte_eth_dev_configure(port, 1, 1, &conf)) != 0)
+	conf.rx_adv_conf.rss_conf.rss_hf =
+		info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+	if (queues > 1 && conf.rx_adv_conf.rss_conf.rss_hf != 0)
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	if ((code = rte_eth_dev_configure(port, queues, 1, &conf)) != 0)
 		return code;
 	if ((code = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx, &tx)) != 0)
 		return code;
 	info.default_txconf.offloads = conf.txmode.offloads;
-	if ((code = rte_eth_rx_queue_setup(port, 0, rx, SOCKET_ID_ANY, NULL, pool)) != 0)
-		return code;
+	for (uint16_t queue = 0; queue < queues; queue++)
+		if ((code = rte_eth_rx_queue_setup(port, queue, rx, SOCKET_ID_ANY, NULL, pool)) != 0)
+			return code;
 	return rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, &info.default_txconf);
 }
 
@@ -341,9 +349,10 @@ int nrw_port_counts(uint16_t port, uint64_t counts[5])
 }
 
 /* Receives whole packets in one segment each; those that can't be made so are counted. */
-uint16_t nrw_receive(uint16_t port, struct rte_mbuf **packets, uint16_t most, uint64_t *broken)
+uint16_t nrw_receive(uint16_t port, uint16_t queue, struct rte_mbuf **packets, uint16_t most,
+		     uint64_t *broken)
 {
-	uint16_t got = rte_eth_rx_burst(port, 0, packets, most), kept = 0;
+	uint16_t got = rte_eth_rx_burst(port, queue, packets, most), kept = 0;
 
 	for (uint16_t i = 0; i < got; i++) {
 		if (packets[i]->nb_segs > 1 && rte_pktmbuf_linearize(packets[i]) != 0) {

@@ -21,7 +21,7 @@ pub use eal::{Eal, EalConfig};
 pub use error::Error;
 pub use idle::{Idle, IdleKind};
 pub use mbuf::{Mbuf, Mempool};
-pub use port::{Offloads, Port, PortCounts};
+pub use port::{Offloads, Port, PortCounts, Queue};
 
 /// True when this build found libdpdk.
 pub const AVAILABLE: bool = cfg!(has_dpdk);

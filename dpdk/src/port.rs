@@ -3,6 +3,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::ffi::{CString, c_char};
+use std::sync::Arc;
 
 use crate::eal::Eal;
 use crate::error::{Error, reason};
@@ -62,7 +63,58 @@ impl Offloads {
     }
 }
 
-/// A started port with one receive and one transmit queue, promiscuous. Dropping it closes it.
+/// An Ethernet device of DPDK's. Dropping it closes it.
+#[derive(Debug)]
+struct Device {
+    id: u16,
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: the port exists, and nobody uses it any more.
+        unsafe { sys::nrw_port_close(self.id) }
+    }
+}
+
+/// A receive queue of a started port, for one thread, which may be another than the port's.
+#[derive(Debug)]
+pub struct Queue {
+    device: Arc<Device>,
+    number: u16,
+    /// Packets in several segments for whose joining there was no room.
+    broken: u64,
+}
+
+impl Queue {
+    /// Adds what has come in, a burst at most. Returns how many packets that is.
+    pub fn receive(&mut self, packets: &mut Vec<Mbuf>) -> usize {
+        packets.reserve(BURST);
+        let spare = packets.spare_capacity_mut().as_mut_ptr().cast();
+        let (port, most) = (self.device.id, BURST as u16);
+        // SAFETY: there is room for BURST pointers, an Mbuf is one that is not null, and the
+        // shim says how many it wrote, each of which is ours from now on.
+        unsafe {
+            let got = sys::nrw_receive(port, self.number, spare, most, &mut self.broken);
+            packets.set_len(packets.len() + usize::from(got));
+            got.into()
+        }
+    }
+
+    /// What the device's clock shows, by which it stamps; `None` where it has none.
+    pub fn device_clock(&self) -> Option<u64> {
+        let mut ticks = 0;
+        // SAFETY: the port exists.
+        (unsafe { sys::nrw_port_clock(self.device.id, &mut ticks) } == 0).then_some(ticks)
+    }
+
+    /// Packets in several segments for whose joining there was no room.
+    pub fn broken(&self) -> u64 {
+        self.broken
+    }
+}
+
+/// A started port with one transmit queue, promiscuous. It is closed when it has been dropped, and
+/// with it all of its receive queues.
 ///
 /// A memif's client does not start before its server is there, and stays down when its server has
 /// gone: such a port is open all the same, and [`Port::look`] tries again.
@@ -74,8 +126,8 @@ pub struct Port {
     is_started: bool,
     /// How often it was down since it was up.
     looks_down: u32,
-    /// Packets in several segments for whose joining there was no room.
-    broken: u64,
+    first: Queue,
+    others: Vec<Queue>,
 }
 
 impl Port {
@@ -84,7 +136,23 @@ impl Port {
     ///
     /// # Errors
     /// When no driver knows the string, or the device refuses.
-    pub fn open(_: Eal, device: &str, pool: Mempool, wanted: Offloads) -> Result<Port, Error> {
+    pub fn open(eal: Eal, device: &str, pool: Mempool, wanted: Offloads) -> Result<Port, Error> {
+        Port::open_with(eal, device, pool, wanted, 1)
+    }
+
+    /// The same with so many receive queues: those of a card, or of a device that was told to have
+    /// as many (`qpairs=2`).
+    ///
+    /// # Errors
+    /// As [`Port::open`], or when the device has fewer, or is a memif's client, which may start
+    /// anew at any time.
+    pub fn open_with(
+        _: Eal,
+        device: &str,
+        pool: Mempool,
+        wanted: Offloads,
+        queues: u16,
+    ) -> Result<Port, Error> {
         let name = device.split(',').next().unwrap_or(device).to_owned();
         let text = |text: &str| CString::new(text).map_err(|_| Error::Text(text.to_owned()));
         let (device_text, name_text) = (text(device)?, text(&name)?);
@@ -103,12 +171,20 @@ impl Port {
         if code < 0 {
             return Err(refused(device, code));
         }
-        Port::of(id, device, wanted).set_up(pool)
+        let port = Port::of(id, device, wanted, queues);
+        if queues > 1 && port.is_client() {
+            let reason =
+                "a memif's client has one receive queue: its server may come and go".to_owned();
+            return Err(Error::Device { device: device.to_owned(), reason, log: String::new() });
+        }
+        port.set_up(pool)
     }
 
-    fn of(id: u16, device: &str, offloads: Offloads) -> Port {
-        let device = device.to_owned();
-        Port { id, device, offloads, is_started: false, looks_down: 0, broken: 0 }
+    fn of(id: u16, device: &str, offloads: Offloads, queues: u16) -> Port {
+        let (device, shared) = (device.to_owned(), Arc::new(Device { id }));
+        let queue = |number| Queue { device: shared.clone(), number, broken: 0 };
+        let (first, others) = (queue(0), (1..queues).map(queue).collect());
+        Port { id, device, offloads, is_started: false, looks_down: 0, first, others }
     }
 
     /// Two ports joined by rings in this process: what one sends, the other receives.
@@ -128,15 +204,16 @@ impl Port {
         if code < 0 {
             return Err(refused(&device, code));
         }
-        let [a, b] = ids.map(|id| Port::of(id, &device, Offloads::default()).set_up(pool));
+        let [a, b] = ids.map(|id| Port::of(id, &device, Offloads::default(), 1).set_up(pool));
         Ok([a?, b?])
     }
 
     fn set_up(mut self, pool: Mempool) -> Result<Port, Error> {
-        let mut offloads = self.offloads.to_bits();
+        let (mut offloads, queues) = (self.offloads.to_bits(), 1 + self.others.len() as u16);
         // SAFETY: the port exists and belongs to this value.
-        let code =
-            unsafe { sys::nrw_port_set_up(self.id, pool.as_ptr(), DESCRIPTORS, &mut offloads) };
+        let code = unsafe {
+            sys::nrw_port_set_up(self.id, pool.as_ptr(), DESCRIPTORS, queues, &mut offloads)
+        };
         self.offloads = Offloads::from_bits(offloads);
         let code = if code == 0 { self.start() } else { code };
         if self.is_started || (code != 0 && self.is_client()) {
@@ -170,9 +247,7 @@ impl Port {
 
     /// What the device's clock shows, by which it stamps; `None` where it has none.
     pub fn device_clock(&self) -> Option<u64> {
-        let mut ticks = 0;
-        // SAFETY: the port exists.
-        (unsafe { sys::nrw_port_clock(self.id, &mut ticks) } == 0).then_some(ticks)
+        self.first.device_clock()
     }
 
     /// Adds what has come in, a burst at most. Returns how many packets that is.
@@ -180,15 +255,12 @@ impl Port {
         if !self.is_started {
             return 0;
         }
-        packets.reserve(BURST);
-        let spare = packets.spare_capacity_mut().as_mut_ptr().cast();
-        // SAFETY: there is room for BURST pointers, an Mbuf is one that is not null, and the
-        // shim says how many it wrote, each of which is ours from now on.
-        unsafe {
-            let got = sys::nrw_receive(self.id, spare, BURST as u16, &mut self.broken) as usize;
-            packets.set_len(packets.len() + got);
-            got
-        }
+        self.first.receive(packets)
+    }
+
+    /// Its receive queues but the first, which [`Port::receive`] reads; a second call gives none.
+    pub fn take_queues(&mut self) -> Vec<Queue> {
+        core::mem::take(&mut self.others)
     }
 
     /// Sends the first packets of `packets`, a burst at most, and takes out those that went.
@@ -234,15 +306,8 @@ impl Port {
         // SAFETY: the port exists, and the array has as many elements as the shim writes.
         unsafe { sys::nrw_port_counts(self.id, counts.as_mut_ptr()) };
         let [received, sent, missed, errors, without_memory] = counts;
-        let errors = errors + self.broken;
+        let errors = errors + self.first.broken;
         PortCounts { received, sent, missed, errors, without_memory }
-    }
-}
-
-impl Drop for Port {
-    fn drop(&mut self) {
-        // SAFETY: the port exists and belongs to this value.
-        unsafe { sys::nrw_port_close(self.id) }
     }
 }
 

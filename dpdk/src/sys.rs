@@ -61,7 +61,7 @@ shim! {
     fn nrw_mbuf_leave_checksum(mbuf: *mut RawMbuf, is_udp: c_int, header_bytes: u8);
     fn nrw_mbuf_stamp(mbuf: *const RawMbuf, ticks: *mut u64) -> c_int;
     fn nrw_port_set_up(
-        port: u16, pool: *mut RawPool, descriptors: u16, offloads: *mut c_uint
+        port: u16, pool: *mut RawPool, descriptors: u16, queues: u16, offloads: *mut c_uint
     ) -> c_int;
     fn nrw_port_clock(port: u16, ticks: *mut u64) -> c_int;
     fn nrw_port_start(port: u16) -> c_int;
@@ -69,6 +69,8 @@ shim! {
     fn nrw_port_close(port: u16);
     fn nrw_port_is_up(port: u16) -> c_int;
     fn nrw_port_counts(port: u16, counts: *mut u64) -> c_int;
-    fn nrw_receive(port: u16, packets: *mut *mut RawMbuf, most: u16, broken: *mut u64) -> u16;
+    fn nrw_receive(
+        port: u16, queue: u16, packets: *mut *mut RawMbuf, most: u16, broken: *mut u64
+    ) -> u16;
     fn nrw_transmit(port: u16, packets: *mut *mut RawMbuf, count: u16) -> u16;
 }

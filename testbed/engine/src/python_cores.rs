@@ -11,10 +11,12 @@ use narrows_dpdk::{Clock, Eal, Idle, Start};
 use crate::controlled::Controlled;
 use crate::pipes::Pipes;
 use crate::python_switch::Command;
-use crate::realtime::{Instrument, Path, SwitchNode, Wire};
+use crate::realtime::{Instrument, Path, Side, SwitchNode, Wire};
 
 /// What is left of a switch's threads: its pipes and their instruments.
 pub(crate) type Ended = (Vec<Controlled>, Instrument);
+/// A pipe with what is its core's.
+pub(crate) type Share = (SwitchNode, Vec<Wire>, Vec<Side>);
 /// What a thread runs.
 type Core = (Path, SwitchNode);
 
@@ -26,10 +28,12 @@ pub(crate) struct Cores {
 }
 
 impl Cores {
-    /// A core for each pipe, with its wires.
-    pub(crate) fn new(eal: Eal, idle: &Idle, pipes: Vec<(SwitchNode, Vec<Wire>)>) -> Cores {
+    /// A core for each pipe, with its wires and sides.
+    pub(crate) fn new(eal: Eal, idle: &Idle, pipes: Vec<Share>) -> Cores {
         let clock = Clock::start(eal);
-        let core = |(node, wires)| (Path::new(clock.clone(), idle.clone(), wires), node);
+        let core = |(node, wires, sides)| {
+            (Path::new(clock.clone(), idle.clone(), wires).with_sides(sides), node)
+        };
         let mut cores = pipes.into_iter().map(core);
         let first = cores.next().expect("a switch has a pipe");
         Cores { eal, first, others: cores.collect() }

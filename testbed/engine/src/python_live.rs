@@ -17,11 +17,11 @@ use serde::Deserialize;
 
 use crate::controlled::Controlled;
 use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
-use crate::python_cores::{Cores, Ended};
+use crate::python_cores::{Cores, Ended, Share};
 use crate::python_sockets::PySockets;
 use crate::python_switch::PySwitch;
 use crate::realtime::{
-    self, Devices, Path, RealTime, SwitchNode, Verdict, Wire, WireSummary, crossings,
+    self, Devices, Path, RealTime, Side, SwitchNode, Verdict, Wire, WireSummary, crossings,
 };
 use crate::{EngineError, Progress};
 
@@ -220,18 +220,21 @@ pub(crate) struct PyLive {
 
 #[pymethods]
 impl PyLive {
-    /// `ports`: number, device string and the cable's delay in picoseconds of each. Every pipe of
-    /// the switch has a thread, and the ports that are its own. Raises DeviceError, naming the device.
+    /// `ports`: number, device string and the cable's delay in picoseconds of each, with so many
+    /// receive `queues`. Every pipe of the switch has a thread, and the ports that are its own. Raises
+    /// DeviceError, naming the device.
     #[new]
+    #[pyo3(signature = (switch, ports, setup_json, queues=1))]
     fn new(
         py: Python<'_>,
         switch: Py<PySwitch>,
         ports: Vec<(u16, String, u64)>,
         setup_json: &str,
+        queues: u16,
     ) -> PyResult<Self> {
         let setup = Setup::read(setup_json)?;
         let refused = |error: narrows_dpdk::Error| DeviceError::new_err(error.to_string());
-        let (eal, wires) = py.detach(|| open(&setup, &ports)).map_err(refused)?;
+        let (eal, wires) = py.detach(|| open(&setup, &ports, queues)).map_err(refused)?;
         let stamps = wires.iter().map(|wire| wire.offloads().stamps).collect();
         let names = wires.iter().map(|wire| wire.name().to_owned()).collect();
         let (sender, commands) = sync_channel(COMMANDS);
@@ -277,32 +280,43 @@ impl PyLive {
 fn open(
     setup: &Setup,
     ports: &[(u16, String, u64)],
+    queues: u16,
 ) -> Result<(Eal, Vec<Wire>), narrows_dpdk::Error> {
     let (eal, pool) = setup.start()?;
     let wires = ports.iter().map(|(number, device, _)| {
         let wanted = Offloads { stamps: true, ..Offloads::default() };
-        let port = Port::open(eal, device, pool, wanted)?;
+        let port = Port::open_with(eal, device, pool, wanted, queues)?;
         Ok(Wire::new(format!("port {number}"), port, pool))
     });
     Ok((eal, wires.collect::<Result<_, narrows_dpdk::Error>>()?))
 }
 
-/// Each pipe with the wires of its ports, which are in the order of `ports`.
-fn deal_out(
-    pipes: Vec<Controlled>,
-    ports: &[(u16, String, u64)],
-    wires: Vec<Wire>,
-) -> Vec<(SwitchNode, Vec<Wire>)> {
-    type Share = (Vec<(u16, Duration)>, Vec<Wire>);
-    let mut shares: Vec<Share> = pipes.iter().map(|_| Default::default()).collect();
-    for (&(port, _, delay), wire) in ports.iter().zip(wires) {
-        let share = &mut shares[usize::from(pipes[0].config.pipe_of(port))];
-        share.0.push((port, Duration::from_ps(delay)));
-        share.1.push(wire);
+/// Each pipe with the wires of its ports, which are in the order of `ports`. Of a port's receive queues
+/// the first is its pipe's, the next one the next pipe's, and so on.
+fn deal_out(pipes: Vec<Controlled>, ports: &[(u16, String, u64)], wires: Vec<Wire>) -> Vec<Share> {
+    #[derive(Default)]
+    struct Part {
+        ports: Vec<(u16, Duration)>,
+        wires: Vec<Wire>,
+        side_ports: Vec<u16>,
+        sides: Vec<Side>,
     }
-    let each = crossings(pipes.len()).into_iter().zip(pipes).zip(shares);
-    each.map(|((crossing, pipe), (ports, wires))| {
-        (SwitchNode::new(Box::new(pipe), &ports).with_crossing(crossing), wires)
+    let mut parts: Vec<Part> = pipes.iter().map(|_| Part::default()).collect();
+    for (&(port, _, delay), mut wire) in ports.iter().zip(wires) {
+        let pipe = usize::from(pipes[0].config.pipe_of(port));
+        for (side, number) in wire.take_sides().into_iter().zip(1..) {
+            let part = &mut parts[(pipe + number) % pipes.len()];
+            part.side_ports.push(port);
+            part.sides.push(side);
+        }
+        parts[pipe].ports.push((port, Duration::from_ps(delay)));
+        parts[pipe].wires.push(wire);
+    }
+    let each = crossings(pipes.len()).into_iter().zip(pipes).zip(parts);
+    each.map(|((crossing, pipe), part)| {
+        let node = SwitchNode::new(Box::new(pipe), &part.ports);
+        let node = node.with_sides(&part.side_ports).with_crossing(crossing);
+        (node, part.wires, part.sides)
     })
     .collect()
 }

@@ -163,6 +163,35 @@ pub struct WireSummary {
     pub rate_error: Option<RateSummary>,
 }
 
+impl WireSummary {
+    /// Of a wire that has done nothing, by its name and device.
+    pub(crate) fn new(name: &str, device: &str) -> Self {
+        WireSummary {
+            name: name.to_owned(),
+            device: device.to_owned(),
+            sent: 0,
+            received: 0,
+            not_sent: 0,
+            without_memory: 0,
+            missed: 0,
+            copied: 0,
+            arrivals_by: Doer::Software,
+            checksums_by: Doer::Software,
+            sent_checksums_by: Doer::Software,
+            link_downs: 0,
+            departure_error_us: LatenessSummary::default(),
+            rate_error: None,
+        }
+    }
+
+    /// Adds what another core received of its packets.
+    fn add_side(&mut self, side: &WireSummary) {
+        self.received += side.received;
+        self.copied += side.copied;
+        self.missed += side.missed;
+    }
+}
+
 /// How often the path looked.
 #[derive(Debug)]
 pub(crate) struct Polls {
@@ -218,6 +247,9 @@ pub struct Instrument {
     pub polls: PollSummary,
     /// Its wires.
     pub wires: Vec<WireSummary>,
+    /// What it received of other cores' wires, by their names.
+    #[serde(skip)]
+    pub(crate) sides: Vec<WireSummary>,
 }
 
 impl Instrument {
@@ -226,12 +258,17 @@ impl Instrument {
     pub fn joined(cores: Vec<Instrument>) -> Instrument {
         let mut cores = cores.into_iter();
         let mut whole = cores.next().expect("a path has a core");
-        for Instrument { polls, clock_steps_back, wires, .. } in cores {
+        for Instrument { polls, clock_steps_back, wires, sides, .. } in cores {
             whole.polls.count += polls.count;
             whole.polls.gap_p99_us = whole.polls.gap_p99_us.max(polls.gap_p99_us);
             whole.polls.gap_max_us = whole.polls.gap_max_us.max(polls.gap_max_us);
             whole.clock_steps_back += clock_steps_back;
             whole.wires.extend(wires);
+            whole.sides.extend(sides);
+        }
+        for side in whole.sides.drain(..) {
+            let found = whole.wires.iter_mut().find(|wire| wire.name == side.name);
+            found.expect("a side is a wire's").add_side(&side);
         }
         whole
     }
@@ -324,20 +361,12 @@ mod tests {
 
     fn wire(name: &str, p99: f64, missed: u64, worst: f64) -> WireSummary {
         WireSummary {
-            name: name.to_owned(),
-            device: String::new(),
-            sent: 0,
-            received: 0,
             not_sent: 1,
             without_memory: 1,
             missed,
-            copied: 0,
-            arrivals_by: Doer::Software,
-            checksums_by: Doer::Software,
-            sent_checksums_by: Doer::Software,
-            link_downs: 0,
             departure_error_us: LatenessSummary { p99, ..LatenessSummary::default() },
             rate_error: Some(RateSummary { windows: 1, mean: 0.0, worst }),
+            ..WireSummary::new(name, "")
         }
     }
 
@@ -348,7 +377,8 @@ mod tests {
         wires: Vec<WireSummary>,
     ) -> Instrument {
         let polls = PollSummary { gap_max_us, ..PollSummary::default() };
-        Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires }
+        let sides = vec![];
+        Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires, sides }
     }
 
     /// Five ports dealt out to three cores.
@@ -358,9 +388,13 @@ mod tests {
             let wires = names.iter().map(|name| wire(name, 0.0, 0, 0.0)).collect();
             measured(gap_max_us, 7.0, steps_back, wires)
         };
-        let cores =
+        let mut cores =
             vec![core(3.0, 1, &["0", "3"]), core(9.0, 0, &["1", "4"]), core(5.0, 2, &["2"])];
+        // The first one has a receive queue of the second one's first port.
+        cores[0].sides.push(WireSummary { received: 7, ..wire("1", 0.0, 5, 0.0) });
         let whole = Instrument::joined(cores);
+        assert_eq!((whole.wires[2].received, whole.wires[2].missed), (7, 5));
+        assert_eq!(whole.wires[2].not_sent, 1);
         let names: Vec<&str> = whole.wires.iter().map(|wire| wire.name.as_str()).collect();
         assert_eq!(names, ["0", "3", "1", "4", "2"]);
         assert_eq!((whole.polls.gap_max_us, whole.clock_steps_back), (9.0, 3));

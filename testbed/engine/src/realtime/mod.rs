@@ -14,6 +14,7 @@
 mod crossing;
 mod device_clock;
 mod generator;
+mod inlet;
 mod instrument;
 mod outbound;
 mod path;
@@ -25,6 +26,7 @@ use narrows_common::{Packet, Time};
 
 pub use crossing::{Crossing, crossings};
 pub use generator::{Generated, Generator, Stream, generate};
+pub use inlet::Side;
 pub use instrument::{Doer, Instrument, PollSummary, WireSummary};
 pub use outbound::Devices;
 pub(crate) use outbound::Outbound;

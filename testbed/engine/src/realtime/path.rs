@@ -4,6 +4,7 @@ use narrows_common::{Duration, Packet, Time};
 use narrows_dpdk::{BURST, Clock, Eal, Idle, Mbuf, Start};
 
 use super::Node;
+use super::inlet::{Inlet, Side};
 use super::instrument::{Instrument, Polls};
 use super::wire::Wire;
 
@@ -24,6 +25,8 @@ pub struct Path {
     clock: Clock,
     idle: Idle,
     wires: Vec<Wire>,
+    /// Numbered behind the wires.
+    sides: Vec<Side>,
     polls: Polls,
     received: Vec<Mbuf>,
     arrived: Vec<Arrival>,
@@ -40,12 +43,21 @@ impl Path {
             clock,
             idle,
             wires,
+            sides: vec![],
             polls: Polls::new(),
             received: Vec::with_capacity(BURST),
             arrived: vec![],
             told: Time::ZERO,
             look_at: Time::ZERO,
         }
+    }
+
+    /// The same with receive queues of other paths' wires, whose packets come by the numbers after
+    /// those of its own wires.
+    #[must_use]
+    pub fn with_sides(mut self, sides: Vec<Side>) -> Self {
+        self.sides = sides;
+        self
     }
 
     /// Its wires.
@@ -88,6 +100,7 @@ impl Path {
             self.look_at = now + LOOK;
             self.look();
             self.wires.iter_mut().for_each(|wire| wire.read_device_clock(&mut self.clock));
+            self.sides.iter_mut().for_each(|side| side.read_device_clock(&mut self.clock));
         }
         let mut is_idle = true;
         if !node.is_paused() {
@@ -123,18 +136,31 @@ impl Path {
 
     /// Takes in what has come, in the order of its instants.
     fn receive(&mut self, node: &mut impl Node) {
-        for (number, wire) in self.wires.iter_mut().enumerate() {
-            if wire.receive(&mut self.received) == 0 {
-                continue;
+        for number in 0..self.wires.len() {
+            if self.wires[number].receive(&mut self.received) > 0 {
+                self.unpack(node, number);
             }
-            let (now, is_short) = (self.clock.now(), wire.is_short());
-            for mbuf in self.received.drain(..) {
-                let mut packet = node.take_packet();
-                let at = wire.unpack(now, mbuf, is_short, &mut packet);
-                self.arrived.push(Arrival { at, wire: number, packet });
+        }
+        for number in 0..self.sides.len() {
+            if self.sides[number].receive(&mut self.received) > 0 {
+                self.unpack(node, self.wires.len() + number);
             }
         }
         self.arrived.sort_by_key(|arrival| arrival.at);
+    }
+
+    /// What a wire or a side has received becomes packets.
+    fn unpack(&mut self, node: &mut impl Node, wire: usize) {
+        let inlet: &mut Inlet = match self.wires.len() {
+            wires if wire < wires => self.wires[wire].inlet(),
+            wires => &mut self.sides[wire - wires].inlet,
+        };
+        let (now, is_short) = (self.clock.now(), inlet.is_short());
+        for mbuf in self.received.drain(..) {
+            let mut packet = node.take_packet();
+            let at = inlet.unpack(now, mbuf, is_short, &mut packet);
+            self.arrived.push(Arrival { at, wire, packet });
+        }
     }
 
     /// The path's error so far.
@@ -145,6 +171,7 @@ impl Path {
             clock_steps_back: self.clock.steps_back(),
             polls: self.polls.summary(),
             wires: self.wires.iter().map(Wire::summary).collect(),
+            sides: self.sides.iter().map(Side::summary).collect(),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::controlled::Controlled;
 /// A switch whose ports are wires, or one of its pipes with the wires of its ports.
 pub struct SwitchNode {
     switch: Box<Controlled>,
-    /// The ports' numbers, by wire.
+    /// The ports' numbers, by wire and then by side.
     ports: Vec<u16>,
     /// The wire of a port by its number.
     wires: Vec<Option<usize>>,
@@ -39,6 +39,14 @@ impl SwitchNode {
     #[must_use]
     pub fn with_crossing(mut self, crossing: Option<Crossing>) -> Self {
         self.crossing = crossing;
+        self
+    }
+
+    /// The same with the numbers of the ports that its path has receive queues of
+    /// ([`super::Path::with_sides`]).
+    #[must_use]
+    pub fn with_sides(mut self, ports: &[u16]) -> Self {
+        self.ports.extend(ports);
         self
     }
 

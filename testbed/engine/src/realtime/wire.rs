@@ -2,22 +2,15 @@
 
 use std::collections::VecDeque;
 
-use narrows_common::{Checksums, Duration, Packet, Payload, Time};
+use narrows_common::{Checksums, Duration, Packet, Time};
 use narrows_dpdk::{BURST, Clock, Mbuf, Mempool, Offloads, Port};
 
-use super::device_clock::DeviceClock;
+use super::inlet::{Inlet, Side};
 use super::instrument::{Doer, Lateness, RateMeter, WireSummary};
 use super::{Departure, Node};
 
 /// A device that has not taken a packet for so long loses it, as a cable that was unplugged.
 const GIVE_UP: Duration = Duration::from_ms(10);
-
-/// Bytes of a packet that an engine gets to itself: the headers, and what a program reads of the
-/// rest most of the time.
-const HEAD_BYTES: usize = 128;
-/// A packet up to this long is copied whole: that costs less than to keep its mbuf (Linux's
-/// drivers have as much as their `rx_copybreak`).
-const COPY_BYTES: usize = 256;
 
 /// A port and what is under way to it.
 #[derive(Debug)]
@@ -25,7 +18,7 @@ pub struct Wire {
     name: String,
     port: Port,
     pool: Mempool,
-    device_clock: DeviceClock,
+    inlet: Inlet,
     /// In the order of their instants.
     waiting: VecDeque<Departure>,
     /// Written out and due; `due` has an element for each.
@@ -34,10 +27,8 @@ pub struct Wire {
     lateness: Lateness,
     rate: RateMeter,
     sent: u64,
-    received: u64,
     not_sent: u64,
     without_memory: u64,
-    copied: u64,
     was_up: bool,
     link_downs: u64,
 }
@@ -54,19 +45,17 @@ impl Wire {
     pub fn new(name: String, port: Port, pool: Mempool) -> Self {
         Wire {
             name,
+            inlet: Inlet::new(port.offloads(), pool),
             port,
             pool,
-            device_clock: DeviceClock::default(),
             waiting: VecDeque::new(),
             packets: Vec::with_capacity(BURST),
             due: VecDeque::with_capacity(BURST),
             lateness: Lateness::new(),
             rate: RateMeter::default(),
             sent: 0,
-            received: 0,
             not_sent: 0,
             without_memory: 0,
-            copied: 0,
             was_up: false,
             link_downs: 0,
         }
@@ -97,20 +86,14 @@ impl Wire {
 
     /// Reads the device's clock, where it stamps packets; now and then.
     pub(crate) fn read_device_clock(&mut self, clock: &mut Clock) {
-        if !self.offloads().stamps {
-            return;
-        }
-        let before = clock.now();
-        if let Some(ticks) = self.port.device_clock() {
-            let took = clock.now().since(before);
-            self.device_clock.read(ticks, before + Duration::from_ps(took.as_ps() / 2));
-        }
+        self.inlet.read_clock(clock, || self.port.device_clock());
     }
 
-    /// When a packet came that is found at `now`.
-    fn arrival(&self, mbuf: &Mbuf, now: Time) -> Time {
-        let stamp = if self.offloads().stamps { mbuf.stamp() } else { None };
-        stamp.and_then(|ticks| self.device_clock.time_of(ticks)).map_or(now, |at| at.min(now))
+    /// The port's receive queues but the first, which is the wire's own; a second call gives none.
+    pub fn take_sides(&mut self) -> Vec<Side> {
+        let queues = self.port.take_queues().into_iter();
+        let inlet = || Inlet::new(self.port.offloads(), self.pool);
+        queues.map(|queue| Side::new(&self.name, self.port.device(), queue, inlet())).collect()
     }
 
     /// A packet is to leave at its instant.
@@ -133,38 +116,13 @@ impl Wire {
     /// Adds what has come in to `received`, which is empty. Returns how many packets that is.
     pub(crate) fn receive(&mut self, received: &mut Vec<Mbuf>) -> usize {
         let count = self.port.receive(received);
-        self.received += count as u64;
+        self.inlet.received += count as u64;
         count
     }
 
-    /// Whether mbufs are short ([`Mempool::is_short`]).
-    pub(crate) fn is_short(&self) -> bool {
-        self.pool.is_short()
-    }
-
-    /// What was found at `now` becomes `packet`, which is empty. The end of a long packet stays in
-    /// its mbuf until it leaves, as long as there are mbufs to spare. Returns when it came.
-    pub(crate) fn unpack(
-        &mut self,
-        now: Time,
-        mut mbuf: Mbuf,
-        is_short: bool,
-        packet: &mut Packet,
-    ) -> Time {
-        let at = self.arrival(&mbuf, now);
-        if self.offloads().verifies_checksums && mbuf.is_checked() {
-            packet.checksums = Checksums::Verified;
-        }
-        let bytes = mbuf.data();
-        if is_short || bytes.len() <= COPY_BYTES {
-            self.copied += u64::from(bytes.len() > COPY_BYTES);
-            packet.data.extend_from_slice(bytes);
-        } else {
-            packet.data.extend_from_slice(&bytes[..HEAD_BYTES]);
-            mbuf.cut_front(HEAD_BYTES);
-            packet.payload = Some(Box::new(mbuf));
-        }
-        at
+    /// What is known of its packets.
+    pub(crate) fn inlet(&mut self) -> &mut Inlet {
+        &mut self.inlet
     }
 
     /// Hands the device what is due, a burst at most. Returns how many packets left.
@@ -234,11 +192,11 @@ impl Wire {
             name: self.name.clone(),
             device: self.port.device().to_owned(),
             sent: self.sent,
-            received: self.received,
+            received: self.inlet.received,
             not_sent: self.not_sent,
             without_memory: self.without_memory + counts.without_memory,
             missed: counts.missed + counts.errors,
-            copied: self.copied,
+            copied: self.inlet.copied,
             arrivals_by: Doer::of(self.offloads().stamps),
             checksums_by: Doer::of(self.offloads().verifies_checksums),
             sent_checksums_by: Doer::of(self.offloads().writes_checksums),
