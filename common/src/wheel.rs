@@ -43,8 +43,9 @@ pub struct Wheel {
     heads: Vec<u32>,
     /// A bit for each slot of a level with a timer in it.
     filled: [u64; LEVELS],
-    /// The first timer of all.
+    /// The first timer of all, and when it is due: who has one timer finds it here.
     first: u32,
+    first_at: Time,
 }
 
 impl Wheel {
@@ -57,6 +58,7 @@ impl Wheel {
             heads: vec![NONE; slots],
             filled: [0; LEVELS],
             first: NONE,
+            first_at: Time::MAX,
         }
     }
 
@@ -74,35 +76,36 @@ impl Wheel {
 
     /// When a timer is due; [`Time::MAX`] while it is stopped.
     pub fn at(&self, number: usize) -> Time {
-        self.timers[number].at
+        if number as u32 == self.first { self.first_at } else { self.timers[number].at }
     }
 
     /// The timer that is due first, and when; of several due at once the lowest-numbered.
     pub fn first(&self) -> Option<(Time, usize)> {
-        self.timers.get(self.first as usize).map(|timer| (timer.at, self.first as usize))
+        (self.first != NONE).then_some((self.first_at, self.first as usize))
     }
 
     /// Sets a timer, anew if it was set; [`Time::MAX`] stops it.
     pub fn set(&mut self, number: usize, at: Time) {
-        let timer = self.timers[number];
-        if timer.at == at {
+        if self.at(number) == at {
             return;
         }
+        let timer = self.timers[number];
         self.timers[number].at = at;
         if self.heads.is_empty() {
             self.first = self.search();
-            return;
+        } else {
+            if timer.at < Time::MAX {
+                self.unlink(timer);
+            }
+            if at < Time::MAX {
+                self.link(number as u32);
+            }
+            let level = self.filled.iter().position(|&digits| digits != 0);
+            self.first = level.map_or(NONE, |level| {
+                self.heads[level * DIGITS + self.filled[level].trailing_zeros() as usize]
+            });
         }
-        if timer.at < Time::MAX {
-            self.unlink(timer);
-        }
-        if at < Time::MAX {
-            self.link(number as u32);
-        }
-        let level = self.filled.iter().position(|&digits| digits != 0);
-        self.first = level.map_or(NONE, |level| {
-            self.heads[level * DIGITS + self.filled[level].trailing_zeros() as usize]
-        });
+        self.first_at = self.timers.get(self.first as usize).map_or(Time::MAX, |timer| timer.at);
     }
 
     /// The first timer fires: time has come to where it is due. Setting another one before that is

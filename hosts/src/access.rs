@@ -40,17 +40,27 @@ impl Counts {
     }
 }
 
-/// One direction of the link.
+/// What is the same in both directions.
 #[derive(Clone, Debug)]
-pub struct Direction {
-    line: Line,
+struct Law {
     delay: Duration,
     jitter: Duration,
     limit_packets: Option<u32>,
+    rng: Rng,
+}
+
+/// One direction of the link, in one line of memory: of many hosts' each has gone from the caches
+/// when its next packet comes.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct Direction {
+    line: Line,
     /// When the last packet arrives at the far end.
     last_arrival: Time,
-    /// When the packets taken on begin their transmission, if that was not at arrival.
-    waiting: VecDeque<Time>,
+    /// When the packets taken on begin their transmission, if that was not at arrival; made when
+    /// the first one waits.
+    #[expect(clippy::box_collection, reason = "eight bytes of the line instead of 32")]
+    waiting: Option<Box<VecDeque<Time>>>,
     packets: u64,
     drops: u64,
     max_depth_packets: u32,
@@ -61,14 +71,11 @@ impl Direction {
     ///
     /// # Panics
     /// When the rate is zero.
-    pub fn new(rate: Rate, delay: Duration, jitter: Duration, limit_packets: Option<u32>) -> Self {
+    fn new(rate: Rate) -> Self {
         Direction {
             line: Line::new(rate),
-            delay,
-            jitter,
-            limit_packets,
             last_arrival: Time::ZERO,
-            waiting: VecDeque::new(),
+            waiting: None,
             packets: 0,
             drops: 0,
             max_depth_packets: 0,
@@ -77,27 +84,27 @@ impl Direction {
 
     /// A packet of `length` comes to the near end; returns when its last bit is at the far end,
     /// or `None` when the queue was full and it was dropped.
-    pub fn handle(&mut self, now: Time, length: Bytes, rng: &mut Rng) -> Option<Time> {
-        while self.waiting.front().is_some_and(|&start| start <= now) {
-            self.waiting.pop_front();
-        }
+    fn handle(&mut self, now: Time, length: Bytes, law: &mut Law) -> Option<Time> {
         let must_wait = self.line.free_at() > now;
-        if must_wait && self.limit_packets.is_some_and(|limit| self.waiting.len() >= limit as usize)
-        {
-            self.drops += 1;
-            return None;
+        if must_wait {
+            let waiting = self.waiting.get_or_insert_default();
+            while waiting.front().is_some_and(|&start| start <= now) {
+                waiting.pop_front();
+            }
+            if law.limit_packets.is_some_and(|limit| waiting.len() >= limit as usize) {
+                self.drops += 1;
+                return None;
+            }
+            waiting.push_back(self.line.free_at());
+            self.max_depth_packets = self.max_depth_packets.max(waiting.len() as u32);
         }
         self.packets += 1;
-        let (start, end) = self.line.send(now, length.bits());
-        if must_wait {
-            self.waiting.push_back(start);
-            self.max_depth_packets = self.max_depth_packets.max(self.waiting.len() as u32);
-        }
-        let jitter_ps = match self.jitter.as_ps() {
+        let (_, end) = self.line.send(now, length.bits());
+        let jitter_ps = match law.jitter.as_ps() {
             0 => 0,
-            jitter_ps => rng.range(0, jitter_ps),
+            jitter_ps => law.rng.range(0, jitter_ps),
         };
-        let arrival = end + self.delay + Duration::from_ps(jitter_ps);
+        let arrival = end + law.delay + Duration::from_ps(jitter_ps);
         self.last_arrival = self.last_arrival.max(arrival);
         Some(self.last_arrival)
     }
@@ -122,9 +129,9 @@ impl Direction {
 #[derive(Clone, Debug)]
 pub struct AccessLink {
     counts: Counts,
+    law: Law,
     up: Direction,
     down: Direction,
-    rng: Rng,
 }
 
 impl AccessLink {
@@ -134,18 +141,19 @@ impl AccessLink {
     /// When the rate is zero; a scenario's rates are checked before they come here.
     pub fn new(config: &AccessConfig, rng: Rng) -> Self {
         let rate = Rate::from_bps(config.rate_bps);
-        let direction = || Direction::new(rate, config.delay, config.jitter, config.queue_packets);
-        AccessLink { counts: config.counts, up: direction(), down: direction(), rng }
+        let &AccessConfig { delay, jitter, queue_packets: limit_packets, counts, .. } = config;
+        let law = Law { delay, jitter, limit_packets, rng };
+        AccessLink { counts, law, up: Direction::new(rate), down: Direction::new(rate) }
     }
 
     /// The host sends a frame; returns when it is at the switch, `None` when it was dropped.
     pub fn handle_up(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
-        self.up.handle(now, self.counts.of_frame(frame_bytes), &mut self.rng)
+        self.up.handle(now, self.counts.of_frame(frame_bytes), &mut self.law)
     }
 
     /// A frame comes for the host; returns when it is there, `None` when it was dropped.
     pub fn handle_down(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
-        self.down.handle(now, self.counts.of_frame(frame_bytes), &mut self.rng)
+        self.down.handle(now, self.counts.of_frame(frame_bytes), &mut self.law)
     }
 
     /// From the host to the switch.
@@ -163,6 +171,11 @@ impl AccessLink {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_direction_is_a_line_of_memory() {
+        assert_eq!(size_of::<Direction>(), 64);
+    }
 
     fn us(us: u64) -> Time {
         Time::ZERO + Duration::from_us(us)

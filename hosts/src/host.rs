@@ -39,8 +39,10 @@ pub struct Host {
     flows: Vec<Flow>,
     /// By our port and the peer's address and port.
     by_ends: FxHashMap<(u16, Endpoint), usize>,
+    /// The flow of the latest packet, which the next one is often of too.
+    latest: Option<((u16, Endpoint), usize)>,
     /// The node that its packets pass.
-    reconstruction: Option<AckReconstruction>,
+    reconstruction: Option<Box<AckReconstruction>>,
     /// One a flow.
     timers: Wheel,
     ready: VecDeque<usize>,
@@ -64,7 +66,10 @@ impl Host {
             rng,
             flows: Vec::new(),
             by_ends: FxHashMap::default(),
-            reconstruction: config.reconstructs_acks.map(AckReconstruction::new),
+            latest: None,
+            reconstruction: config
+                .reconstructs_acks
+                .map(|spacing| Box::new(AckReconstruction::new(spacing))),
             timers: Wheel::new(0),
             ready: VecDeque::new(),
             resets: VecDeque::new(),
@@ -212,7 +217,7 @@ impl Host {
 
     fn take_segment(&mut self, now: Time, segment: &Segment<'_>) -> Result<(), Discard> {
         let peer = Endpoint { ip: segment.ips.0, port: segment.ports.0 };
-        let found = self.by_ends.get(&(segment.ports.1, peer)).copied();
+        let found = self.find((segment.ports.1, peer));
         let Some(index) = found.filter(|&index| self.flows[index].takes_segments()) else {
             self.refuse(segment, peer);
             return Err(Discard::NoConnection);
@@ -236,12 +241,20 @@ impl Host {
         datagram: &Datagram<'_>,
     ) -> Result<(), Discard> {
         let peer = Endpoint { ip: source, port: datagram.ports.0 };
-        let &index = self.by_ends.get(&(datagram.ports.1, peer)).ok_or(Discard::NoConnection)?;
+        let index = self.find((datagram.ports.1, peer)).ok_or(Discard::NoConnection)?;
         let records = &mut self.message_records;
         let record = self.flows[index].handle_datagram(now, datagram, records)?;
         self.flow_records.extend(record);
         self.after(index);
         Ok(())
+    }
+
+    /// The flow between our port and a peer.
+    fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
+        if self.latest.is_none_or(|(known, _)| known != ends) {
+            self.latest = self.by_ends.get(&ends).map(|&index| (ends, index));
+        }
+        self.latest.map(|(_, index)| index)
     }
 
     /// A segment to no connection is answered with a reset (RFC 9293 section 3.10.7.1).
@@ -305,7 +318,7 @@ impl Host {
 
     /// When [`Host::handle_timeout`] is to be called; a call may find nothing to do.
     pub fn poll_timeout(&self) -> Option<Time> {
-        let reconstructed = self.reconstruction.as_ref().and_then(AckReconstruction::poll_timeout);
+        let reconstructed = self.reconstruction.as_ref().and_then(|node| node.poll_timeout());
         let timer = self.timers.first().map(|(at, _)| at);
         [timer, reconstructed].into_iter().flatten().min()
     }

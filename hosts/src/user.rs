@@ -54,7 +54,7 @@ pub struct User {
     rng: Rng,
     written_messages: u64,
     /// Tells the messages apart that are read; `None` where there are none.
-    reader: Option<MessageReader>,
+    reader: Option<Box<MessageReader>>,
     /// What the receiving end does with a message.
     reaction: Option<Reaction>,
     /// A message that would leave more than this unacknowledged is not written.
@@ -73,7 +73,7 @@ impl User {
             application: is_sender.then(|| flow.app.build()),
             rng: application_rng(traffic_seed, flow.id),
             written_messages: 0,
-            reader: has_reader.then(|| MessageReader::new(flow.id, flow.app.replaces())),
+            reader: has_reader.then(|| Box::new(MessageReader::new(flow.id, flow.app.replaces()))),
             reaction: reaction.filter(|_| !is_sender),
             send_buffer_bytes: flow.send_buffer_bytes.unwrap_or(u64::MAX),
             skipped_messages: 0,
@@ -152,7 +152,7 @@ impl User {
 
     /// What was read of messages; `None` where none are read.
     pub fn messages(&self) -> Option<MessageCounters> {
-        self.reader.as_ref().map(MessageReader::counters)
+        self.reader.as_ref().map(|reader| reader.counters())
     }
 
     /// Messages left out because the send buffer had no room for them.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use narrows_common::{PacketPool, Rate, Rng, Wheel};
+use narrows_common::{PacketPool, Rate, Rng, Time, Wheel};
 use narrows_hosts::{AccessLink, Host};
 use narrows_switch::{ControlError, Program, Switch, TableEntry};
 use rustc_hash::FxHashMap;
@@ -205,6 +205,7 @@ impl Builder {
                 uplink,
                 downlink,
                 cable_delay,
+                due: Time::MAX,
                 has_records: false,
             });
         }

@@ -54,6 +54,8 @@ pub(crate) struct HostNode {
     pub uplink: usize,
     pub downlink: usize,
     pub cable_delay: Duration,
+    /// When its timer in the schedule is due.
+    pub due: Time,
     /// It is among [`World::recorded`].
     pub has_records: bool,
 }
@@ -367,7 +369,11 @@ impl World {
                 }
                 self.progress.completed_flows += host.poll_completed();
                 let timeout = host.poll_timeout().unwrap_or(Time::MAX);
-                return self.schedule.set(self.sources.host(index), timeout);
+                if timeout != node.due {
+                    node.due = timeout;
+                    self.schedule.set(self.sources.host(index), timeout);
+                }
+                return;
             }
             self.leave_host(now, index, packet);
         }
