@@ -51,11 +51,11 @@ impl Host<'_> {
     }
 }
 
-/// Where in the tables' memory the addresses of a table's array and of its rows are.
-pub(super) fn addresses(table: u32) -> (i32, i32) {
+/// How far from the first table on a table has noted its addresses.
+pub(super) fn addresses(table: u32) -> Addresses {
     let start = table as usize * size_of::<Table>() + offset_of!(Table, addresses);
-    let at = |field: usize| (start + field) as i32;
-    (at(offset_of!(Addresses, array)), at(offset_of!(Addresses, rows)))
+    let (array, rows) = (offset_of!(Addresses, array), offset_of!(Addresses, rows));
+    Addresses { array: start + array, rows: start + rows }
 }
 
 /// A function that native code calls, by its place in [`Helper::all`].

@@ -41,11 +41,14 @@ impl Translator<'_, '_> {
     /// row's action and what follows it.
     fn row(&mut self, i: u32, declared: &Table) -> Value {
         let key = self.key(&declared.loads);
-        let row = if is_array(declared) {
-            self.row_in_array(i, declared, key[0])
-        } else {
-            let number = self.constant(i.into());
-            self.call_with(Helper::Row, &[number, key[0], key[1]])
+        let row = match declared.words {
+            // The first is that of a miss.
+            0 => self.noted(addresses(i).rows),
+            _ if is_array(declared) => self.row_in_array(i, declared, key[0]),
+            _ => {
+                let number = self.constant(i.into());
+                self.call_with(Helper::Row, &[number, key[0], key[1]])
+            }
         };
         let at = |word: usize| word as i32 * 8;
         if declared.counted {
@@ -70,17 +73,20 @@ impl Translator<'_, '_> {
 
     /// The row of a key that is below the number of the array's cells.
     fn row_in_array(&mut self, i: u32, declared: &Table, key: Value) -> Value {
-        let tables = self.host_word(TABLES);
-        let (array_at, rows_at) = addresses(i);
-        let flags = MemFlags::trusted();
-        let array = self.builder.ins().load(types::I64, flags, tables, array_at);
-        let rows = self.builder.ins().load(types::I64, flags, tables, rows_at);
+        let at = addresses(i);
+        let (array, rows) = (self.noted(at.array), self.noted(at.rows));
         let cell = self.builder.ins().ishl_imm(key, 2);
         let cell = self.builder.ins().iadd(array, cell);
-        let row = self.builder.ins().uload32(flags, cell, 0);
+        let row = self.builder.ins().uload32(MemFlags::trusted(), cell, 0);
         let stride = stride(declared.stride.into(), declared.counted);
         let offset = self.builder.ins().imul_imm(row, stride as i64 * 8);
         self.builder.ins().iadd(rows, offset)
+    }
+
+    /// An address that a table has noted.
+    fn noted(&mut self, at: usize) -> Value {
+        let tables = self.host_word(TABLES);
+        self.builder.ins().load(types::I64, MemFlags::trusted(), tables, at as i32)
     }
 
     /// A key of up to two words, as `Table::gather` has it.
