@@ -105,9 +105,9 @@ def add_options(add: Any) -> None:
         help=f"packets that memory is set aside for ({DEFAULT_MBUFS})")  # fmt: skip
     add("--no-huge", action="store_true", help="no hugepages, even where enough are free")
     add("--poll", action="store_const", const="poll", dest="idle",
-        help="the data path keeps its core busy (where three or more are there)")  # fmt: skip
+        help="the data path keeps its cores busy (where that leaves two)")  # fmt: skip
     add("--yield", action="store_const", const="yield", dest="idle",
-        help="it lets others run while nothing is due (where there are fewer)")  # fmt: skip
+        help="it lets others run while nothing is due (where fewer are left)")  # fmt: skip
 
 
 def setup_by(options: argparse.Namespace, devices: list[str]) -> Setup:

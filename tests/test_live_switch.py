@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -306,7 +307,7 @@ def test_a_ports_receive_queues_on_two_cores_are_all_read_and_flows_stay_in_orde
 
     sink = second.namespace.call(lambda: bound(second.ip, 9000))
     ports = range(10_000, 10_016)
-    sources = [first.namespace.call(lambda port=port: bound(first.ip, port)) for port in ports]
+    sources = [first.namespace.call(partial(bound, first.ip, port)) for port in ports]
     arguments = ("--workers", "2", "--queues", "2")
     with Between(hosts, *arguments, options=",qpairs=2") as between:
         for number in range(10):

@@ -32,10 +32,14 @@ pub enum IdleKind {
 }
 
 impl IdleKind {
-    /// Yielding where a polling loop would leave the machine less than two cores.
-    pub fn choose() -> IdleKind {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        if cores > 2 { IdleKind::Poll } else { IdleKind::Yield }
+    /// Of so many loops in this process on this machine ([`IdleKind::among`]).
+    pub fn choose(loops: usize) -> IdleKind {
+        IdleKind::among(thread::available_parallelism().map_or(1, usize::from), loops)
+    }
+
+    /// Yielding where polling loops would leave the machine less than two cores.
+    pub fn among(cores: usize, loops: usize) -> IdleKind {
+        if cores >= loops + 2 { IdleKind::Poll } else { IdleKind::Yield }
     }
 }
 
@@ -85,5 +89,17 @@ impl Idle {
     fn sleep(&mut self, now: Time, span: Duration) {
         thread::sleep(Wait::from_nanos(span.as_ns()));
         self.slept_at = now + span;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_poll_where_that_leaves_two_cores() {
+        let polls = |cores, loops| IdleKind::among(cores, loops) == IdleKind::Poll;
+        assert_eq!([1, 2, 3, 4].map(|cores| polls(cores, 1)), [false, false, true, true]);
+        assert_eq!([2, 3, 4, 5].map(|cores| polls(cores, 2)), [false, false, true, true]);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn generate<'py>(
                 let (eal, pool) = setup.start()?;
                 let port = Port::open(eal, device, pool, Offloads::default())?;
                 let wire = Wire::new("port".to_owned(), port, pool);
-                let mut path = Path::new(Clock::start(eal), setup.idle(), vec![wire]);
+                let mut path = Path::new(Clock::start(eal), setup.idle(1), vec![wire]);
                 wait_for_links(&mut path, &state)?;
                 path.begin(eal, None);
                 let mut goes_on = |now: &Progress| {

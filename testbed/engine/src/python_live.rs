@@ -70,11 +70,12 @@ impl Setup {
         Ok((eal, Mempool::new(eal, self.mbufs, FRAME_BYTES)?))
     }
 
-    pub(crate) fn idle(&self) -> Idle {
+    /// How each of so many loops waits.
+    pub(crate) fn idle(&self, loops: usize) -> Idle {
         Idle::new(match self.idle {
             Some(IdleName::Poll) => IdleKind::Poll,
             Some(IdleName::Yield) => IdleKind::Yield,
-            None => IdleKind::choose(),
+            None => IdleKind::choose(loops),
         })
     }
 }
@@ -136,7 +137,7 @@ pub(crate) fn run_real_time<'py>(
                     })?;
                     Ok(met.map(|(at_ns, rate)| Start { at_ns, rate }))
                 };
-                let (devices, idle) = (&devices, setup.idle());
+                let (devices, idle) = (&devices, setup.idle(1));
                 let (meet, progress) = (&mut meet, &mut report);
                 let real = RealTime { eal, pool, idle, devices, meet, progress };
                 realtime::run(&plan_json, &out_dir, ready, sockets, real)
@@ -245,7 +246,8 @@ impl PyLive {
         let stop = Arc::new(AtomicBool::new(false));
         let thread = {
             let stop = stop.clone();
-            let run = move || Cores::new(eal, &setup.idle(), cores).run(&commands, &stop);
+            let run =
+                move || Cores::new(eal, &setup.idle(cores.len()), cores).run(&commands, &stop);
             thread::Builder::new().name("data path".to_owned()).spawn(run)?
         };
         Ok(PyLive { switch, stop, thread: Mutex::new(Some(thread)), stamps, wires: names })
