@@ -315,7 +315,10 @@ impl Switch {
                 while let Some(superseded) = self.tm.thrown_out.pop() {
                     self.discard(superseded);
                 }
-                self.drain(at, port);
+                // What is due goes on then.
+                if !self.tm.ports[port].armed {
+                    self.drain(at, port);
+                }
             }
         }
     }

@@ -5,9 +5,11 @@
 //! - slots, by constant indices below 65,536, and there are as many;
 //! - the fields of the [`Host`];
 //! - registers' cells, by indices that it compares with the array's size before;
-//! - a table's array of rows, where there is one, by keys of as many bits as it has cells for, and
-//!   a table's rows, each of so many words (`Rows`), by an index from that array or by the address
-//!   that it was told; while it runs nothing adds rows, which alone moves them;
+//! - a table's array of rows, where there is one, by keys of as many bits as it has cells for;
+//! - the cells of a trie, by as many bits of a key as a node has cells for, from where a cell says
+//!   that a node begins (`Trie`);
+//! - a table's rows, each of so many words (`Rows`), by an index from there or by the address that it
+//!   was told; while it runs nothing adds rows or cells, which alone moves them;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`);
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
@@ -54,8 +56,9 @@ impl Host<'_> {
 /// How far from the first table on a table has noted its addresses.
 pub(super) fn addresses(table: u32) -> Addresses {
     let start = table as usize * size_of::<Table>() + offset_of!(Table, addresses);
-    let (array, rows) = (offset_of!(Addresses, array), offset_of!(Addresses, rows));
-    Addresses { array: start + array, rows: start + rows }
+    let (cells, any) = (offset_of!(Addresses, cells), offset_of!(Addresses, any));
+    let rows = offset_of!(Addresses, rows);
+    Addresses { cells: start + cells, rows: start + rows, any: start + any }
 }
 
 /// A function that native code calls, by its place in [`Helper::all`].

@@ -8,7 +8,7 @@ use super::translate::Translator;
 use crate::op::internal;
 use crate::program::{KeyLoad, Table};
 use crate::table::rows::{COUNTER, TARGET, packed, parameters_at, stride};
-use crate::table::{NARROW_WORDS, is_array};
+use crate::table::{NARROW_WORDS, is_array, is_trie, steps};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 
@@ -44,7 +44,14 @@ impl Translator<'_, '_> {
         let row = match declared.words {
             // The first is that of a miss.
             0 => self.noted(addresses(i).rows),
-            _ if is_array(declared) => self.row_in_array(i, declared, key[0]),
+            _ if is_array(declared) => {
+                let row = self.row_in_array(i, key[0]);
+                self.row_at(i, declared, row)
+            }
+            _ if is_trie(declared) => {
+                let row = self.row_in_trie(i, declared, key[0]);
+                self.row_at(i, declared, row)
+            }
             _ => {
                 let number = self.constant(i.into());
                 self.call_with(Helper::Row, &[number, key[0], key[1]])
@@ -71,13 +78,56 @@ impl Translator<'_, '_> {
         self.builder.ins().load(types::I64, flags, row, at(TARGET))
     }
 
-    /// The row of a key that is below the number of the array's cells.
-    fn row_in_array(&mut self, i: u32, declared: &Table, key: Value) -> Value {
-        let at = addresses(i);
-        let (array, rows) = (self.noted(at.array), self.noted(at.rows));
+    /// The number of the row of a key that is below the number of the array's cells.
+    fn row_in_array(&mut self, i: u32, key: Value) -> Value {
+        let array = self.noted(addresses(i).cells);
         let cell = self.builder.ins().ishl_imm(key, 2);
         let cell = self.builder.ins().iadd(array, cell);
-        let row = self.builder.ins().uload32(MemFlags::trusted(), cell, 0);
+        self.builder.ins().uload32(MemFlags::trusted(), cell, 0)
+    }
+
+    /// The number of the row of the longest prefix, as `Trie::find` finds it.
+    fn row_in_trie(&mut self, i: u32, declared: &Table, key: Value) -> Value {
+        let (width, (first, step)) = (declared.key[0].width, steps(declared.max_size));
+        let cells = self.noted(addresses(i).cells);
+        let mut best = self.noted(addresses(i).any);
+        let found = self.builder.create_block();
+        let row = self.builder.append_block_param(found, types::I64);
+        let (mut node, mut taken, mut count) = (self.constant(0), 0, first);
+        loop {
+            let bits = self.bits(key, width, taken, count);
+            let cell = self.builder.ins().iadd(node, bits);
+            let cell = self.builder.ins().ishl_imm(cell, 3);
+            let at = self.builder.ins().iadd(cells, cell);
+            let here = self.builder.ins().uload32(MemFlags::trusted(), at, 0);
+            best = self.builder.ins().select(here, here, best);
+            (taken, count) = (taken + count, step);
+            if taken >= width {
+                self.builder.ins().jump(found, &[best.into()]);
+                break;
+            }
+            node = self.builder.ins().uload32(MemFlags::trusted(), at, 4);
+            let below = self.builder.create_block();
+            self.builder.ins().brif(node, below, &[], found, &[best.into()]);
+            self.builder.switch_to_block(below);
+        }
+        self.builder.switch_to_block(found);
+        row
+    }
+
+    /// So many bits of a key of `width` bits after the first `taken`; zeros behind its end.
+    fn bits(&mut self, key: Value, width: u32, taken: u32, count: u32) -> Value {
+        let end = taken + count;
+        let moved = match width.checked_sub(end) {
+            Some(behind) => self.builder.ins().ushr_imm(key, i64::from(behind)),
+            None => self.builder.ins().ishl_imm(key, i64::from(end - width)),
+        };
+        self.masked(moved, (1 << count) - 1)
+    }
+
+    /// Where a row is.
+    fn row_at(&mut self, i: u32, declared: &Table, row: Value) -> Value {
+        let rows = self.noted(addresses(i).rows);
         let stride = stride(declared.stride.into(), declared.counted);
         let offset = self.builder.ins().imul_imm(row, stride as i64 * 8);
         self.builder.ins().iadd(rows, offset)

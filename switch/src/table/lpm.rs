@@ -11,9 +11,15 @@ const SMALL_MAX: u64 = 16_384;
 /// A cell of a node: the row whose prefix ends in this step, and where the cells of the node
 /// below begin; 0 for none.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Cell {
     row: u32,
     child: u32,
+}
+
+/// Bits of the first step, and of the others, in a table of so many entries.
+pub(crate) fn steps(max_size: u64) -> (u32, u32) {
+    if max_size > SMALL_MAX { (16, 4) } else { (8, 8) }
 }
 
 #[derive(Clone, Debug)]
@@ -32,9 +38,14 @@ pub(super) struct Trie {
 
 impl Trie {
     pub(super) fn new(width: u32, max_size: u64) -> Self {
-        let (first, step) = if max_size > SMALL_MAX { (16, 4) } else { (8, 8) };
+        let (first, step) = steps(max_size);
         let cells = vec![Cell::default(); 1 << first];
         Trie { width, first, step, cells, lengths: vec![], any: MISS }
+    }
+
+    /// Where the cells are, and the row of the prefix of length 0.
+    pub(super) fn parts(&self) -> (usize, u32) {
+        (self.cells.as_ptr().expose_provenance(), self.any)
     }
 
     /// The key's bits from the top of a 64-bit word on.

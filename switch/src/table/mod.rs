@@ -17,6 +17,7 @@ use crate::op::{Pc, Slot};
 use crate::program::{KeyField, KeyLoad, MatchKind, Program, Table as Declared, mask};
 use asked::Asked;
 use lpm::Trie;
+pub(crate) use lpm::steps;
 use range::Ranges;
 use rows::{MISS, Rows};
 use rustc_hash::FxHashMap;
@@ -102,12 +103,18 @@ pub(crate) fn is_array(declared: &Declared) -> bool {
     declared.kind == MatchKind::Exact && is_short(&declared.key)
 }
 
-/// Where machine code finds parts of a table: the array of rows by key, if there is one, and the
-/// rows' words.
+/// Whether a table's keys are looked up in a trie.
+pub(crate) fn is_trie(declared: &Declared) -> bool {
+    declared.kind == MatchKind::Lpm && declared.key.len() == 1 && declared.words == 1
+}
+
+/// Where machine code finds parts of a table: the array of rows by key or the trie's cells, if
+/// there are any, and the rows' words; and the trie's row for all keys.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
-    pub array: usize,
+    pub cells: usize,
     pub rows: usize,
+    pub any: usize,
 }
 
 /// A table's entries and the structure that finds them. It can't be copied, since a copy would
@@ -140,7 +147,7 @@ impl Table {
             MatchKind::Exact if words == 1 => Matcher::Exact1(FxHashMap::default()),
             MatchKind::Exact if words == 2 => Matcher::Exact2(FxHashMap::default()),
             MatchKind::Exact => Matcher::Exact(FxHashMap::default()),
-            MatchKind::Lpm if declared.key.len() == 1 && words == 1 => {
+            _ if is_trie(declared) => {
                 Matcher::Trie(Trie::new(declared.key[0].width, declared.max_size))
             }
             MatchKind::Lpm | MatchKind::Ternary if words <= 2 => {
@@ -178,11 +185,16 @@ impl Table {
         table
     }
 
-    /// Rows that are added may move the others.
+    /// Rows and cells that are added may move the others.
     fn note_addresses(&mut self) {
-        if let Matcher::Array(array) = &self.matcher {
-            self.addresses.array = array.as_ptr().expose_provenance();
-        }
+        (self.addresses.cells, self.addresses.any) = match &self.matcher {
+            Matcher::Array(array) => (array.as_ptr().expose_provenance(), 0),
+            Matcher::Trie(trie) => {
+                let (cells, any) = trie.parts();
+                (cells, any as usize)
+            }
+            _ => (0, 0),
+        };
         self.addresses.rows = self.rows.from(MISS).as_mut_ptr().expose_provenance();
     }
 
@@ -380,6 +392,7 @@ impl Table {
             }
             Matcher::Ranges(ranges) => ranges.remove(i),
         }
+        self.note_addresses();
     }
 
     /// Every entry, in the order of its place.

@@ -95,7 +95,7 @@ pub(crate) struct Port {
     queues: Vec<Queue>,
     record: bool,
     /// True while the port is among those due: packets wait for its line.
-    armed: bool,
+    pub armed: bool,
     pub statistics: PortStatistics,
     /// Packet- and byte-picoseconds that packets waited which were taken out.
     waited: (u128, u128),
