@@ -6,6 +6,7 @@ mod common;
 mod rings;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -13,7 +14,8 @@ use common::{CLIENT, COLLECTOR, OUT, SERVER, entry, port, routes};
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_dpdk::{Clock, Idle, IdleKind, Start};
 use narrows_switch::{
-    CloneSession, Match, PortConfig, QueueLimit, Replica, Switch, TableEntry, TimestampUnit,
+    CloneSession, Count, Match, PortConfig, Program, QueueLimit, Replica, Switch, TableEntry,
+    TimestampUnit,
 };
 use narrows_testbed::controlled::{Config, Controlled};
 use narrows_testbed::pipes::{Pipes, pipes};
@@ -24,16 +26,10 @@ use rings::{Rings, filled};
 const IN: u16 = 1;
 const REGISTERS: [&str; 4] = ["delay_count", "delay_sum", "delay_max", "delay_histogram"];
 
-/// A switch's pipes with its ports dealt out to `count`, running the bottleneck.
-fn made(count: u16) -> Vec<Controlled> {
-    let limit = QueueLimit::Packets(20);
-    let ports = [(IN, Some(20_000_000)), (OUT, Some(8_000_000)), (COLLECTOR, None)];
-    let ports = ports.into_iter().zip(0..).map(|((number, rate), place)| PortConfig {
-        pipe: place % count,
-        ..port(number, rate, limit)
-    });
+/// The pipes of a switch with these ports, running a program.
+fn running(program: &Arc<Program>, ports: Vec<PortConfig>) -> Vec<Controlled> {
     let config = Config {
-        ports: ports.collect(),
+        ports,
         timestamp_unit: TimestampUnit::Ns,
         cpu_port: None,
         flow_field: None,
@@ -44,16 +40,37 @@ fn made(count: u16) -> Vec<Controlled> {
     };
     let mut made = pipes(&config, 1);
     let mut all = Pipes::new(&mut made);
-    let program = common::bottleneck_program();
     let each = all.configs();
-    let switches = each.iter().map(|(config, seed)| config.build_of(&program, *seed));
+    let switches = each.iter().map(|(config, seed)| config.build_of(program, *seed));
     all.install(switches.collect::<Result<_, _>>().expect("it loads")).expect("its ports");
-    all.each(|pipe| {
+    made
+}
+
+/// A switch's pipes with its ports dealt out to `count`, running the bottleneck.
+fn made(count: u16) -> Vec<Controlled> {
+    let limit = QueueLimit::Packets(20);
+    let ports = [(IN, Some(20_000_000)), (OUT, Some(8_000_000)), (COLLECTOR, None)];
+    let ports = ports.into_iter().zip(0..).map(|((number, rate), place)| PortConfig {
+        pipe: place % count,
+        ..port(number, rate, limit)
+    });
+    let mut made = running(&common::bottleneck_program(), ports.collect());
+    let set_up = Pipes::new(&mut made).each(|pipe| {
         set_up(pipe.switch()?);
         Ok(())
-    })
-    .expect("it has a program");
+    });
+    set_up.expect("it has a program");
     made
+}
+
+/// Two pipes, odd ports in the second one, running a program of the switch's tests.
+fn two(program_json: &str) -> Vec<Controlled> {
+    let program = Arc::new(Program::from_json(program_json).expect("it loads"));
+    let ports = (1..=4).map(|number| PortConfig {
+        pipe: number % 2,
+        ..port(number, None, QueueLimit::Packets(0))
+    });
+    running(&program, ports.collect())
 }
 
 /// Routes, a counted flow, and a report of every second packet of both ports.
@@ -102,8 +119,8 @@ struct Seen {
     ports: Vec<narrows_switch::PortStatistics>,
     statistics: narrows_switch::Statistics,
     registers: Vec<Vec<String>>,
-    drops: Vec<narrows_switch::Count>,
-    flows: Vec<(TableEntry, narrows_switch::Count)>,
+    drops: Vec<Count>,
+    flows: Vec<(TableEntry, Count)>,
 }
 
 fn seen(count: u16) -> Seen {
@@ -156,6 +173,56 @@ fn two_and_three_pipes_send_report_and_count_what_one_switch_does() {
         let several = seen(count);
         assert_eq!(several, whole, "{count} pipes");
     }
+}
+
+/// Its table has a time-out of 10 ms, and only packets of the second pipe hit the entry.
+#[test]
+fn an_entry_is_idle_when_it_is_in_every_pipe() {
+    let mut made = two(include_str!("../../../switch/tests/programs/profiles.json"));
+    let mut all = Pipes::new(&mut made);
+    let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
+    let key = [("hdr.h.a", Match::Exact("0x1".to_owned()))];
+    let row = TableEntry { priority: 0, ..entry("I.idle", key, "I.out_by", [("port", "0x2")]) };
+    all.each(|pipe| {
+        pipe.switch()?.insert_entry(&row)?;
+        Ok(pipe.switch()?.set_idle_timeout(at(0), &row, Some(Duration::from_ms(10)))?)
+    })
+    .expect("room");
+    all.handle_packet(at(6), 1, Packet::from_bytes(&[2, 1, 0, 0, 0, 0, 0, 0]));
+    all.handle_timeout(at(10));
+    assert_eq!(all.take_expired(), []);
+    all.handle_timeout(at(16));
+    assert_eq!(all.take_expired(), [row]);
+    assert_eq!(all.take_expired(), []);
+}
+
+/// Sources are learned by ingress of both pipes, and counted as they miss in both.
+#[test]
+fn digests_and_counts_are_of_all_pipes() {
+    let mut made = two(include_str!("../../../switch/tests/programs/control.json"));
+    let mut all = Pipes::new(&mut made);
+    for number in 1..=4 {
+        let prefix = [
+            ("hdr.ethernet.src", Match::Lpm("0".to_owned(), 0)),
+            ("std.ingress_port", Match::Exact(number.to_string())),
+        ];
+        let learn = TableEntry { priority: 0, ..entry("prefixes", prefix, "learn", []) };
+        // There is room for two.
+        let inserted = all.each(|pipe| Ok(pipe.switch()?.insert_entry(&learn)?));
+        assert_eq!(inserted.is_ok(), number <= 2);
+        all.handle_packet(Time::ZERO, number, Packet::from_bytes(&[number as u8; 60]));
+    }
+    let learned: Vec<_> = all.take_digests().into_iter().map(|digest| digest.values).collect();
+    // The first pipe has the even ports.
+    assert_eq!(learned, [["0x20202020202", "0x2"], ["0x10101010101", "0x1"]]);
+    let missed = |all: &mut Pipes<'_>| {
+        all.counts(|switch| Ok(vec![switch.default_count("acl")?])).expect("a table")[0]
+    };
+    assert_eq!(missed(&mut all), Count { packets: 4, bytes: 240 });
+    let ten = Count { packets: 10, bytes: 1000 };
+    all.set_count(ten, |switch, count| switch.set_default_count("acl", count)).expect("a table");
+    all.handle_packet(Time::ZERO, 1, Packet::from_bytes(&[1; 60]));
+    assert_eq!(missed(&mut all), Count { packets: 11, bytes: 1060 });
 }
 
 /// It was between two pipes.
