@@ -5,9 +5,10 @@
 //! digit of six bits in which its instant differs from the one reached, in the slot of that digit, and
 //! moves down when its slot is opened: setting and stopping it costs the same however many there are.
 //!
-//! A wheel of theirs rounds to its slots. Here the timers of a slot are a list whose head is its first,
-//! so that they are due in the order of their instants, to the picosecond, and of their numbers: the
-//! first of all is the head of the first slot. Up to 16 timers have no slots and are searched.
+//! A wheel of theirs rounds to its slots. Here a slot knows which of its timers is the first, so that
+//! they are due in the order of their instants, to the picosecond, and of their numbers: the first of
+//! all is that of the first slot. A timer joins the end of its slot's list, next to the one that was set
+//! before it and is still in the caches. Up to 16 timers have no slots and are searched.
 
 use crate::Time;
 
@@ -33,19 +34,37 @@ struct Timer {
     after: u32,
 }
 
+/// When a timer is due, and which: the order in which timers are due.
+type Rank = (Time, u32);
+
+/// Later than any timer.
+const NEVER: Rank = (Time::MAX, NONE);
+
+/// The timers of a slot.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    first: Rank,
+    /// The ends of the list, which is in no order.
+    front: u32,
+    back: u32,
+}
+
+impl Slot {
+    const EMPTY: Slot = Slot { first: NEVER, front: NONE, back: NONE };
+}
+
 /// Timers, numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Wheel {
     timers: Vec<Timer>,
     /// The slot of the lowest level that has been reached; an earlier instant counts as in it.
     reached: u64,
-    /// The first timer of each slot, by level and digit; none as long as there are few timers.
-    heads: Vec<u32>,
+    /// By level and digit; none as long as there are few timers.
+    slots: Vec<Slot>,
     /// A bit for each slot of a level with a timer in it.
     filled: [u64; LEVELS],
-    /// The first timer of all, and when it is due: who has one timer finds it here.
-    first: u32,
-    first_at: Time,
+    /// The first timer of all: who has one finds it here.
+    first: Rank,
 }
 
 impl Wheel {
@@ -55,10 +74,9 @@ impl Wheel {
         Wheel {
             timers: vec![Timer { at: Time::MAX, before: NONE, after: NONE }; timers],
             reached: 0,
-            heads: vec![NONE; slots],
+            slots: vec![Slot::EMPTY; slots],
             filled: [0; LEVELS],
-            first: NONE,
-            first_at: Time::MAX,
+            first: NEVER,
         }
     }
 
@@ -76,12 +94,14 @@ impl Wheel {
 
     /// When a timer is due; [`Time::MAX`] while it is stopped.
     pub fn at(&self, number: usize) -> Time {
-        if number as u32 == self.first { self.first_at } else { self.timers[number].at }
+        let (at, first) = self.first;
+        if number as u32 == first { at } else { self.timers[number].at }
     }
 
     /// The timer that is due first, and when; of several due at once the lowest-numbered.
     pub fn first(&self) -> Option<(Time, usize)> {
-        (self.first != NONE).then_some((self.first_at, self.first as usize))
+        let (at, first) = self.first;
+        (first != NONE).then_some((at, first as usize))
     }
 
     /// Sets a timer, anew if it was set; [`Time::MAX`] stops it.
@@ -89,23 +109,22 @@ impl Wheel {
         if self.at(number) == at {
             return;
         }
-        let timer = self.timers[number];
-        self.timers[number].at = at;
-        if self.heads.is_empty() {
+        if self.slots.is_empty() {
+            self.timers[number].at = at;
             self.first = self.search();
-        } else {
-            if timer.at < Time::MAX {
-                self.unlink(timer);
-            }
-            if at < Time::MAX {
-                self.link(number as u32);
-            }
-            let level = self.filled.iter().position(|&digits| digits != 0);
-            self.first = level.map_or(NONE, |level| {
-                self.heads[level * DIGITS + self.filled[level].trailing_zeros() as usize]
-            });
+            return;
         }
-        self.first_at = self.timers.get(self.first as usize).map_or(Time::MAX, |timer| timer.at);
+        if self.timers[number].at < Time::MAX {
+            self.unlink(number as u32);
+        }
+        self.timers[number].at = at;
+        if at < Time::MAX {
+            self.link(number as u32);
+        }
+        let level = self.filled.iter().position(|&digits| digits != 0);
+        self.first = level.map_or(NEVER, |level| {
+            self.slots[level * DIGITS + self.filled[level].trailing_zeros() as usize].first
+        });
     }
 
     /// The first timer fires: time has come to where it is due. Setting another one before that is
@@ -114,11 +133,10 @@ impl Wheel {
         let Some((at, _)) = self.first() else { return };
         let slot = self.slot_of(at);
         self.reached = self.slot_in_time(at);
-        if slot < DIGITS || self.heads.is_empty() {
+        if slot < DIGITS || self.slots.is_empty() {
             return;
         }
-        self.filled[slot / DIGITS] &= !(1 << (slot % DIGITS));
-        let mut next = core::mem::replace(&mut self.heads[slot], NONE);
+        let mut next = self.empty(slot).front;
         while next != NONE {
             let number = next;
             next = self.timers[number as usize].after;
@@ -127,11 +145,11 @@ impl Wheel {
     }
 
     /// The first of few timers.
-    fn search(&self) -> u32 {
-        let (mut first, mut at) = (NONE, Time::MAX);
+    fn search(&self) -> Rank {
+        let mut first = NEVER;
         for (number, timer) in self.timers.iter().enumerate() {
-            if timer.at < at {
-                (first, at) = (number as u32, timer.at);
+            if timer.at < first.0 {
+                first = (timer.at, number as u32);
             }
         }
         first
@@ -150,62 +168,49 @@ impl Wheel {
         level as usize * DIGITS + digit as usize
     }
 
-    /// The order in which timers are due.
-    fn rank(&self, number: u32) -> (Time, u32) {
-        (self.timers[number as usize].at, number)
+    fn empty(&mut self, slot: usize) -> Slot {
+        self.filled[slot / DIGITS] &= !(1 << (slot % DIGITS));
+        core::mem::replace(&mut self.slots[slot], Slot::EMPTY)
     }
 
-    /// Puts a timer into the list of its slot, in front if it is the first there and behind the first
-    /// otherwise.
+    /// Puts a timer at the end of its slot's list.
     fn link(&mut self, number: u32) {
-        let slot = self.slot_of(self.timers[number as usize].at);
-        let head = self.heads[slot];
-        self.filled[slot / DIGITS] |= 1 << (slot % DIGITS);
-        if head == NONE || self.rank(number) < self.rank(head) {
-            self.heads[slot] = number;
-            self.join(NONE, number);
-            self.join(number, head);
-        } else {
-            self.join(number, self.timers[head as usize].after);
-            self.join(head, number);
+        let at = self.timers[number as usize].at;
+        let place = self.slot_of(at);
+        self.filled[place / DIGITS] |= 1 << (place % DIGITS);
+        let slot = &mut self.slots[place];
+        slot.first = slot.first.min((at, number));
+        let before = core::mem::replace(&mut slot.back, number);
+        match self.timers.get_mut(before as usize) {
+            Some(last) => last.after = number,
+            None => slot.front = number,
         }
+        let timer = &mut self.timers[number as usize];
+        (timer.before, timer.after) = (before, NONE);
     }
 
-    /// Takes a timer out of the list of its slot; where it was the first there, that is found anew.
-    fn unlink(&mut self, Timer { at, before, after }: Timer) {
-        self.join(before, after);
-        if before != NONE {
-            return;
+    /// Takes a timer out of its slot's list; where it was the first, the next one is looked for.
+    fn unlink(&mut self, number: u32) {
+        let Timer { at, before, after } = self.timers[number as usize];
+        let place = self.slot_of(at);
+        let slot = &mut self.slots[place];
+        match self.timers.get_mut(before as usize) {
+            Some(timer) => timer.after = after,
+            None => slot.front = after,
         }
-        let slot = self.slot_of(at);
-        self.heads[slot] = after;
-        if after == NONE {
-            self.filled[slot / DIGITS] &= !(1 << (slot % DIGITS));
-            return;
+        match self.timers.get_mut(after as usize) {
+            Some(timer) => timer.before = before,
+            None => slot.back = before,
         }
-        let (mut first, mut next) = (after, after);
-        while next != NONE {
-            if self.rank(next) < self.rank(first) {
-                first = next;
+        if slot.front == NONE {
+            self.empty(place);
+        } else if slot.first.1 == number {
+            slot.first = NEVER;
+            let mut next = slot.front;
+            while let Some(timer) = self.timers.get(next as usize) {
+                slot.first = slot.first.min((timer.at, next));
+                next = timer.after;
             }
-            next = self.timers[next as usize].after;
-        }
-        if first != after {
-            let Timer { before: left, after: right, .. } = self.timers[first as usize];
-            self.join(left, right);
-            self.join(NONE, first);
-            self.join(first, after);
-            self.heads[slot] = first;
-        }
-    }
-
-    /// Makes two timers neighbours; one of them may be none.
-    fn join(&mut self, before: u32, after: u32) {
-        if let Some(timer) = self.timers.get_mut(before as usize) {
-            timer.after = after;
-        }
-        if let Some(timer) = self.timers.get_mut(after as usize) {
-            timer.before = before;
         }
     }
 }

@@ -172,6 +172,9 @@ pub(crate) fn react<E: End>(
     read_before: usize,
 ) -> Vec<usize> {
     let mut written = Vec::new();
+    if records.len() == read_before {
+        return written;
+    }
     let Some((user, stream)) = ends[from].parts() else { return written };
     let (origin, Some(reaction)) = (user.flow, user.reaction) else { return written };
     let headers: Vec<Header> = records
