@@ -9,6 +9,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use narrows_dpdk::{Clock, Eal, Idle, Start};
 
 use crate::controlled::Controlled;
+use crate::io::Inbox;
 use crate::pipes::Pipes;
 use crate::python_switch::Command;
 use crate::realtime::{Instrument, Path, Side, SwitchNode, Wire};
@@ -40,16 +41,16 @@ impl Cores {
     }
 
     /// Runs until `stop`, or until a core ends by itself, which is a bug.
-    pub(crate) fn run(self, commands: &Receiver<Command>, stop: &AtomicBool) -> Ended {
+    pub(crate) fn run(self, commands: Inbox<Command>, stop: &AtomicBool) -> Ended {
         let Cores { eal, first: (mut path, mut node), others } = self;
         let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
         thread::scope(|scope| {
             let begin = |core| Other::begin(scope, core, eal, start);
             let others: Vec<Other<'_>> = others.into_iter().map(begin).collect();
             while !stop.load(Ordering::Relaxed) && others.iter().all(Other::runs) {
-                if let Ok(command) = commands.try_recv() {
+                if let Some(command) = commands.try_take() {
                     let mut nodes: Vec<SwitchNode> = others.iter().map(Other::come).collect();
-                    obey(command, commands, &mut all(&mut node, &mut nodes));
+                    obey(command, &commands, &mut all(&mut node, &mut nodes));
                     others.iter().zip(nodes).for_each(|(other, node)| other.go_on(node));
                 }
                 path.turn(&mut node);
@@ -62,9 +63,8 @@ impl Cores {
                 instruments.push(path.instrument());
             }
             // What was asked before the end is answered.
-            if let Ok(command) = commands.try_recv() {
-                obey(command, commands, &mut all(&mut node, &mut nodes));
-            }
+            let left = commands.close();
+            left.into_iter().for_each(|command| command(&mut all(&mut node, &mut nodes)));
             let nodes = core::iter::once(node).chain(nodes);
             (nodes.map(SwitchNode::into_controlled).collect(), Instrument::joined(instruments))
         })
@@ -72,9 +72,9 @@ impl Cores {
 }
 
 /// Does what was asked, and all that was asked meanwhile.
-fn obey(command: Command, commands: &Receiver<Command>, pipes: &mut Pipes<'_>) {
+fn obey(command: Command, commands: &Inbox<Command>, pipes: &mut Pipes<'_>) {
     command(pipes);
-    commands.try_iter().for_each(|command| command(pipes));
+    core::iter::from_fn(|| commands.try_take()).for_each(|command| command(pipes));
 }
 
 /// All pipes of a switch.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, ScopedJoinHandle};
 use std::time::{Duration as Wait, Instant};
@@ -16,6 +15,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 
 use crate::controlled::Controlled;
+use crate::io::mailbox;
 use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
 use crate::python_cores::{Cores, Ended, Share};
 use crate::python_sockets::PySockets;
@@ -27,8 +27,6 @@ use crate::{EngineError, Progress};
 
 create_exception!(_engine, DeviceError, PyRuntimeError, "DPDK or one of its devices refused.");
 
-/// Commands that may wait for the data path.
-const COMMANDS: usize = 64;
 /// How often the end of a run is looked for.
 const WATCH_INTERVAL: Wait = Wait::from_millis(20);
 /// How long a wire's other end may take to come.
@@ -238,16 +236,15 @@ impl PyLive {
         let (eal, wires) = py.detach(|| open(&setup, &ports, queues)).map_err(refused)?;
         let stamps = wires.iter().map(|wire| wire.offloads().stamps).collect();
         let names = wires.iter().map(|wire| wire.name().to_owned()).collect();
-        let (sender, commands) = sync_channel(COMMANDS);
-        let Some(pipes) = switch.get().place().send_away(sender) else {
+        let (post, commands) = mailbox();
+        let Some(pipes) = switch.get().place().send_away(post) else {
             return Err(DeviceError::new_err("the switch is on a data path already"));
         };
         let cores = deal_out(pipes, &ports, wires);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = {
             let stop = stop.clone();
-            let run =
-                move || Cores::new(eal, &setup.idle(cores.len()), cores).run(&commands, &stop);
+            let run = move || Cores::new(eal, &setup.idle(cores.len()), cores).run(commands, &stop);
             thread::Builder::new().name("data path".to_owned()).spawn(run)?
         };
         Ok(PyLive { switch, stop, thread: Mutex::new(Some(thread)), stamps, wires: names })

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
@@ -19,6 +19,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
+
+use super::{Inbox, mailbox};
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 16;
@@ -60,7 +62,7 @@ pub struct Table<R: Row> {
     rows: Vec<R>,
     batches: SyncSender<Vec<R>>,
     /// Batches whose rows the writer has taken.
-    emptied: Receiver<Vec<R>>,
+    emptied: Inbox<Vec<R>>,
     writer: JoinHandle<Result<(), ParquetError>>,
 }
 
@@ -72,13 +74,13 @@ impl<R: Row + Send + 'static> Table<R> {
     pub fn create(path: &Path, shared: R::Shared) -> Result<Self, ParquetError> {
         let mut file = GroupWriter::create::<R>(path)?;
         let (batches, received) = sync_channel::<Vec<R>>(BATCHES_WAITING);
-        let (give_back, emptied) = channel();
+        let (give_back, emptied) = mailbox();
         let writer = thread::spawn(move || {
             let mut group = Vec::with_capacity(GROUP_ROWS);
             for mut batch in received {
                 group.append(&mut batch);
                 // Nobody fills it again when the last one has come.
-                let _ = give_back.send(batch);
+                let _ = give_back.put(batch);
                 if group.len() == GROUP_ROWS {
                     file.write(&R::columns(&group, &shared))?;
                     group.clear();
@@ -97,8 +99,8 @@ impl<R: Row + Send + 'static> Table<R> {
         for row in rows {
             self.rows.push(row);
             if self.rows.len() == BATCH_ROWS {
-                let empty = self.emptied.try_recv();
-                let empty = empty.unwrap_or_else(|_| Vec::with_capacity(BATCH_ROWS));
+                let empty = self.emptied.try_take();
+                let empty = empty.unwrap_or_else(|| Vec::with_capacity(BATCH_ROWS));
                 // A writer that is gone has failed; `close` says why.
                 let _ = self.batches.send(std::mem::replace(&mut self.rows, empty));
             }

@@ -1,10 +1,11 @@
 //! Where a switch is: with its servers, behind a lock, or on a data path of its own, which takes
-//! commands from a bounded channel between bursts of packets and never waits for a lock.
+//! commands from a mailbox between bursts of packets and never waits for a lock.
 
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::controlled::{Controlled, Refusal};
+use crate::io::Post;
 use crate::pipes::Pipes;
 
 /// What a data path does for a controller.
@@ -14,7 +15,7 @@ enum Where {
     /// By pipes.
     Here(Vec<Controlled>),
     /// On a data path that takes commands.
-    Away(SyncSender<Command>),
+    Away(Post<Command>),
 }
 
 fn all(pipes: &mut [Controlled]) -> Pipes<'_> {
@@ -53,7 +54,7 @@ impl Place {
             let _ = reply.send(operation(pipes));
         });
         let ended = || Refusal::new("failed-precondition", "the switch's data path has ended");
-        commands.send(command).map_err(|_| ended())?;
+        commands.put(command).map_err(|_| ended())?;
         answer.recv().map_err(|_| ended())?
     }
 
@@ -80,7 +81,7 @@ impl Place {
 
     /// Takes the switch's pipes to a data path that will take `commands`; `None` when they are on
     /// one.
-    pub(crate) fn send_away(&self, commands: SyncSender<Command>) -> Option<Vec<Controlled>> {
+    pub(crate) fn send_away(&self, commands: Post<Command>) -> Option<Vec<Controlled>> {
         let mut place = self.lock();
         match core::mem::replace(&mut *place, Where::Away(commands)) {
             Where::Here(pipes) => Some(pipes),
