@@ -66,7 +66,15 @@ def hosts() -> Iterator[tuple[LinuxHost, LinuxHost]]:
                 ("b", "10.9.2.1", "02:00:0a:09:02:01"),
             )
         ]
+        for host in made:
+            keep_filling(host.namespace)
         yield made[0], made[1]
+
+
+def keep_filling(namespace: Namespace) -> None:
+    """Makes its senders CUBIC: BBR, some kernels' default, leaves a link idle now and then."""
+    route = namespace.run("ip", "route", "show", "default").split()
+    namespace.run("ip", "route", "change", *route, "congctl", "cubic")
 
 
 def route(host: LinuxHost, port: int) -> Any:

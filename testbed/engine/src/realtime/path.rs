@@ -129,7 +129,7 @@ impl Path {
             let now = self.clock.now();
             self.idle.wait(now, next.saturating_since(now));
         } else {
-            self.idle.rest(now);
+            self.idle.rest(self.clock.now());
         }
         self.clock.now()
     }
