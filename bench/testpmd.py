@@ -34,7 +34,7 @@ def rate(inward: str, outward: str, feed: Sequence[str], *, hugepages: bool) -> 
 
     Raises `RuntimeError` where it forwarded nothing.
     """
-    memory = [] if hugepages else ["--no-huge", "--no-shconf"]
+    memory = ["--in-memory"] if hugepages else ["--no-huge", "--no-shconf"]
     process = subprocess.Popen(
         ["stdbuf", "--output=L", COMMAND, "--lcores", "0,1", "--no-pci", "--no-telemetry",
          "-m", str(MEMORY_MIB), "--file-prefix", "narrows-testpmd", *memory,
@@ -44,7 +44,13 @@ def rate(inward: str, outward: str, feed: Sequence[str], *, hugepages: bool) -> 
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert process.stdin and process.stdout
-    begun = "".join(iter(process.stdout.readline, READY))
+    begun = ""
+    for line in process.stdout:
+        begun += line
+        if line == READY:
+            break
+    else:
+        raise RuntimeError(f"{COMMAND} ended with {process.wait()}:\n{begun[-2000:]}")
     with subprocess.Popen(feed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as feeder:
         process.stdin.write("start\n")
         while feeder.poll() is None:
