@@ -57,6 +57,7 @@ p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2 (needs a p4c with that
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --package narrows-testbed --features python --quiet -- -D warnings
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m mypy

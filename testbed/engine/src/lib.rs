@@ -46,6 +46,7 @@ use thiserror::Error;
 
 pub use bottleneck::{BottleneckFigures, Quantiles};
 pub use collector::{Report, ReportError};
+pub use io::mailbox;
 pub use plan::Plan;
 use realtime::Instrument;
 use sockets::Sockets;

@@ -9,7 +9,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use narrows_dpdk::{Clock, Eal, Idle, Start};
 
 use crate::controlled::Controlled;
-use crate::io::Inbox;
+use crate::mailbox::Inbox;
 use crate::pipes::Pipes;
 use crate::python_switch::Command;
 use crate::realtime::{Instrument, Path, Side, SwitchNode, Wire};

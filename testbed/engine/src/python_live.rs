@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 
 use crate::controlled::Controlled;
-use crate::io::mailbox;
+use crate::mailbox::mailbox;
 use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
 use crate::python_cores::{Cores, Ended, Share};
 use crate::python_sockets::PySockets;

@@ -5,7 +5,7 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::controlled::{Controlled, Refusal};
-use crate::io::Post;
+use crate::mailbox::Post;
 use crate::pipes::Pipes;
 
 /// What a data path does for a controller.
