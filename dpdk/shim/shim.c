@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_dev.h>
@@ -90,12 +92,39 @@ int nrw_first_cpu(void)
 	return 0;
 }
 
-/* Before all ordinary threads, where that is allowed: a data path that waits is late. */
-void nrw_thread_first(void)
+/* Linux's struct sched_attr, which not every C library has. */
+struct deadline_attr {
+	uint32_t size;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime_ns;
+	uint64_t deadline_ns;
+	uint64_t period_ns;
+};
+
+/* Up to runtime_ns of every period_ns before all other threads (SCHED_DEADLINE). */
+int nrw_thread_deadline(uint64_t runtime_ns, uint64_t period_ns)
+{
+	const struct deadline_attr attr = {
+		.size = sizeof(attr),
+		.policy = 6, /* SCHED_DEADLINE */
+		.flags = 1, /* SCHED_FLAG_RESET_ON_FORK: what it starts is ordinary */
+		.runtime_ns = runtime_ns,
+		.deadline_ns = period_ns,
+		.period_ns = period_ns,
+	};
+
+	return syscall(SYS_sched_setattr, 0, &attr, 0) == 0 ? 0 : -errno;
+}
+
+/* Before all ordinary threads. */
+int nrw_thread_fifo(void)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
 
-	pthread_setschedparam(pthread_self(), SCHED_FIFO, &lowest);
+	return -pthread_setschedparam(pthread_self(), SCHED_FIFO, &lowest);
 }
 
 int nrw_thread_register(void)

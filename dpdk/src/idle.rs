@@ -1,9 +1,12 @@
 //! What a polling loop does when there is nothing to do, and how it gets its core.
 //!
-//! On its own core a loop polls on. Where cores are short it runs before all ordinary threads
-//! (`SCHED_FIFO`) and lets them run while nothing is due: priorities among ordinary threads
-//! (`nice`) say little, since Linux shares out cores by session first. Linux takes a real-time
-//! thread that never sleeps off its core for 50 ms of every second, so a busy loop rests before.
+//! On its own core a loop polls on. Where cores are short it runs before all ordinary threads and
+//! lets them run while nothing is due: priorities among ordinary threads (`nice`) say little, since
+//! Linux shares out cores by session first.
+//!
+//! It asks for `SCHED_DEADLINE`: a share of every millisecond. `SCHED_FIFO` comes second, since
+//! Linux (6.12 and later, its "fair server") takes 50 ms of every second from such a thread in one
+//! piece when ordinary threads want them, even where they had more than that in small pieces.
 
 use core::time::Duration as Wait;
 use std::thread;
@@ -19,8 +22,12 @@ const WAKE: Duration = Duration::from_us(50);
 const LONGEST: Duration = Duration::from_us(20);
 /// A loop that has not slept for so long ...
 const BUSY: Duration = Duration::from_ms(1);
-/// ... sleeps for one part in so many of it: 7 % of the time, where Linux wants 5 %.
+/// ... sleeps for one part in so many of it: 7 % of the time, which is what others have for sure.
 const REST: u64 = 14;
+/// With `SCHED_DEADLINE` it has so much ...
+const SHARE: Duration = Duration::from_us(900);
+/// ... of every such time. Linux grants 95 % of each core, 5 % of it to its fair server.
+const PERIOD: Duration = Duration::from_ms(1);
 
 /// How a loop waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +63,17 @@ impl Idle {
         Idle { kind, slept_at: Time::ZERO }
     }
 
-    /// Makes this thread a data path's: DPDK's per-thread caches, and a real-time priority where
-    /// it yields and the process may have it.
+    /// Makes this thread a data path's: DPDK's per-thread caches, and its turn before ordinary
+    /// threads where it yields and the process may have that (root, or `CAP_SYS_NICE`).
     pub fn begin(&mut self, _: Eal) {
         self.slept_at = Time::ZERO;
-        // SAFETY: both may be called from any thread. A failure costs speed only.
+        // SAFETY: all may be called from any thread. A failure costs speed only.
         unsafe {
             sys::nrw_thread_register();
-            if self.kind == IdleKind::Yield {
-                sys::nrw_thread_first();
+            if self.kind == IdleKind::Yield
+                && sys::nrw_thread_deadline(SHARE.as_ns(), PERIOD.as_ns()) != 0
+            {
+                sys::nrw_thread_fifo();
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What ordinary threads leave for a loop that runs before them (`SCHED_FIFO`).
+//! What ordinary threads leave for a loop that runs before them (`narrows_dpdk::Idle`).
 //!
 //! A channel's receiver waits, turning round, for a sender that is amid a message. Such a loop may
 //! just have taken the core from that sender, who then never gets to the end of it: the loop stood
