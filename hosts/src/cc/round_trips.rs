@@ -59,6 +59,11 @@ impl RoundTrips {
         }
     }
 
+    /// Begins the round anew: a cut's queue is not the path's after it (Linux's vegas_enable).
+    pub fn restart(&mut self) {
+        (self.samples, self.sum_ps, self.min) = (0, 0, Duration::MAX);
+    }
+
     /// Takes the ACK's sample. `Some` when the ACK ends a round with samples enough.
     pub fn on_acked(&mut self, ack: &Ack) -> Option<Round> {
         if let Some(rtt) = ack.rtt {
@@ -78,7 +83,7 @@ impl RoundTrips {
             base: self.base,
             max: self.max,
         });
-        (self.samples, self.sum_ps, self.min) = (0, 0, Duration::MAX);
+        self.restart();
         round
     }
 }

@@ -3,7 +3,7 @@
 //! Once a round trip, of its least RTT: diff = cwnd (RTT - base)/base segments. In slow start
 //! diff > gamma ends it, cwnd = min(cwnd, cwnd base/RTT + 1); else Reno's. In avoidance diff >
 //! beta: one segment less; diff < alpha: one more; else it holds. A round with too few samples is
-//! Reno's. Losses are Reno's.
+//! Reno's. Losses are Reno's, and so is the round behind one: what was sampled before is forgotten.
 //!
 //! Constants: alpha 2, beta 4, gamma 1 (Linux's tcp_vegas); ns-2 has 1, 3 and 1.
 //! Fractions: diff is f64; the window moves in whole segments, so none are left.
@@ -11,6 +11,7 @@
 use super::round_trips::{Round, RoundTrips, ratio};
 use super::window::Window;
 use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use narrows_common::Time;
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
@@ -99,6 +100,7 @@ impl Vegas {
     }
 
     fn forget(&mut self) {
+        self.round_trips.restart();
         self.ended = None;
         self.is_measured = false;
     }
@@ -128,6 +130,9 @@ impl CongestionControl for Vegas {
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
         self.window.cut(congestion, congestion.window_bytes / 2);
+        self.forget();
+    }
+    fn on_recovery_exit(&mut self, _now: Time) {
         self.forget();
     }
     fn on_rto(&mut self, congestion: &Congestion) {

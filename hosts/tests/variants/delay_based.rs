@@ -131,6 +131,21 @@ fn vegas_leaves_slow_start_when_a_queue_forms() {
 }
 
 #[test]
+fn vegas_does_not_judge_the_path_by_the_queue_before_a_time_out() {
+    // 250 ms against 100 would end slow start at once: 1 x (250 - 100)/100 = 1.5 > 1.
+    let mut flow = Flow::new("vegas", 1000.0);
+    samples(&mut flow, 100.0);
+    flow.ack(0.0, 250.0);
+    flow.ack(0.0, 250.0);
+    flow.time_out();
+    flow.round += 1;
+    for doubled in [2.0, 4.0, 8.0] {
+        flow.ack(doubled / 2.0, 250.0);
+        assert_close(flow.cwnd(), doubled, 1e-3, "slow start");
+    }
+}
+
+#[test]
 fn compound_adds_the_window_of_delay() {
     // win 1000: 1/8 x 1000^(3/4) - 1 = 1/8 x 177.828 - 1 = 21.2285.
     let mut flow = Flow::new("compound", 1000.0);
