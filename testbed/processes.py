@@ -36,6 +36,8 @@ AHEAD_NS = 100_000_000
 """From the last process's being ready to the run's beginning: both must have heard by then."""
 PATIENCE_S = 60.0
 """For the child to sum up, when the run is over."""
+STANDINGS = ("own", "deadline", "fifo", "ordinary")
+"""How a loop may have its core, from best to worst (`dpdk/src/idle.rs`)."""
 RING = "rsize=12,bsize=2048"
 """Packets of a ring (a power of two) and the room of each."""
 
@@ -177,6 +179,7 @@ def joined(hosts: Json, switches: Json) -> Json:
             "clock_error_ppm": max((one["clock_error_ppm"] for one in both), key=abs),
             "clock_steps_back": sum(one["clock_steps_back"] for one in both),
             "polls": {
+                "core": max((one["core"] for one in polls), key=STANDINGS.index),
                 "count": sum(one["count"] for one in polls),
                 "gap_p99_us": max(one["gap_p99_us"] for one in polls),
                 "gap_max_us": max(one["gap_max_us"] for one in polls),

@@ -104,13 +104,16 @@ struct deadline_attr {
 	uint64_t period_ns;
 };
 
-/* Up to runtime_ns of every period_ns before all other threads (SCHED_DEADLINE). */
+/*
+ * Before all other threads for runtime_ns of every period_ns, and for what other threads of this
+ * kind leave of theirs (SCHED_DEADLINE). What it starts is ordinary.
+ */
 int nrw_thread_deadline(uint64_t runtime_ns, uint64_t period_ns)
 {
 	const struct deadline_attr attr = {
 		.size = sizeof(attr),
 		.policy = 6, /* SCHED_DEADLINE */
-		.flags = 1, /* SCHED_FLAG_RESET_ON_FORK: what it starts is ordinary */
+		.flags = 0x1 | 0x2, /* SCHED_FLAG_RESET_ON_FORK | SCHED_FLAG_RECLAIM */
 		.runtime_ns = runtime_ns,
 		.deadline_ns = period_ns,
 		.period_ns = period_ns,

@@ -4,14 +4,16 @@
 //! lets them run while nothing is due: priorities among ordinary threads (`nice`) say little, since
 //! Linux shares out cores by session first.
 //!
-//! It asks for `SCHED_DEADLINE`: a share of every millisecond. `SCHED_FIFO` comes second, since
-//! Linux (6.12 and later, its "fair server") takes 50 ms of every second from such a thread in one
-//! piece when ordinary threads want them, even where they had more than that in small pieces.
+//! It asks for `SCHED_DEADLINE`: a share of every millisecond, and what other such threads leave of
+//! theirs (`SCHED_FLAG_RECLAIM`). `SCHED_FIFO` comes second, since Linux (6.12 and later, its "fair
+//! server") takes 50 ms of every second from such a thread in one piece when ordinary threads want
+//! them, even where they had more than that in small pieces.
 
 use core::time::Duration as Wait;
 use std::thread;
 
 use narrows_common::{Duration, Time};
+use serde::Serialize;
 
 use crate::eal::Eal;
 use crate::sys;
@@ -24,9 +26,9 @@ const LONGEST: Duration = Duration::from_us(20);
 const BUSY: Duration = Duration::from_ms(1);
 /// ... sleeps for one part in so many of it: 7 % of the time, which is what others have for sure.
 const REST: u64 = 14;
-/// With `SCHED_DEADLINE` it has so much ...
-const SHARE: Duration = Duration::from_us(900);
-/// ... of every such time. Linux grants 95 % of each core, 5 % of it to its fair server.
+/// With `SCHED_DEADLINE` so much is a loop's for sure, and what other loops leave besides ...
+const SHARE: Duration = Duration::from_us(440);
+/// ... of every such time. Of each core Linux grants 90 %, so that two cores are enough for four.
 const PERIOD: Duration = Duration::from_ms(1);
 
 /// How a loop waits.
@@ -50,17 +52,36 @@ impl IdleKind {
     }
 }
 
+/// How a loop has its core, from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// It polls on, and nobody else should be there.
+    Own,
+    /// Before all others, by a share of the time (`SCHED_DEADLINE`).
+    Deadline,
+    /// Before ordinary threads, until Linux takes the core for them (`SCHED_FIFO`).
+    Fifo,
+    /// As an ordinary thread among others.
+    Ordinary,
+}
+
 /// A loop's waiting.
 #[derive(Clone, Debug)]
 pub struct Idle {
     kind: IdleKind,
+    standing: Standing,
     slept_at: Time,
 }
 
 impl Idle {
     /// Waiting of this kind.
     pub fn new(kind: IdleKind) -> Self {
-        Idle { kind, slept_at: Time::ZERO }
+        let standing = match kind {
+            IdleKind::Poll => Standing::Own,
+            IdleKind::Yield => Standing::Ordinary,
+        };
+        Idle { kind, standing, slept_at: Time::ZERO }
     }
 
     /// Makes this thread a data path's: DPDK's per-thread caches, and its turn before ordinary
@@ -70,12 +91,21 @@ impl Idle {
         // SAFETY: all may be called from any thread. A failure costs speed only.
         unsafe {
             sys::nrw_thread_register();
-            if self.kind == IdleKind::Yield
-                && sys::nrw_thread_deadline(SHARE.as_ns(), PERIOD.as_ns()) != 0
-            {
-                sys::nrw_thread_fifo();
+            if self.kind == IdleKind::Yield {
+                self.standing = if sys::nrw_thread_deadline(SHARE.as_ns(), PERIOD.as_ns()) == 0 {
+                    Standing::Deadline
+                } else if sys::nrw_thread_fifo() == 0 {
+                    Standing::Fifo
+                } else {
+                    Standing::Ordinary
+                };
             }
         }
+    }
+
+    /// How the loop has its core since it began.
+    pub fn standing(&self) -> Standing {
+        self.standing
     }
 
     /// Nothing is due for `span`: waits a little.

@@ -19,7 +19,7 @@ mod sys;
 pub use clock::{Clock, Start};
 pub use eal::{Eal, EalConfig};
 pub use error::Error;
-pub use idle::{Idle, IdleKind};
+pub use idle::{Idle, IdleKind, Standing};
 pub use mbuf::{Mbuf, Mempool};
 pub use port::{Offloads, Port, PortCounts, Queue};
 

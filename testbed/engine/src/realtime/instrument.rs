@@ -1,6 +1,7 @@
 //! The instrument's own error: how late packets left, how far shapers were off, when it looked away.
 
 use narrows_common::{Duration, Histogram, Time};
+use narrows_dpdk::Standing;
 use serde::Serialize;
 
 use crate::plan::Limits;
@@ -213,16 +214,18 @@ impl Polls {
         self.count += 1;
     }
 
-    pub(crate) fn summary(&self) -> PollSummary {
+    pub(crate) fn summary(&self, core: Standing) -> PollSummary {
         let us = |span: Duration| span.as_ps() as f64 / 1e6;
         let gaps = self.gaps.summary();
-        PollSummary { count: self.count, gap_p99_us: us(gaps.p99), gap_max_us: us(gaps.max) }
+        PollSummary { core, count: self.count, gap_p99_us: us(gaps.p99), gap_max_us: us(gaps.max) }
     }
 }
 
 /// How often a path looked, and for how long it did not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PollSummary {
+    /// How the loop has its core.
+    pub core: Standing,
     /// How often.
     pub count: u64,
     /// 99th percentile of the time from one look to the next.
@@ -259,6 +262,7 @@ impl Instrument {
         let mut cores = cores.into_iter();
         let mut whole = cores.next().expect("a path has a core");
         for Instrument { polls, clock_steps_back, wires, sides, .. } in cores {
+            whole.polls.core = whole.polls.core.max(polls.core);
             whole.polls.count += polls.count;
             whole.polls.gap_p99_us = whole.polls.gap_p99_us.max(polls.gap_p99_us);
             whole.polls.gap_max_us = whole.polls.gap_max_us.max(polls.gap_max_us);
@@ -283,7 +287,14 @@ impl Instrument {
             }
         };
         let (gap, most) = (self.polls.gap_max_us, us(limits.poll_gap_ps));
-        check(gap > most, format!("the loop looked away for {gap:.1} us, at most {most} us"));
+        let why = match self.polls.core {
+            Standing::Own | Standing::Deadline => "",
+            Standing::Fifo => " (it has SCHED_FIFO: Linux refused SCHED_DEADLINE)",
+            Standing::Ordinary => {
+                " (an ordinary thread: SCHED_DEADLINE is root's or CAP_SYS_NICE's)"
+            }
+        };
+        check(gap > most, format!("the loop looked away for {gap:.1} us, at most {most} us{why}"));
         let (error, steps) = (self.clock_error_ppm, self.clock_steps_back);
         check(
             error.abs() > CLOCK_ERROR_PPM,
@@ -376,7 +387,7 @@ mod tests {
         clock_steps_back: u64,
         wires: Vec<WireSummary>,
     ) -> Instrument {
-        let polls = PollSummary { gap_max_us, ..PollSummary::default() };
+        let polls = PollSummary { core: Standing::Deadline, count: 0, gap_p99_us: 0.0, gap_max_us };
         let sides = vec![];
         Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires, sides }
     }
@@ -423,6 +434,13 @@ mod tests {
                 "port 2: its rate was off by -0.02000, at most 0.01",
             ]
         );
+        let mut ordinary = measured(10_001.0, 0.0, 0, vec![]);
+        ordinary.polls.core = Standing::Ordinary;
+        assert_eq!(
+            ordinary.excesses(&limits),
+            ["the loop looked away for 10001.0 us, at most 10000 us (an ordinary thread: \
+              SCHED_DEADLINE is root's or CAP_SYS_NICE's)"]
+        );
     }
 
     #[test]
@@ -431,6 +449,7 @@ mod tests {
         for at in [10, 11, 12, 512, 513] {
             polls.add(us(at));
         }
-        assert_eq!((polls.summary().count, polls.summary().gap_max_us), (5, 500.0));
+        let summary = polls.summary(Standing::Own);
+        assert_eq!((summary.count, summary.gap_max_us), (5, 500.0));
     }
 }

@@ -169,7 +169,7 @@ impl Path {
             clock: "tsc",
             clock_error_ppm: self.clock.error_ppm(),
             clock_steps_back: self.clock.steps_back(),
-            polls: self.polls.summary(),
+            polls: self.polls.summary(self.idle.standing()),
             wires: self.wires.iter().map(Wire::summary).collect(),
             sides: self.sides.iter().map(Side::summary).collect(),
         }
