@@ -36,7 +36,7 @@ AHEAD_NS = 100_000_000
 """From the last process's being ready to the run's beginning: both must have heard by then."""
 PATIENCE_S = 60.0
 """For the child to sum up, when the run is over."""
-STANDINGS = ("own", "deadline", "fifo", "ordinary")
+STANDINGS = ("own", "fifo", "ordinary")
 """How a loop may have its core, from best to worst (`dpdk/src/idle.rs`)."""
 RING = "rsize=12,bsize=2048"
 """Packets of a ring (a power of two) and the room of each."""

@@ -11,9 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_dev.h>
@@ -90,36 +88,6 @@ int nrw_first_cpu(void)
 			if (CPU_ISSET(cpu, &set))
 				return cpu;
 	return 0;
-}
-
-/* Linux's struct sched_attr, which not every C library has. */
-struct deadline_attr {
-	uint32_t size;
-	uint32_t policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime_ns;
-	uint64_t deadline_ns;
-	uint64_t period_ns;
-};
-
-/*
- * Before all other threads for runtime_ns of every period_ns, and for what other threads of this
- * kind leave of theirs (SCHED_DEADLINE). What it starts is ordinary.
- */
-int nrw_thread_deadline(uint64_t runtime_ns, uint64_t period_ns)
-{
-	const struct deadline_attr attr = {
-		.size = sizeof(attr),
-		.policy = 6, /* SCHED_DEADLINE */
-		.flags = 0x1 | 0x2, /* SCHED_FLAG_RESET_ON_FORK | SCHED_FLAG_RECLAIM */
-		.runtime_ns = runtime_ns,
-		.deadline_ns = period_ns,
-		.period_ns = period_ns,
-	};
-
-	return syscall(SYS_sched_setattr, 0, &attr, 0) == 0 ? 0 : -errno;
 }
 
 /* Before all ordinary threads. */

@@ -1,13 +1,10 @@
 //! What a polling loop does when there is nothing to do, and how it gets its core.
 //!
-//! On its own core a loop polls on. Where cores are short it runs before all ordinary threads and
-//! lets them run while nothing is due: priorities among ordinary threads (`nice`) say little, since
-//! Linux shares out cores by session first.
-//!
-//! It asks for `SCHED_DEADLINE`: a share of every millisecond, and what other such threads leave of
-//! theirs (`SCHED_FLAG_RECLAIM`). `SCHED_FIFO` comes second, since Linux (6.12 and later, its "fair
-//! server") takes 50 ms of every second from such a thread in one piece when ordinary threads want
-//! them, even where they had more than that in small pieces.
+//! On its own core a loop polls on. Where cores are short it runs before all ordinary threads
+//! (`SCHED_FIFO`) and lets them run while nothing is due: priorities among ordinary threads
+//! (`nice`) say little, since Linux shares out cores by session first. A busy loop rests as well.
+//! Linux 6.12 and later (its "fair server") still takes 50 ms of a second from it in one piece as
+//! long as ordinary threads want the core all the time, however much the rests gave them.
 
 use core::time::Duration as Wait;
 use std::thread;
@@ -26,10 +23,6 @@ const LONGEST: Duration = Duration::from_us(20);
 const BUSY: Duration = Duration::from_ms(1);
 /// ... sleeps for one part in so many of it: 7 % of the time, which is what others have for sure.
 const REST: u64 = 14;
-/// With `SCHED_DEADLINE` so much is a loop's for sure, and what other loops leave besides ...
-const SHARE: Duration = Duration::from_us(440);
-/// ... of every such time. Of each core Linux grants 90 %, so that two cores are enough for four.
-const PERIOD: Duration = Duration::from_ms(1);
 
 /// How a loop waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +51,6 @@ impl IdleKind {
 pub enum Standing {
     /// It polls on, and nobody else should be there.
     Own,
-    /// Before all others, by a share of the time (`SCHED_DEADLINE`).
-    Deadline,
     /// Before ordinary threads, until Linux takes the core for them (`SCHED_FIFO`).
     Fifo,
     /// As an ordinary thread among others.
@@ -88,16 +79,13 @@ impl Idle {
     /// threads where it yields and the process may have that (root, or `CAP_SYS_NICE`).
     pub fn begin(&mut self, _: Eal) {
         self.slept_at = Time::ZERO;
-        // SAFETY: all may be called from any thread. A failure costs speed only.
+        // SAFETY: both may be called from any thread. A failure costs speed only.
         unsafe {
             sys::nrw_thread_register();
             if self.kind == IdleKind::Yield {
-                self.standing = if sys::nrw_thread_deadline(SHARE.as_ns(), PERIOD.as_ns()) == 0 {
-                    Standing::Deadline
-                } else if sys::nrw_thread_fifo() == 0 {
-                    Standing::Fifo
-                } else {
-                    Standing::Ordinary
+                self.standing = match sys::nrw_thread_fifo() {
+                    0 => Standing::Fifo,
+                    _ => Standing::Ordinary,
                 };
             }
         }

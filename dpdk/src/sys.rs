@@ -40,7 +40,6 @@ shim! {
     fn nrw_log_to(line: LogLine) -> c_int;
     fn nrw_eal_start(argc: c_int, argv: *mut *mut c_char) -> c_int;
     fn nrw_first_cpu() -> c_int;
-    fn nrw_thread_deadline(runtime_ns: u64, period_ns: u64) -> c_int;
     fn nrw_thread_fifo() -> c_int;
     fn nrw_thread_register() -> c_int;
     fn nrw_tsc() -> u64;

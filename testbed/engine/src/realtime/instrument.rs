@@ -288,11 +288,8 @@ impl Instrument {
         };
         let (gap, most) = (self.polls.gap_max_us, us(limits.poll_gap_ps));
         let why = match self.polls.core {
-            Standing::Own | Standing::Deadline => "",
-            Standing::Fifo => " (it has SCHED_FIFO: Linux refused SCHED_DEADLINE)",
-            Standing::Ordinary => {
-                " (an ordinary thread: SCHED_DEADLINE is root's or CAP_SYS_NICE's)"
-            }
+            Standing::Own | Standing::Fifo => "",
+            Standing::Ordinary => " (an ordinary thread: SCHED_FIFO needs root or CAP_SYS_NICE)",
         };
         check(gap > most, format!("the loop looked away for {gap:.1} us, at most {most} us{why}"));
         let (error, steps) = (self.clock_error_ppm, self.clock_steps_back);
@@ -387,7 +384,7 @@ mod tests {
         clock_steps_back: u64,
         wires: Vec<WireSummary>,
     ) -> Instrument {
-        let polls = PollSummary { core: Standing::Deadline, count: 0, gap_p99_us: 0.0, gap_max_us };
+        let polls = PollSummary { core: Standing::Fifo, count: 0, gap_p99_us: 0.0, gap_max_us };
         let sides = vec![];
         Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires, sides }
     }
@@ -439,7 +436,7 @@ mod tests {
         assert_eq!(
             ordinary.excesses(&limits),
             ["the loop looked away for 10001.0 us, at most 10000 us (an ordinary thread: \
-              SCHED_DEADLINE is root's or CAP_SYS_NICE's)"]
+              SCHED_FIFO needs root or CAP_SYS_NICE)"]
         );
     }
 
