@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -304,26 +305,18 @@ class Failures(logging.Filter):
         return False
 
 
-class explained:  # noqa: N801 (a statement)
+@contextmanager
+def explained(address: str) -> Iterator[None]:
     """Turns finsy's errors into `ControllerError`, one line for each refused update."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: Any
-    ) -> None:
-        if isinstance(error, fy.P4ClientError | GNMIClientError):
-            late = error.code == fy.GRPCStatusCode.DEADLINE_EXCEEDED
-            raise (LateError if late else ControllerError)(
-                f"{self.address}: {words(error)}"
-            ) from None
-        if isinstance(error, ValueError):
-            # finsy: a name or a value that the P4Info does not have.
-            raise ControllerError(f"{self.address}: {error}") from None
+    try:
+        yield
+    except (fy.P4ClientError, GNMIClientError) as error:
+        late = error.code == fy.GRPCStatusCode.DEADLINE_EXCEEDED
+        kind = LateError if late else ControllerError
+        raise kind(f"{address}: {words(error)}") from None
+    except ValueError as error:
+        # finsy: a name or a value that the P4Info does not have.
+        raise ControllerError(f"{address}: {error}") from None
 
 
 def words(error: fy.P4ClientError | GNMIClientError) -> str:

@@ -56,7 +56,7 @@ async def set_up_one(engine: Any, switch: Json, seed: int, place: Path) -> Any:
     """
     program, ports = Path(switch["program"]), switch["config"]["ports"]
     bare = [port | {"rate_bps": None} for port in ports]
-    config = switch["config"] | {"name": switch["name"], "cpu_port": None, "ports": bare}
+    config = {"switch": switch["config"] | {"ports": bare}, "name": switch["name"]}
     for left in reversed(range(TRIES)):
         target = engine.Switch(json.dumps(config), seed)
         address = f"unix:{place}.{left}"

@@ -361,7 +361,7 @@ def config(options: argparse.Namespace, ports: set[int], pipes: dict[int, int]) 
     for option, given in (("--rate", rates), ("--queue", queues)):
         for port in set(given) - numbers:
             raise wrong(option, "there is no such interface", str(port))
-    return {
+    switch = {
         "ports": [
             {
                 "port": port,
@@ -374,8 +374,8 @@ def config(options: argparse.Namespace, ports: set[int], pipes: dict[int, int]) 
         ],
         "timestamp_unit": options.timestamp_unit,
         "engine": options.engine,
-        "cpu_port": options.cpu_port,
     }
+    return {"switch": switch, "cpu_port": options.cpu_port}
 
 
 def load(switch: Any, options: argparse.Namespace) -> Any:

@@ -11,7 +11,6 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from controller.bfrt.client import BfrtClient, BfrtError
@@ -117,16 +116,11 @@ class Control:
         self._check()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._begun.set()
         self._ended.set()
         self._thread.join()
-        if error is None:
+        if kind is None:
             self._check()
 
     def begin(self, _: int) -> None:

@@ -34,7 +34,7 @@ class Served:
     def __init__(self) -> None:
         limits = {"queue": {"packets": 64}, "counts": "frame"}
         ports = [{"port": port, **limits} for port in (1, 2, 3, CPU)]
-        config = {"ports": ports, "timestamp_unit": "us", "cpu_port": CPU}
+        config = {"switch": {"ports": ports, "timestamp_unit": "us"}, "cpu_port": CPU}
         self.switch: Any = catalogue.engine().Switch(json.dumps(config), 1)
         self.service = P4RuntimeService(self.switch, DEVICE)
         self.server, port = serve("127.0.0.1:0", [self.service.add_to])

@@ -42,7 +42,7 @@ def running() -> Iterator[tuple[Any, str]]:
         {"port": port, "rate_bps": None, "queue": {"packets": 1000}, "counts": "frame", "queues": 1}
         for port in (1, 2, 3)
     ]
-    config = {"ports": ports, "timestamp_unit": "ns", "cpu_port": None}
+    config = {"switch": {"ports": ports, "timestamp_unit": "ns"}}
     switch = engine().Switch(json.dumps(config), 1)
     services = [P4RuntimeService(switch).add_to, GnmiService(switch).add_to]
     server, port = serve("127.0.0.1:0", services)

@@ -63,7 +63,8 @@ from testbed import catalogue, dpdk
 
 engine = catalogue.engine()
 port = {"port": 1, "queue": {"packets": 64}, "counts": "frame"}
-switch = engine.Switch(json.dumps({"ports": [port], "timestamp_unit": "us"}), 1)
+config = {"switch": {"ports": [port], "timestamp_unit": "us"}}
+switch = engine.Switch(json.dumps(config), 1)
 setup = dpdk.Setup(mbufs=512, hugepages=True, pci=False, idle=None)
 try:
     engine.Live(switch, [(1, "net_ring0", 0)], setup.as_text())

@@ -492,7 +492,7 @@ def real() -> Iterator[Any]:
     ports = [
         {"port": n, "rate_bps": None, "queue": {"packets": 9}, "counts": "frame"} for n in (1, 2)
     ]
-    config = {"ports": ports, "timestamp_unit": "ns", "cpu_port": None}
+    config = {"switch": {"ports": ports, "timestamp_unit": "ns"}}
     target = engine().Switch(json.dumps(config), 1)
     with served(target) as address, grpc.insecure_channel(address) as channel:
         yield gnmi_grpc.gNMIStub(channel)

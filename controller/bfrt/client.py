@@ -11,8 +11,8 @@ A program has one client at a time: a second one is refused at the binding.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -134,7 +134,7 @@ class BfrtClient:
         trace: TracebackType | None,
     ) -> None:
         # The program is free for others when the switch has heard that the stream ends.
-        with contextlib.suppress(grpc.RpcError, asyncio.InvalidStateError, TimeoutError):
+        with suppress(grpc.RpcError, asyncio.InvalidStateError, TimeoutError):
             async with asyncio.timeout(GOODBYE_S):
                 await self._stream.done_writing()
                 await self._stream.read()
@@ -293,26 +293,19 @@ class BfrtClient:
         with self._explained():
             return await call(request, timeout=TIMEOUT_S)
 
-    def _explained(self) -> explained:
+    def _explained(self) -> AbstractContextManager[None]:
         return explained(self.address)
 
 
-class explained:  # noqa: N801 (a statement)
+@contextmanager
+def explained(address: str) -> Iterator[None]:
     """Turns gRPC's and the schema's errors into `BfrtError`, one line for each refused update."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: Any
-    ) -> None:
-        if isinstance(error, grpc.RpcError):
-            raise BfrtError(f"{self.address}: {words(error)}") from None
-        if isinstance(error, SchemaError):
-            raise BfrtError(f"{self.address}: {error}") from None
+    try:
+        yield
+    except grpc.RpcError as error:
+        raise BfrtError(f"{address}: {words(error)}") from None
+    except SchemaError as error:
+        raise BfrtError(f"{address}: {error}") from None
 
 
 def words(error: Any) -> str:

@@ -16,7 +16,6 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from testbed.linux import namespaces
@@ -98,12 +97,7 @@ class Bmv2:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def thrift(self, packet_bytes: int) -> Bmv2Driver:

@@ -21,7 +21,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 LOCKS = Path("/run/narrows")
@@ -125,12 +124,7 @@ class Plumbing:
                 return self
         raise PlumbingError(f"{LOCKS}: all {OWNERS} numbers are taken by runs that are going on")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def add_host(self, host: str, ip: str, mac: str, gateway_mac: str) -> Namespace:

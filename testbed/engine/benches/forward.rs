@@ -11,6 +11,9 @@
 
 #[path = "../../../switch/tests/common/mod.rs"]
 mod common;
+mod rates;
+#[path = "../tests/switches/mod.rs"]
+mod switches;
 
 use std::time::{Duration as Wait, Instant};
 
@@ -19,13 +22,12 @@ use narrows_common::Duration;
 use narrows_dpdk::{
     AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Offloads, Port,
 };
-use narrows_switch::{QueueLimit, TimestampUnit};
-use narrows_testbed::controlled::{Config, Controlled};
+use narrows_switch::QueueLimit;
 use narrows_testbed::realtime::{Path, SwitchNode, Wire};
+use rates::Rates;
+use switches::running;
 
 const SECONDS: f64 = 0.5;
-/// The figure is the median of rates over so long: most are not disturbed by what else runs.
-const WINDOW: Duration = Duration::from_us(200);
 /// Packets between NEAR and FAR.
 const IN_FLIGHT: usize = 4 * BURST;
 /// Of the output port: 64 bytes take 5 ns, so packets go through the queue and none waits long.
@@ -55,26 +57,16 @@ impl Forwarder {
 
     /// The bottleneck program with its queue, no telemetry, two ports.
     fn switch(eal: Eal, pool: Mempool, input: Port, output: Port) -> Self {
-        let config = Config {
-            ports: vec![
-                port(1, None, QueueLimit::Packets(0)),
-                port(OUT, Some(RATE_BPS), QueueLimit::Packets(10_000)),
-            ],
-            timestamp_unit: TimestampUnit::Ns,
-            cpu_port: None,
-            flow_field: None,
-            record_queue: false,
-            engine: narrows_switch::Engine::Native,
-            name: "switch".to_owned(),
-            pipe: 0,
-        };
-        let mut switch = config.build(common::BOTTLENECK_JSON, 1).expect("it loads");
-        routes(&mut switch);
-        flow(&mut switch);
-        let mut controlled = Controlled::new(config, 1);
-        controlled.install(switch).expect("it has the ports");
-        let node =
-            SwitchNode::new(Box::new(controlled), &[(1, Duration::ZERO), (OUT, Duration::ZERO)]);
+        let ports = vec![
+            port(1, None, QueueLimit::Packets(0)),
+            port(OUT, Some(RATE_BPS), QueueLimit::Packets(10_000)),
+        ];
+        let mut made = running(&common::bottleneck_program(), ports, |switch| {
+            routes(switch);
+            flow(switch);
+        });
+        let whole = Box::new(made.remove(0));
+        let node = SwitchNode::new(whole, &[(1, Duration::ZERO), (OUT, Duration::ZERO)]);
         let wires = [("in", input), ("out", output)]
             .map(|(name, port)| Wire::new(name.to_owned(), port, pool));
         let mut path = Path::new(Clock::start(eal), Idle::new(IdleKind::Poll), wires.into());
@@ -166,8 +158,8 @@ fn feed(ends: &mut Ends) -> f64 {
 fn measure(eal: Eal, forwarder: &mut Forwarder, ends: &mut Ends) -> f64 {
     ends.come_up(|| forwarder.look());
     let mut clock = Clock::start(eal);
-    let (mut spent, mut came, mut in_flight) = (Duration::ZERO, 0, 0);
-    let (mut rates, end) = (vec![], clock.now() + Duration::from_secs_f64(SECONDS));
+    let (mut rates, mut in_flight) = (Rates::default(), 0);
+    let end = clock.now() + Duration::from_secs_f64(SECONDS);
     while clock.now() < end {
         while in_flight + BURST <= IN_FLIGHT {
             let sent = ends.feed();
@@ -178,17 +170,12 @@ fn measure(eal: Eal, forwarder: &mut Forwarder, ends: &mut Ends) -> f64 {
         }
         let before = clock.now();
         forwarder.turn();
-        spent += clock.now().since(before);
+        let spent = clock.now().since(before);
         let drained = ends.drain();
-        came += drained;
+        rates.add(spent, drained);
         in_flight -= drained.min(in_flight);
-        if spent > WINDOW {
-            rates.push(came as f64 / spent.as_secs_f64());
-            (spent, came) = (Duration::ZERO, 0);
-        }
     }
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
+    rates.median()
 }
 
 fn main() {

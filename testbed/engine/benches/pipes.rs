@@ -7,6 +7,9 @@
 
 #[path = "../../../switch/tests/common/mod.rs"]
 mod common;
+mod rates;
+#[path = "../tests/switches/mod.rs"]
+mod switches;
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,14 +18,12 @@ use std::thread;
 use common::{CLIENT, OUT, SERVER, checksum, flow, frame, port, routes};
 use narrows_common::Duration;
 use narrows_dpdk::{AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start};
-use narrows_switch::{PortConfig, QueueLimit, TimestampUnit};
-use narrows_testbed::controlled::Config;
-use narrows_testbed::pipes::{Pipes, pipes};
+use narrows_switch::{PortConfig, QueueLimit};
 use narrows_testbed::realtime::{Path, SwitchNode, Wire, crossings};
+use rates::Rates;
+use switches::running;
 
 const SECONDS: f64 = 0.5;
-/// The figure is the median of rates over so long: most are not disturbed by what else runs.
-const WINDOW: Duration = Duration::from_us(200);
 /// Packets under way, both directions together.
 const IN_FLIGHT: usize = 64 * BURST;
 const RATE_BPS: u64 = 100_000_000_000;
@@ -48,27 +49,10 @@ fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Vec<u8>; 2]) -> Vec<Wor
         pipe: place % count,
         ..port(number, Some(RATE_BPS), QueueLimit::Packets(10_000))
     });
-    let config = Config {
-        ports: ports.collect(),
-        timestamp_unit: TimestampUnit::Ns,
-        cpu_port: None,
-        flow_field: None,
-        record_queue: false,
-        engine: narrows_switch::Engine::Native,
-        name: "switch".to_owned(),
-        pipe: 0,
-    };
-    let (mut made, program) = (pipes(&config, 1), common::bottleneck_program());
-    let mut all = Pipes::new(&mut made);
-    let each = all.configs();
-    let switches = each.iter().map(|(config, seed)| config.build_of(&program, *seed));
-    all.install(switches.collect::<Result<_, _>>().expect("it loads")).expect("its ports");
-    let set_up = all.each(|pipe| {
-        routes(pipe.switch()?);
-        flow(pipe.switch()?);
-        Ok(())
+    let made = running(&common::bottleneck_program(), ports.collect(), |switch| {
+        routes(switch);
+        flow(switch);
     });
-    set_up.expect("it has a program");
     let mut ends: Vec<_> = PORTS.into_iter().zip(frames).collect();
     let clock = Clock::start(eal);
     let mut worker = |(pipe, crossing)| {
@@ -101,7 +85,7 @@ impl Worker {
     /// Packets that leave by its ports, a second of the time that its turns take.
     fn measure(&mut self, eal: Eal, pool: Mempool, in_flight: &AtomicUsize) -> f64 {
         let (mut clock, mut burst) = (Clock::start(eal), Vec::with_capacity(BURST));
-        let (mut spent, mut came, mut rates) = (Duration::ZERO, 0usize, vec![]);
+        let mut rates = Rates::default();
         let end = clock.now() + Duration::from_secs_f64(SECONDS);
         while clock.now() < end {
             for far in &mut self.far {
@@ -117,20 +101,15 @@ impl Worker {
             }
             let before = clock.now();
             self.path.turn(&mut self.node);
-            spent += clock.now().since(before);
+            let spent = clock.now().since(before);
             for far in &mut self.far {
                 while far.port.receive(&mut burst) > 0 {}
             }
             in_flight.fetch_sub(burst.len(), Ordering::Relaxed);
-            came += burst.len();
+            rates.add(spent, burst.len());
             burst.clear();
-            if spent > WINDOW {
-                rates.push(came as f64 / spent.as_secs_f64());
-                (spent, came) = (Duration::ZERO, 0);
-            }
         }
-        rates.sort_by(f64::total_cmp);
-        rates[rates.len() / 2]
+        rates.median()
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use narrows_common::{Packet, Rate, Rng, Time};
 use narrows_switch::{
-    ConfigError, ControlError, Engine, Handover, LoadError, PortConfig, PortStatistics, Program,
-    Statistics, Switch, SwitchConfig, TimestampUnit, Transmit,
+    ConfigError, ControlError, Handover, LoadError, PortConfig, PortStatistics, Program,
+    Statistics, Switch, SwitchConfig, Transmit,
 };
 use serde::Deserialize;
 
@@ -15,28 +15,14 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Its ports; rates and limits are those in force.
-    pub ports: Vec<PortConfig>,
-    /// The unit of the program's timestamps.
-    pub timestamp_unit: TimestampUnit,
+    /// Its ports, with the rates and limits that are in force, and how it is run.
+    pub switch: SwitchConfig,
     /// The port whose packets are the controllers'.
     #[serde(default)]
     pub cpu_port: Option<u16>,
-    /// As `SwitchConfig` has it, for a switch that a run takes.
-    #[serde(default)]
-    pub flow_field: Option<String>,
-    /// As `SwitchConfig` has it.
-    #[serde(default)]
-    pub record_queue: bool,
-    /// How programs are executed.
-    #[serde(default)]
-    pub engine: Engine,
     /// What its random numbers are drawn for, with the seed.
     #[serde(default = "switch_name")]
     pub name: String,
-    /// Which of its pipes is meant, where its ports are of several.
-    #[serde(skip)]
-    pub pipe: u16,
 }
 
 impl Config {
@@ -50,7 +36,7 @@ impl Config {
 
     /// The pipe that has a port's queues; the first for one that does not exist.
     pub fn pipe_of(&self, port: u16) -> u16 {
-        self.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipe)
+        self.switch.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipe)
     }
 
     /// A program as p4c made it.
@@ -67,19 +53,11 @@ impl Config {
     /// # Errors
     /// When it does not fit the configuration.
     pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
-        let config = SwitchConfig {
-            ports: self.ports.clone(),
-            timestamp_unit: self.timestamp_unit,
-            flow_field: self.flow_field.clone(),
-            record_queue: self.record_queue,
-            engine: self.engine,
-            pipe: self.pipe,
-        };
-        let rng = match self.pipe {
+        let rng = match self.switch.pipe {
             0 => Rng::for_component(seed, &self.name),
             pipe => Rng::for_component(seed, &format!("{}, pipe {pipe}", self.name)),
         };
-        let made = Switch::new(program.clone(), config, rng);
+        let made = Switch::new(program.clone(), self.switch.clone(), rng);
         made.map_err(|error| Refusal::new("invalid-argument", error.to_string()))
     }
 }
@@ -197,7 +175,7 @@ impl Controlled {
     /// # Errors
     /// When there is no such port.
     pub fn port(&mut self, port: u16) -> Result<&mut PortConfig, Refusal> {
-        let found = self.config.ports.iter_mut().find(|known| known.port == port);
+        let found = self.config.switch.ports.iter_mut().find(|known| known.port == port);
         found.ok_or_else(|| Refusal::no_such_port(port))
     }
 
@@ -207,7 +185,7 @@ impl Controlled {
     /// # Errors
     /// When the switch does not have the ports of this one.
     pub fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
-        for port in &self.config.ports {
+        for port in &self.config.switch.ports {
             let refuse = |e: ConfigError| Refusal::new("invalid-argument", e.to_string());
             switch.set_queue_limit(self.now, port.port, port.queue).map_err(refuse)?;
             if let Some(rate_bps) = port.rate_bps {
@@ -218,7 +196,7 @@ impl Controlled {
         switch.collect_log(self.collect_log);
         if self.switch.is_some() {
             self.before = self.statistics();
-            for port in self.config.ports.clone() {
+            for port in self.config.switch.ports.clone() {
                 let mut done = self.port_statistics(port.port)?;
                 done.dequeued += done.waiting_packets;
                 done.dropped_egress += done.waiting_packets;

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 
 use narrows_common::{Packet, Time};
 use narrows_switch::{
-    ControlError, Count, CountedEntry, Digest, Statistics, Switch, TableEntry, Transmit,
+    ControlError, Count, CountedEntry, Digest, Statistics, Switch, SwitchConfig, TableEntry,
+    Transmit,
 };
 
 use crate::controlled::{Config, Controlled, Refusal};
@@ -17,8 +18,11 @@ pub struct Pipes<'a>(Vec<&'a mut Controlled>);
 
 /// A switch's pipes without a program, as many as its ports are of.
 pub fn pipes(config: &Config, seed: u64) -> Vec<Controlled> {
-    let last = config.ports.iter().map(|port| port.pipe).max().unwrap_or(0);
-    let pipe = |pipe| Controlled::new(Config { pipe, ..config.clone() }, seed);
+    let last = config.switch.ports.iter().map(|port| port.pipe).max().unwrap_or(0);
+    let pipe = |pipe| {
+        let switch = SwitchConfig { pipe, ..config.switch.clone() };
+        Controlled::new(Config { switch, ..config.clone() }, seed)
+    };
     (0..=last).map(pipe).collect()
 }
 

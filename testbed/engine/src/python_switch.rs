@@ -75,7 +75,7 @@ type Row<'py> = (Bound<'py, PyDict>, u64, u64);
 
 #[pymethods]
 impl PySwitch {
-    /// `config_json`: `ports`, `timestamp_unit`, `cpu_port` (or null).
+    /// `config_json`: a `Config` of `controlled.rs`.
     #[new]
     fn new(config_json: &str, seed: u64) -> PyResult<Self> {
         let config: Config = serde_json::from_str(config_json)
@@ -166,7 +166,7 @@ impl PySwitch {
         let build = |(config, seed): &(Config, u64)| config.build_of(&program, *seed);
         let switches: Vec<Switch> =
             py.detach(|| configs.iter().map(build).collect::<Result<_, Refusal>>())?;
-        if let (Engine::Native, Some(reason)) = (configs[0].0.engine, program.not_native()) {
+        if let (Engine::Native, Some(reason)) = (configs[0].0.switch.engine, program.not_native()) {
             let log = py.import("logging")?.call_method1("getLogger", ("narrows.switch",))?;
             log.call_method1("warning", ("the interpreter runs this program: %s", reason))?;
         }
@@ -179,7 +179,8 @@ impl PySwitch {
 
     fn ports(&self, py: Python<'_>) -> PyResult<Vec<u16>> {
         self.with(py, |inner| {
-            let mut ports: Vec<u16> = inner.config.ports.iter().map(|port| port.port).collect();
+            let mut ports: Vec<u16> =
+                inner.config.switch.ports.iter().map(|port| port.port).collect();
             ports.sort_unstable();
             Ok(ports)
         })

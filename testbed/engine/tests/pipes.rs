@@ -4,6 +4,7 @@
 #[path = "../../../switch/tests/common/mod.rs"]
 mod common;
 mod rings;
+mod switches;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,36 +16,16 @@ use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_dpdk::{Clock, Idle, IdleKind, Start};
 use narrows_switch::{
     CloneSession, Count, Match, PortConfig, Program, QueueLimit, Replica, Switch, TableEntry,
-    TimestampUnit,
 };
-use narrows_testbed::controlled::{Config, Controlled};
-use narrows_testbed::pipes::{Pipes, pipes};
+use narrows_testbed::controlled::Controlled;
+use narrows_testbed::pipes::Pipes;
 use narrows_testbed::realtime::{Node, Path, SwitchNode, crossings};
 
 use rings::{Rings, filled};
+use switches::running;
 
 const IN: u16 = 1;
 const REGISTERS: [&str; 4] = ["delay_count", "delay_sum", "delay_max", "delay_histogram"];
-
-/// The pipes of a switch with these ports, running a program.
-fn running(program: &Arc<Program>, ports: Vec<PortConfig>) -> Vec<Controlled> {
-    let config = Config {
-        ports,
-        timestamp_unit: TimestampUnit::Ns,
-        cpu_port: None,
-        flow_field: None,
-        record_queue: false,
-        engine: narrows_switch::Engine::Native,
-        name: "switch".to_owned(),
-        pipe: 0,
-    };
-    let mut made = pipes(&config, 1);
-    let mut all = Pipes::new(&mut made);
-    let each = all.configs();
-    let switches = each.iter().map(|(config, seed)| config.build_of(program, *seed));
-    all.install(switches.collect::<Result<_, _>>().expect("it loads")).expect("its ports");
-    made
-}
 
 /// A switch's pipes with its ports dealt out to `count`, running the bottleneck.
 fn made(count: u16) -> Vec<Controlled> {
@@ -54,13 +35,7 @@ fn made(count: u16) -> Vec<Controlled> {
         pipe: place % count,
         ..port(number, rate, limit)
     });
-    let mut made = running(&common::bottleneck_program(), ports.collect());
-    let set_up = Pipes::new(&mut made).each(|pipe| {
-        set_up(pipe.switch()?);
-        Ok(())
-    });
-    set_up.expect("it has a program");
-    made
+    running(&common::bottleneck_program(), ports.collect(), set_up)
 }
 
 /// Two pipes, odd ports in the second one, running a program of the switch's tests.
@@ -70,7 +45,7 @@ fn two(program_json: &str) -> Vec<Controlled> {
         pipe: number % 2,
         ..port(number, None, QueueLimit::Packets(0))
     });
-    running(&program, ports.collect())
+    running(&program, ports.collect(), |_| ())
 }
 
 /// Routes, a counted flow, and a report of every second packet of both ports.

@@ -1,5 +1,5 @@
 //! Where packets cross from core to core: each core has a pipe of the switch, and what its ingress
-//! sends to a port of another goes there by a ring.
+//! sends to a port of another goes there by a ring from the one to the other.
 //!
 //! ```text
 //! port ─▶ Path ─▶ pipe 0: ingress ─┬─▶ [queue of a port here] ─▶ egress ─▶ wire ─▶ port
@@ -7,11 +7,12 @@
 //! port ─▶ Path ─▶ pipe 1: ingress ────────────┴▶ [queue of a port there] ─▶ egress ─▶ wire ─▶ port
 //! ```
 //!
-//! What a turn of the loop sends to a pipe goes at once. Nobody waits for another core: what a full
+//! What a turn of the loop sends to a pipe goes at once. Nobody waits for another core, not even for
+//! one that is amid a batch, as the receiver of a channel would: the rings are wait-free. What a full
 //! ring does not take is kept, and the pipe's ports are not read until it has gone. Rings are emptied
 //! whatever else is full, so two full ones clear.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::controlled::{Controlled, Handed};
 
@@ -21,41 +22,47 @@ const RING: usize = 64;
 /// What a turn sends to a pipe.
 type Batch = Vec<Handed>;
 
-/// A pipe's end of the rings.
-#[derive(Debug)]
+/// A pipe's ends of the rings.
+#[derive(Debug, Default)]
 pub struct Crossing {
-    inbox: Receiver<Batch>,
+    inboxes: Vec<Consumer<Batch>>,
     arrived: Batch,
+    /// By the number of the pipe.
     outboxes: Vec<Outbox>,
 }
 
 /// The way to a pipe.
 #[derive(Debug)]
 struct Outbox {
-    ring: SyncSender<Batch>,
+    ring: Producer<Batch>,
     /// What is to go, and what it did not take.
     waiting: Batch,
 }
 
-/// The rings between so many pipes: an end for each, none where there is one alone.
+/// The rings between so many pipes: their ends at each, none where there is one alone.
 pub fn crossings(pipes: usize) -> Vec<Option<Crossing>> {
     if pipes == 1 {
         return vec![None];
     }
-    let (rings, inboxes): (Vec<_>, Vec<_>) = (0..pipes).map(|_| sync_channel(RING)).unzip();
-    let outbox = |ring: &SyncSender<_>| Outbox { ring: ring.clone(), waiting: vec![] };
-    let crossing = |inbox| {
-        let outboxes = rings.iter().map(outbox).collect();
-        Some(Crossing { inbox, arrived: vec![], outboxes })
-    };
-    inboxes.into_iter().map(crossing).collect()
+    let mut crossings: Vec<Crossing> = (0..pipes).map(|_| Crossing::default()).collect();
+    for from in 0..pipes {
+        for to in 0..pipes {
+            let (ring, inbox) = RingBuffer::new(RING);
+            crossings[from].outboxes.push(Outbox { ring, waiting: vec![] });
+            crossings[to].inboxes.push(inbox);
+        }
+    }
+    crossings.into_iter().map(Some).collect()
 }
 
 impl Crossing {
     /// Takes in what has come from other pipes, in the order of its instants. Returns how many
     /// packets that is.
     pub(crate) fn take_in(&mut self, pipe: &mut Controlled) -> usize {
-        self.arrived.extend(self.inbox.try_iter().take(RING).flatten());
+        for inbox in &mut self.inboxes {
+            let batches = core::iter::from_fn(|| inbox.pop().ok());
+            self.arrived.extend(batches.take(RING).flatten());
+        }
         self.arrived.iter().for_each(|handed| handed.handover.fetch());
         self.arrived.sort_by_key(|handed| handed.handover.at);
         let count = self.arrived.len();
@@ -82,10 +89,8 @@ impl Outbox {
         if self.waiting.is_empty() {
             return;
         }
-        // A core that has ended takes nothing any more.
-        if let Err(TrySendError::Full(batch)) =
-            self.ring.try_send(core::mem::take(&mut self.waiting))
-        {
+        let batch = core::mem::take(&mut self.waiting);
+        if let Err(PushError::Full(batch)) = self.ring.push(batch) {
             self.waiting = batch;
         }
     }
