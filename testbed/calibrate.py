@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from testbed import catalogue
+from testbed.files import make_directory
 from testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--seconds", [Problem(str(options.seconds), what)])
     if catalogue.engine().dpdk_version() is None:
         raise InputError("calibrate", [Problem("", "needs libdpdk: narrows doctor")])
+    make_directory(options.out.parent)
     found = {}
     for segment_bytes in SEGMENTS_BYTES:
 
@@ -114,7 +116,6 @@ def run(options: argparse.Namespace) -> int:
             for size, (best, worse) in found.items()
         ],
     }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for size, (best, _) in found.items():
         rate_bps = best.rate_bps if best else 0

@@ -61,6 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output is gone; nothing is left to say, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except OSError as error:
+        # A full disk, or a place that may not be written to.
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"narrows: {place}{error.strerror or error}", file=sys.stderr)
+        return FAILED
 
 
 def parser() -> argparse.ArgumentParser:
@@ -161,6 +166,7 @@ def run_scenario(options: argparse.Namespace) -> int:
     """`narrows run`."""
     from testbed import process
 
+    check_lab(options)
     if options.target == "tofino":
         lab_file(options)
         if options.hosts != "narrows":
@@ -425,11 +431,18 @@ def examine(options: argparse.Namespace) -> int:
     """`narrows doctor`."""
     from testbed import doctor
 
+    check_lab(options)
     if options.target is None:
         return doctor.main()
     from testbed import lab, labdoctor
 
     return labdoctor.main(lab.read(lab_file(options)), options.lab)
+
+
+def check_lab(options: argparse.Namespace) -> None:
+    """Raises `InputError` for a `--lab` that nothing would read."""
+    if options.lab is not None and options.target != "tofino":
+        raise InputError("--lab", [Problem(str(options.lab), "expected --target tofino with it")])
 
 
 def lab_file(options: argparse.Namespace) -> Path:

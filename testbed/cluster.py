@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -159,10 +160,12 @@ def connect(address: str) -> Any:
     except ImportError:
         problem = Problem("", "needs Dask: .venv/bin/pip install distributed")
         raise InputError("--scheduler", [problem]) from None
+    if not re.fullmatch(r"(\w+://)?[^/]+:\d+", address):
+        raise InputError("--scheduler", [Problem(address, "expected tcp://HOST:PORT")])
     try:
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        problem = Problem("", f"no Dask scheduler there ({error})", address)
+        problem = Problem(address, f"no Dask scheduler there ({error})")
         raise InputError("--scheduler", [problem]) from None
 
 

@@ -99,14 +99,16 @@ def both_clocks() -> tuple[int, int]:
     return now_ns, raw_ns
 
 
-def add_options(add: Any) -> None:
+def add_options(command: argparse.ArgumentParser) -> None:
     """The options of every command that opens DPDK ports."""
+    add = command.add_argument
     add("--mbufs", type=int, default=DEFAULT_MBUFS, metavar="N",
         help=f"packets that memory is set aside for ({DEFAULT_MBUFS})")  # fmt: skip
     add("--no-huge", action="store_true", help="no hugepages, even where enough are free")
-    add("--poll", action="store_const", const="poll", dest="idle",
+    idle = command.add_mutually_exclusive_group()
+    idle.add_argument("--poll", action="store_const", const="poll", dest="idle",
         help="the data path keeps its cores busy (where that leaves two)")  # fmt: skip
-    add("--yield", action="store_const", const="yield", dest="idle",
+    idle.add_argument("--yield", action="store_const", const="yield", dest="idle",
         help="it lets others run while nothing is due (where fewer are left)")  # fmt: skip
 
 

@@ -7,6 +7,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from testbed.problems import InputError, Problem
+
+
+def make_directory(path: Path) -> None:
+    """Makes a directory for results, and those above it. Raises `InputError` where it can't."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"no directory can be made there ({error.strerror}); expected a place for results"
+        raise InputError("--out", [Problem(str(path), what)]) from None
+
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Writes a JSON file, the keys in their order."""

@@ -24,7 +24,7 @@ def add_command(commands: Any) -> None:
     command.add_argument("--port", required=True, metavar="DEVICE", dest="device",
         help="the DPDK device, e.g. net_memif0,role=client")  # fmt: skip
     command.add_argument("--count", type=int, metavar="N", help="so many packets at most")
-    dpdk.add_options(command.add_argument)
+    dpdk.add_options(command)
     command.set_defaults(command=run)
 
 

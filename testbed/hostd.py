@@ -34,7 +34,7 @@ def add_command(commands: Any) -> None:
     add("--port", action="append", default=[], required=True, metavar="GROUP=DEVICE",
         dest="devices", help="the DPDK device of a group's hosts, e.g. senders=net_memif0,"
         "role=client, or of a collector, e.g. 'collector at s1'=...")  # fmt: skip
-    dpdk.add_options(add)
+    dpdk.add_options(command)
     add("--begin", type=float, metavar="SECONDS", help="when its time is 0 (date +%%s): "
         "so that hosts in several processes have one time (when all ports are up)")  # fmt: skip
     add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",

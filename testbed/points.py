@@ -53,6 +53,9 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
     for key, value in overrides:
         if key == "seed" or key.startswith("report."):
             override(str(path), tree, key, value)
+        elif key in ("sweep", "choice"):
+            what = "is a table; expected one of its keys, for example sweep.repeat=3"
+            raise InputError("--set", [Problem(key, what)])
         elif not key.startswith("sweep."):
             sweep.values[key] = [value]
     points, problems = [], list[Problem]()

@@ -23,6 +23,7 @@ from typing import Any, Literal, Protocol
 from testbed import catalogue
 from testbed.dpdk import RealTime
 from testbed.dpdk import setup as dpdk_setup
+from testbed.files import make_directory
 from testbed.linux import run as linux
 from testbed.linux.hosts import versions
 from testbed.plan import expected_ps, make_plan, program_path
@@ -248,7 +249,7 @@ def put_aside_finished(
             outcomes[job.final] = Outcome(job, "reused", summary=summary)
             display.finished(outcomes[job.final])
     for results in {job.final.parent for job in todo}:
-        results.mkdir(parents=True, exist_ok=True)
+        make_directory(results)
         sweep_leftovers(results)
     return outcomes, waiting
 

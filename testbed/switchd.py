@@ -57,7 +57,7 @@ def add_command(commands: Any) -> None:
     add("-i", "--interface", action="append", default=[], metavar="PORT@NAME", dest="interfaces",
         help="a live port by its network interface; with --use-files a port whose "
         "NAME_in.pcap is read and NAME_out.pcap is written")  # fmt: skip
-    dpdk.add_options(add)
+    dpdk.add_options(command)
     add(
         "--workers", type=int, default=1, metavar="N",
         help="cores, each with a pipe of the switch, that the live ports are dealt out to (1)",
@@ -286,8 +286,16 @@ def check_options(options: argparse.Namespace) -> None:
         raise wrong("--grpc-server-ssl", "expected --grpc-server-cert and --grpc-server-key")
     if options.grpc_server_with_client_auth and not options.grpc_server_cacert:
         raise wrong("--grpc-server-with-client-auth", "expected --grpc-server-cacert")
-    if not 0 <= options.seed < 1 << 64:
-        raise wrong("--seed", "expected 0 to 2^64 - 1", str(options.seed))
+    for option, file in (
+        ("--grpc-server-cert", options.grpc_server_cert),
+        ("--grpc-server-key", options.grpc_server_key),
+        ("--grpc-server-cacert", options.grpc_server_cacert),
+    ):
+        if file is not None and not file.is_file():
+            raise wrong(option, "no such file", str(file))
+    for option, number in (("--seed", options.seed), ("--device-id", options.device_id)):
+        if not 0 <= number < 1 << 64:
+            raise wrong(option, "expected 0 to 2^64 - 1", str(number))
 
 
 def port_number(text: str, option: str) -> int:

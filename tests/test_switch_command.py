@@ -252,6 +252,9 @@ def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) ->
         ((PROGRAM, "--cpu-port", "255", "--queue", "255=5fish"), "--queue"),
         ((PROGRAM, "--grpc-server-addr", "203.0.113.1:1"), "--grpc-server-addr"),
         ((PROGRAM, "--grpc-server-ssl"), "expected --grpc-server-cert"),
+        ((PROGRAM, "--grpc-server-key", "nowhere.pem"), "nowhere.pem: no such file"),
+        ((PROGRAM, "--device-id", "-1"), "--device-id: -1: expected 0 to 2^64 - 1"),
+        ((PROGRAM, "--poll", "--yield"), "not allowed with"),
     ],
 )
 def test_wrong_options_are_named(arguments: tuple[str | Path, ...], message: str) -> None:
