@@ -57,7 +57,9 @@ fn emit(machine: &Machine, header: &Header, packet: &Packet, out: &mut Vec<u8>) 
         Some(old) => out.extend_from_slice(old),
         None => {
             out.resize(start + size, 0);
-            if let Some(field) = header.fields.iter().find(|field| field.varbit) {
+            // Most have none, and many fields.
+            let fields = if header.has_varbit { header.fields.as_slice() } else { &[] };
+            if let Some(field) = fields.iter().find(|field| field.varbit) {
                 let at = start + field.bit as usize / 8;
                 let bytes = varbit(header, &machine.slots, packet);
                 out[at..at + bytes.len()].copy_from_slice(bytes);
