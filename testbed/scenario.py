@@ -121,6 +121,12 @@ def _or_duration(*words: str) -> Callable[[object], object]:
     return parse
 
 
+def _some_time(value: int | str) -> int | str:
+    if value == 0:
+        raise ValueError('is no time; expected one above zero such as "60s"')
+    return value
+
+
 def _format_or_duration(value: int | str) -> str:
     return value if isinstance(value, str) else units.format_duration(value)
 
@@ -570,6 +576,7 @@ class Scenario(Model):
     duration: Annotated[
         int | Literal["completion"],
         BeforeValidator(_or_duration("completion")),
+        AfterValidator(_some_time),
         PlainSerializer(_format_or_duration),
     ]
     """How long, or until every flow that can finish has finished."""

@@ -43,6 +43,7 @@ WRONG = [
     ("flow.start", "soon", "flow.0.start.at"),
     ("flow.from", "h1", "a dumbbell places its own"),
     ("duration", "60", "has no unit; expected a time"),
+    ("duration", "0s", 'duration = "0s": is no time; expected one above zero'),
     ("duration", "completion", "no flow ever finishes"),
     ("titel", "x", 'titel: is an unknown key; did you mean "title"?'),
     ("seed", -1, "seed = -1"),

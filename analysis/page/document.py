@@ -75,8 +75,15 @@ class Page:
 """
 
     def write(self, path: Path) -> None:
-        """Writes the file. Raises `OSError`."""
-        path.write_text(self.html(), encoding="utf-8")
+        """Writes the file, whole or not at all. Raises `OSError` with its name."""
+        partial = path.with_name(f".{path.name}.partial")
+        try:
+            partial.write_text(self.html(), encoding="utf-8")
+            partial.rename(path)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 def _read(name: str) -> str:
