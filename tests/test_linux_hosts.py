@@ -29,6 +29,7 @@ from testbed.linux.run import voided
 from testbed.plan import make_plan
 from tests.interop.conftest import plumbing  # noqa: F401
 from tests.real_time import judged, real_time
+from tests.test_datagrams import CBR
 from tests.test_real_time import WIDE
 from tests.world import ROOT, RunDirectory, command, environment, narrows, write
 
@@ -184,6 +185,32 @@ def test_a_transfer_ends_the_run_when_its_last_byte_is_acknowledged(tmp_path: Pa
 
 
 @needs_hosts
+def test_datagrams_are_the_kernels_too(tmp_path: Path) -> None:
+    """1,000 bytes of IPv4 each 10 ms, of which the bottleneck takes 20 ms for each."""
+    source = write(tmp_path, CBR + WIDE)
+    options = ("--target", "dpdk", "--hosts", "linux", "--out", tmp_path, "--no-figures")
+    done = narrows("run", source, *options)
+    assert done.returncode == 0, done.stderr
+    [path] = [made.parent for made in tmp_path.glob("scenario/[!.]*/run.json")]
+    run = RunDirectory(path)
+    [flow] = run.summary["flows"]
+    counted, dropped = flow["datagrams"], run.summary["bottleneck"]["dropped"]
+    assert (flow["sent_segments"], counted["received"] + dropped) == (100, 100)
+    assert (counted["duplicates"], counted["reordered"], flow["recovery"]) == (0, 0, "kernel")
+    numbers = run.table("messages")["message"].to_list()
+    assert numbers == sorted(numbers) and len(numbers) == counted["received"]
+    assert counted["lost"] == numbers[-1] + 1 - counted["received"]
+    # A transmission and the cable; a queue of 5 ahead, one of them under way, besides.
+    delay = flow["one_way_delay_ms"]
+    assert delay["min"] >= 40
+    with judged(run.longest_gap_us):
+        # The last comes at 990 ms; transmissions began at 0, 20, ..., 980, and five wait.
+        assert counted["received"] in range(54, 57)
+        assert flow["completion_s"] == pytest.approx(0.99, abs=0.02)
+        assert delay["max"] < 150
+
+
+@needs_hosts
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3: narrows doctor")
 def test_iperf3_stands_in_as_the_application(tmp_path: Path) -> None:
     text = SCENARIO[: SCENARIO.index("[[flow]]")].replace('"4s"', '"2s"')
@@ -265,6 +292,12 @@ def test_what_a_host_drops_or_queues_is_found(plumbing: Plumbing) -> None:  # no
         ('variant = "reno"\ninitial_ssthresh = 20', "flow 1: initial_ssthresh = 20: is not for"),
         ('variant = "reno"\nmax_burst = 3', "flow 1: max_burst = 3: is not for"),
         ('variant = "reno"\nsink = "TCPSink/Asym"', "flow 1: sink"),
+        (
+            'variant = "udp"\nsegment = "1473B"\n'
+            'app = { kind = "cbr", rate = "1Mbps", size = "80B" }',
+            "flow 1: segment = 1473: expected at most 1472 bytes",
+        ),
+        ('variant = "tfrc"', 'flow 1: variant = "tfrc": is our hosts\' only'),
         ('variant = "compound"', '"compound": is neither in this kernel'),
         ('variant = "Agent/TCP/Reno"', '"Agent/TCP/Reno": is ns-2\'s'),
         ('variant = "reno"\ncount = 30', "hosts = 60: expected at most 26 hosts"),

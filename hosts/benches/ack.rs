@@ -13,7 +13,6 @@ use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::{FlowConfig, Recording, Settings};
 use narrows_hosts::tcp::Connection;
 use narrows_hosts::tcp::wire::{self, Emitter};
-use narrows_hosts::user::Stream;
 use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS, ip, udp};
 use narrows_traffic::{AppConfig, Content, bulk};
 use serde_json::{Map, Value, json};
@@ -293,7 +292,7 @@ fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
     let emitter = |from: Endpoint, to| udp::wire::Emitter::new((mac, mac), from.ip, from.port, to);
     let mut receiver = udp::Receiver::new(&settings, emitter(config.destination, config.source));
     let mut sender = udp::Sender::new(settings, emitter(config.source, config.destination));
-    sender.write(Content::Zeros(1 << 50));
+    sender.stream().write(Content::Zeros(1 << 50));
     let (mut now, mut reports) = (Time::ZERO, VecDeque::new());
     let [mut datagram_ns, mut report_ns] = [vec![], vec![]];
     while (datagram_ns.len() as u64) < ACKS {

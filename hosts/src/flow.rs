@@ -44,7 +44,7 @@ impl End for Flow {
     fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)> {
         match &mut self.carrier {
             Carrier::Tcp(connection) => Some((&mut self.user, connection)),
-            Carrier::UdpSender(sender) => Some((&mut self.user, &mut **sender)),
+            Carrier::UdpSender(sender) => Some((&mut self.user, sender.stream())),
             Carrier::UdpReceiver(_) => None,
         }
     }

@@ -18,7 +18,11 @@ NETSTAT = (
     "RcvPruned", "OfoPruned",
 )  # fmt: skip
 """Counters of /proc/net/netstat's TcpExt that say that a host had no room for what came."""
-SNMP = {"Ip": ("InDiscards", "OutDiscards"), "Tcp": ("InErrs", "InCsumErrors")}
+SNMP = {
+    "Ip": ("InDiscards", "OutDiscards"),
+    "Tcp": ("InErrs", "InCsumErrors"),
+    "Udp": ("InErrors", "SndbufErrors"),
+}
 """Likewise of /proc/net/snmp, and of packets that came in broken."""
 
 

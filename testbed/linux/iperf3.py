@@ -73,8 +73,9 @@ class Borrowed(Connection):
         """So many bytes were sent, or have come."""
         more, self.counted_bytes = total_bytes - self.counted_bytes, total_bytes
         if self.is_sender:
-            of_transfer = len(self.engine.poll_send(self.host, self.flow, more))
-            self.engine.handle_sent(self.host, self.flow, of_transfer)
+            now_ps = self.driver.now_ps()
+            of_transfer = len(self.engine.poll_send(now_ps, self.host, self.flow, more))
+            self.engine.handle_sent(now_ps, self.host, self.flow, of_transfer)
         elif more:
             self.engine.handle_arrived(self.driver.now_ps(), self.host, self.flow, bytes(more))
 

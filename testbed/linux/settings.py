@@ -1,4 +1,4 @@
-"""What a plan's flows ask of the Linux kernel's TCP, and what they ask that it can't do.
+"""What a plan's flows ask of the Linux kernel, and what they ask that it can't do.
 
 A flow's profile and recovery describe our TCP; the kernel's own stand for both. Some settings are a
 socket's, the others a whole host's (a `sysctl` of its namespace, an attribute of its route), on
@@ -37,6 +37,10 @@ NO_COUNTERPART = {
 """Keys of a flow that the kernel's TCP can't follow, and why."""
 RATE_VARIANT, RATE = "app-tcp", "rate_mbps"
 """The one variant with a parameter per socket."""
+DATAGRAMS = "udp"
+"""The sender of datagrams that the kernel can be: TFRC's rate is our hosts' only."""
+MOST_DATAGRAM_BYTES = 1500 - 20 - 8
+"""What a veth takes of a datagram in one piece, behind the headers of IPv4 and UDP."""
 
 
 @dataclass
@@ -75,6 +79,8 @@ def by_host(plan: Json) -> dict[str, HostSettings]:
     """Every host's settings. The plan is to have no `problems`."""
     found = {host["config"]["name"]: HostSettings() for host in plan["hosts"]}
     for flow in plan["flows"]:
+        if is_datagrams(flow["flow"]):
+            continue
         asked = of_host(flow["flow"])
         for name in (flow["from"], flow["to"]):
             found[name].sysctls |= asked.sysctls
@@ -116,8 +122,14 @@ def required_rate(flow: Json) -> int | None:
 
 
 def variants_of(plan: Json) -> list[str]:
-    """The variants of a plan's flows, each once."""
-    return list(dict.fromkeys(flow["flow"]["variant"] for flow in plan["flows"]))
+    """The variants of a plan's connections, each once."""
+    flows = [planned["flow"] for planned in plan["flows"]]
+    return list(dict.fromkeys(flow["variant"] for flow in flows if not is_datagrams(flow)))
+
+
+def is_datagrams(flow: Json) -> bool:
+    """Whether a flow is none of connections."""
+    return catalogue.sender(flow["variant"]) is not None
 
 
 def problems(plan: Json) -> Iterable[Problem]:
@@ -130,9 +142,13 @@ def problems(plan: Json) -> Iterable[Problem]:
     for planned in plan["flows"]:
         flow = planned["flow"]
         where = f"flow {flow['id']}"
-        if catalogue.sender(flow["variant"]):
-            what = "sends datagrams, which are our hosts' only; expected a variant of the kernel's"
-            yield Problem(f"{where}: variant", what, flow["variant"])
+        if is_datagrams(flow):
+            if flow["variant"] != DATAGRAMS:
+                what = f"is our hosts' only; expected {DATAGRAMS} or a variant of the kernel's"
+                yield Problem(f"{where}: variant", what, flow["variant"])
+            if (flow["segment_bytes"] or 0) > MOST_DATAGRAM_BYTES:
+                what = f"expected at most {MOST_DATAGRAM_BYTES} bytes in a datagram"
+                yield Problem(f"{where}: segment", what, flow["segment_bytes"])
             continue
         for key, why in NO_COUNTERPART.items():
             if flow[key]:
@@ -153,8 +169,6 @@ def problems(plan: Json) -> Iterable[Problem]:
                 )
                 yield Problem(where, what)
     for variant in variants_of(plan):
-        if catalogue.sender(variant):
-            continue
         if catalogue.is_agent(variant):
             yield Problem("flow.variant", "is ns-2's; expected a variant of the kernel's", variant)
         elif lacking := variants.refused(variant):

@@ -120,7 +120,8 @@ class Connection:
     def send(self) -> None:
         """Gives the socket what it takes."""
         wanted = 0 if self.has_ended else select.EPOLLIN
-        while data := self.engine.poll_send(self.host, self.flow, SEND_BYTES):
+        now_ps = self.driver.now_ps()
+        while data := self.engine.poll_send(now_ps, self.host, self.flow, SEND_BYTES):
             try:
                 self.give(data)
             except BlockingIOError:
@@ -138,10 +139,18 @@ class Connection:
         ask = (socket.SOL_SOCKET, SO_TIMESTAMPING, UINT.pack(TX_SOFTWARE))
         options = [ask] if is_probe else []
         taken = self.socket.sendmsg([data], options)
-        sent_bytes = self.engine.handle_sent(self.host, self.flow, taken)
+        sent = self.engine.handle_sent(now_ps, self.host, self.flow, taken)
         if is_probe:
             self.probed_ps = now_ps
-            self.engine.watch(self.peer, self.flow, sent_bytes - 1)
+            self.watch(sent - 1)
+
+    def watch(self, number: int) -> None:
+        """The receiver times the byte of this number."""
+        self.engine.watch(self.peer, self.flow, number)
+
+    def number_of(self, key: int) -> int:
+        """The lower half of the number that the kernel's key of a departure stands for."""
+        return key
 
     def read_departures(self) -> None:
         """Reads when bytes left, from the socket's error queue."""
@@ -153,7 +162,7 @@ class Connection:
                 error = found.get((socket.IPPROTO_IP, IP_RECVERR))
                 if stamps and error:
                     seconds, nanoseconds = TIMESPEC.unpack_from(stamps)
-                    key = EXTENDED_ERROR.unpack_from(error)[6]
+                    key = self.number_of(EXTENDED_ERROR.unpack_from(error)[6])
                     at_ps = self.driver.wall_ps(seconds * 10**9 + nanoseconds)
                     self.engine.handle_departure(at_ps, self.peer, self.flow, key)
 
@@ -200,6 +209,34 @@ class Connection:
         self.socket.close()
 
 
+class Datagrams(Connection):
+    """An end of a flow of datagrams: open from its start, and told nothing by the kernel."""
+
+    def __init__(self, driver: Driver, planned: Json, host: str, sock: socket.socket) -> None:
+        super().__init__(driver, planned, host, sock)
+        self.watched = list[int]()
+        """The kernel's keys count the datagrams that it was asked about."""
+
+    def watch(self, number: int) -> None:
+        """The receiver times the datagram of this number."""
+        self.watched.append(number)
+        super().watch(number)
+
+    def number_of(self, key: int) -> int:
+        """The lower half of the number of the datagram."""
+        return self.watched[key] & 0xFFFF_FFFF
+
+    def receive(self) -> None:
+        """Reads the datagrams that have come."""
+        with suppress(BlockingIOError):
+            while True:
+                data = self.socket.recv(RECEIVE_BYTES)
+                self.engine.handle_arrived(self.driver.now_ps(), self.host, self.flow, data)
+
+    def sample(self) -> None:
+        """Nothing: there is no window and no round trip."""
+
+
 class Driver:
     """Every socket of a run."""
 
@@ -221,8 +258,8 @@ class Driver:
         self.error: BaseException | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sockets")
-        self.prepared = dict[int, socket.socket]()
-        """Senders' sockets before their start, by flow."""
+        self.prepared = dict[tuple[str, int], socket.socket]()
+        """Sockets of senders, and of receivers of datagrams, before their start."""
         for planned in plan["flows"]:
             self.listen(planned)
             self.prepare(planned)
@@ -259,6 +296,8 @@ class Driver:
     def socket_for(self, planned: Json, host: str) -> socket.socket:
         """A socket of the flow in the host's namespace, with all that it asks for."""
         flow = planned["flow"]
+        if settings.is_datagrams(flow):
+            return self.datagram_socket(flow, host, is_sender=host == planned["from"])
         sock = self.namespaces[host].socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         name = self.congestion[flow["variant"]].encode()
@@ -282,10 +321,27 @@ class Driver:
             variants.set_required_rate(sock, rate)
         return sock
 
+    def datagram_socket(self, flow: Json, host: str, *, is_sender: bool) -> socket.socket:
+        """A flow's socket between its two addresses: others may share either."""
+        own, peer = flow["source"], flow["destination"]
+        if not is_sender:
+            own, peer = peer, own
+        sock = self.namespaces[host].socket(socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFERS * LEAST_BUFFER_BYTES)
+        if is_sender and flow["ttl"] is not None:
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, flow["ttl"])
+        sock.bind((own["ip"], own["port"]))
+        sock.connect((peer["ip"], peer["port"]))
+        return sock
+
     def listen(self, planned: Json) -> None:
         """The receiving end waits; flows to the same port share a listener."""
         flow, host = planned["flow"], planned["to"]
         source, end = flow["source"], flow["destination"]
+        if settings.is_datagrams(flow):
+            self.prepared[host, flow["id"]] = self.socket_for(planned, host)
+            return
         self.by_source[host, source["ip"], source["port"]] = planned
         address = (end["ip"], end["port"])
         if any(sock.getsockname() == address for _, sock in self.listeners.values()):
@@ -299,10 +355,11 @@ class Driver:
 
     def prepare(self, planned: Json) -> None:
         """The sending end's socket, before its start."""
-        source = planned["flow"]["source"]
-        sock = self.socket_for(planned, planned["from"])
-        sock.bind((source["ip"], source["port"]))
-        self.prepared[planned["flow"]["id"]] = sock
+        flow, host = planned["flow"], planned["from"]
+        sock = self.socket_for(planned, host)
+        if not settings.is_datagrams(flow):
+            sock.bind((flow["source"]["ip"], flow["source"]["port"]))
+        self.prepared[host, flow["id"]] = sock
 
     def accept(self, host: str, listener: socket.socket) -> None:
         """Takes the connections that have come."""
@@ -318,19 +375,29 @@ class Driver:
 
     def add(self, planned: Json, host: str, sock: socket.socket) -> Connection:
         """An end from now on."""
-        connection = Connection(self, planned, host, sock)
+        kind = Datagrams if settings.is_datagrams(planned["flow"]) else Connection
+        connection = kind(self, planned, host, sock)
         self.ends[host, connection.flow] = connection
         return connection
 
     def start_due(self, now_ps: int) -> None:
         """Flows whose time has come connect."""
         while self.to_start and self.to_start[0]["flow"]["start_ps"] <= now_ps:
-            self.connect(self.to_start.pop(0))
+            planned = self.to_start.pop(0)
+            if settings.is_datagrams(planned["flow"]):
+                self.open(planned)
+            else:
+                self.connect(planned)
+
+    def open(self, planned: Json) -> None:
+        """Both ends of a flow of datagrams are there, the receiver first."""
+        for host in (planned["to"], planned["from"]):
+            self.add(planned, host, self.prepared.pop((host, planned["flow"]["id"]))).open()
 
     def connect(self, planned: Json) -> None:
         """A flow's sender connects."""
-        flow = planned["flow"]
-        connection = self.add(planned, planned["from"], self.prepared.pop(flow["id"]))
+        flow, host = planned["flow"], planned["from"]
+        connection = self.add(planned, host, self.prepared.pop((host, flow["id"])))
         address = (flow["destination"]["ip"], flow["destination"]["port"])
         connection.want(select.EPOLLOUT | select.EPOLLIN)
         if (code := connection.socket.connect_ex(address)) not in (0, errno.EINPROGRESS):

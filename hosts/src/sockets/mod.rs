@@ -1,11 +1,13 @@
-//! A host whose TCP is somebody else's: the users of its connections, and what its sockets tell.
+//! A host whose TCP and UDP are somebody else's: the users of its sockets, and what these tell.
 //!
 //! [`SocketHost`] is to sockets what [`Host`](crate::Host) is to packets. Whoever has the sockets
 //! says what happens to them (`handle_*`) and asks what to do with them (`poll_*`); workloads,
-//! messages, tables and reports are those of our own TCP.
+//! messages, tables and reports are those of our own TCP and datagrams.
 
+mod connection;
 mod end;
 mod info;
+mod probes;
 mod stream;
 
 use crate::config::{FlowConfig, FlowError};
@@ -46,11 +48,11 @@ impl SocketHost {
     /// Adds the sending or the receiving end of a flow.
     ///
     /// # Errors
-    /// When the application's values are wrong.
+    /// When the application's values are wrong, or nobody but our own hosts can carry it.
     pub fn add(&mut self, flow: &FlowConfig, is_sender: bool) -> Result<(), FlowError> {
         flow.app.check().map_err(|error| FlowError::App { flow: flow.id, error })?;
         self.by_flow.insert(flow.id, self.ends.len());
-        self.ends.push(SocketEnd::new(flow, is_sender, self.traffic_seed));
+        self.ends.push(SocketEnd::new(flow, is_sender, self.traffic_seed)?);
         Ok(())
     }
 
@@ -67,12 +69,12 @@ impl SocketHost {
         &mut self.ends[index]
     }
 
-    /// The connection is established.
+    /// The connection is established, or datagrams may come and go.
     pub fn handle_open(&mut self, now: Time, flow: u32) {
         self.end(flow).handle_open(now);
     }
 
-    /// Bytes came in order; none of them: the peer writes no more.
+    /// Bytes came in order, none of them: the peer writes no more; or a datagram came.
     pub fn handle_arrived(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         let index = self.index(flow);
         let before = self.message_records.len();
@@ -102,6 +104,7 @@ impl SocketHost {
     pub fn handle_timeout(&mut self, now: Time) {
         for end in &mut self.ends {
             end.handle_timeout(now);
+            self.newly_complete += usize::from(end.poll_completed());
         }
     }
 

@@ -7,8 +7,10 @@
 //! Copies are known among the last `REMEMBERED` numbers; one that comes later counts as reordered.
 
 use crate::tcp::DELAY_PRECISION_BITS;
+use crate::tcp::receiver::ReceiverCounters;
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::{Duration, Time};
+use narrows_traffic::message::Header;
 
 const REMEMBERED: u64 = u128::BITS as u64;
 
@@ -36,6 +38,7 @@ pub(crate) struct Arrivals {
     /// Bit n: the number n below the highest has come.
     seen: u128,
     received: u64,
+    delivered_bytes: u64,
     duplicates: u64,
     reordered: u64,
     /// The last arrival's delay, and the jitter times 16, in picoseconds.
@@ -52,6 +55,7 @@ impl Arrivals {
             highest: None,
             seen: 0,
             received: 0,
+            delivered_bytes: 0,
             duplicates: 0,
             reordered: 0,
             last_delay_ps: None,
@@ -61,13 +65,14 @@ impl Arrivals {
         }
     }
 
-    /// The datagram `number`, sent at `sent_at`, arrived. Returns false for a copy.
-    pub(crate) fn handle(&mut self, now: Time, number: u64, sent_at: Time) -> bool {
-        if !self.take_number(number) {
+    /// The datagram of this header, sent at `sent_at`, arrived. Returns false for a copy.
+    pub(crate) fn handle(&mut self, now: Time, header: &Header, sent_at: Time) -> bool {
+        if !self.take_number(header.number) {
             self.duplicates += 1;
             return false;
         }
         self.received += 1;
+        self.delivered_bytes += u64::from(header.length_bytes);
         self.one_way_delay.add(now.saturating_since(sent_at));
         // Signed: between two machines the receiver's clock may be behind.
         let delay_ps = now.as_ps().wrapping_sub(sent_at.as_ps()) as i64;
@@ -98,6 +103,12 @@ impl Arrivals {
         true
     }
 
+    /// What has been counted, as of segments.
+    pub(crate) fn as_segments(&self) -> ReceiverCounters {
+        let (delivered_bytes, segments_received) = (self.delivered_bytes, self.received);
+        ReceiverCounters { delivered_bytes, segments_received, ..ReceiverCounters::default() }
+    }
+
     /// What has been counted.
     pub(crate) fn counters(&self) -> DatagramCounters {
         let expected = self.highest.map_or(0, |highest| highest.saturating_add(1));
@@ -125,22 +136,28 @@ mod tests {
         Time::ZERO + Duration::from_us(us)
     }
 
+    fn datagram(number: u64) -> Header {
+        Header { length_bytes: 100, number, written_at: Time::ZERO }
+    }
+
     #[test]
     fn udp_losses_copies_and_reordering_by_hand() {
         let mut arrivals = Arrivals::new();
         // 0 and 4 never come; 2 comes after 3; 5 comes twice.
-        let fresh: Vec<bool> =
-            [1, 3, 2, 5, 5, 6].map(|number| arrivals.handle(us(9), number, us(0))).to_vec();
+        let fresh: Vec<bool> = [1, 3, 2, 5, 5, 6]
+            .map(|number| arrivals.handle(us(9), &datagram(number), us(0)))
+            .to_vec();
         assert_eq!(fresh, [true, true, true, true, false, true]);
         let counted = arrivals.counters();
         assert_eq!(
             (counted.received, counted.lost, counted.duplicates, counted.reordered),
             (5, 2, 1, 1)
         );
+        assert_eq!(arrivals.as_segments().delivered_bytes, 500);
         // A leap over all that is remembered.
-        assert!(arrivals.handle(us(9), 1_000, us(0)));
+        assert!(arrivals.handle(us(9), &datagram(1_000), us(0)));
         assert_eq!(arrivals.counters().lost, 1_001 - 6);
-        assert!(!arrivals.handle(us(9), 1_000, us(0)));
+        assert!(!arrivals.handle(us(9), &datagram(1_000), us(0)));
     }
 
     /// Delays of 10, 26, 10 and 10 us: D is 16, 16 and 0. J is 1, then 1 + 15/16, then 15/16 of that:
@@ -150,7 +167,8 @@ mod tests {
         let mut arrivals = Arrivals::new();
         for (number, delay) in [10, 26, 10, 10].into_iter().enumerate() {
             let sent_at = us(100 * number as u64);
-            arrivals.handle(sent_at + Duration::from_us(delay), number as u64, sent_at);
+            let header = datagram(number as u64);
+            arrivals.handle(sent_at + Duration::from_us(delay), &header, sent_at);
         }
         let counted = arrivals.counters();
         assert_eq!(counted.jitter, Duration::from_ps(1_816_406));
@@ -164,7 +182,7 @@ mod tests {
         let mut arrivals = Arrivals::new();
         for (number, sent_at) in [(u64::MAX, Time::MAX), (0, Time::ZERO), (u64::MAX - 1, Time::MAX)]
         {
-            assert!(arrivals.handle(us(1), number, sent_at));
+            assert!(arrivals.handle(us(1), &datagram(number), sent_at));
         }
         assert_eq!(arrivals.counters().received, 3);
     }

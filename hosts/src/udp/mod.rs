@@ -1,7 +1,7 @@
 //! UDP (RFC 768): datagrams of messages, each with a number and the time at which it left.
 //!
 //! ```text
-//! User -> Sender::write_message -> Sender::poll_transmit -> wire::Emitter -> packet
+//! User -> Outbox::write_message -> Sender::poll_transmit -> wire::Emitter -> packet
 //! packet -> wire::parse_datagram -> Receiver::handle_datagram -> Arrivals, User
 //! ```
 //!
@@ -10,18 +10,23 @@
 //! A stream without messages, which only a sender with a rate of its own takes, goes in messages as
 //! long as a segment.
 //! [`SENDERS`] lists who says when a datagram leaves: the application, or TFRC.
+//! Over a socket of somebody else's the outbox and the arrivals are the same (`sockets`).
 //! There is no handshake and no end of a flow: the receiver knows both from the scenario. A port
 //! without a flow answers nothing.
 
 mod arrivals;
+mod outbox;
 mod receiver;
 mod sender;
 mod settings;
 mod tfrc;
 pub mod wire;
 
+pub(crate) use arrivals::Arrivals;
 pub use arrivals::DatagramCounters;
+pub(crate) use outbox::Outbox;
 pub use receiver::Receiver;
+pub(crate) use receiver::parse_message;
 pub use sender::Sender;
 pub use settings::Settings;
 

@@ -14,7 +14,6 @@ use narrows_traffic::message::{HEADER_BYTES, Header};
 #[derive(Debug)]
 pub struct Receiver {
     arrivals: Arrivals,
-    delivered_bytes: u64,
     emitter: Emitter,
     /// Reports what comes; `None`: nobody does.
     observer: Option<Observer>,
@@ -25,7 +24,6 @@ impl Receiver {
     pub fn new(settings: &Settings, emitter: Emitter) -> Self {
         Receiver {
             arrivals: Arrivals::new(),
-            delivered_bytes: 0,
             emitter,
             observer: settings.is_tfrc().then(|| Observer::new(settings.segment_bytes)),
         }
@@ -48,13 +46,12 @@ impl Receiver {
         };
         let header = parse_message(&message).ok_or(Discard::BadDatagram)?;
         let sent_at = data.map_or(header.written_at, |data| data.sent_at);
-        if !self.arrivals.handle(now, header.number, sent_at) {
+        if !self.arrivals.handle(now, &header, sent_at) {
             return Ok(None);
         }
         if let (Some(observer), Some(data)) = (&mut self.observer, &data) {
             observer.handle(now, header.number, data, header.length_bytes);
         }
-        self.delivered_bytes += u64::from(header.length_bytes);
         Ok(Some(header))
     }
 
@@ -80,9 +77,7 @@ impl Receiver {
 
     /// What it has counted, as of segments.
     pub fn counters(&self) -> ReceiverCounters {
-        let segments_received = self.arrivals.counters().received;
-        let delivered_bytes = self.delivered_bytes;
-        ReceiverCounters { delivered_bytes, segments_received, ..ReceiverCounters::default() }
+        self.arrivals.as_segments()
     }
 
     /// What it has counted of the datagrams.
@@ -97,7 +92,7 @@ impl Receiver {
 }
 
 /// The header of a message that fills a payload.
-fn parse_message(payload: &Payload<'_>) -> Option<Header> {
+pub(crate) fn parse_message(payload: &Payload<'_>) -> Option<Header> {
     let header = payload.bytes.get(..HEADER_BYTES as usize).and_then(Header::parse)?;
     (header.length_bytes == payload.len()).then_some(header)
 }

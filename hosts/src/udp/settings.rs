@@ -53,4 +53,22 @@ impl Settings {
         in_range(id, "segment_bytes", segment_bytes.into(), range.0, range.1)?;
         Ok(Settings { flow: id, record, segment_bytes })
     }
+
+    /// The same of a flow whose datagrams leave as they are written, whoever sends them.
+    ///
+    /// # Errors
+    /// Those of [`Settings::resolve`], or when the flow's rate is controlled.
+    pub(crate) fn resolve_uncontrolled(flow: &FlowConfig) -> Result<Settings, FlowError> {
+        let settings = Settings::resolve(flow)?;
+        if settings.is_tfrc() {
+            return Err(FlowError::Unmet {
+                flow: flow.id,
+                what: settings.record.name,
+                need: "a host of ours",
+                field: "variant",
+                value: settings.record.name,
+            });
+        }
+        Ok(settings)
+    }
 }

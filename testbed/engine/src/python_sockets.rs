@@ -39,13 +39,13 @@ impl PySockets {
         self.0.began_ns()
     }
 
-    /// The connection of a flow is established at a host.
+    /// The connection of a flow is established at a host, or its datagrams may come and go.
     fn handle_open(&self, now_ps: u64, host: &str, flow: u32) -> PyResult<()> {
         self.host(host)?.handle_open(Time::from_ps(now_ps), flow);
         Ok(())
     }
 
-    /// A host's socket gave these bytes; none: the peer writes no more.
+    /// A host's socket gave these bytes, none: the peer writes no more; or this datagram.
     fn handle_arrived(&self, now_ps: u64, host: &str, flow: u32, bytes: &[u8]) -> PyResult<()> {
         self.host(host)?.handle_arrived(Time::from_ps(now_ps), flow, bytes);
         Ok(())
@@ -79,44 +79,44 @@ impl PySockets {
         Ok(self.host(host)?.poll_ready())
     }
 
-    /// The next bytes for a flow's socket, `limit_bytes` at most.
+    /// The next bytes for a flow's socket: of a stream `limit_bytes` at most, else a datagram.
     fn poll_send<'py>(
         &self,
         py: Python<'py>,
+        now_ps: u64,
         host: &str,
         flow: u32,
         limit_bytes: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut host = self.host(host)?;
-        Ok(PyBytes::new(py, &host.end(flow).stream().poll_send(limit_bytes)))
+        let bytes = host.end(flow).poll_send(Time::from_ps(now_ps), limit_bytes);
+        Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The socket took so many of them. Returns how many it has taken since it was opened.
-    fn handle_sent(&self, host: &str, flow: u32, bytes: u64) -> PyResult<u64> {
-        let mut host = self.host(host)?;
-        let stream = host.end(flow).stream();
-        stream.handle_sent(bytes);
-        Ok(stream.sent_bytes())
+    /// The socket took so many of them. Returns how many bytes, or datagrams, it has taken since it
+    /// was opened.
+    fn handle_sent(&self, now_ps: u64, host: &str, flow: u32, bytes: u64) -> PyResult<u64> {
+        Ok(self.host(host)?.end(flow).handle_sent(Time::from_ps(now_ps), bytes))
     }
 
     /// True when a socket's sending direction is to be shut down.
     fn must_shut_down(&self, host: &str, flow: u32) -> PyResult<bool> {
-        Ok(self.host(host)?.end(flow).stream().must_shut_down())
+        Ok(self.host(host)?.end(flow).must_shut_down())
     }
 
     /// It was.
     fn handle_shut_down(&self, host: &str, flow: u32) -> PyResult<()> {
-        self.host(host)?.end(flow).stream().handle_shut_down();
+        self.host(host)?.end(flow).handle_shut_down();
         Ok(())
     }
 
-    /// A host that receives will be told when this byte of a flow leaves its sender.
-    fn watch(&self, host: &str, flow: u32, byte: u64) -> PyResult<()> {
-        self.host(host)?.end(flow).watch(byte);
+    /// A host that receives will be told when this byte, or datagram, of a flow leaves its sender.
+    fn watch(&self, host: &str, flow: u32, number: u64) -> PyResult<()> {
+        self.host(host)?.end(flow).watch(number);
         Ok(())
     }
 
-    /// A watched byte, the lower half of whose number is `key`, left its sender's kernel.
+    /// A watched one, the lower half of whose number is `key`, left its sender's kernel.
     fn handle_departure(&self, at_ps: u64, host: &str, flow: u32, key: u32) -> PyResult<()> {
         self.host(host)?.end(flow).handle_departure(Time::from_ps(at_ps), key);
         Ok(())
