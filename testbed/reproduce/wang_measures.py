@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from analysis import metrics
 from analysis.estimate import Estimate, without_extremes
@@ -44,6 +45,13 @@ def deviation(run: Run) -> float:
     return float(np.std(per_second(run)[1][SETTLED_S:]))
 
 
+def settled_windows(run: Run) -> list[int]:
+    """The first flow's window at each row behind the first seconds, in bytes."""
+    settled_ps = pl.col("time_ps") > SETTLED_S * metrics.PS_PER_S
+    rows = run.table("flows").filter(settled_ps, pl.col("flow") == run.flows[0]["id"])
+    return rows.select("cwnd_bytes").collect()["cwnd_bytes"].to_list()
+
+
 def settled_mbps(run: Run) -> float | None:
     """Mean throughput without the first seconds and the last, which is not whole."""
     rates_mbps = per_second(run)[1][SETTLED_S:-1]
@@ -60,7 +68,14 @@ THROUGHPUT: Final = Quantity("Throughput", "Mb/s", first_mbps)
 RIVAL: Final = Quantity("Throughput of BIC beside it", "Mb/s", second_mbps)
 TRANSFER: Final = Quantity("Throughput of 2 GB", "Mb/s", first_mbps, over_runs=without_extremes)
 DEVIATION: Final = Quantity("Standard deviation of the throughput", "Mb/s", deviation, 2)
+LEAST_WINDOW: Final = Quantity(
+    "Least window after 10 s", "KB", lambda run: min(settled_windows(run), default=0) / 1e3
+)
+MOST_WINDOW: Final = Quantity(
+    "Greatest window after 10 s", "KB", lambda run: max(settled_windows(run), default=0) / 1e3
+)
 SETTLED: Final = Quantity("Throughput after 10 s", "Mb/s", settled_mbps)
+WINDOW_AND_DEVIATION: Final = (LEAST_WINDOW, MOST_WINDOW, DEVIATION)
 RISE: Final = Quantity("Time to 765 Mb/s", "s", rise_s)
 
 
@@ -165,6 +180,19 @@ def deviation_mb_per_s(tcp: str, found: Found, path: str) -> Estimate:
     """The stability in megabytes a second, a unit that fits the figure's values."""
     value = found.value(DEVIATION, "dynamic", tcp=tcp, path=path)
     return Estimate(value.mean / 8, value.half_width / 8, value.runs)
+
+
+def held_window(tcp: str, found: Found) -> str:
+    """The window after the first seconds over each path, beside how the throughput varies."""
+    values = [
+        [found.value(each, "dynamic", tcp=tcp, **path) for each in WINDOW_AND_DEVIATION]
+        for path in PATHS
+    ]
+    return "; ".join(
+        f"{path['path']}: window {shown(least)} to {shown(most)} KB, "
+        f"standard deviation {shown(deviation, 1)} Mb/s"
+        for path, (least, most, deviation) in zip(PATHS, values, strict=True)
+    )
 
 
 def app_first_vegas_last(found: Found, **path: object) -> bool:
