@@ -243,8 +243,10 @@ def _runs(results: Results) -> Details:
     columns = [Column("Directory"), Column("SHA-256 of run.json and summary.json, its beginning")]
     rows: list[list[Value]] = [[Code(run.name), Code(run_id(run))] for run in results.runs]
     count = len(results.runs)
-    what = "1 run directory" if count == 1 else f"{count} run directories"
-    return Details(f"{what} and their fingerprints", [Table(columns, rows)])
+    what = "1 run directory and its fingerprint"
+    if count > 1:
+        what = f"{count} run directories and their fingerprints"
+    return Details(what, [Table(columns, rows)])
 
 
 def run_id(run: Run) -> str:
