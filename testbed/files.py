@@ -1,4 +1,4 @@
-"""Files and directories that are there whole or not at all."""
+"""Files and directories: refused by name where they can't be read or made, and whole or not there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from testbed.problems import InputError, Problem
+
+
+def read_text(path: Path) -> str:
+    """A file's text, in UTF-8. Raises `InputError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        what = "no such file"
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+    except UnicodeDecodeError as error:
+        what = f"is no text in UTF-8 ({error.reason} at byte {error.start})"
+    raise InputError(str(path), [Problem("", what)])
 
 
 def make_directory(path: Path) -> None:

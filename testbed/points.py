@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from testbed import catalogue
+from testbed.files import read_text
 from testbed.problems import InputError, Problem
 from testbed.scenario import Scenario, Sweep
 
@@ -84,11 +85,7 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
 def read_toml(path: Path) -> Tree:
     """The file as a tree. Raises `InputError` when it cannot be read or is no TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(str(path), [Problem("", "no such file")]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), [Problem("", f"cannot be read ({error})")]) from None
+        return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(str(path), [Problem("", f"is no TOML: {error}")]) from None
 

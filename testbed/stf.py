@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from testbed import catalogue
+from testbed.files import read_text
 from testbed.problems import InputError, Problem
 
 PASSED, FAILED, WRONG = 0, 1, 2
@@ -17,7 +18,7 @@ def main(program: Path, p4info: Path | None, tests: Sequence[Path]) -> int:
     """Runs each test on a fresh switch. Returns 0 when all pass, 1 when packets or counters
     differ, 2 when a test can't be carried out. Raises `InputError` for the program's files.
     """
-    text = read(program)
+    text = read_text(program)
     if p4info is not None:
         check_p4info(p4info, program, text)
     return max(run(text, program, test) for test in tests)
@@ -25,7 +26,7 @@ def main(program: Path, p4info: Path | None, tests: Sequence[Path]) -> int:
 
 def run(text: str, program: Path, test: Path) -> int:
     """One test; says how it went."""
-    test_text = read(test)
+    test_text = read_text(test)
     try:
         differences: list[str] = catalogue.engine().stf(text, test_text)
     except catalogue.EngineMissingError as error:
@@ -50,7 +51,7 @@ def check_p4info(path: Path, program: Path, text: str) -> None:
     from switch.server.target import TargetError
 
     try:
-        info = text_format.Parse(read(path), p4i.P4Info())
+        info = text_format.Parse(read_text(path), p4i.P4Info())
     except text_format.ParseError as error:
         raise InputError(str(path), [Problem("", f"not a P4Info in text: {error}")]) from None
     try:
@@ -62,11 +63,3 @@ def check_p4info(path: Path, program: Path, text: str) -> None:
         # What only the P4Runtime server lacks does not keep a test from running.
         if error.kind != "unimplemented":
             raise InputError(str(path), [Problem("", str(error))]) from None
-
-
-def read(path: Path) -> str:
-    """A file's text. Raises `InputError`."""
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), [Problem("", f"can't be read: {error}")]) from None

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed import dpdk, live, units
+from testbed.files import read_text
 from testbed.problems import InputError, Problem
 
 LOG = logging.getLogger("narrows.switch")
@@ -395,16 +396,13 @@ def load(switch: Any, options: argparse.Namespace) -> Any:
 
     if options.program is None:
         return None
-    try:
-        text = options.program.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise wrong(str(options.program), str(error)) from None
+    text = read_text(options.program)
     switch.load(text)
     if options.p4info is None:
         return None
     forwarding = p4r.ForwardingPipelineConfig(p4_device_config=text.encode())
     try:
-        text_format.Parse(options.p4info.read_text(), forwarding.p4info)
-    except (OSError, UnicodeDecodeError, text_format.ParseError) as error:
-        raise wrong(str(options.p4info), str(error)) from None
+        text_format.Parse(read_text(options.p4info), forwarding.p4info)
+    except text_format.ParseError as error:
+        raise wrong(str(options.p4info), f"not a P4Info in text: {error}") from None
     return forwarding

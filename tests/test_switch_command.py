@@ -237,7 +237,7 @@ def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) ->
     ("arguments", "message"),
     [
         ((), "switch: expected a program (JSON), or --no-p4"),
-        (("nowhere.json",), "nowhere.json: [Errno 2] No such file"),
+        (("nowhere.json",), "nowhere.json: no such file"),
         ((P4INFO,), "not a bmv2 JSON program"),
         ((PROGRAM, "--no-p4"), "--no-p4: a program is given too"),
         ((PROGRAM, "-i", "1@x", "--log-console"), "expected --use-files SECONDS"),

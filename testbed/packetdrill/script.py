@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from testbed.files import read_text
 from testbed.problems import InputError, Problem
 
 FLAGS = {"F": 0x01, "S": 0x02, "R": 0x04, "P": 0x08, ".": 0x10, "E": 0x40, "W": 0x80}
@@ -94,11 +95,7 @@ class LineError(Exception):
 def read(path: Path) -> Script:
     """Reads a file. Raises `InputError` with every line that is wrong."""
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), [Problem("", f"can't be read: {error}")]) from None
-    try:
-        return parse(text)
+        return parse(read_text(path))
     except LineError as error:
         raise InputError(str(path), [Problem("", str(error))]) from None
 
