@@ -1,4 +1,4 @@
-"""Files and directories: refused by name where they can't be read or made, and whole or not there."""
+"""Files and directories: refused by name where they can't be had, and whole or not there."""
 
 from __future__ import annotations
 
