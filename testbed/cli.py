@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testbed import calibrate, dpdk, generate, hostd, pktgen, switchd
+from testbed import calibrate, catalogue, dpdk, generate, hostd, listing, pktgen, switchd
 from testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 
 DONE, FAILED, WRONG = 0, 1, 2
 
-TARGETS = {
-    "sim": "the software P4 target and our TCP under a virtual clock",
-    "dpdk": "the same on DPDK ports, in real time",
-    "bmv2": "bmv2's simple_switch_grpc between our hosts, in real time",
-    "tofino": "a Tofino switch between our hosts on cards, in real time",
-}
 HOSTS = {
     "narrows": "our TCP",
     "linux": "the Linux kernel's TCP, each host a network namespace; in real time only",
@@ -34,10 +28,6 @@ HOSTS = {
 }
 EXPORTS = ("csv", "pcapng", "iperf3", "flent")
 EXPORT_HELP = "csv; pcapng for Wireshark (a run with --set record.capture=true); iperf3; flent"
-LISTS = (
-    "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications", "figures",
-    "papers", "targets",
-)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in str(error).splitlines():
             print(f"narrows: {line}", file=sys.stderr)
         return WRONG
+    except catalogue.EngineMissingError as error:
+        print(f"narrows: {error}", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         print("narrows: stopped; finished runs are intact", file=sys.stderr)
         return FAILED
@@ -74,10 +67,30 @@ def parser() -> argparse.ArgumentParser:
         prog="narrows", description="A programmable-switch testbed for TCP congestion control."
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
+    add_run(commands)
+    add_results(commands)
+    add_parts(commands)
+    listing.add_command(commands)
+    switchd.add_command(commands)
+    hostd.add_command(commands)
+    calibrate.add_command(commands)
+    pktgen.add_command(commands)
+    generate.add_command(commands)
 
+    doctor = commands.add_parser("doctor", help="what this machine can run, and what mends it")
+    doctor.add_argument("--target", choices=["tofino"], help="what a lab lacks for it; with --lab")
+    doctor.add_argument("--lab", type=Path, metavar="FILE", help="lab.toml (docs/hardware.md)")
+    doctor.set_defaults(command=examine)
+    return top
+
+
+def add_run(commands: Any) -> None:
+    """`narrows run` and its options."""
     run = commands.add_parser("run", help="run a scenario, draw its figures, print its table")
     run.add_argument("scenario", type=Path, help="a TOML file (narrows list scenarios)")
-    run.add_argument("--target", default="sim", choices=TARGETS, help="what it runs on (sim)")
+    run.add_argument(
+        "--target", default="sim", choices=listing.TARGETS, help="what it runs on (sim)"
+    )
     run.add_argument("--hosts", default="narrows", choices=HOSTS, help="whose TCP (narrows)")
     run.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
@@ -105,6 +118,9 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--no-figures", action="store_true", help="draw none")
     run.set_defaults(command=run_scenario)
 
+
+def add_results(commands: Any) -> None:
+    """The commands that make something of runs, and their options."""
     report = commands.add_parser("report", help="one HTML page of results")
     report.add_argument("results", type=Path, nargs="+", metavar="DIR", help="results/<scenario>")
     report.add_argument("--out", type=Path, metavar="FILE.html", help="(<first DIR>/report.html)")
@@ -128,6 +144,9 @@ def parser() -> argparse.ArgumentParser:
     )
     paper.set_defaults(command=reproduce_paper)
 
+
+def add_parts(commands: Any) -> None:
+    """The commands that use a part of the testbed alone, and their options."""
     stf = commands.add_parser("stf", help="run STF tests on the software switch, in virtual time")
     stf.add_argument("tests", type=Path, nargs="+", metavar="TEST.stf", help="the tests")
     stf.add_argument("--program", type=Path, required=True, metavar="P.json", help="bmv2 JSON")
@@ -144,22 +163,6 @@ def parser() -> argparse.ArgumentParser:
     drill = commands.add_parser("packetdrill", help="play packetdrill scripts to our TCP")
     drill.add_argument("scripts", type=Path, nargs="+", metavar="SCRIPT.pkt", help="the scripts")
     drill.set_defaults(command=run_packetdrill)
-
-    listing = commands.add_parser("list", help="what there is to choose from")
-    listing.add_argument("what", choices=LISTS)
-    listing.set_defaults(command=list_what)
-
-    switchd.add_command(commands)
-    hostd.add_command(commands)
-    calibrate.add_command(commands)
-    pktgen.add_command(commands)
-    generate.add_command(commands)
-
-    doctor = commands.add_parser("doctor", help="what this machine can run, and what mends it")
-    doctor.add_argument("--target", choices=["tofino"], help="what a lab lacks for it; with --lab")
-    doctor.add_argument("--lab", type=Path, metavar="FILE", help="lab.toml (docs/hardware.md)")
-    doctor.set_defaults(command=examine)
-    return top
 
 
 def run_scenario(options: argparse.Namespace) -> int:
@@ -201,7 +204,7 @@ def run_scenario(options: argparse.Namespace) -> int:
 
 def run_points(options: argparse.Namespace, spare: Spare) -> int:
     """Runs the scenario's points and shows what came of them."""
-    from testbed import catalogue, points, runs, show
+    from testbed import points, runs, show
 
     real_time = None
     if options.target != "sim":
@@ -211,13 +214,9 @@ def run_points(options: argparse.Namespace, spare: Spare) -> int:
     if options.seed is not None:
         settings.append(("seed", options.seed))
     source: Path = options.scenario
-    try:
-        read = points.read(source, settings)
-        figures = check_figures(str(source), read[0].scenario.report.figures)
-        todo = runs.jobs(source, read, options.out, options.target, options.hosts, real_time)
-    except catalogue.EngineMissingError as error:
-        print(f"narrows: {error}", file=sys.stderr)
-        return FAILED
+    read = points.read(source, settings)
+    figures = check_figures(str(source), read[0].scenario.report.figures)
+    todo = runs.jobs(source, read, options.out, options.target, options.hosts, real_time)
     title = read[0].scenario.title
     results = options.out / source.stem
     with show.Shown(len(todo)) as shown:
@@ -258,11 +257,10 @@ def check_figures(source: str, names: list[str]) -> list[str]:
     if not names:
         return names
     from analysis.figures import FIGURES
-    from testbed.catalogue import unknown
 
     known = [figure.name for figure in FIGURES]
     problems = [
-        Problem(f"report.figures.{index}", unknown("figure", name, known), name)
+        Problem(f"report.figures.{index}", catalogue.unknown("figure", name, known), name)
         for index, name in enumerate(names)
         if name not in known
     ]
@@ -322,7 +320,7 @@ def export_runs(options: argparse.Namespace) -> int:
 
 def reproduce_paper(options: argparse.Namespace) -> int:
     """`narrows reproduce`."""
-    from testbed import catalogue, reproduce, show
+    from testbed import reproduce, show
     from testbed.reproduce import execute
 
     papers = {paper.name: paper for paper in reproduce.PAPERS}
@@ -334,11 +332,7 @@ def reproduce_paper(options: argparse.Namespace) -> int:
     paper = papers[options.paper]
     if options.fresh:
         execute.forget(options.out, paper)
-    try:
-        done = execute.reproduce(paper, options.out, options.jobs, quick=options.quick)
-    except catalogue.EngineMissingError as error:
-        print(f"narrows: {error}", file=sys.stderr)
-        return FAILED
+    done = execute.reproduce(paper, options.out, options.jobs, quick=options.quick)
     show.console().print(show.claims_table(paper.title, done.content["claims"]))
     print(f"report: {done.report}")
     for outcome in done.failed:
@@ -366,65 +360,6 @@ def run_stf(options: argparse.Namespace) -> int:
     from testbed import stf
 
     return stf.main(options.program, options.p4info, options.tests)
-
-
-def list_what(options: argparse.Namespace) -> int:
-    """`narrows list`."""
-    from testbed import catalogue, show
-
-    try:
-        columns, rows = listed(options.what)
-    except catalogue.EngineMissingError as error:
-        print(f"narrows: {error}", file=sys.stderr)
-        return FAILED
-    show.console().print(show.list_table(columns, rows))
-    return DONE
-
-
-def listed(what: str) -> tuple[list[str], list[list[str]]]:
-    """The columns and rows of a list."""
-    from testbed import catalogue, points
-    from testbed.plan import ROOT
-
-    match what:
-        case "scenarios":
-            files = sorted(ROOT.glob("scenarios/**/*.toml"))
-            shown = [os.path.relpath(path) for path in files]
-            titles = [str(points.read_toml(path).get("title", "")) for path in files]
-            return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
-        case "targets":
-            return ["target", "what it is"], [[name, text] for name, text in TARGETS.items()]
-        case "papers":
-            from testbed.reproduce import PAPERS
-
-            return ["paper", "reference"], [[paper.name, paper.reference] for paper in PAPERS]
-        case "figures":
-            from analysis.figures import FIGURES
-
-            return ["figure", "title"], [[figure.name, figure.title] for figure in FIGURES]
-        case "variants":
-            columns = ["variant", "class", "title", "needs", "parameters", "reference", "checked"]
-            checked = catalogue.checks("variant")
-            return columns, [
-                [
-                    record["name"],
-                    record["class"],
-                    record["title"],
-                    ", ".join(record["needs"]),
-                    ", ".join(f"{p['name']}={p['default']:.5g}" for p in record["parameters"]),
-                    record["reference"],
-                    "; ".join(checked.get(record["name"], [])),
-                ]
-                for record in (*catalogue.records(what), *catalogue.records("senders"))
-            ]
-        case "agents" | "sinks":
-            return ["name", "also", "title"], [
-                [record["name"], ", ".join(record["aliases"]), record["title"]]
-                for record in catalogue.records(what)
-            ]
-        case _:
-            records = catalogue.records(what)
-            return ["name", "title"], [[record["name"], record["title"]] for record in records]
 
 
 def examine(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import cli, points
+from testbed import cli, listing, points
 from testbed.plan import make_plan
 from tests.world import ROOT, narrows
 
@@ -45,7 +45,7 @@ def test_a_documented_command_works(document: str, command: str) -> None:
         settings = [points.parse_setting(text) for text in options.settings]
         for point in points.read(ROOT / options.scenario, settings):
             make_plan(point.scenario, str(options.scenario))
-    elif options.command == cli.list_what:
+    elif options.command == listing.run:
         assert narrows(*arguments).returncode == 0
 
 
@@ -87,7 +87,7 @@ def test_bare_make_lists_the_verbs() -> None:
         assert re.search(rf"^  {verb} +\w", listed, re.M), verb
 
 
-@pytest.mark.parametrize("what", cli.LISTS)
+@pytest.mark.parametrize("what", listing.LISTS)
 def test_every_list_lists(what: str) -> None:
     ran = narrows("list", what)
     assert ran.returncode == 0, ran.stderr

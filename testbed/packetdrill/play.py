@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -280,9 +279,6 @@ def run(path: Path) -> int:
         print(f"{path}: {error}")
         print("\n".join(f"    {line}" for line in player.trace[-20:]))
         print(f"{path}: FAILED")
-        return FAILED
-    except catalogue.EngineMissingError as error:
-        print(f"narrows: {error}", file=sys.stderr)
         return FAILED
     except (LineError, ValueError) as error:
         raise InputError(str(path), [Problem("", str(error))]) from None
