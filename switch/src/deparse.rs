@@ -13,10 +13,6 @@ use narrows_common::Packet;
 pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Packet) {
     let payload = machine.get(internal::PAYLOAD) as usize;
     if machine.get(internal::MOVED) == 0 {
-        let native = if machine.native { program.native() } else { None };
-        if native.is_some_and(|native| native.patch(program, machine, packet)) {
-            return;
-        }
         for &index in &program.patched {
             let header = &program.headers[index as usize];
             if machine.get(header.valid()) == 0 {

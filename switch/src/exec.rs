@@ -11,34 +11,20 @@ use narrows_common::Packet;
 /// Jumps and tables in one run, at most: far above any real program, and it stops a loop.
 pub(crate) const FUEL: u32 = 1 << 16;
 
-/// Runs a block, natively where the program is compiled. The packet is read and extended by the
-/// parser's operations only.
-#[inline]
-pub(crate) fn run(program: &Program, m: &mut Machine, packet: &mut Packet, block: Block) {
-    let start = program.start(block);
-    if start == 0 {
-        return;
-    }
-    let native = if m.native { program.native() } else { None };
-    let left = match native {
-        Some(native) => native.run(program, m, packet, block),
-        None => Some((start, 0, FUEL)),
-    };
-    if let Some(left) = left {
-        interpret(program, m, packet, start, left);
-    }
-}
+/// Where a run goes on: an operation, what follows its action, and how much fuel is left.
+pub(crate) type Place = (Pc, Pc, u32);
 
-/// Interprets from `pc` on, in what began at `start`.
+/// Interprets from a place on, in what began at `start`. The packet is read and extended by the
+/// parser's operations only.
 ///
 /// What is frequent and short is here, so that it stays in registers; the rest is in `rare`.
 #[inline(never)]
-fn interpret(
+pub(crate) fn interpret(
     program: &Program,
     m: &mut Machine,
     packet: &mut Packet,
     start: Pc,
-    (pc, mut back, mut fuel): (Pc, Pc, u32),
+    (pc, mut back, mut fuel): Place,
 ) {
     let ops = program.ops.as_slice();
     let mut pc = pc as usize;

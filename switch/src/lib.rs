@@ -19,6 +19,7 @@ mod load;
 mod machine;
 mod native;
 mod op;
+mod pass;
 mod pipe;
 mod program;
 pub mod stf;

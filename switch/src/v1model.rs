@@ -1,10 +1,9 @@
 //! The architecture: v1model as bmv2's `simple_switch` has it. Its metadata, what its externs
 //! leave behind, and the order of its blocks (behavioral-model, docs/simple_switch.md).
 
-use crate::deparse::deparse;
-use crate::exec::run;
 use crate::op::{NOWHERE, Slot, internal};
-use crate::program::{Block, FieldList};
+use crate::pass::{arrive, depart, finish, parse};
+use crate::program::FieldList;
 use crate::switch::{Digest, Offer, Replica, Switch, TimestampUnit, Transmit, Work};
 use crate::tm::{Carried, Dequeued, Item, Label};
 use narrows_common::Time;
@@ -79,8 +78,8 @@ pub(crate) struct StandardMetadata {
     instance_type: MetadataField,
     pub egress_spec: MetadataField,
     egress_port: MetadataField,
-    parser_error: MetadataField,
-    checksum_error: MetadataField,
+    pub parser_error: MetadataField,
+    pub checksum_error: MetadataField,
     ingress_timestamp: MetadataField,
     egress_timestamp: MetadataField,
     pub mcast_grp: MetadataField,
@@ -137,6 +136,30 @@ impl StandardMetadata {
             qid: queueing("qid"),
         })
     }
+
+    /// The slots of all fields that the program has.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+        let fields = [
+            self.ingress_port,
+            self.packet_length,
+            self.instance_type,
+            self.egress_spec,
+            self.egress_port,
+            self.parser_error,
+            self.checksum_error,
+            self.ingress_timestamp,
+            self.egress_timestamp,
+            self.mcast_grp,
+            self.egress_rid,
+            self.priority,
+            self.enq_timestamp,
+            self.enq_qdepth,
+            self.deq_timedelta,
+            self.deq_qdepth,
+            self.qid,
+        ];
+        fields.into_iter().filter_map(MetadataField::known).map(|field| field.slot)
+    }
 }
 
 /// A packet before the parser.
@@ -178,15 +201,10 @@ impl Switch {
         }
         self.machine.put(self.program.standard.packet_length, length);
         self.machine.put(self.program.standard.instance_type, instance);
-        run(&self.program, &mut self.machine, packet, Block::Parser);
+        arrive(&self.program, &mut self.machine, packet);
         let error = self.machine.get(internal::PARSER_ERROR);
         self.statistics.parser_errors += u64::from(error != 0);
-        self.machine.put(self.program.standard.parser_error, error);
-        run(&self.program, &mut self.machine, packet, Block::Verify);
-        let error = self.machine.get(internal::CHECKSUM_ERROR);
-        self.statistics.checksum_errors += error;
-        self.machine.put(self.program.standard.checksum_error, error);
-        run(&self.program, &mut self.machine, packet, Block::Ingress);
+        self.statistics.checksum_errors += self.machine.get(internal::CHECKSUM_ERROR);
         if self.machine.get(internal::ABORTED) != 0 {
             self.statistics.aborted += 1;
             return self.discard(item);
@@ -252,7 +270,7 @@ impl Switch {
         let mut copy = self.copy(&item.packet, item.packet.len());
         self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
         self.machine.put(self.program.standard.ingress_port, port);
-        run(&self.program, &mut self.machine, &mut copy.packet, Block::Parser);
+        parse(&self.program, &mut self.machine, &mut copy.packet);
         self.machine.slots[self.program.metadata_start as usize..end].fill(0);
         for (slot, value) in kept {
             self.machine.set(slot, value);
@@ -350,7 +368,7 @@ impl Switch {
         // Anything but the port that means "drop".
         self.machine.put(self.program.standard.egress_spec, DROP_PORT + 1);
         self.machine.put(self.program.standard.packet_length, self.machine.get(internal::LENGTH));
-        run(&self.program, &mut self.machine, &mut item.packet, Block::Egress);
+        let is_written = depart(&self.program, &mut self.machine, &mut item.packet);
         if self.machine.get(internal::ABORTED) != 0 {
             self.statistics.aborted += 1;
             self.tm.drop_at_egress(port, queue, at, item.label);
@@ -365,8 +383,9 @@ impl Switch {
             self.tm.drop_at_egress(port, queue, at, item.label);
             return self.discard(item);
         }
-        run(&self.program, &mut self.machine, &mut item.packet, Block::Update);
-        deparse(&self.program, &mut self.machine, &mut item.packet);
+        if !is_written {
+            finish(&self.program, &mut self.machine, &mut item.packet);
+        }
         let truncate = self.machine.get(architecture::TRUNCATE);
         if truncate != 0 {
             item.packet.truncate((architecture::TRUNCATE_NONE - truncate) as usize);

@@ -7,16 +7,19 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 impl Translator<'_, '_> {
     pub(super) fn masked(&mut self, value: Value, mask: u64) -> Value {
-        match mask {
-            u64::MAX => value,
-            mask => self.builder.ins().band_imm(value, mask as i64),
+        let bits = self.bits(value);
+        if bits & !mask == 0 {
+            return value;
         }
+        let masked = self.builder.ins().band_imm(value, mask as i64);
+        self.with_bits(masked, bits & mask)
     }
 
     fn compare(&mut self, condition: IntCC, d: Slot, a: Slot, b: Slot) {
         let (a, b) = (self.read(a), self.read(b));
         let holds = self.builder.ins().icmp(condition, a, b);
         let value = self.builder.ins().uextend(types::I64, holds);
+        let value = self.with_bits(value, 1);
         self.write(d, value);
     }
 
@@ -138,8 +141,14 @@ impl Translator<'_, '_> {
             Op::Add { .. } => self.builder.ins().iadd(a, b),
             Op::Sub { .. } => self.builder.ins().isub(a, b),
             Op::Mul { .. } => self.builder.ins().imul(a, b),
-            Op::And { .. } => self.builder.ins().band(a, b),
-            Op::Or { .. } => self.builder.ins().bor(a, b),
+            Op::And { .. } => {
+                let both = self.builder.ins().band(a, b);
+                self.with_bits(both, self.bits(a) & self.bits(b))
+            }
+            Op::Or { .. } => {
+                let either = self.builder.ins().bor(a, b);
+                self.with_bits(either, self.bits(a) | self.bits(b))
+            }
             Op::Xor { .. } => self.builder.ins().bxor(a, b),
             Op::Shl { .. } => {
                 let shifted = self.builder.ins().ishl(a, b);

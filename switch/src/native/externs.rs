@@ -5,9 +5,9 @@ use super::host::{CELLS, Helper};
 use super::translate::Translator;
 use crate::externs::register::offsets;
 use crate::op::{Op, Pc, Slot, internal};
-use crate::program::Calculation;
+use crate::program::{Calculation, Header, Input, limbs, mask};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::FunctionBuilder;
 
 impl<'f> Translator<'_, 'f> {
@@ -21,12 +21,12 @@ impl<'f> Translator<'_, 'f> {
             Op::RegisterWrite { register, i, a } => {
                 self.in_memory(i);
                 let width = self.program.registers[register as usize].width;
-                (0..crate::program::limbs(width)).for_each(|limb| self.in_memory(a + limb));
+                (0..limbs(width)).for_each(|limb| self.in_memory(a + limb));
                 self.call(Helper::Step, u64::from(pc));
             }
             Op::RegisterRead { d, register, i, .. } => {
                 self.in_memory(i);
-                let limbs = crate::program::limbs(self.program.registers[register as usize].width);
+                let limbs = limbs(self.program.registers[register as usize].width);
                 // Beyond the array they stay as they were.
                 (0..limbs).for_each(|limb| self.in_memory(d + limb));
                 self.call(Helper::Step, u64::from(pc));
@@ -45,8 +45,22 @@ impl<'f> Translator<'_, 'f> {
             Op::Hash(call) => {
                 let call = self.program.hashes[call as usize];
                 [call.base, call.size].into_iter().for_each(|slot| self.in_memory(slot));
+                self.inputs(call.calculation);
                 self.call(Helper::Step, u64::from(pc));
                 self.forget(call.d, 1);
+            }
+            Op::SetValid { header } | Op::SetInvalid { header } => {
+                self.call(Helper::Step, u64::from(pc));
+                self.forget_header(&self.program.headers[header as usize]);
+            }
+            Op::ExtractVarbit { header, bits } => {
+                self.in_memory(bits);
+                let stop = self.call(Helper::Step, u64::from(pc));
+                self.forget_header(&self.program.headers[header as usize]);
+                [internal::PAYLOAD, internal::RANK, internal::PARSER_ERROR]
+                    .into_iter()
+                    .for_each(|slot| self.forget(slot, 1));
+                self.stop_if(stop);
             }
             _ => {
                 self.all_in_memory();
@@ -57,31 +71,64 @@ impl<'f> Translator<'_, 'f> {
         }
     }
 
+    /// A header has come or gone: all that says so, and its fields.
+    fn forget_header(&mut self, header: &Header) {
+        [internal::LENGTH, internal::MOVED].into_iter().for_each(|slot| self.forget(slot, 1));
+        self.forget(header.base, header.stride.into());
+        for field in &header.fields {
+            self.forget(field.slot, limbs(field.width).into());
+        }
+        for &sibling in &header.siblings {
+            self.forget(self.program.headers[sibling as usize].valid(), 1);
+        }
+    }
+
+    /// The interpreter's function looks for a calculation's inputs in memory.
+    fn inputs(&mut self, calculation: u16) {
+        for input in &self.program.calculations[calculation as usize].inputs {
+            match *input {
+                Input::Field { slot, width, .. } | Input::Constant { slot, width } => {
+                    (0..limbs(width)).for_each(|limb| self.in_memory(slot + limb));
+                }
+                Input::Header { header } => {
+                    for field in &self.program.headers[header as usize].fields {
+                        (0..limbs(field.width)).for_each(|limb| self.in_memory(field.slot + limb));
+                    }
+                }
+                Input::Varbit { .. } => {}
+            }
+        }
+    }
+
     pub(super) fn one_limb(&self, register: u16) -> bool {
         let register = &self.program.registers[register as usize];
         register.width <= 64 && register.size > 0
     }
 
-    /// Whether the cell is there, and where it would be.
-    fn cell(&mut self, register: u16, i: Value) -> (Value, Value) {
+    /// Goes on behind it with where a cell is, and to the second block where it is beyond the array.
+    /// That can't be when the index has too few bits.
+    fn cell(&mut self, register: u16, i: Value, on: Block, beyond: &[BlockArg]) -> Value {
         let registers = &self.program.registers;
         let size = registers[register as usize].size;
+        if self.bits(i) >= size {
+            let there = self.builder.create_block();
+            let inside = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, i, size as i64);
+            self.builder.ins().brif(inside, there, &[], on, beyond);
+            self.builder.switch_to_block(there);
+        }
         let first = offsets(registers).nth(register.into()).unwrap_or(0);
-        let inside = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, i, size as i64);
-        let cells = self.host_word(CELLS);
+        let cells = self.host_constant(CELLS);
         let bytes = self.builder.ins().ishl_imm(i, 3);
         let at = self.builder.ins().iadd(cells, bytes);
-        (inside, self.builder.ins().iadd_imm(at, first as i64 * 8))
+        self.builder.ins().iadd_imm(at, first as i64 * 8)
     }
 
     /// Beyond the array the destination stays as it was.
     pub(super) fn read_register(&mut self, d: Slot, register: u16, i: Slot, mask: u64) {
         let (i, before) = (self.read(i), self.read(d));
-        let (inside, at) = self.cell(register, i);
-        let (there, on) = (self.builder.create_block(), self.builder.create_block());
+        let on = self.builder.create_block();
         let value = self.builder.append_block_param(on, types::I64);
-        self.builder.ins().brif(inside, there, &[], on, &[before.into()]);
-        self.builder.switch_to_block(there);
+        let at = self.cell(register, i, on, &[before.into()]);
         let cell = self.builder.ins().load(types::I64, MemFlags::trusted(), at, 0);
         let cell = self.masked(cell, mask);
         self.builder.ins().jump(on, &[cell.into()]);
@@ -92,12 +139,10 @@ impl<'f> Translator<'_, 'f> {
     /// Beyond the array nothing happens.
     pub(super) fn write_register(&mut self, register: u16, i: Slot, a: Slot) {
         let (i, a) = (self.read(i), self.read(a));
-        let (inside, at) = self.cell(register, i);
-        let (there, on) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(inside, there, &[], on, &[]);
-        self.builder.switch_to_block(there);
+        let on = self.builder.create_block();
+        let at = self.cell(register, i, on, &[]);
         let width = self.program.registers[register as usize].width;
-        let value = self.masked(a, crate::program::mask(width));
+        let value = self.masked(a, mask(width));
         self.builder.ins().store(MemFlags::trusted(), value, at, 0);
         self.builder.ins().jump(on, &[]);
         self.builder.switch_to_block(on);
@@ -132,7 +177,8 @@ impl<'f> Translator<'_, 'f> {
         let checksum = self.program.checksums[i as usize];
         let calculation = &self.program.calculations[checksum.calculation as usize];
         let Some(sum) = self.sum(calculation) else {
-            self.in_memory(checksum.valid);
+            [checksum.valid, checksum.target].into_iter().for_each(|slot| self.in_memory(slot));
+            self.inputs(checksum.calculation);
             self.call(Helper::Step, u64::from(pc));
             self.forget(internal::CHECKSUM_ERROR, 1);
             return;
@@ -156,6 +202,7 @@ impl<'f> Translator<'_, 'f> {
                 self.write(checksum.target, sum);
             }
             None => {
+                self.inputs(checksum.calculation);
                 self.call(Helper::Step, u64::from(pc));
                 self.forget(checksum.target, 1);
             }

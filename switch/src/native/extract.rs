@@ -4,7 +4,7 @@
 use super::host::Helper;
 use super::translate::Translator;
 use crate::op::{Slot, internal};
-use crate::program::{FieldPlan, FieldPlans, Header, Program, Window};
+use crate::program::{FieldPlan, FieldPlans, Header, Window};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 
@@ -25,7 +25,7 @@ impl Translator<'_, '_> {
         let end = self.builder.ins().iadd_imm(cursor, bytes as i64);
         self.need(end);
         self.forget_length(header, bytes);
-        let (data, _) = self.frame();
+        let data = self.frame();
         let start = self.builder.ins().iadd(data, cursor);
         self.fields(header, start);
         self.write_constant(header.valid(), 1);
@@ -40,7 +40,7 @@ impl Translator<'_, '_> {
 
     /// Stops unless the packet has bytes up to `end`; they are real ones then.
     fn need(&mut self, end: Value) {
-        let (_, length) = self.frame();
+        let length = self.frame_length();
         let (short, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(short);
         let there = self.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, length, end);
@@ -123,37 +123,38 @@ impl Translator<'_, '_> {
     }
 
     /// Whether [`Translator::patch`] can do it.
-    pub(super) fn patches(program: &Program) -> bool {
+    pub(super) fn patches(&self) -> bool {
         let bits = |plan: &FieldPlan| matches!(plan.window, Window::Bits { .. });
-        let patched = program.patched.iter().map(|&header| &program.headers[header as usize]);
+        let headers = &self.program.headers;
+        let patched = self.program.patched.iter().map(|&header| &headers[header as usize]);
         patched.into_iter().all(|header| !header.patch.others.iter().any(bits))
     }
 
     /// As `deparse` does it while the headers lie as they were extracted.
-    pub(super) fn patch(mut self) {
+    pub(super) fn patch(&mut self) {
         let program = self.program;
         for &header in &program.patched {
             let header = &program.headers[header as usize];
             let (valid, there) = (self.builder.create_block(), self.builder.create_block());
             let next = self.builder.create_block();
             let is_valid = self.read(header.valid());
+            let before = self.known_here();
             self.builder.ins().brif(is_valid, valid, &[], next, &[]);
             self.builder.switch_to_block(valid);
             let origin = self.read(header.origin());
             let start = self.builder.ins().iadd_imm(origin, -1);
             let end = self.builder.ins().iadd_imm(start, i64::from(header.fixed_bytes));
-            let (data, length) = self.frame();
+            let length = self.frame_length();
             let inside = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length);
             self.builder.ins().brif(inside, there, &[], next, &[]);
             self.builder.switch_to_block(there);
+            let data = self.frame();
             let start = self.builder.ins().iadd(data, start);
             self.put_fields(&header.patch, start);
             self.builder.ins().jump(next, &[]);
             self.builder.switch_to_block(next);
-            self.forget_all();
+            self.go_back_to(before);
         }
-        self.builder.ins().jump(self.done, &[]);
-        self.finish();
     }
 
     fn put_fields(&mut self, plans: &FieldPlans, start: Value) {

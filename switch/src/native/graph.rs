@@ -43,6 +43,9 @@ pub(super) struct Graph {
     pub loops: bool,
 }
 
+/// That of a block with nothing in it.
+pub(super) static EMPTY: Graph = Graph { blocks: vec![], loops: false };
+
 impl Graph {
     /// `None` when there is too much of it.
     pub(super) fn new(program: &Program, entry: Pc) -> Option<Graph> {

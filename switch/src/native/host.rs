@@ -14,10 +14,12 @@
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
 
+use super::End;
 use crate::exec;
 use crate::machine::Machine;
 use crate::op::{Pc, internal};
-use crate::program::{Block, Program};
+use crate::pass::Pass;
+use crate::program::Program;
 use crate::table::rows::packed;
 use crate::table::{Addresses, Table};
 use cranelift_jit::JITModule;
@@ -132,16 +134,20 @@ extern "C" fn out_of_fuel(host: &mut Host<'_>, start: u64) -> u64 {
     0
 }
 
-/// A function that Cranelift made. Returns where the interpreter goes on: an operation and what
-/// follows its action, packed; 0 when all is done.
+/// What a function of a pass returns when all is done: a place that there is not.
+pub(super) const DONE: u64 = 0;
+/// The same when the packet's bytes are written, too.
+pub(super) const WRITTEN: u64 = 1;
+
+/// A function that Cranelift made. Returns one of these, or where the interpreter goes on: an
+/// operation and what follows its action, packed.
 type Entry = extern "C" fn(slots: *mut u64, host: *mut Host<'_>) -> u64;
 
 /// Native code and its entry points.
 pub(super) struct Code {
     /// `None` only while it is dropped.
     module: Option<JITModule>,
-    blocks: [Option<Entry>; Block::ALL.len()],
-    patch: Option<Entry>,
+    passes: [Entry; Pass::ALL.len()],
 }
 
 // SAFETY: a finished module is only ever read, until it is dropped.
@@ -150,67 +156,39 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// `blocks` and `patch` are functions of the finished `module`, written by `Translator`.
-    pub(super) fn new(
-        module: JITModule,
-        blocks: [Option<*const u8>; Block::ALL.len()],
-        patch: Option<*const u8>,
-    ) -> Self {
+    /// `passes` are functions of the finished `module`, written by `Translator`.
+    pub(super) fn new(module: JITModule, passes: [*const u8; Pass::ALL.len()]) -> Self {
         // SAFETY: they have the signature of `Entry` (`compile`).
         let function = |address| unsafe { std::mem::transmute::<*const u8, Entry>(address) };
-        let (blocks, patch) = (blocks.map(|block| block.map(function)), patch.map(function));
-        Code { module: Some(module), blocks, patch }
+        Code { module: Some(module), passes: passes.map(function) }
     }
 
-    /// Runs a block. The result is the operation, what follows its action, and the fuel with
-    /// which the interpreter goes on; nothing when all is done.
     #[inline]
     pub(super) fn run(
         &self,
         program: &Program,
         machine: &mut Machine,
         packet: &mut Packet,
-        block: Block,
-    ) -> Option<(Pc, Pc, u32)> {
-        let entry = self.blocks[block as usize]?;
-        let (packed, fuel) = Self::enter(entry, program, machine, packet);
-        (packed != 0).then_some(((packed >> 32) as Pc, packed as Pc, fuel))
-    }
-
-    /// Writes fields back to where their headers were extracted; false where there is no code
-    /// for it.
-    pub(super) fn patch(
-        &self,
-        program: &Program,
-        machine: &mut Machine,
-        packet: &mut Packet,
-    ) -> bool {
-        self.patch.is_some_and(|entry| Self::enter(entry, program, machine, packet).0 == 0)
-    }
-
-    /// What a function returned, and the fuel that is left.
-    #[inline]
-    fn enter(
-        entry: Entry,
-        program: &Program,
-        machine: &mut Machine,
-        packet: &mut Packet,
-    ) -> (u64, u32) {
+        pass: Pass,
+    ) -> End {
         let slots = machine.slots.as_mut_ptr();
         let cells = machine.registers.as_mut_ptr();
         let tables = machine.tables.as_ptr();
         let (data, length) = (packet.data.as_mut_ptr(), packet.data.len() as u64);
         let fuel = u64::from(exec::FUEL);
         let mut host = Host { data, length, cells, tables, fuel, program, machine, packet };
-        let packed = entry(slots, &raw mut host);
-        (packed, host.fuel as u32)
+        match self.passes[pass as usize](slots, &raw mut host) {
+            DONE => End::Done,
+            WRITTEN => End::Written,
+            packed => End::At(((packed >> 32) as Pc, packed as Pc, host.fuel as u32)),
+        }
     }
 }
 
 impl Drop for Code {
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {
-            // SAFETY: `entries` goes with it, and none of them runs: `self` is borrowed then.
+            // SAFETY: `passes` go with it, and none of them runs: `self` is borrowed then.
             unsafe { module.free_memory() }
         }
     }
@@ -218,6 +196,6 @@ impl Drop for Code {
 
 impl std::fmt::Debug for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Code({} blocks)", self.blocks.iter().flatten().count())
+        write!(f, "Code({} passes)", self.passes.len())
     }
 }

@@ -3,32 +3,49 @@
 //!
 //! `graph` finds the straight runs of operations and what follows what; `translate` writes them in
 //! Cranelift's intermediate representation, with `compute`, `extract`, `tables` and `externs` for
-//! kinds of operations; `host` is the border between native code and Rust. What is rare stays the interpreter's: native code calls its function for that
-//! one operation, or returns to it. The two leave the same state behind (`tests/native.rs`).
+//! kinds of operations and what `facts` says of slots; `passes` puts blocks of the program together;
+//! `host` is the border between native code and Rust. What is rare stays the interpreter's: native
+//! code calls its function for that one operation, or returns to it. The two leave the same state
+//! behind (`tests.rs`).
 
 mod compute;
 mod externs;
 mod extract;
+mod facts;
 mod graph;
 mod host;
+mod passes;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod translate;
 
+use crate::exec::Place;
 use crate::machine::Machine;
-use crate::op::{Pc, Slot};
-use crate::program::{Block, Program};
+use crate::op::Pc;
+use crate::pass::Pass;
+use crate::program::Program;
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use facts::Facts;
 use graph::Graph;
 use host::{Code, Helper};
 use narrows_common::Packet;
 use std::collections::BTreeMap;
 use translate::{Stored, Translator};
+
+/// How a pass ended.
+pub(crate) enum End {
+    /// Its blocks have run.
+    Done,
+    /// They have, and the packet's bytes are written.
+    Written,
+    /// The interpreter goes on with the block from here: ingress or egress.
+    At(Place),
+}
 
 /// A program's machine code.
 #[derive(Debug)]
@@ -37,7 +54,7 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    /// Translates every entry point.
+    /// Translates every pass.
     ///
     /// # Errors
     /// Why this machine or this program can't have it.
@@ -46,20 +63,20 @@ impl Native {
             return Err("the processor is big-endian".into());
         }
         let mut compiler = Compiler::new()?;
-        let constants: BTreeMap<Slot, u64> = program.constants.iter().copied().collect();
+        let facts = Facts::new(program);
         let mut graphs: BTreeMap<Pc, Graph> = BTreeMap::new();
         for entry in program.starts.into_iter().filter(|&entry| entry != 0) {
             let graph = Graph::new(program, entry);
             graphs.insert(entry, graph.ok_or("the program's control flow is too large")?);
         }
-        // What one entry point wants in memory, all others have to put there.
-        let mut stored: BTreeMap<Pc, Stored> = BTreeMap::new();
+        // What one pass wants in memory, all others have to put there.
+        let mut stored: BTreeMap<Pass, Stored> = BTreeMap::new();
         loop {
             let mut wanted = stored.clone();
-            for (&entry, graph) in &graphs {
-                let before = stored.get(&entry).cloned().unwrap_or_default();
-                let after = compiler.translate(program, graph, &constants, &before);
-                wanted.insert(entry, after);
+            for pass in Pass::ALL {
+                let before = stored.get(&pass).cloned().unwrap_or_default();
+                let after = compiler.translator(program, &graphs, &facts, &before).translate(pass);
+                wanted.insert(pass, after);
             }
             Stored::share(&mut wanted);
             if wanted == stored {
@@ -67,43 +84,24 @@ impl Native {
             }
             stored = wanted;
         }
-        let mut blocks = [None; Block::ALL.len()];
-        for block in Block::ALL {
-            let Some(graph) = graphs.get(&program.start(block)) else { continue };
-            compiler.translate(program, graph, &constants, &stored[&program.start(block)]);
-            blocks[block as usize] = Some(compiler.define(&format!("{block:?}"))?);
+        let mut passes = vec![];
+        for pass in Pass::ALL {
+            compiler.translator(program, &graphs, &facts, &stored[&pass]).translate(pass);
+            passes.push(compiler.define(&format!("{pass:?}"))?);
         }
-        let mut patch = None;
-        if Translator::patches(program) {
-            compiler.patch(program, &constants);
-            patch = Some(compiler.define("Deparser")?);
-        }
-        Ok(Native { code: compiler.finish(blocks, patch)? })
+        Ok(Native { code: compiler.finish(&passes)? })
     }
 
-    /// Writes fields back to where their headers were extracted; false where there is no code
-    /// for it.
-    #[inline]
-    pub(crate) fn patch(
-        &self,
-        program: &Program,
-        machine: &mut Machine,
-        packet: &mut Packet,
-    ) -> bool {
-        self.code.patch(program, machine, packet)
-    }
-
-    /// Runs a block. The result is where the interpreter goes on, what follows the action there,
-    /// and with how much fuel; nothing when all is done.
+    /// Runs a pass.
     #[inline]
     pub(crate) fn run(
         &self,
         program: &Program,
         machine: &mut Machine,
         packet: &mut Packet,
-        block: Block,
-    ) -> Option<(Pc, Pc, u32)> {
-        self.code.run(program, machine, packet, block)
+        pass: Pass,
+    ) -> End {
+        self.code.run(program, machine, packet, pass)
     }
 }
 
@@ -158,28 +156,12 @@ impl Compiler {
         })
     }
 
-    /// Writes one entry point into the context.
-    fn translate(
-        &mut self,
-        program: &Program,
-        graph: &Graph,
-        constants: &BTreeMap<Slot, u64>,
-        stored: &Stored,
-    ) -> Stored {
-        self.translator(program, graph, constants, stored).translate()
-    }
-
-    /// The same for the deparser.
-    fn patch(&mut self, program: &Program, constants: &BTreeMap<Slot, u64>) {
-        let (graph, stored) = (Graph { blocks: vec![], loops: false }, Stored::default());
-        self.translator(program, &graph, constants, &stored).patch();
-    }
-
+    /// What writes a pass into the context.
     fn translator<'a>(
         &'a mut self,
         program: &'a Program,
-        graph: &'a Graph,
-        constants: &'a BTreeMap<Slot, u64>,
+        graphs: &'a BTreeMap<Pc, Graph>,
+        facts: &'a Facts,
         stored: &'a Stored,
     ) -> Translator<'a, 'a> {
         self.module.clear_context(&mut self.context);
@@ -187,7 +169,7 @@ impl Compiler {
         function.signature = self.signature.clone();
         let helpers = self.helpers.map(|id| self.module.declare_func_in_func(id, function));
         let builder = FunctionBuilder::new(function, &mut self.builder);
-        Translator::new(program, graph, constants, stored, builder, helpers)
+        Translator::new(program, graphs, facts, stored, builder, helpers)
     }
 
     /// Compiles what is in the context.
@@ -198,14 +180,10 @@ impl Compiler {
         Ok(id)
     }
 
-    fn finish(
-        mut self,
-        blocks: [Option<FuncId>; Block::ALL.len()],
-        patch: Option<FuncId>,
-    ) -> Result<Code, String> {
+    /// The code of all passes, in their order.
+    fn finish(mut self, passes: &[FuncId]) -> Result<Code, String> {
         self.module.finalize_definitions().map_err(|error| error.to_string())?;
-        let address = |id| self.module.get_finalized_function(id);
-        let (blocks, patch) = (blocks.map(|block| block.map(address)), patch.map(address));
-        Ok(Code::new(self.module, blocks, patch))
+        let passes = std::array::from_fn(|i| self.module.get_finalized_function(passes[i]));
+        Ok(Code::new(self.module, passes))
     }
 }

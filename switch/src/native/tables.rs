@@ -23,6 +23,9 @@ impl Translator<'_, '_> {
             declared.loads.iter().for_each(|load| self.in_memory(load.slot));
             let found = self.call(Helper::Apply, u64::from(i));
             self.forget(program.parameters, declared.stride.into());
+            if declared.profile.is_some() {
+                self.all_in_memory();
+            }
             if let Some(meter) = declared.meter {
                 self.forget(program.meters[meter as usize].target, 1);
             }
@@ -95,7 +98,7 @@ impl Translator<'_, '_> {
         let row = self.builder.append_block_param(found, types::I64);
         let (mut node, mut taken, mut count) = (self.constant(0), 0, first);
         loop {
-            let bits = self.bits(key, width, taken, count);
+            let bits = self.part(key, width, taken, count);
             let cell = self.builder.ins().iadd(node, bits);
             let cell = self.builder.ins().ishl_imm(cell, 3);
             let at = self.builder.ins().iadd(cells, cell);
@@ -116,7 +119,7 @@ impl Translator<'_, '_> {
     }
 
     /// So many bits of a key of `width` bits after the first `taken`; zeros behind its end.
-    fn bits(&mut self, key: Value, width: u32, taken: u32, count: u32) -> Value {
+    fn part(&mut self, key: Value, width: u32, taken: u32, count: u32) -> Value {
         let end = taken + count;
         let moved = match width.checked_sub(end) {
             Some(behind) => self.builder.ins().ushr_imm(key, i64::from(behind)),
@@ -135,8 +138,9 @@ impl Translator<'_, '_> {
 
     /// An address that a table has noted.
     fn noted(&mut self, at: usize) -> Value {
-        let tables = self.host_word(TABLES);
-        self.builder.ins().load(types::I64, MemFlags::trusted(), tables, at as i32)
+        let tables = self.host_constant(TABLES);
+        let flags = MemFlags::trusted().with_readonly();
+        self.builder.ins().load(types::I64, flags, tables, at as i32)
     }
 
     /// A key of up to two words, as `Table::gather` has it.

@@ -1,13 +1,16 @@
-//! Operations of one entry point to Cranelift's intermediate representation.
+//! Operations of a pass to Cranelift's intermediate representation.
 //!
 //! A slot that was read or written is kept as a value until something may have changed it behind
-//! the code's back; where paths meet, what they agree on is kept. Packet slots are written to
-//! memory at once, since tables, externs and the architecture look there. Temporaries are only
-//! where somebody looks for them in memory, which a first attempt at translation finds out.
+//! the code's back; where paths meet, what they agree on is kept. What the architecture reads is
+//! written to memory at once. Private slots, temporaries above all (`Facts::is_private`), are only
+//! where an operation looks for them in memory, which a first attempt at translation finds out.
 
-use super::graph::{Graph, Place};
+use super::facts::Facts;
+use super::graph::{EMPTY, Graph, Place};
 use super::host::{DATA, FUEL, Helper, LENGTH};
+use crate::exec;
 use crate::op::{Op, Pc, Slot, internal};
+use crate::pass::Pass;
 use crate::program::{self, Case, Header, Program};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
@@ -21,36 +24,47 @@ pub(super) enum Known {
     Value(Value),
 }
 
-/// Which temporaries have to be in memory.
+/// Which private slots have to be in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stored {
-    all: bool,
+    /// All temporaries.
+    temporaries: bool,
+    /// All others.
+    fields: bool,
     slots: BTreeSet<Slot>,
 }
 
 impl Stored {
-    /// A temporary may be read that was last written at another entry point.
-    pub(super) fn share(all: &mut BTreeMap<Pc, Stored>) {
+    /// A slot may be read that another pass was the last to write.
+    pub(super) fn share(all: &mut BTreeMap<Pass, Stored>) {
         let slots: BTreeSet<Slot> =
             all.values().flat_map(|one| one.slots.iter().copied()).collect();
-        all.values_mut().for_each(|one| one.slots.clone_from(&slots));
+        let fields = all.values().any(|one| one.fields);
+        for one in all.values_mut() {
+            one.slots.clone_from(&slots);
+            one.fields = fields;
+        }
     }
 }
 
 pub(super) struct Translator<'a, 'f> {
     pub program: &'a Program,
     pub builder: FunctionBuilder<'f>,
+    /// Of the block of the program that is being written.
     pub graph: &'a Graph,
+    graphs: &'a BTreeMap<Pc, Graph>,
     helpers: [FuncRef; Helper::COUNT],
-    constants: &'a BTreeMap<Slot, u64>,
+    facts: &'a Facts,
     pub slots: Value,
     host: Value,
     known: BTreeMap<Slot, Known>,
+    /// The bits that can be set, of values of which not all can.
+    bits: BTreeMap<Value, u64>,
     stored: &'a Stored,
     wanted: Stored,
     /// One for each block of the graph.
     blocks: Vec<Block>,
-    /// Returns without an operation to go on with.
+    /// Where the program's block ends.
     pub done: Block,
     out_of_fuel: Block,
     /// Jumps that take fuel first, still to be written, and where they go.
@@ -60,8 +74,8 @@ pub(super) struct Translator<'a, 'f> {
 impl<'a, 'f> Translator<'a, 'f> {
     pub(super) fn new(
         program: &'a Program,
-        graph: &'a Graph,
-        constants: &'a BTreeMap<Slot, u64>,
+        graphs: &'a BTreeMap<Pc, Graph>,
+        facts: &'a Facts,
         stored: &'a Stored,
         mut builder: FunctionBuilder<'f>,
         helpers: [FuncRef; Helper::COUNT],
@@ -70,41 +84,47 @@ impl<'a, 'f> Translator<'a, 'f> {
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
         let (slots, host) = (builder.block_params(entry)[0], builder.block_params(entry)[1]);
-        let blocks: Vec<Block> = graph.blocks.iter().map(|_| builder.create_block()).collect();
-        let (done, out_of_fuel) = (builder.create_block(), builder.create_block());
-        builder.set_cold_block(out_of_fuel);
         Translator {
             program,
             builder,
-            graph,
+            graph: &EMPTY,
+            graphs,
             helpers,
-            constants,
+            facts,
             slots,
             host,
             known: BTreeMap::new(),
+            bits: BTreeMap::new(),
             stored,
             wanted: stored.clone(),
-            blocks,
-            done,
-            out_of_fuel,
+            blocks: vec![],
+            done: entry,
+            out_of_fuel: entry,
             edges: vec![],
         }
     }
 
-    /// Writes the function. Returns which temporaries have to be in memory: where that is more
-    /// than `stored`, the function is wrong and must be written again.
-    pub(super) fn translate(mut self) -> Stored {
-        self.builder.ins().jump(self.blocks[0], &[]);
-        self.blocks();
-        self.finish()
-    }
-
-    /// Ends the function.
-    pub(super) fn finish(mut self) -> Stored {
-        self.ends();
+    /// Ends the function. Returns which private slots have to be in memory.
+    pub(super) fn finalize(mut self) -> Stored {
         self.builder.seal_all_blocks();
         self.builder.finalize();
         self.wanted
+    }
+
+    /// Writes a block of the program, and goes on where it ends.
+    pub(super) fn block(&mut self, block: program::Block) {
+        let Some(graph) = self.graphs.get(&self.program.start(block)) else { return };
+        self.graph = graph;
+        self.blocks = graph.blocks.iter().map(|_| self.builder.create_block()).collect();
+        (self.done, self.out_of_fuel) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(self.out_of_fuel);
+        if graph.loops {
+            let fuel = self.constant(u64::from(exec::FUEL));
+            self.builder.ins().store(MemFlags::trusted(), fuel, self.host, FUEL);
+        }
+        self.builder.ins().jump(self.blocks[0], &[]);
+        self.blocks();
+        self.ends();
     }
 
     fn blocks(&mut self) {
@@ -114,11 +134,8 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.builder.switch_to_block(self.blocks[i]);
             let before: Option<Vec<_>> = block.before.iter().map(|&b| ends[b].as_ref()).collect();
             self.known = before.map_or_else(BTreeMap::new, |before| agreed(&before));
-            if i == 0
-                && block.before.is_empty()
-                && block.place.pc == self.program.start(program::Block::Parser)
-            {
-                self.known = after_reset(self.program);
+            if i == 0 && block.before.is_empty() {
+                self.known = self.known_at(block.place.pc);
             }
             for pc in block.place.pc..block.last {
                 self.op(pc);
@@ -126,6 +143,18 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.last(block.last, block.place, &block.next);
             ends[i] = Some(core::mem::take(&mut self.known));
         }
+    }
+
+    /// What is known where a block of the program begins.
+    fn known_at(&self, pc: Pc) -> BTreeMap<Slot, Known> {
+        let zero: Vec<Slot> = match pc {
+            pc if pc == self.program.start(program::Block::Parser) => after_reset(self.program),
+            pc if pc == self.program.start(program::Block::Egress) => {
+                self.facts.zero_at_egress(self.program).collect()
+            }
+            _ => vec![],
+        };
+        zero.into_iter().map(|slot| (slot, Known::Constant(0))).collect()
     }
 
     /// The blocks that all others share.
@@ -142,14 +171,26 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.call(Helper::OutOfFuel, u64::from(start));
         self.builder.ins().jump(self.done, &[]);
         self.builder.switch_to_block(self.done);
-        let nothing = self.constant(0);
-        self.builder.ins().return_(&[nothing]);
     }
 
     // Slots.
 
     pub(super) fn constant(&mut self, value: u64) -> Value {
-        self.builder.ins().iconst(types::I64, value as i64)
+        let constant = self.builder.ins().iconst(types::I64, value as i64);
+        self.with_bits(constant, value)
+    }
+
+    /// The bits of a value that can be set.
+    pub(super) fn bits(&self, value: Value) -> u64 {
+        self.bits.get(&value).copied().unwrap_or(u64::MAX)
+    }
+
+    /// Notes that no other bits of a value can be set.
+    pub(super) fn with_bits(&mut self, value: Value, bits: u64) -> Value {
+        if bits != u64::MAX {
+            self.bits.insert(value, bits);
+        }
+        value
     }
 
     pub(super) fn address(slot: Slot) -> i32 {
@@ -157,7 +198,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     pub(super) fn read(&mut self, slot: Slot) -> Value {
-        if let Some(&constant) = self.constants.get(&slot) {
+        if let Some(&constant) = self.facts.constants.get(&slot) {
             return self.constant(constant);
         }
         match self.known.get(&slot) {
@@ -168,6 +209,7 @@ impl<'a, 'f> Translator<'a, 'f> {
                 let flags = MemFlags::trusted();
                 let at = Self::address(slot);
                 let value = self.builder.ins().load(types::I64, flags, self.slots, at);
+                let value = self.with_bits(value, self.facts.bits(slot));
                 self.known.insert(slot, Known::Value(value));
                 value
             }
@@ -175,7 +217,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     pub(super) fn known(&self, slot: Slot) -> Option<u64> {
-        match (self.constants.get(&slot), self.known.get(&slot)) {
+        match (self.facts.constants.get(&slot), self.known.get(&slot)) {
             (Some(&constant), _) | (None, Some(&Known::Constant(constant))) => Some(constant),
             _ => None,
         }
@@ -183,10 +225,16 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     pub(super) fn write(&mut self, slot: Slot, value: Value) {
         self.known.insert(slot, Known::Value(value));
-        if slot < self.program.packet_end || self.stored.all || self.stored.slots.contains(&slot) {
+        if self.is_stored(slot) {
             let at = Self::address(slot);
             self.builder.ins().store(MemFlags::trusted(), value, self.slots, at);
         }
+    }
+
+    fn is_stored(&self, slot: Slot) -> bool {
+        let Stored { temporaries, fields, slots } = self.stored;
+        let all = if self.facts.is_temporary(slot) { *temporaries } else { *fields };
+        all || slots.contains(&slot) || !self.facts.is_private(slot)
     }
 
     pub(super) fn write_constant(&mut self, slot: Slot, constant: u64) {
@@ -195,19 +243,28 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.known.insert(slot, Known::Constant(constant));
     }
 
+    pub(super) fn known_here(&self) -> BTreeMap<Slot, Known> {
+        self.known.clone()
+    }
+
+    /// Knows no more than before a branch that comes back here.
+    pub(super) fn go_back_to(&mut self, known: BTreeMap<Slot, Known>) {
+        self.known = known;
+    }
+
     /// Takes nothing for granted.
     pub(super) fn forget_all(&mut self) {
         self.known.clear();
     }
 
-    /// Temporaries have to be in memory, all of them.
+    /// Private slots have to be in memory, all of them.
     pub(super) fn all_in_memory(&mut self) {
-        self.wanted.all = true;
+        (self.wanted.temporaries, self.wanted.fields) = (true, true);
     }
 
     /// Somebody looks for the slot in memory.
     pub(super) fn in_memory(&mut self, slot: Slot) {
-        if slot >= self.program.packet_end && !self.constants.contains_key(&slot) {
+        if self.facts.is_private(slot) {
             self.wanted.slots.insert(slot);
         }
     }
@@ -222,6 +279,12 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     pub(super) fn host_word(&mut self, offset: i32) -> Value {
         self.builder.ins().load(types::I64, MemFlags::trusted(), self.host, offset)
+    }
+
+    /// The same of what stays while the code runs.
+    pub(super) fn host_constant(&mut self, offset: i32) -> Value {
+        let flags = MemFlags::trusted().with_readonly();
+        self.builder.ins().load(types::I64, flags, self.host, offset)
     }
 
     pub(super) fn call(&mut self, helper: Helper, argument: u64) -> Value {
@@ -277,6 +340,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             Op::Table(i) => self.table(i, next),
             // Left to the interpreter from here on.
             Op::Choose { .. } => {
+                self.all_in_memory();
                 let packed = self.constant(u64::from(pc) << 32);
                 self.builder.ins().return_(&[packed]);
             }
@@ -343,20 +407,24 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.builder.switch_to_block(on);
     }
 
-    /// The frame's bytes, and how many there are, as they are now.
-    pub(super) fn frame(&mut self) -> (Value, Value) {
-        (self.host_word(DATA), self.host_word(LENGTH))
+    /// The frame's bytes as they are now.
+    pub(super) fn frame(&mut self) -> Value {
+        self.host_word(DATA)
+    }
+
+    /// How many bytes of the frame there are as it is now.
+    pub(super) fn frame_length(&mut self) -> Value {
+        self.host_word(LENGTH)
     }
 }
 
-/// What `Machine::reset` leaves, and the fields that come round with a packet do not change.
-fn after_reset(program: &Program) -> BTreeMap<Slot, Known> {
+/// What `Machine::reset` leaves at zero, and the fields that come round with a packet do not change.
+fn after_reset(program: &Program) -> Vec<Slot> {
     let lists = program.field_lists.values().flat_map(|list| &list.fields);
     let kept: BTreeSet<Slot> = lists.map(|&(slot, _)| slot).collect();
     let headers = program.headers.iter().filter(|header| !header.metadata);
     let valid = headers.map(Header::valid).filter(|slot| !kept.contains(slot));
-    let zero = [internal::PAYLOAD, internal::RANK, internal::MOVED].into_iter().chain(valid);
-    zero.map(|slot| (slot, Known::Constant(0))).collect()
+    [internal::PAYLOAD, internal::RANK, internal::MOVED].into_iter().chain(valid).collect()
 }
 
 /// What all of several paths agree on. A value known at the end of each was computed before they

@@ -228,6 +228,7 @@ impl TrafficManager {
 
     /// Offers a packet to a port. Returns it when there is no room. A packet that can leave at
     /// once must be taken with [`TrafficManager::dequeue_idle`].
+    #[inline]
     pub(crate) fn offer(
         &mut self,
         at: Time,
@@ -310,6 +311,7 @@ impl TrafficManager {
     }
 
     /// The packet that is due first, if that is not after `now`.
+    #[inline]
     pub(crate) fn dequeue_due(&mut self, now: Time) -> Option<Dequeued> {
         let &Reverse((at, port)) = self.due.peek()?;
         if at > now {
@@ -330,6 +332,7 @@ impl TrafficManager {
     }
 
     /// Puts a frame of `frame_bytes` on the line. Returns when it begins and ends.
+    #[inline]
     pub(crate) fn transmit(&mut self, at: Time, port: usize, frame_bytes: u64) -> (Time, Time) {
         let found = &mut self.ports[port];
         let bytes = found.counts.bytes(frame_bytes);

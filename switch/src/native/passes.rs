@@ -1,0 +1,87 @@
+//! What comes between the program's blocks in a pass, as `pass.rs` and the architecture have it.
+
+use super::host::{DONE, WRITTEN};
+use super::translate::{Stored, Translator};
+use crate::op::{Slot, internal};
+use crate::pass::Pass;
+use crate::program::Block;
+use crate::v1model::{DROP_PORT, MetadataField, architecture};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+impl Translator<'_, '_> {
+    /// Writes the function. Returns which private slots have to be in memory: where that is more
+    /// than `stored`, the function is wrong and must be written again.
+    pub(super) fn translate(mut self, pass: Pass) -> Stored {
+        let end = match pass {
+            Pass::Arrive => {
+                let standard = self.program.standard;
+                self.block(Block::Parser);
+                self.tell(internal::PARSER_ERROR, standard.parser_error);
+                self.block(Block::Verify);
+                self.tell(internal::CHECKSUM_ERROR, standard.checksum_error);
+                self.block(Block::Ingress);
+                DONE
+            }
+            Pass::Depart => {
+                self.block(Block::Egress);
+                if self.patches() {
+                    self.end_if_more_is_asked();
+                    self.finish()
+                } else {
+                    DONE
+                }
+            }
+            Pass::Finish => self.finish(),
+        };
+        self.end_with(end);
+        self.finalize()
+    }
+
+    /// Puts what a block found wrong where the next one looks for it.
+    fn tell(&mut self, error: Slot, field: MetadataField) {
+        if let Some(field) = field.known() {
+            let error = self.read(error);
+            let error = self.masked(error, field.mask);
+            self.write(field.slot, error);
+        }
+    }
+
+    /// Ends the pass here where the architecture has something to do before the rest, or after it.
+    fn end_if_more_is_asked(&mut self) {
+        let [aborted, clone, moved] =
+            [internal::ABORTED, architecture::CLONE, internal::MOVED].map(|slot| self.read(slot));
+        let asked = self.builder.ins().bor(aborted, clone);
+        let asked = self.builder.ins().bor(asked, moved);
+        self.end_if(asked);
+        let port = self.read(self.program.standard.egress_spec.slot);
+        let drops = self.builder.ins().icmp_imm(IntCC::Equal, port, DROP_PORT as i64);
+        self.end_if(drops);
+    }
+
+    /// Checksums; and the fields, where headers lie as they came. Returns how the pass ends.
+    fn finish(&mut self) -> u64 {
+        self.block(Block::Update);
+        if !self.patches() {
+            return DONE;
+        }
+        let moved = self.read(internal::MOVED);
+        self.end_if(moved);
+        self.patch();
+        WRITTEN
+    }
+
+    /// Ends the pass when `value` is not 0.
+    fn end_if(&mut self, value: Value) {
+        let (end, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(value, end, &[], on, &[]);
+        self.builder.switch_to_block(end);
+        self.end_with(DONE);
+        self.builder.switch_to_block(on);
+    }
+
+    fn end_with(&mut self, end: u64) {
+        let end = self.constant(end);
+        self.builder.ins().return_(&[end]);
+    }
+}
