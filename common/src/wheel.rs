@@ -40,9 +40,13 @@ type Rank = (Time, u32);
 /// Later than any timer.
 const NEVER: Rank = (Time::MAX, NONE);
 
+/// Before any timer: the first of a slot is to be looked for when its turn comes.
+const UNKNOWN: Rank = (Time::ZERO, NONE);
+
 /// The timers of a slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
+    /// [`UNKNOWN`] once the first has left the list, whoever joins it.
     first: Rank,
     /// The ends of the list, which is in no order.
     front: u32,
@@ -53,18 +57,19 @@ impl Slot {
     const EMPTY: Slot = Slot { first: NEVER, front: NONE, back: NONE };
 }
 
-/// Timers, numbered from 0.
+/// Timers, numbered from 0. What few timers need lies together in front.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Wheel {
-    timers: Vec<Timer>,
-    /// The slot of the lowest level that has been reached; an earlier instant counts as in it.
-    reached: u64,
-    /// By level and digit; none as long as there are few timers.
-    slots: Vec<Slot>,
-    /// A bit for each slot of a level with a timer in it.
-    filled: [u64; LEVELS],
     /// The first timer of all: who has one finds it here.
     first: Rank,
+    timers: Vec<Timer>,
+    /// By level and digit; none as long as there are few timers.
+    slots: Vec<Slot>,
+    /// The slot of the lowest level that has been reached; an earlier instant counts as in it.
+    reached: u64,
+    /// A bit for each slot of a level with a timer in it.
+    filled: [u64; LEVELS],
 }
 
 impl Wheel {
@@ -123,8 +128,22 @@ impl Wheel {
         }
         let level = self.filled.iter().position(|&digits| digits != 0);
         self.first = level.map_or(NEVER, |level| {
-            self.slots[level * DIGITS + self.filled[level].trailing_zeros() as usize].first
+            self.first_of(level * DIGITS + self.filled[level].trailing_zeros() as usize)
         });
+    }
+
+    /// The first timer of a slot that has any.
+    fn first_of(&mut self, slot: usize) -> Rank {
+        let slot = &mut self.slots[slot];
+        if slot.first == UNKNOWN {
+            slot.first = NEVER;
+            let mut next = slot.front;
+            while let Some(timer) = self.timers.get(next as usize) {
+                slot.first = slot.first.min((timer.at, next));
+                next = timer.after;
+            }
+        }
+        slot.first
     }
 
     /// The first timer fires: time has come to where it is due. Setting another one before that is
@@ -179,7 +198,9 @@ impl Wheel {
         let place = self.slot_of(at);
         self.filled[place / DIGITS] |= 1 << (place % DIGITS);
         let slot = &mut self.slots[place];
-        slot.first = slot.first.min((at, number));
+        if slot.first != UNKNOWN {
+            slot.first = slot.first.min((at, number));
+        }
         let before = core::mem::replace(&mut slot.back, number);
         match self.timers.get_mut(before as usize) {
             Some(last) => last.after = number,
@@ -189,7 +210,7 @@ impl Wheel {
         (timer.before, timer.after) = (before, NONE);
     }
 
-    /// Takes a timer out of its slot's list; where it was the first, the next one is looked for.
+    /// Takes a timer out of its slot's list.
     fn unlink(&mut self, number: u32) {
         let Timer { at, before, after } = self.timers[number as usize];
         let place = self.slot_of(at);
@@ -205,12 +226,7 @@ impl Wheel {
         if slot.front == NONE {
             self.empty(place);
         } else if slot.first.1 == number {
-            slot.first = NEVER;
-            let mut next = slot.front;
-            while let Some(timer) = self.timers.get(next as usize) {
-                slot.first = slot.first.min((timer.at, next));
-                next = timer.after;
-            }
+            slot.first = UNKNOWN;
         }
     }
 }
