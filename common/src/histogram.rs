@@ -7,13 +7,14 @@
 
 use crate::Duration;
 
-/// A histogram of durations.
+/// A histogram of durations, but for its buckets in one line of memory.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Histogram {
     precision_bits: u32,
     /// The number of the first of `buckets`, where a power of two begins.
-    first: usize,
-    buckets: Vec<u32>,
+    first: u32,
+    buckets: Box<[u32]>,
     count: u64,
     sum_ps: u128,
     min_ps: u64,
@@ -52,7 +53,7 @@ impl Histogram {
         Histogram {
             precision_bits,
             first: 0,
-            buckets: Vec::new(),
+            buckets: Box::default(),
             count: 0,
             sum_ps: 0,
             min_ps: u64::MAX,
@@ -83,19 +84,18 @@ impl Histogram {
     fn place_of(&mut self, bucket: usize) -> usize {
         let per_octave = 1 << self.precision_bits;
         let octave_start = bucket / per_octave * per_octave;
+        let first = self.first as usize;
         if self.buckets.is_empty() {
-            self.first = octave_start;
-        } else if octave_start < self.first {
-            let below = core::iter::repeat_n(0, self.first - octave_start);
-            self.buckets.splice(0..0, below);
-            self.first = octave_start;
+            self.buckets = vec![0; per_octave].into();
+            self.first = octave_start as u32;
+        } else if octave_start < first {
+            self.buckets = [&vec![0; first - octave_start], &*self.buckets].concat().into();
+            self.first = octave_start as u32;
+        } else if bucket - first >= self.buckets.len() {
+            let above = octave_start + per_octave - first - self.buckets.len();
+            self.buckets = [&*self.buckets, &vec![0; above]].concat().into();
         }
-        let end = octave_start - self.first + per_octave;
-        if end > self.buckets.len() {
-            self.buckets.reserve_exact(end - self.buckets.len());
-            self.buckets.resize(end, 0);
-        }
-        bucket - self.first
+        bucket - self.first as usize
     }
 
     /// Adds a value.
@@ -116,7 +116,8 @@ impl Histogram {
         for (at, &count) in self.buckets.iter().enumerate() {
             below += u64::from(count);
             if below > rank {
-                let middle_ps = self.middle_of(self.first + at).clamp(self.min_ps, self.max_ps);
+                let middle_ps =
+                    self.middle_of(self.first as usize + at).clamp(self.min_ps, self.max_ps);
                 return Duration::from_ps(middle_ps);
             }
         }
@@ -173,6 +174,11 @@ mod tests {
         }
         assert!(histogram.buckets.len() <= 3 * 64, "{} buckets", histogram.buckets.len());
         assert_eq!(histogram.quantile(0.0), Duration::from_ms(10));
+    }
+
+    #[test]
+    fn it_is_a_line_of_memory() {
+        assert_eq!(size_of::<Histogram>(), 64);
     }
 
     #[test]

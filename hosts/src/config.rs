@@ -192,11 +192,29 @@ pub enum FlowError {
     Taken { flow: u32, source_end: Endpoint, destination: Endpoint, by: u32 },
 }
 
-/// A flow's configuration with every default filled in and every name looked up.
+/// A flow's configuration with every default filled in and every name looked up. What every segment
+/// asks for lies in front, in one line of memory.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Settings {
+    /// Keep-alives.
+    pub keep_alive: Option<KeepAlive>,
+    /// How long what is sent may wait for an answer.
+    pub user_timeout: Option<Duration>,
     /// The flow's number.
     pub flow: u32,
+    /// Payload bytes of a full segment.
+    pub segment_bytes: u32,
+    /// Whether ECN is negotiated.
+    pub ecn: bool,
+    /// Whether data leaves with the SYN, and is taken from it.
+    pub data_on_syn: bool,
+    /// The receiver thins out its ACKs when they are marked.
+    pub ack_control: bool,
+    /// The sender tells it of its window, and echoes the marks.
+    pub reports_window: bool,
+    /// Whether the receiver keeps the bytes themselves, not only their number.
+    pub keeps_content: bool,
     /// The profile, with what the flow overrides.
     pub profile: Profile,
     /// Congestion control.
@@ -205,26 +223,10 @@ pub struct Settings {
     pub parameters: Parameters,
     /// Loss recovery.
     pub recovery: &'static Rule,
-    /// Payload bytes of a full segment.
-    pub segment_bytes: u32,
     /// The receiver's buffer in bytes.
     pub window_bytes: u64,
-    /// Whether ECN is negotiated.
-    pub ecn: bool,
-    /// Whether data leaves with the SYN, and is taken from it.
-    pub data_on_syn: bool,
     /// Segments that leave at once.
     pub max_burst: Option<u32>,
-    /// The receiver thins out its ACKs when they are marked.
-    pub ack_control: bool,
-    /// The sender tells it of its window, and echoes the marks.
-    pub reports_window: bool,
-    /// Keep-alives.
-    pub keep_alive: Option<KeepAlive>,
-    /// How long what is sent may wait for an answer.
-    pub user_timeout: Option<Duration>,
-    /// Whether the receiver keeps the bytes themselves, not only their number.
-    pub keeps_content: bool,
 }
 
 /// The largest window: 2^30 bytes (RFC 7323 section 2.3).

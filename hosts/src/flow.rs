@@ -24,20 +24,24 @@ pub(crate) enum Carrier {
     UdpReceiver(Box<udp::Receiver>),
 }
 
-/// An end of a flow.
+/// An end of a flow. What every packet touches lies in front: a line of memory, and from the second
+/// line behind it on the connection.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(crate) id: u32,
-    carrier: Carrier,
-    user: User,
-    starts_at: Time,
     has_started: bool,
-    recording: Recording,
-    next_record_at: Time,
     /// It may have something to send.
     pub(crate) is_ready: bool,
     /// It has been counted as complete.
     pub(crate) is_counted: bool,
+    recording: Recording,
+    user: User,
+    carrier: Carrier,
+    /// The flow of its host that may send after it, when there is one.
+    pub(crate) next_ready: usize,
+    next_record_at: Time,
+    starts_at: Time,
 }
 
 impl End for Flow {
@@ -68,6 +72,7 @@ impl Flow {
             next_record_at: Time::ZERO,
             is_ready: false,
             is_counted: !is_sender,
+            next_ready: 0,
         }
     }
 
@@ -229,5 +234,15 @@ impl Flow {
                 ..report
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_begins_with_a_line_of_memory() {
+        assert_eq!((core::mem::offset_of!(Flow, carrier) % 64, align_of::<Flow>()), (0, 64));
     }
 }

@@ -47,14 +47,17 @@ pub(crate) fn application_rng(traffic_seed: u64, flow: u32) -> Rng {
 
 /// Who writes into and reads from a stream.
 #[derive(Debug)]
+#[repr(C)]
 pub struct User {
-    flow: u32,
     /// `None` at the receiver.
     application: Option<Box<dyn Application>>,
-    rng: Rng,
-    written_messages: u64,
     /// Tells the messages apart that are read; `None` where there are none.
     reader: Option<Box<MessageReader>>,
+    /// When the application writes next, if nothing is read before: asked for once, not at each ACK.
+    writes_at: Time,
+    flow: u32,
+    rng: Rng,
+    written_messages: u64,
     /// What the receiving end does with a message.
     reaction: Option<Reaction>,
     /// A message that would leave more than this unacknowledged is not written.
@@ -71,6 +74,7 @@ impl User {
         User {
             flow: flow.id,
             application: is_sender.then(|| flow.app.build()),
+            writes_at: if is_sender { Time::ZERO } else { Time::MAX },
             rng: application_rng(traffic_seed, flow.id),
             written_messages: 0,
             reader: has_reader.then(|| Box::new(MessageReader::new(flow.id, flow.app.replaces()))),
@@ -87,7 +91,7 @@ impl User {
 
     /// When [`User::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.application.as_ref().and_then(|application| application.poll_timeout())
+        (self.writes_at < Time::MAX).then_some(self.writes_at)
     }
 
     /// Writes what is due at `now`; called from the flow's start on.
@@ -103,8 +107,11 @@ impl User {
                 }
             }
         }
-        if self.application.as_ref().is_some_and(|application| application.is_finished()) {
-            stream.close();
+        if let Some(application) = &self.application {
+            self.writes_at = application.poll_timeout().unwrap_or(Time::MAX);
+            if application.is_finished() {
+                stream.close();
+            }
         }
     }
 
@@ -127,7 +134,9 @@ impl User {
             for _ in before..records.len() {
                 application.handle_message(now);
             }
-            self.handle_timeout(now, stream);
+            if before < records.len() || self.writes_at <= now {
+                self.handle_timeout(now, stream);
+            }
         } else if stream.is_read_to_end() {
             stream.close();
         }

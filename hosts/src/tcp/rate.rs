@@ -19,8 +19,8 @@ pub struct Departure {
     pub first_sent_at: Time,
     /// Bytes held lost so far (P.lost).
     pub lost_bytes: u64,
-    /// Bytes in flight with this segment (P.tx_in_flight).
-    pub in_flight_bytes: u64,
+    /// Bytes in flight with this segment (P.tx_in_flight); windows end at 2^30.
+    pub in_flight_bytes: u32,
     /// The application, not the network, limited the flight (P.is_app_limited).
     pub is_app_limited: bool,
 }
@@ -49,10 +49,15 @@ pub struct RateSample {
 impl RateSample {
     /// The delivery rate, rounded down; `None` without a sample.
     pub fn bytes_per_sec(&self) -> Option<u64> {
-        let interval_ps = u128::from(self.interval.as_ps());
-        let bytes = u128::from(self.delivered_bytes) * 1_000_000_000_000;
-        bytes.checked_div(interval_ps).map(|rate| u64::try_from(rate).unwrap_or(u64::MAX))
+        bytes_per_sec(self.delivered_bytes, self.interval)
     }
+}
+
+/// The rate of so many bytes in a time, rounded down; `None` in no time.
+pub fn bytes_per_sec(bytes: u64, interval: Duration) -> Option<u64> {
+    let bytes = u128::from(bytes) * 1_000_000_000_000;
+    let rate = bytes.checked_div(interval.as_ps().into())?;
+    Some(u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
 /// The connection's side of it (C.*).
@@ -87,7 +92,7 @@ impl RateEstimator {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             lost_bytes,
-            in_flight_bytes: in_flight_bytes + bytes,
+            in_flight_bytes: u32::try_from(in_flight_bytes + bytes).unwrap_or(u32::MAX),
             is_app_limited: self.app_limited_until > 0,
         }
     }
@@ -129,7 +134,7 @@ impl RateEstimator {
             interval: if is_valid { interval } else { Duration::ZERO },
             prior_delivered_bytes: departure.delivered_bytes,
             lost_bytes: lost_bytes.saturating_sub(departure.lost_bytes),
-            tx_in_flight_bytes: departure.in_flight_bytes,
+            tx_in_flight_bytes: departure.in_flight_bytes.into(),
             is_app_limited: departure.is_app_limited,
             newly_delivered_bytes,
             rtt: (!was_sent_again).then(|| self.delivered_at.saturating_since(sent_at)),

@@ -8,20 +8,21 @@ use std::collections::VecDeque;
 
 /// The receiving half of a stream.
 #[derive(Debug)]
+#[repr(C)]
 pub struct ReceiveBuffer {
     /// The first byte not received in order.
     nxt: u64,
-    /// The FIN behind the last byte was taken.
-    has_fin: bool,
     /// The first position the application has not read.
     read_to: u64,
     capacity_bytes: u64,
+    /// The FIN behind the last byte was taken.
+    has_fin: bool,
     out_of_order: RangeSet,
-    /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
-    recent: [u64; 4],
     /// The bytes that were not left out as zeros, sorted by position; `None` when nobody will look
     /// at them. Where two overlap, the higher is the one that counts: it was there first.
     content: Option<VecDeque<(u64, Vec<u8>)>>,
+    /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
+    recent: [u64; 4],
 }
 
 /// What a segment did to the stream.

@@ -36,36 +36,37 @@ pub struct ReceiverCounters {
     pub acks_sent: u64,
 }
 
-/// The receiving half.
+/// The receiving half, in the order in which its parts grow cold.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Receiver {
-    pub(super) buffer: ReceiveBuffer,
-    pub(super) counters: ReceiverCounters,
-    /// Of stamped segments; `None` before the first.
-    one_way_delay: Option<Box<Histogram>>,
     pub(super) due: AckDue,
     /// The window's shift while scaling is in force.
     pub(super) shift: u8,
+    /// A congestion mark is echoed until the sender says CWR (RFC 3168 section 6.1.3).
+    pub(super) echoes_ce: bool,
+    /// The largest payload received: what counts as a full segment.
+    full_segment_bytes: u32,
+    /// The peer's timestamp to echo.
+    pub(super) ts_recent: Option<u32>,
     /// The right edge last offered.
     offered_edge: u64,
     /// The acknowledgment number last sent (RFC 7323's Last.ACK.sent).
     pub(super) last_ack_sent: u64,
-    /// The peer's timestamp to echo.
-    pub(super) ts_recent: Option<u32>,
     /// Bytes received since the last ACK.
     unacked_bytes: u64,
-    /// The largest payload received: what counts as a full segment.
-    full_segment_bytes: u32,
+    /// What the latest segment repeated, until an ACK tells of it (RFC 2883).
+    duplicate: Option<(u64, u64)>,
     /// An ACK of what came before the marks changed, and whether that was marked (RFC 8257
     /// section 3.2).
     pub(super) early_ack: Option<(u64, bool)>,
-    /// A congestion mark is echoed until the sender says CWR (RFC 3168 section 6.1.3).
-    pub(super) echoes_ce: bool,
     pub(super) last_delivered_at: Option<Time>,
+    pub(super) counters: ReceiverCounters,
+    /// Of stamped segments; `None` before the first.
+    one_way_delay: Option<Box<Histogram>>,
     /// Thins out ACKs that the path back marks.
     pub(super) ack_control: Option<Box<AckControl>>,
-    /// What the latest segment repeated, until an ACK tells of it (RFC 2883).
-    duplicate: Option<(u64, u64)>,
+    pub(super) buffer: ReceiveBuffer,
 }
 
 impl Receiver {
@@ -178,12 +179,14 @@ impl Receiver {
         !is_irregular
     }
 
+    /// There is something to report.
+    pub fn has_sack_blocks(&self) -> bool {
+        self.duplicate.is_some() || self.buffer.has_gap()
+    }
+
     /// The SACK blocks to report, at most `limit`; with `tells_duplicates` the first may be what
     /// arrived twice (RFC 2883 section 4).
     pub fn sack_blocks(&self, peer_isn: u32, limit: usize, tells_duplicates: bool) -> SackBlocks {
-        if self.duplicate.is_none() && !self.buffer.has_gap() {
-            return SackBlocks::default();
-        }
         let duplicate = self.duplicate.filter(|_| tells_duplicates);
         let Some((left, right)) = duplicate else {
             return self.buffer.sack_blocks(peer_isn, limit);

@@ -13,17 +13,18 @@ use super::sent_log::{Sent, SentLog};
 
 /// The octets in flight, by stream position.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Scoreboard {
     /// The first position not acknowledged (SND.UNA; RFC 6675's HighACK + 1).
     una: u64,
     /// The first position not sent (SND.NXT; HighData + 1).
     nxt: u64,
-    sacked: RangeSet,
     lost_edge: u64,
     sacked_below_lost_edge: u64,
     /// HighRxt + 1.
     retransmitted_to: u64,
     sacked_below_retransmitted: u64,
+    sacked: RangeSet,
     /// The same segment by segment, where they are kept.
     pub sent: SentLog,
     /// What the latest SACK block newly reported.

@@ -5,7 +5,7 @@ mod burst;
 mod path;
 
 use super::DELAY_PRECISION_BITS;
-use super::rate::{RateEstimator, RateSample};
+use super::rate::{RateEstimator, bytes_per_sec};
 use super::recovery::{Delivery, Outcome, Recovery, Send, Stage, Transmission};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
@@ -43,63 +43,64 @@ pub struct SenderCounters {
     pub undone_cuts: u64,
 }
 
-/// The sending half.
+/// The sending half. What every ACK touches lies in front.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
-    profile: Profile,
-    pub(super) buffer: SendBuffer,
-    pub(super) board: Scoreboard,
-    pub(super) rtt: RttEstimator,
-    pub(super) counters: SenderCounters,
-    pub(super) rtt_histogram: Histogram,
     cc: Box<dyn CongestionControl>,
     recovery: Box<dyn Recovery>,
-    /// Congestion control before the latest cut, where recovery may take it back.
-    before_cut: Option<Box<dyn CongestionControl>>,
-    rate: RateEstimator,
-    /// The latest sample.
-    last_rate: RateSample,
+    pub(super) mss: u32,
     /// The scoreboard keeps each segment.
     keeps_segments: bool,
-    /// Bytes held lost so far.
-    lost_bytes: u64,
-    burst: Burst,
-    /// Before this, pacing lets no segment leave.
-    next_send_at: Time,
     /// The variant's model takes the place of rate reduction in recovery.
     is_model_based: bool,
-    seed: u64,
+    /// Congestion control has each segment's round trip, though one at a time makes the time-out.
+    samples_segments: bool,
+    /// Recovery reads the peer's SACKs.
+    pub(super) uses_sack: bool,
+    /// CWR goes out with the next new data.
+    pub(super) must_send_cwr: bool,
+    /// The first position that the peer's window does not admit.
+    pub(super) window_edge: u64,
+    /// The widest window that the peer has offered, in bytes.
+    pub(super) max_window_bytes: u64,
+    pub(super) board: Scoreboard,
+    pub(super) rtt: RttEstimator,
+    round: u64,
+    round_end: u64,
+    /// What was outstanding when the window was last full ends here.
+    limited_to: u64,
+    /// No second cut by echoed marks before this is acknowledged (RFC 3168 section 6.1.2).
+    ecn_recover: u64,
+    last_sent_at: Time,
+    /// Before this, pacing lets no segment leave.
+    next_send_at: Time,
+    /// Bytes held lost so far.
+    lost_bytes: u64,
     /// What the SACK blocks of the present ACK newly reported, and what arrived twice.
     newly_sacked_bytes: u64,
+    /// The left edge when the latest time-out expired.
+    timed_out_at: Option<u64>,
     pub(super) duplicate: Option<(u64, u64)>,
     /// When the segment left whose timestamp the present ACK echoes, in whole milliseconds.
     pub(super) echoed_at: Option<Time>,
     /// The delay one way by timestamps, but for a constant.
     pub(super) one_way: Option<Duration>,
-    /// Congestion control has each segment's round trip, though one at a time makes the time-out.
-    samples_segments: bool,
     /// When the segment left that last moved the left edge, where segments are kept.
     edge_sent_at: Option<Time>,
+    pub(super) buffer: SendBuffer,
+    rate: RateEstimator,
+    burst: Burst,
+    pub(super) rtt_histogram: Histogram,
+    pub(super) counters: SenderCounters,
+    /// The latest sample of the delivery rate: bytes, and the time that they took.
+    last_rate: (u64, Duration),
+    profile: Profile,
+    /// Congestion control before the latest cut, where recovery may take it back.
+    before_cut: Option<Box<dyn CongestionControl>>,
+    seed: u64,
     /// With one segment timed at a time: its end, and when it left.
     timed: Option<(u64, Time)>,
-    /// Recovery reads the peer's SACKs.
-    pub(super) uses_sack: bool,
-    pub(super) mss: u32,
-    /// The first position that the peer's window does not admit.
-    pub(super) window_edge: u64,
-    /// The widest window that the peer has offered, in bytes.
-    pub(super) max_window_bytes: u64,
-    last_sent_at: Time,
-    round: u64,
-    round_end: u64,
-    /// What was outstanding when the window was last full ends here.
-    limited_to: u64,
-    /// The left edge when the latest time-out expired.
-    timed_out_at: Option<u64>,
-    /// No second cut by echoed marks before this is acknowledged (RFC 3168 section 6.1.2).
-    ecn_recover: u64,
-    /// CWR goes out with the next new data.
-    pub(super) must_send_cwr: bool,
 }
 
 impl Sender {
@@ -116,7 +117,7 @@ impl Sender {
             recovery: build_recovery(settings, settings.segment_bytes, settings.profile.sack),
             before_cut: None,
             rate: RateEstimator::default(),
-            last_rate: RateSample::default(),
+            last_rate: (0, Duration::ZERO),
             keeps_segments: settings.profile.times_every_segment
                 || settings.needs(cc::Need::SegmentTimes)
                 || settings.max_burst.is_some(),
@@ -568,6 +569,7 @@ impl Sender {
     /// A row of what the sender knows.
     pub fn record(&self, now: Time, flow: u32) -> FlowRecord {
         let (cwnd_bytes, ssthresh_bytes) = (self.cc.cwnd_bytes(), self.cc.ssthresh_bytes());
+        let delivery_rate = bytes_per_sec(self.last_rate.0, self.last_rate.1);
         FlowRecord {
             at: now,
             flow,
@@ -580,7 +582,7 @@ impl Sender {
             acked_bytes: self.acked_bytes(),
             retransmits: self.counters.retransmits,
             timeouts: self.counters.timeouts,
-            delivery_rate_bps: self.last_rate.bytes_per_sec().map(|rate| rate.saturating_mul(8)),
+            delivery_rate_bps: delivery_rate.map(|rate| rate.saturating_mul(8)),
             round: self.round,
             phase: self.recovery.stage().phase(cwnd_bytes, ssthresh_bytes),
         }

@@ -21,8 +21,9 @@ pub enum Fate {
     Lost,
 }
 
-/// A segment.
+/// A segment, in one line of memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Sent {
     /// The position behind its last byte.
     pub end: u64,
@@ -259,6 +260,11 @@ mod tests {
             log.on_sent(n * 10, Time::from_ps(n), Departure::default());
         }
         log
+    }
+
+    #[test]
+    fn a_segment_is_a_line_of_memory() {
+        assert_eq!(size_of::<Sent>(), 64);
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Bbr3 {
         }
         self.is_loss_in_round = true;
         self.loss_ranges_in_round += u32::from(lost.begins_range);
-        let tx_in_flight = lost.departure.in_flight_bytes;
+        let tx_in_flight = u64::from(lost.departure.in_flight_bytes);
         let lost_since = lost.lost_bytes.saturating_sub(lost.departure.lost_bytes);
         if !self.is_probe_sample || !is_too_high(lost_since, tx_in_flight) {
             return;

@@ -47,43 +47,46 @@ pub enum State {
     TimeWait,
 }
 
-/// One connection.
+/// One connection. What every segment touches lies in front, its flags and numbers in one line of
+/// memory; so it is in the parts.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Connection {
-    settings: Settings,
-    state: State,
-    emitter: Emitter,
-    sender: Sending,
-    receiver: Receiver,
-    timers: TimerTable,
-    /// Our and the peer's initial sequence numbers.
-    isn: u32,
-    peer_isn: u32,
+    liveness: Liveness,
     /// The position of the peer's segment that last told its window (SND.WL1).
     window_updated_by: u64,
+    /// Where the bytes end that were sent as a probe only.
+    probed_to: u64,
+    /// Our initial sequence number.
+    isn: u32,
+    /// The peer's.
+    peer_isn: u32,
+    /// Doublings of the zero-window probe's interval.
+    probe_backoff: u32,
     /// The peer's window shift; ours is in force only with it.
     peer_shift: Option<u8>,
+    state: State,
     has_sack: bool,
     has_timestamps: bool,
     has_ecn: bool,
     /// A SYN is to be sent (again).
     must_send_syn: bool,
-    syn_sent_at: Time,
     has_lost_syn: bool,
     /// A marked ACK arrived, to be echoed with the next segment.
     must_echo_mark: bool,
     /// The application writes no more.
     is_closing: bool,
     must_probe: bool,
-    /// Where the bytes end that were sent as a probe only.
-    probed_to: u64,
-    /// Doublings of the zero-window probe's interval.
-    probe_backoff: u32,
-    liveness: Liveness,
     must_reset: bool,
     was_reset: bool,
-    established_at: Option<Time>,
+    timers: TimerTable,
+    sender: Sending,
+    receiver: Receiver,
+    emitter: Emitter,
     all_acked_at: Option<Time>,
+    settings: Settings,
+    syn_sent_at: Time,
+    established_at: Option<Time>,
 }
 
 impl Connection {
@@ -371,5 +374,15 @@ impl Stream for Connection {
 
     fn is_read_to_end(&self) -> bool {
         Connection::is_read_to_end(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_and_numbers_are_a_line_of_memory() {
+        assert_eq!(core::mem::offset_of!(Connection, timers), 64);
     }
 }

@@ -349,7 +349,7 @@ impl Connection {
     }
 
     fn sack_blocks(&self) -> SackBlocks {
-        if !self.has_sack {
+        if !self.has_sack || !self.receiver.has_sack_blocks() {
             return SackBlocks::default();
         }
         let tells_duplicates = self.settings.profile.duplicate_sack;

@@ -22,18 +22,19 @@ pub(super) struct Handshake {
 
 /// Before anything was written.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Quiet {
-    rtt: RttEstimator,
-    /// Where ns-2's ticks begin.
-    boot_phase: Duration,
     /// How long the handshake took, where that is known.
     handshake_rtt: Option<Duration>,
+    window_edge: u64,
+    max_window_bytes: u64,
+    mss: u32,
     is_established: bool,
     /// There was nothing to be sent when something could have been.
     has_idled: bool,
-    mss: u32,
-    window_edge: u64,
-    max_window_bytes: u64,
+    rtt: RttEstimator,
+    /// Where ns-2's ticks begin.
+    boot_phase: Duration,
 }
 
 impl Quiet {

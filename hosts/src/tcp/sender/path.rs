@@ -43,7 +43,7 @@ impl Sender {
             return;
         }
         if rate.interval > Duration::ZERO {
-            self.last_rate = rate;
+            self.last_rate = (rate.delivered_bytes, rate.interval);
         }
         let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
         self.cc.on_path_sample(&PathSample {
