@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from io import BytesIO
+from itertools import pairwise
 from typing import Any, Final
 
 import matplotlib as mpl
@@ -73,8 +74,20 @@ def draw(chart: Chart) -> Canvas:
         if panel.y is not None and (not index % columns or groups[index] != groups[index - 1]):
             axis.set_ylabel(panel.y.label)
     _label(canvas, chart, grid[:count], columns)
+    if chart.x.ticks is not None:
+        _turn_names(canvas, grid[:count])
     _settle(canvas)
     return canvas
+
+
+def _turn_names(canvas: Canvas, axes: list[Axes]) -> None:
+    """Turns names under a panel upright where they would lie over one another."""
+    canvas.draw_without_rendering()
+    for axis in axes:
+        boxes = [label.get_window_extent() for label in axis.get_xticklabels()]
+        boxes.sort(key=lambda box: box.x0)
+        if any(left.x1 > right.x0 for left, right in pairwise(boxes)):
+            axis.tick_params(axis="x", rotation=90)
 
 
 def _settle(canvas: Canvas) -> None:
