@@ -29,7 +29,7 @@ pub trait Stream {
 
     /// Writes a message: its header, and zeros up to its length.
     fn write_message(&mut self, header: &Header) {
-        self.write(Content::Bytes(header.emit().to_vec()));
+        self.write(Content::Bytes(header.emit().into()));
         self.write(Content::Zeros(u64::from(header.length_bytes - HEADER_BYTES)));
     }
 }

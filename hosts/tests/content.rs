@@ -34,7 +34,7 @@ impl Peer {
         if !self.unwritten.is_empty() && self.connection.unacked_bytes() < 3_000 {
             let rest = self.unwritten.split_off(self.unwritten.len().min(1_234));
             let piece = core::mem::replace(&mut self.unwritten, rest);
-            self.connection.write(Content::Bytes(piece));
+            self.connection.write(Content::Bytes(piece.into()));
         } else if self.unwritten.is_empty() && self.connection.state() != State::Listen {
             self.connection.close();
         }

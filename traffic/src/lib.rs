@@ -25,6 +25,7 @@ pub use key::{Key, Unit};
 use core::fmt;
 use narrows_common::{Rng, Time};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// What an application hands to its connection at once. One application writes either kind only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +45,11 @@ pub enum Content {
     /// So many zero bytes; they cost no memory.
     Zeros(u64),
     /// These bytes.
-    Bytes(Vec<u8>),
+    Bytes(ShortBytes),
 }
+
+/// Bytes that take no memory of their own while they are no more than a message's header.
+pub type ShortBytes = SmallVec<[u8; message::HEADER_BYTES as usize]>;
 
 impl Content {
     /// How many bytes.

@@ -152,9 +152,9 @@ mod tests {
     #[test]
     fn what_the_socket_did_not_take_is_sent_again() {
         let mut stream = SocketStream::new(true);
-        stream.write(Content::Bytes(b"abc".to_vec()));
+        stream.write(Content::Bytes(b"abc"[..].into()));
         stream.write(Content::Zeros(4));
-        stream.write(Content::Bytes(b"de".to_vec()));
+        stream.write(Content::Bytes(b"de"[..].into()));
         stream.close();
         stream.write(Content::Zeros(9));
         assert_eq!(stream.poll_send(5), b"abc\0\0");

@@ -4,6 +4,7 @@ use super::options::SackBlocks;
 use super::ranges::RangeSet;
 use super::seq;
 use super::wire::Payload;
+use narrows_traffic::ShortBytes;
 use std::collections::VecDeque;
 
 /// The receiving half of a stream.
@@ -20,7 +21,7 @@ pub struct ReceiveBuffer {
     out_of_order: RangeSet,
     /// The bytes that were not left out as zeros, sorted by position; `None` when nobody will look
     /// at them. Where two overlap, the higher is the one that counts: it was there first.
-    content: Option<VecDeque<(u64, Vec<u8>)>>,
+    content: Option<VecDeque<(u64, ShortBytes)>>,
     /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
     recent: [u64; 4],
 }
@@ -94,7 +95,7 @@ impl ReceiveBuffer {
             let bytes = &bytes[..bytes.len().min((end - from) as usize)];
             if !bytes.is_empty() {
                 let place = content.partition_point(|&(start, _)| start < from);
-                content.insert(place, (from, bytes.to_vec()));
+                content.insert(place, (from, ShortBytes::from_slice(bytes)));
             }
         };
         if from > self.nxt {

@@ -2,7 +2,7 @@
 
 use crate::stamp;
 use narrows_common::{Packet, Time};
-use narrows_traffic::Content;
+use narrows_traffic::{Content, ShortBytes};
 use std::collections::VecDeque;
 
 /// The stream from the first byte not acknowledged on, as chunks.
@@ -17,7 +17,7 @@ struct Chunk {
     start: u64,
     end: u64,
     /// `None` stands for zeros.
-    bytes: Option<Vec<u8>>,
+    bytes: Option<ShortBytes>,
 }
 
 impl SendBuffer {
@@ -102,10 +102,10 @@ mod tests {
     #[test]
     fn a_payload_may_span_bytes_and_zeros() {
         let mut buffer = SendBuffer::new(1);
-        buffer.write(Content::Bytes(b"abcd".to_vec()));
+        buffer.write(Content::Bytes(b"abcd"[..].into()));
         buffer.write(Content::Zeros(20));
         buffer.write(Content::Zeros(10));
-        buffer.write(Content::Bytes(b"xyz".to_vec()));
+        buffer.write(Content::Bytes(b"xyz"[..].into()));
         assert_eq!(buffer.end(), 38);
         let emit = |start, len| {
             let mut packet = Packet::default();
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn acknowledged_chunks_are_let_go() {
         let mut buffer = SendBuffer::new(1);
-        buffer.write(Content::Bytes(b"abcd".to_vec()));
-        buffer.write(Content::Bytes(b"efgh".to_vec()));
+        buffer.write(Content::Bytes(b"abcd"[..].into()));
+        buffer.write(Content::Bytes(b"efgh"[..].into()));
         buffer.release(4);
         assert_eq!(buffer.chunks.len(), 2);
         buffer.release(5);

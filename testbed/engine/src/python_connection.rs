@@ -96,7 +96,7 @@ impl PyConnection {
 
     /// The application writes.
     fn write(&mut self, data: Vec<u8>) {
-        self.tcp().write(Content::Bytes(data));
+        self.tcp().write(Content::Bytes(data.into()));
     }
 
     /// The application reads up to so many bytes.
