@@ -3,8 +3,8 @@
 //! On its own core a loop polls on. Where cores are short it runs before all ordinary threads
 //! (`SCHED_FIFO`) and lets them run while nothing is due: priorities among ordinary threads
 //! (`nice`) say little, since Linux shares out cores by session first. A busy loop rests as well.
-//! Linux 6.12 and later (its "fair server") still takes 50 ms of a second from it in one piece as
-//! long as ordinary threads want the core all the time, however much the rests gave them.
+//! Linux (seen with 6.18) still takes 50 ms of a second from it in one piece as long as ordinary
+//! threads want the core all the time, however much the rests gave them.
 
 use core::time::Duration as Wait;
 use std::thread;

@@ -595,8 +595,8 @@ PAPER: Final = Paper(
             "by 1,016, 798 by 998. With no loss, the one thing changed, 42 Mb/s become 2.5 over "
             "139 ms (with a row each 10 ms; the runs above have one a second) and 2.1 become 0.3 "
             "(0.03 MB/s) over 20 ms. A minute without a loss is what the paper's 0.1 would take "
-            "on the latter path; its unit it does not say, and the 2.5 Mb/s left over 139 ms, the "
-            "loop's own steps, are 0.3 MB/s. Westwood varies less over 139 ms with a third of the "
+            "on the latter path; its unit it does not say. Over 139 ms 2.5 Mb/s (0.3 MB/s) are "
+            "left, which were not traced. Westwood varies less over 139 ms with a third of the "
             "rate.",
             ("dynamic",),
             partial(held_window, "app-tcp"),
