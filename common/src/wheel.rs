@@ -46,15 +46,17 @@ const UNKNOWN: Rank = (Time::ZERO, NONE);
 /// The timers of a slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// [`UNKNOWN`] once the first has left the list, whoever joins it.
+    /// [`UNKNOWN`] once the first has left a list in no order, whoever joins it.
     first: Rank,
-    /// The ends of the list, which is in no order.
+    /// The ends of the list.
     front: u32,
     back: u32,
+    /// Each was due before the one that joined after it, as they are when many are set to one instant.
+    is_in_order: bool,
 }
 
 impl Slot {
-    const EMPTY: Slot = Slot { first: NEVER, front: NONE, back: NONE };
+    const EMPTY: Slot = Slot { first: NEVER, front: NONE, back: NONE, is_in_order: true };
 }
 
 /// Timers, numbered from 0. What few timers need lies together in front.
@@ -203,7 +205,10 @@ impl Wheel {
         }
         let before = core::mem::replace(&mut slot.back, number);
         match self.timers.get_mut(before as usize) {
-            Some(last) => last.after = number,
+            Some(last) => {
+                last.after = number;
+                slot.is_in_order &= (last.at, before) < (at, number);
+            }
             None => slot.front = number,
         }
         let timer = &mut self.timers[number as usize];
@@ -226,7 +231,8 @@ impl Wheel {
         if slot.front == NONE {
             self.empty(place);
         } else if slot.first.1 == number {
-            slot.first = UNKNOWN;
+            let in_order = slot.is_in_order;
+            slot.first = if in_order { (self.timers[after as usize].at, after) } else { UNKNOWN };
         }
     }
 }
