@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints a line each, and writes the results or compares them."""
     parser = argparse.ArgumentParser(description="What everything costs.")
     parser.add_argument("--rounds", type=int, default=3, help="of so many the cheapest counts")
-    parser.add_argument("--duration", default="5s", help="simulated time of most runs")
+    parser.add_argument("--duration", default="10s", help="simulated time of most runs")
     names = [section.name for section in SECTIONS]
     parser.add_argument("--only", nargs="+", choices=names, default=names, help="some sections")
     parser.add_argument("--check", action="store_true", help="fail where it got slower")
