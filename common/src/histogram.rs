@@ -61,13 +61,11 @@ impl Histogram {
         }
     }
 
+    /// The bits that a value has beyond the precision's are shifted out. What is left of it begins
+    /// with a one, and takes `2^precision_bits` values in a power of two.
     fn bucket_of(&self, ps: u64) -> usize {
-        let per_octave = 1 << self.precision_bits;
-        if ps < 2 * per_octave {
-            return ps as usize;
-        }
-        let shift = 63 - self.precision_bits - ps.leading_zeros();
-        ((u64::from(shift) + 1) * per_octave + (ps >> shift) - per_octave) as usize
+        let shift = (63 - self.precision_bits).saturating_sub((ps | 1).leading_zeros());
+        ((u64::from(shift) << self.precision_bits) + (ps >> shift)) as usize
     }
 
     fn middle_of(&self, bucket: usize) -> u64 {
@@ -80,8 +78,9 @@ impl Histogram {
         low + (1 << shift) / 2
     }
 
-    /// The bucket's index in `buckets`; room is made in whole powers of two.
-    fn place_of(&mut self, bucket: usize) -> usize {
+    /// Makes room for a bucket, in whole powers of two.
+    #[cold]
+    fn make_room(&mut self, bucket: usize) {
         let per_octave = 1 << self.precision_bits;
         let octave_start = bucket / per_octave * per_octave;
         let first = self.first as usize;
@@ -91,18 +90,22 @@ impl Histogram {
         } else if octave_start < first {
             self.buckets = [&vec![0; first - octave_start], &*self.buckets].concat().into();
             self.first = octave_start as u32;
-        } else if bucket - first >= self.buckets.len() {
+        } else {
             let above = octave_start + per_octave - first - self.buckets.len();
             self.buckets = [&*self.buckets, &vec![0; above]].concat().into();
         }
-        bucket - self.first as usize
     }
 
     /// Adds a value.
+    #[inline]
     pub fn add(&mut self, value: Duration) {
         let ps = value.as_ps();
-        let at = self.place_of(self.bucket_of(ps));
-        self.buckets[at] = self.buckets[at].saturating_add(1);
+        let bucket = self.bucket_of(ps);
+        if bucket.wrapping_sub(self.first as usize) >= self.buckets.len() {
+            self.make_room(bucket);
+        }
+        let count = &mut self.buckets[bucket - self.first as usize];
+        *count = count.saturating_add(1);
         self.count += 1;
         self.sum_ps += u128::from(ps);
         self.min_ps = self.min_ps.min(ps);

@@ -1,29 +1,38 @@
 //! The Internet checksum (RFC 1071). Zero bytes behind the real ones add nothing to it.
 
-/// The sum of `bytes` as big-endian 16-bit words, not folded; an odd last byte counts as the
+/// The sum of `bytes` as big-endian 16-bit words, folded to 33 bits; an odd last byte counts as the
 /// high half of a word. Sums of even-length parts may be added.
+///
+/// Words of eight bytes are summed in the machine's byte order, carries brought round, and turned
+/// at the end (RFC 1071 section 2, B and C).
+#[inline(always)]
 pub fn sum(bytes: &[u8]) -> u64 {
-    let mut words = bytes.chunks_exact(4);
-    let mut sum = 0u64;
-    for word in &mut words {
-        sum += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+    let add = |sum: u64, word: u64| {
+        let (sum, has_carry) = sum.overflowing_add(word);
+        sum + u64::from(has_carry)
+    };
+    let (mut sum, mut rest) = (0, bytes);
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        (sum, rest) = (add(sum, u64::from_ne_bytes(*word)), behind);
     }
-    match *words.remainder() {
-        [a] => sum += u64::from(a) << 8,
-        [a, b] => sum += u64::from(a) << 8 | u64::from(b),
-        [a, b, c] => sum += (u64::from(a) << 8 | u64::from(b)) + (u64::from(c) << 8),
-        _ => {}
+    if let Some((word, behind)) = rest.split_first_chunk() {
+        (sum, rest) = (add(sum, u32::from_ne_bytes(*word).into()), behind);
     }
-    sum
+    if !rest.is_empty() {
+        let mut word = [0; 4];
+        word[..rest.len()].copy_from_slice(rest);
+        sum = add(sum, u32::from_ne_bytes(word).into());
+    }
+    sum = u64::from_be(sum);
+    (sum & 0xffff_ffff) + (sum >> 32)
 }
 
 /// The sum folded to 16 bits, not complemented.
-pub fn fold(mut sum: u64) -> u16 {
-    sum = (sum & 0xffff_ffff) + (sum >> 32);
-    sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum as u16
+#[inline]
+pub fn fold(sum: u64) -> u16 {
+    // The upper half of a word and itself turned about is the sum of its halves, carry brought round.
+    let half = (sum.wrapping_add(sum.rotate_left(32)) >> 32) as u32;
+    (half.wrapping_add(half.rotate_left(16)) >> 16) as u16
 }
 
 #[cfg(test)]

@@ -82,21 +82,24 @@ impl Flow {
         self.has_started && connection.state() != State::Closed
     }
 
-    /// A segment of its connection arrived. Returns a row where one is due.
+    /// A segment of its connection arrived; adds a row where one is due.
     pub(crate) fn handle_segment(
         &mut self,
         now: Time,
         segment: &Segment<'_>,
-        records: &mut Vec<MessageRecord>,
-    ) -> Option<FlowRecord> {
+        rows: &mut Vec<FlowRecord>,
+        messages: &mut Vec<MessageRecord>,
+    ) {
         let is_due = self.is_record_due(now);
-        let Carrier::Tcp(connection) = &mut self.carrier else { return None };
+        let Carrier::Tcp(connection) = &mut self.carrier else { return };
         connection.handle_segment(now, segment);
-        self.user.handle_readable(now, connection, records);
-        is_due.then(|| connection.record(now))
+        self.user.handle_readable(now, connection, messages);
+        if is_due {
+            rows.push(connection.record(now));
+        }
     }
 
-    /// A datagram for it arrived. Returns a row where one is due.
+    /// A datagram for it arrived; adds a row where one is due.
     ///
     /// # Errors
     /// When it is none of such a flow.
@@ -104,21 +107,24 @@ impl Flow {
         &mut self,
         now: Time,
         datagram: &Datagram<'_>,
-        records: &mut Vec<MessageRecord>,
-    ) -> Result<Option<FlowRecord>, Discard> {
+        rows: &mut Vec<FlowRecord>,
+        messages: &mut Vec<MessageRecord>,
+    ) -> Result<(), Discard> {
         match &mut self.carrier {
             Carrier::UdpReceiver(receiver) => {
                 if let Some(message) = receiver.handle_datagram(now, datagram)? {
-                    self.user.handle_message(now, &message, records);
+                    self.user.handle_message(now, &message, messages);
                 }
-                return Ok(None);
+                return Ok(());
             }
             Carrier::UdpSender(sender) => sender.handle_datagram(now, datagram)?,
             Carrier::Tcp(_) => return Err(Discard::NoConnection),
         }
         let is_due = self.is_record_due(now);
-        let Carrier::UdpSender(sender) = &self.carrier else { return Ok(None) };
-        Ok(is_due.then(|| sender.record(now)).flatten())
+        if let (Carrier::UdpSender(sender), true) = (&self.carrier, is_due) {
+            rows.extend(sender.record(now));
+        }
+        Ok(())
     }
 
     /// Writes its next packet into an emptied one; false when there is none.

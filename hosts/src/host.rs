@@ -176,11 +176,8 @@ impl Host {
 
     /// A packet arrived.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
-        let is_taken_apart = match &mut self.reconstruction {
-            Some(node) => !node.handle_packet(now, packet),
-            None => false,
-        };
-        if is_taken_apart {
+        let node = self.reconstruction.as_mut();
+        if node.is_some_and(|node| !node.handle_packet(now, packet)) {
             self.take_reconstructed(now);
         } else {
             self.hand_over(now, packet);
@@ -195,6 +192,7 @@ impl Host {
         }
     }
 
+    #[inline]
     fn hand_over(&mut self, now: Time, packet: &Packet) {
         if let Err(reason) = self.take_packet(now, packet) {
             self.discards[reason as usize] += 1;
@@ -203,13 +201,13 @@ impl Host {
 
     fn take_packet(&mut self, now: Time, packet: &Packet) -> Result<(), Discard> {
         let packet = ip::parse(packet)?;
-        let is_for_us = packet.macs.1 == self.mac && packet.ips.1 == self.ip;
-        if packet.protocol == PROTOCOL_UDP {
+        let is_for_us = packet.destination_mac() == self.mac && packet.destination() == self.ip;
+        if packet.protocol() == PROTOCOL_UDP {
             let datagram = parse_datagram(&packet)?;
             if !is_for_us {
                 return Err(Discard::NotForUs);
             }
-            return self.take_datagram(now, packet.ips.0, &datagram);
+            return self.take_datagram(now, packet.source(), &datagram);
         }
         let segment = parse_segment(&packet)?;
         if !is_for_us {
@@ -226,13 +224,14 @@ impl Host {
             return Err(Discard::NoConnection);
         };
         let read_before = self.message_records.len();
-        let flow = &mut self.flows[index];
-        let record = flow.handle_segment(now, segment, &mut self.message_records);
-        self.flow_records.extend(record);
+        let (rows, messages) = (&mut self.flow_records, &mut self.message_records);
+        self.flows[index].handle_segment(now, segment, rows, messages);
         self.after(index);
-        let records = &mut self.message_records;
-        for written in user::react(&mut self.flows, index, records, read_before) {
-            self.after(written);
+        if self.message_records.len() > read_before {
+            let messages = &mut self.message_records;
+            for written in user::react(&mut self.flows, index, messages, read_before) {
+                self.after(written);
+            }
         }
         Ok(())
     }
@@ -245,9 +244,8 @@ impl Host {
     ) -> Result<(), Discard> {
         let peer = Endpoint { ip: source, port: datagram.ports.0 };
         let index = self.find((datagram.ports.1, peer)).ok_or(Discard::NoConnection)?;
-        let records = &mut self.message_records;
-        let record = self.flows[index].handle_datagram(now, datagram, records)?;
-        self.flow_records.extend(record);
+        let (rows, messages) = (&mut self.flow_records, &mut self.message_records);
+        self.flows[index].handle_datagram(now, datagram, rows, messages)?;
         self.after(index);
         Ok(())
     }

@@ -128,40 +128,75 @@ impl Payload<'_> {
     }
 }
 
+#[inline]
 pub(crate) fn be16(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
+#[inline]
 pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// An IPv4 packet as parsed.
+/// An IPv4 packet whose lengths have been checked, as it lies in its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct IpPacket<'a> {
-    /// Ethernet source and destination.
-    pub macs: (Mac, Mac),
-    /// Source and destination.
-    pub ips: (Ipv4Addr, Ipv4Addr),
-    /// The ECN field.
-    pub ecn: Ecn,
-    /// The transport's number.
-    pub protocol: u8,
+    headers: &'a [u8; HEADERS_BYTES],
     /// The transport's header and what follows it.
     pub payload: Payload<'a>,
     /// Whether a device has found the transport's checksum right, or is to write it.
     pub is_checked: bool,
 }
 
-impl IpPacket<'_> {
+impl<'a> IpPacket<'a> {
+    fn ip(&self) -> &'a [u8] {
+        &self.headers[ETHERNET_BYTES..]
+    }
+
+    /// Who is to get the frame.
+    #[inline]
+    pub fn destination_mac(&self) -> Mac {
+        Mac::from_slice(self.headers)
+    }
+
+    /// Who sent the packet.
+    #[inline]
+    pub fn source(&self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(be32(self.ip(), 12))
+    }
+
+    /// Who is to get the packet.
+    #[inline]
+    pub fn destination(&self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(be32(self.ip(), 16))
+    }
+
+    /// The ECN field.
+    #[inline]
+    pub fn ecn(&self) -> Ecn {
+        match self.ip()[1] & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// The transport's number.
+    #[inline]
+    pub fn protocol(&self) -> u8 {
+        self.ip()[9]
+    }
+
     /// True when the sum over pseudo-header and payload is what RFC 9293 section 3.1 and RFC 768
     /// ask for.
+    #[inline]
     pub fn is_checksum_right(&self) -> bool {
         if self.is_checked {
             return true;
         }
-        let words = checksum::sum(&self.ips.0.octets()) + checksum::sum(&self.ips.1.octets());
-        let pseudo = words + u64::from(self.protocol) + u64::from(self.payload.len());
+        let addresses = checksum::sum(&self.ip()[12..20]);
+        let pseudo = addresses + u64::from(self.protocol()) + u64::from(self.payload.len());
         checksum::fold(pseudo + checksum::sum(self.payload.bytes)) == 0xffff
     }
 }
@@ -170,45 +205,35 @@ impl IpPacket<'_> {
 ///
 /// # Errors
 /// Why the packet is to be discarded.
+#[inline(always)]
 pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
-    let frame = packet.data.as_slice();
-    if frame.len() < HEADERS_BYTES {
-        return Err(Discard::Truncated);
-    }
-    if frame[12..14] != ETHERTYPE_IPV4 {
+    let (headers, behind) = packet.data.split_first_chunk().ok_or(Discard::Truncated)?;
+    let headers: &[u8; HEADERS_BYTES] = headers;
+    if headers[12..14] != ETHERTYPE_IPV4 {
         return Err(Discard::NotIpv4);
     }
-    let ip = &frame[ETHERNET_BYTES..];
+    let ip = &headers[ETHERNET_BYTES..];
     let (header_bytes, total_bytes) = (usize::from(ip[0] & 0xf) * 4, usize::from(be16(ip, 2)));
     if ip[0] >> 4 != 4 || header_bytes < IPV4_BYTES || total_bytes < header_bytes {
         return Err(Discard::BadIpHeader);
     }
-    if total_bytes > packet.len() - ETHERNET_BYTES || header_bytes > ip.len() {
+    if total_bytes > packet.len() - ETHERNET_BYTES {
         return Err(Discard::Truncated);
     }
+    let (options, bytes) =
+        behind.split_at_checked(header_bytes - IPV4_BYTES).ok_or(Discard::Truncated)?;
     let is_checked = packet.checksums != Checksums::Written;
-    if !is_checked && checksum::fold(checksum::sum(&ip[..header_bytes])) != 0xffff {
+    if !is_checked && checksum::fold(checksum::sum(ip) + checksum::sum(options)) != 0xffff {
         return Err(Discard::BadIpChecksum);
     }
     if be16(ip, 6) & 0x3fff != 0 {
         return Err(Discard::Fragment);
     }
     // What stands behind the IP packet is Ethernet padding.
-    let bytes = &ip[header_bytes..ip.len().min(total_bytes)];
-    let zeros = (total_bytes - header_bytes - bytes.len()) as u32;
-    Ok(IpPacket {
-        macs: (Mac::from_slice(&frame[6..12]), Mac::from_slice(&frame[0..6])),
-        ips: (Ipv4Addr::from_bits(be32(ip, 12)), Ipv4Addr::from_bits(be32(ip, 16))),
-        ecn: match ip[1] & 3 {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect1,
-            2 => Ecn::Ect0,
-            _ => Ecn::Ce,
-        },
-        protocol: ip[9],
-        payload: Payload { bytes, zeros },
-        is_checked,
-    })
+    let payload_bytes = total_bytes - header_bytes;
+    let bytes = &bytes[..bytes.len().min(payload_bytes)];
+    let zeros = (payload_bytes - bytes.len()) as u32;
+    Ok(IpPacket { headers, payload: Payload { bytes, zeros }, is_checked })
 }
 
 /// Writes the Ethernet and IPv4 headers of one flow's packets.

@@ -213,7 +213,8 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
         None
     }
 
-    /// It sends less than the path can carry, so that samples of its rate say nothing of the path.
+    /// It sends less than the path can carry, so that samples of its rate say nothing of the path;
+    /// asked of a variant that has such samples.
     fn limits_itself(&self) -> bool {
         false
     }
@@ -225,7 +226,8 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
     /// ACK's own hooks.
     fn on_segment_lost(&mut self, _lost: &LostSegment) {}
 
-    /// Something was delivered, by ACK or SACK. Comes last.
+    /// Something was delivered, by ACK or SACK: for variants that need [`Need::SegmentTimes`].
+    /// Comes last.
     fn on_path_sample(&mut self, _sample: &PathSample) {}
 
     /// New data was acknowledged, whatever else is going on: what to measure by. Comes before the

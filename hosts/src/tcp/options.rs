@@ -99,9 +99,8 @@ impl Options {
         }
     }
 
-    /// Reads them; `None` when a length is impossible.
-    pub fn parse(mut bytes: &[u8]) -> Option<Options> {
-        let mut options = Options::default();
+    /// Adds those in `bytes`; `None` when a length is impossible.
+    pub fn read(&mut self, mut bytes: &[u8]) -> Option<()> {
         while let Some((&kind, rest)) = bytes.split_first() {
             match kind {
                 END => break,
@@ -109,12 +108,12 @@ impl Options {
                 _ => {
                     let len = usize::from(*rest.first()?);
                     let body = bytes.get(2..len)?;
-                    options.take(kind, body)?;
+                    self.take(kind, body)?;
                     bytes = &bytes[len..];
                 }
             }
         }
-        Some(options)
+        Some(())
     }
 
     fn take(&mut self, kind: u8, body: &[u8]) -> Option<()> {
@@ -149,6 +148,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn read(bytes: &[u8]) -> Option<Options> {
+        let mut options = Options::default();
+        options.read(bytes).map(|()| options)
+    }
+
     #[test]
     fn the_syn_of_a_linux_host() {
         // mss 1460, sackOK, TS val 0x01020304 ecr 0, nop, wscale 7, as captures show it.
@@ -160,7 +164,7 @@ mod tests {
             timestamps: Some((0x01020304, 0)),
             ..Options::default()
         };
-        assert_eq!(Options::parse(&bytes), Some(options));
+        assert_eq!(read(&bytes), Some(options));
     }
 
     #[test]
@@ -174,9 +178,9 @@ mod tests {
             &[5, 9, 0, 0, 0, 0, 0, 0, 0],
             &[3, 2],
         ] {
-            assert_eq!(Options::parse(bad), None, "{bad:?}");
+            assert_eq!(read(bad), None, "{bad:?}");
         }
-        let parsed = Options::parse(&[254, 4, 0xab, 0xcd, 1, 4, 2, 0, 99]).unwrap();
+        let parsed = read(&[254, 4, 0xab, 0xcd, 1, 4, 2, 0, 99]).unwrap();
         assert_eq!(parsed, Options { sack_permitted: true, ..Options::default() });
     }
 
@@ -188,7 +192,7 @@ mod tests {
             let mut bytes = Vec::new();
             options.emit(&mut bytes);
             prop_assert_eq!(bytes.len() % 4, 0);
-            prop_assert_eq!(Options::parse(&bytes), Some(options));
+            prop_assert_eq!(read(&bytes), Some(options));
         }
     }
 }

@@ -68,8 +68,8 @@ pub struct RateEstimator {
     first_sent_at: Time,
     /// Until so many bytes are delivered, the application limits; 0: it does not.
     app_limited_until: u64,
-    /// The newest segment that the present ACK delivers: when it left, its end, its note.
-    newest: Option<(Time, u64, Departure, bool)>,
+    /// The newest segment that the present ACK delivers.
+    newest: Option<Sent>,
     newly_delivered_bytes: u64,
 }
 
@@ -102,8 +102,8 @@ impl RateEstimator {
         self.delivered_bytes += bytes;
         self.newly_delivered_bytes += bytes;
         self.delivered_at = now;
-        if self.newest.is_none_or(|(at, end, ..)| (sent.at, sent.end) > (at, end)) {
-            self.newest = Some((sent.at, sent.end, sent.departure, sent.was_sent_again));
+        if self.newest.is_none_or(|newest| (sent.at, sent.end) > (newest.at, newest.end)) {
+            self.newest = Some(*sent);
             self.first_sent_at = sent.at;
         }
     }
@@ -121,7 +121,7 @@ impl RateEstimator {
             self.app_limited_until = 0;
         }
         let newly_delivered_bytes = core::mem::take(&mut self.newly_delivered_bytes);
-        let Some((sent_at, _, departure, was_sent_again)) = self.newest.take() else {
+        let Some(Sent { at: sent_at, departure, was_sent_again, .. }) = self.newest.take() else {
             return RateSample { newly_delivered_bytes, ..RateSample::default() };
         };
         let send_elapsed = sent_at.saturating_since(departure.first_sent_at);

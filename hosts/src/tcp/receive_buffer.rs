@@ -121,6 +121,8 @@ impl ReceiveBuffer {
     fn held_range(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let (from, to) = if start < self.nxt {
             (start, self.nxt)
+        } else if !self.has_gap() {
+            return None;
         } else {
             let held = self.out_of_order.containing(start);
             held.or_else(|| self.out_of_order.next_above(start))?

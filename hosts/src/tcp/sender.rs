@@ -54,8 +54,11 @@ pub struct Sender {
     keeps_segments: bool,
     /// The variant's model takes the place of rate reduction in recovery.
     is_model_based: bool,
-    /// Congestion control has each segment's round trip, though one at a time makes the time-out.
+    /// Congestion control hears of each segment: its round trip, though one at a time makes the
+    /// time-out, and what it says of the path.
     samples_segments: bool,
+    /// Recovery hears of each segment that arrives.
+    follows_segments: bool,
     /// Recovery reads the peer's SACKs.
     pub(super) uses_sack: bool,
     /// CWR goes out with the next new data.
@@ -128,6 +131,7 @@ impl Sender {
             seed: boot_phase.as_ps(),
             samples_segments: settings.variant.needs.contains(&cc::Need::SegmentTimes)
                 || settings.max_burst.is_some(),
+            follows_segments: settings.recovery.needs.contains(&cc::Need::SegmentTimes),
             newly_sacked_bytes: 0,
             duplicate: None,
             echoed_at: None,
@@ -316,9 +320,11 @@ impl Sender {
 
     /// A SACK block `[start, end)`; returns how many bytes it newly reports.
     pub fn on_sack_block(&mut self, now: Time, start: u64, end: u64) -> u64 {
-        let Sender { board, recovery, rate, .. } = self;
+        let Sender { board, recovery, rate, follows_segments, .. } = self;
         let newly = board.on_sacked_with(start, end, &mut |start, sent| {
-            recovery.on_segment_delivered(now, start, sent);
+            if *follows_segments {
+                recovery.on_segment_delivered(now, start, sent);
+            }
             rate.on_delivered(now, sent, sent.end - start);
         });
         self.newly_sacked_bytes += newly;
@@ -328,20 +334,23 @@ impl Sender {
     /// Tells recovery what the present ACK says as a whole.
     fn tell_delivery(&mut self, now: Time, acked_bytes: u64, cumulative_bytes: u64) {
         let sacked_bytes = core::mem::take(&mut self.newly_sacked_bytes);
-        let delivery = Delivery {
-            now,
-            delivered_bytes: cumulative_bytes + sacked_bytes,
-            sacked_bytes,
-            acked_bytes,
-            duplicate: self.duplicate.take(),
-            echoed_at: self.echoed_at.take(),
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min_rtt(),
-            rto: self.rtt.rto(),
-            cwnd_bytes: self.cc.cwnd_bytes(),
-            ssthresh_bytes: self.cc.ssthresh_bytes(),
-        };
-        self.recovery.on_delivered(&mut self.board, &delivery);
+        let (duplicate, echoed_at) = (self.duplicate.take(), self.echoed_at.take());
+        if self.follows_segments {
+            let delivery = Delivery {
+                now,
+                delivered_bytes: cumulative_bytes + sacked_bytes,
+                sacked_bytes,
+                acked_bytes,
+                duplicate,
+                echoed_at,
+                srtt: self.rtt.srtt(),
+                min_rtt: self.rtt.min_rtt(),
+                rto: self.rtt.rto(),
+                cwnd_bytes: self.cc.cwnd_bytes(),
+                ssthresh_bytes: self.cc.ssthresh_bytes(),
+            };
+            self.recovery.on_delivered(&mut self.board, &delivery);
+        }
         self.tell_losses(now);
     }
 
@@ -527,10 +536,12 @@ impl Sender {
         had_sacked: bool,
         echoed: Option<Duration>,
     ) -> Option<Duration> {
-        let Sender { board, recovery, rate, .. } = self;
+        let Sender { board, recovery, rate, follows_segments, .. } = self;
         let Acked { oldest_at, newest_at, is_ambiguous, newest_is_ambiguous } =
             board.sent.on_acked(ack, |start, sent| {
-                recovery.on_segment_delivered(now, start, sent);
+                if *follows_segments {
+                    recovery.on_segment_delivered(now, start, sent);
+                }
                 rate.on_delivered(now, sent, sent.end - start);
             });
         self.edge_sent_at = oldest_at.or(self.edge_sent_at);

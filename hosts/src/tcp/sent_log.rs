@@ -141,7 +141,7 @@ impl SentLog {
     /// before, and where it begins.
     pub fn on_acked(&mut self, ack: u64, mut newly: impl FnMut(u64, &Sent)) -> Acked {
         let mut acked = Acked::default();
-        while let Some(&sent) = self.segments.front() {
+        while let Some(sent) = self.segments.front() {
             if sent.fate == Fate::InFlight {
                 self.in_flight_bytes -= sent.end.min(ack).saturating_sub(self.start);
             }
@@ -153,7 +153,7 @@ impl SentLog {
             acked.is_ambiguous |= sent.was_sent_again;
             acked.newest_is_ambiguous = sent.was_sent_again;
             if sent.fate != Fate::Sacked {
-                newly(self.start, &sent);
+                newly(self.start, sent);
             }
             self.start = sent.end;
             self.segments.pop_front();

@@ -68,8 +68,6 @@ impl core::fmt::Debug for Flags {
 /// A segment as parsed, in wire numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// Ethernet source and destination.
-    pub macs: (Mac, Mac),
     /// IP source and destination.
     pub ips: (Ipv4Addr, Ipv4Addr),
     /// TCP source and destination ports.
@@ -102,40 +100,39 @@ pub fn parse(packet: &Packet) -> Result<Segment<'_>, Discard> {
 ///
 /// # Errors
 /// Why the packet is to be discarded.
+#[inline(always)]
 pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> {
-    if packet.protocol != PROTOCOL_TCP {
+    if packet.protocol() != PROTOCOL_TCP {
         return Err(Discard::UnknownProtocol);
     }
-    let Payload { bytes: tcp, zeros } = packet.payload;
-    if tcp.len() < TCP_BYTES {
-        return Err(Discard::Truncated);
-    }
+    let Payload { bytes, zeros } = packet.payload;
+    let tcp: &[u8; TCP_BYTES] = bytes.first_chunk().ok_or(Discard::Truncated)?;
     let data_at = usize::from(tcp[12] >> 4) * 4;
     if data_at < TCP_BYTES || data_at > packet.payload.len() as usize {
         return Err(Discard::BadTcpHeader);
     }
-    if data_at > tcp.len() {
+    if data_at > bytes.len() {
         return Err(Discard::Truncated);
     }
     if !packet.is_checksum_right() {
         return Err(Discard::BadTcpChecksum);
     }
-    let options = match data_at {
-        TCP_BYTES => Options::default(),
-        _ => Options::parse(&tcp[TCP_BYTES..data_at]).ok_or(Discard::BadTcpHeader)?,
-    };
-    Ok(Segment {
-        macs: packet.macs,
-        ips: packet.ips,
+    let mut segment = Segment {
+        ips: (packet.source(), packet.destination()),
         ports: (be16(tcp, 0), be16(tcp, 2)),
         seq: be32(tcp, 4),
         ack: be32(tcp, 8),
         flags: Flags(tcp[13]),
         window: be16(tcp, 14),
-        ecn: packet.ecn,
-        options,
-        payload: Payload { bytes: &tcp[data_at..], zeros },
-    })
+        ecn: packet.ecn(),
+        options: Options::default(),
+        payload: Payload { bytes: &bytes[data_at..], zeros },
+    };
+    if data_at > TCP_BYTES {
+        let options = &bytes[TCP_BYTES..data_at];
+        segment.options.read(options).ok_or(Discard::BadTcpHeader)?;
+    }
+    Ok(segment)
 }
 
 /// Gives a segment that [`parse`] has taken another acknowledgment number (RFC 1624 equation 3).

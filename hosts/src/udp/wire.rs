@@ -40,7 +40,7 @@ pub fn parse_datagram<'a>(packet: &IpPacket<'a>) -> Result<Datagram<'a>, Discard
     }
     Ok(Datagram {
         ports: (be16(udp, 0), be16(udp, 2)),
-        ecn: packet.ecn,
+        ecn: packet.ecn(),
         payload: Payload { bytes: &udp[UDP_BYTES..], zeros },
     })
 }

@@ -95,7 +95,7 @@ impl Connection {
         self.receiver.ts_recent = timestamps.map(|(value, _)| value);
         // RFC 9293 section 3.7.1: 536 bytes when the peer names none.
         self.sender.set_mss(self.segment_bytes_for(mss.unwrap_or(536)));
-        self.sender.set_window(1 + u64::from(segment.window), self.sender.max_window_bytes());
+        *self.sender.window().0 = 1 + u64::from(segment.window);
     }
 
     /// The handshake is done on our side.
@@ -110,7 +110,8 @@ impl Connection {
         // A SYN's window is never scaled.
         let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.peer_shift.unwrap_or(0) };
         let window_bytes = u64::from(segment.window) << shift;
-        self.sender.set_window(1 + window_bytes, window_bytes);
+        let (edge, widest_bytes) = self.sender.window();
+        (*edge, *widest_bytes) = (1 + window_bytes, window_bytes);
     }
 
     /// Section 3.10.7.4.
@@ -313,8 +314,9 @@ impl Connection {
         let shift = self.peer_shift.filter(|_| !segment.flags.has(Flags::SYN)).unwrap_or(0);
         let window_bytes = u64::from(segment.window) << shift;
         let edge = ack + window_bytes;
-        let has_changed = edge != self.sender.window_edge();
-        self.sender.set_window(edge, self.sender.max_window_bytes().max(window_bytes));
+        let (known_edge, widest_bytes) = self.sender.window();
+        let has_changed = edge != core::mem::replace(known_edge, edge);
+        *widest_bytes = window_bytes.max(*widest_bytes);
         if self.timers.is_set(Timer::Persist) {
             self.on_progress();
         }

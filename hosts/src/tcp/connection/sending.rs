@@ -220,12 +220,13 @@ impl Sending {
         }
     }
 
-    pub(super) fn set_window(&mut self, edge: u64, widest_bytes: u64) {
-        let (known_edge, known_widest_bytes) = match self {
+    /// The first position that the peer's window does not admit, and the widest window that the
+    /// peer has offered.
+    pub(super) fn window(&mut self) -> (&mut u64, &mut u64) {
+        match self {
             Sending::Quiet(quiet) => (&mut quiet.window_edge, &mut quiet.max_window_bytes),
             Sending::Active(sender) => (&mut sender.window_edge, &mut sender.max_window_bytes),
-        };
-        (*known_edge, *known_widest_bytes) = (edge, widest_bytes);
+        }
     }
 
     fn rtt(&self) -> &RttEstimator {

@@ -202,7 +202,8 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
     /// A segment left, for the first time or again; the scoreboard knows of it.
     fn on_sent(&mut self, _board: &Scoreboard, _transmission: &Transmission) {}
 
-    /// A segment that begins at `start` has arrived, by ACK or SACK; `sent` as it was before.
+    /// A segment that begins at `start` has arrived, by ACK or SACK; `sent` as it was before. This
+    /// hook and the next are for rules that need [`Need::SegmentTimes`].
     fn on_segment_delivered(&mut self, _now: Time, _start: u64, _sent: &Sent) {}
 
     /// All of an ACK has been taken; one of the two hooks that follow is called next.

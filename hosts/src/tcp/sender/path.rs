@@ -45,6 +45,9 @@ impl Sender {
         if rate.interval > Duration::ZERO {
             self.last_rate = (rate.delivered_bytes, rate.interval);
         }
+        if !self.samples_segments {
+            return;
+        }
         let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
         self.cc.on_path_sample(&PathSample {
             now,
