@@ -11,7 +11,6 @@ use crate::program::{Header, Program};
 use narrows_common::Packet;
 
 pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Packet) {
-    let payload = machine.get(internal::PAYLOAD) as usize;
     if machine.get(internal::MOVED) == 0 {
         for &index in &program.patched {
             let header = &program.headers[index as usize];
@@ -26,14 +25,27 @@ pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Pac
         }
         return;
     }
+    renew_packet(machine, packet, |out, machine, packet| {
+        for &index in &program.deparse {
+            let header = &program.headers[index as usize];
+            if machine.get(header.valid()) != 0 {
+                emit(machine, header, packet, out);
+            }
+        }
+    });
+}
+
+/// Gives the packet other headers, as `put` has them, before what the parser left. Its bytes before
+/// are the machine's scratch then.
+pub(crate) fn renew_packet(
+    machine: &mut Machine,
+    packet: &mut Packet,
+    put: impl FnOnce(&mut Vec<u8>, &Machine, &Packet),
+) {
+    let payload = machine.get(internal::PAYLOAD) as usize;
     let mut out = core::mem::take(&mut machine.scratch);
     out.clear();
-    for &index in &program.deparse {
-        let header = &program.headers[index as usize];
-        if machine.get(header.valid()) != 0 {
-            emit(machine, header, packet, &mut out);
-        }
-    }
+    put(&mut out, machine, packet);
     out.extend_from_slice(packet.data.get(payload..).unwrap_or(&[]));
     core::mem::swap(&mut packet.data, &mut out);
     machine.scratch = out;

@@ -123,6 +123,8 @@ impl Translator<'_, '_> {
                 self.write(d, value);
             }
             Op::Extract { header } if self.extracts(header) => self.extract(header),
+            Op::SetValid { header } if self.sets(header) => self.set_valid(header),
+            Op::SetInvalid { header } if self.sets(header) => self.set_invalid(header),
             Op::VerifyChecksum(i) => self.verify_checksum(pc, i),
             Op::UpdateChecksum(i) => self.update_checksum(pc, i),
             Op::Verify { a, code } => self.verify(a, code),

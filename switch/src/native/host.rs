@@ -10,11 +10,13 @@
 //!   that a node begins (`Trie`);
 //! - a table's rows, each of so many words (`Rows`), by an index from there or by the address that it
 //!   was told; while it runs nothing adds rows or cells, which alone moves them;
-//! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`);
+//! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`, `deparse`);
+//! - of a packet put together, the bytes for which it asked, and those before below their length;
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
 
 use super::End;
+use crate::deparse::renew_packet;
 use crate::exec;
 use crate::machine::Machine;
 use crate::op::{Pc, internal};
@@ -32,6 +34,9 @@ pub(super) struct Host<'a> {
     /// The packet's real bytes.
     data: *mut u8,
     length: u64,
+    /// Those that the packet had before [`Helper::Renew`].
+    before: *const u8,
+    before_length: u64,
     /// The registers' cells.
     cells: *mut u64,
     tables: *const Table,
@@ -44,6 +49,8 @@ pub(super) struct Host<'a> {
 
 pub(super) const DATA: i32 = offset_of!(Host<'static>, data) as i32;
 pub(super) const LENGTH: i32 = offset_of!(Host<'static>, length) as i32;
+pub(super) const BEFORE: i32 = offset_of!(Host<'static>, before) as i32;
+pub(super) const BEFORE_LENGTH: i32 = offset_of!(Host<'static>, before_length) as i32;
 pub(super) const CELLS: i32 = offset_of!(Host<'static>, cells) as i32;
 pub(super) const TABLES: i32 = offset_of!(Host<'static>, tables) as i32;
 pub(super) const FUEL: i32 = offset_of!(Host<'static>, fuel) as i32;
@@ -76,12 +83,14 @@ pub(super) enum Helper {
     Select,
     /// Makes the packet's bytes up to here real; not 0 when there are not as many.
     Need,
+    /// Makes room for so many bytes of headers, all zero, before the payload.
+    Renew,
     /// Ends a run that would not end.
     OutOfFuel,
 }
 
 impl Helper {
-    pub(super) const COUNT: usize = 6;
+    pub(super) const COUNT: usize = 7;
 
     /// Each with its name, its address, and how many numbers it takes besides the [`Host`].
     pub(super) fn all() -> [(Helper, &'static str, *const u8, usize); Self::COUNT] {
@@ -95,6 +104,7 @@ impl Helper {
             (Helper::Row, "row", three(row), 3),
             (Helper::Select, "select", one(select), 1),
             (Helper::Need, "need", one(need), 1),
+            (Helper::Renew, "renew", one(renew), 1),
             (Helper::OutOfFuel, "out_of_fuel", one(out_of_fuel), 1),
         ]
     }
@@ -125,6 +135,14 @@ extern "C" fn need(host: &mut Host<'_>, end: u64) -> u64 {
         return 1;
     }
     host.packet.materialise(end as usize);
+    host.refresh();
+    0
+}
+
+extern "C" fn renew(host: &mut Host<'_>, bytes: u64) -> u64 {
+    renew_packet(host.machine, host.packet, |out, _, _| out.resize(bytes as usize, 0));
+    let before = &host.machine.scratch;
+    (host.before, host.before_length) = (before.as_ptr(), before.len() as u64);
     host.refresh();
     0
 }
@@ -175,8 +193,20 @@ impl Code {
         let cells = machine.registers.as_mut_ptr();
         let tables = machine.tables.as_ptr();
         let (data, length) = (packet.data.as_mut_ptr(), packet.data.len() as u64);
+        let (before, before_length) = (core::ptr::null(), 0);
         let fuel = u64::from(exec::FUEL);
-        let mut host = Host { data, length, cells, tables, fuel, program, machine, packet };
+        let mut host = Host {
+            data,
+            length,
+            before,
+            before_length,
+            cells,
+            tables,
+            fuel,
+            program,
+            machine,
+            packet,
+        };
         match self.passes[pass as usize](slots, &raw mut host) {
             DONE => End::Done,
             WRITTEN => End::Written,

@@ -2,13 +2,14 @@
 //! Cranelift when the first switch is made of a program.
 //!
 //! `graph` finds the straight runs of operations and what follows what; `translate` writes them in
-//! Cranelift's intermediate representation, with `compute`, `extract`, `tables` and `externs` for
-//! kinds of operations and what `facts` says of slots; `passes` puts blocks of the program together;
+//! Cranelift's intermediate representation, with `compute`, `extract`, `validity`, `tables` and
+//! `externs` for kinds of operations, `deparse`, and what `facts` says of slots; `passes` puts blocks of the program together;
 //! `host` is the border between native code and Rust. What is rare stays the interpreter's: native
 //! code calls its function for that one operation, or returns to it. The two leave the same state
 //! behind (`tests.rs`).
 
 mod compute;
+mod deparse;
 mod externs;
 mod extract;
 mod facts;
@@ -19,6 +20,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod translate;
+mod validity;
 
 use crate::exec::Place;
 use crate::machine::Machine;

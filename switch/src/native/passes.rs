@@ -27,12 +27,23 @@ impl Translator<'_, '_> {
                 self.block(Block::Egress);
                 if self.patches() {
                     self.end_if_more_is_asked();
-                    self.finish()
+                    self.block(Block::Update);
+                    self.patch();
+                    WRITTEN
                 } else {
                     DONE
                 }
             }
-            Pass::Finish => self.finish(),
+            Pass::Finish => {
+                self.block(Block::Update);
+                if self.patches() {
+                    self.patch_unless_moved();
+                    self.put_together();
+                    WRITTEN
+                } else {
+                    DONE
+                }
+            }
         };
         self.end_with(end);
         self.finalize()
@@ -59,20 +70,21 @@ impl Translator<'_, '_> {
         self.end_if(drops);
     }
 
-    /// Checksums; and the fields, where headers lie as they came. Returns how the pass ends.
-    fn finish(&mut self) -> u64 {
-        self.block(Block::Update);
-        if !self.patches() {
-            return DONE;
-        }
+    /// Ends the pass here with the fields put back, where headers lie as they came.
+    fn patch_unless_moved(&mut self) {
         let moved = self.read(internal::MOVED);
-        self.end_if(moved);
+        let (in_place, on) = (self.builder.create_block(), self.builder.create_block());
+        let before = self.known_here();
+        self.builder.ins().brif(moved, on, &[], in_place, &[]);
+        self.builder.switch_to_block(in_place);
         self.patch();
-        WRITTEN
+        self.end_with(WRITTEN);
+        self.builder.switch_to_block(on);
+        self.go_back_to(before);
     }
 
     /// Ends the pass when `value` is not 0.
-    fn end_if(&mut self, value: Value) {
+    pub(super) fn end_if(&mut self, value: Value) {
         let (end, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(value, end, &[], on, &[]);
         self.builder.switch_to_block(end);

@@ -429,7 +429,7 @@ fn after_reset(program: &Program) -> Vec<Slot> {
 
 /// What all of several paths agree on. A value known at the end of each was computed before they
 /// parted.
-fn agreed(before: &[&BTreeMap<Slot, Known>]) -> BTreeMap<Slot, Known> {
+pub(super) fn agreed(before: &[&BTreeMap<Slot, Known>]) -> BTreeMap<Slot, Known> {
     let Some((first, others)) = before.split_first() else { return BTreeMap::new() };
     let same = |(slot, known): &(&Slot, &Known)| {
         others.iter().all(|other| other.get(slot) == Some(*known))
