@@ -450,6 +450,8 @@ pub(crate) struct FieldList {
     pub name: String,
     /// First slot and width.
     pub fields: Vec<(Slot, u32)>,
+    /// All their slots.
+    pub slots: Vec<Slot>,
 }
 
 /// The program's numbers for the core library's errors.

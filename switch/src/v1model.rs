@@ -419,18 +419,21 @@ impl Switch {
             };
             let len = self.cut(item, session.truncate_bytes);
             let mut copy = self.copy(&item.packet, len);
-            let end = self.program.late_end as usize;
+            // No late header is valid while the headers lie as they came.
+            let (carried, end) = match self.machine.get(internal::MOVED) {
+                0 => (Carried::Slots, self.program.metadata_end),
+                _ => (Carried::WithLate, self.program.late_end),
+            };
+            copy.carried = carried;
             copy.slots.clear();
-            copy.slots.extend_from_slice(&self.machine.slots[..end]);
+            copy.slots.extend_from_slice(&self.machine.slots[..end.into()]);
             let carried = copy.slots.as_mut_slice();
             carried[architecture::ALL].fill(0);
             let metadata = self.program.metadata_start..self.program.metadata_end;
             carried[metadata.start as usize..metadata.end as usize].fill(0);
-            let kept = self.program.field_lists.get(&list).map_or(&[][..], |list| &list.fields);
-            for &(slot, width) in kept {
-                let range = slot as usize..slot as usize + crate::program::limbs(width) as usize;
-                if range.end <= end {
-                    carried[range.clone()].copy_from_slice(&self.machine.slots[range]);
+            for &slot in self.program.field_lists.get(&list).map_or(&[][..], |list| &list.slots) {
+                if let Some(carried) = carried.get_mut(slot as usize) {
+                    *carried = self.machine.get(slot);
                 }
             }
             let standard = &self.program.standard;
@@ -441,7 +444,6 @@ impl Switch {
             };
             put(standard.instance_type, instance::EGRESS_CLONE);
             put(standard.egress_rid, u64::from(replica.rid));
-            copy.carried = Carried::WithLate;
             copy.label = Label { flow: item.label.flow, ..Label::default() };
             let frame_bytes = self.machine.get(internal::LENGTH);
             self.machine.set(internal::LENGTH, length);
@@ -452,13 +454,8 @@ impl Switch {
 
     /// Values of a field list, limb by limb.
     fn kept(&self, list: Option<&FieldList>) -> Vec<(Slot, u64)> {
-        let mut kept = vec![];
-        for &(slot, width) in list.map_or(&[][..], |list| &list.fields) {
-            for limb in 0..crate::program::limbs(width) {
-                kept.push((slot + limb, self.machine.get(slot + limb)));
-            }
-        }
-        kept
+        let slots = list.map_or(&[][..], |list| &list.slots);
+        slots.iter().map(|&slot| (slot, self.machine.get(slot))).collect()
     }
 
     fn digest(&mut self, list: u64) {

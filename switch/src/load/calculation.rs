@@ -5,10 +5,10 @@ use super::value::Integer;
 use super::{LoadError, Loader};
 use crate::externs::hash::Algorithm;
 use crate::json::{CalculationInput, FieldList as JsonList};
-use crate::op::{NOWHERE, Op};
+use crate::op::{NOWHERE, Op, Slot};
 use crate::program::{
     Block, Calculation, Checksum, CounterArray, FieldList, FieldSum, Input, MeterArray, Register,
-    mask,
+    limbs, mask,
 };
 use crate::v1model::StandardMetadata;
 
@@ -133,7 +133,9 @@ impl Loader<'_> {
                 _ => return Err(self.names.malformed("element", "a field", element)),
             }
         }
-        Ok(FieldList { name: list.name.clone(), fields })
+        let all = |&(slot, width): &(Slot, u32)| slot..slot + limbs(width);
+        let slots = fields.iter().flat_map(all).collect();
+        Ok(FieldList { name: list.name.clone(), fields, slots })
     }
 
     pub(super) fn declare_calculations(&mut self) -> Result<(), LoadError> {

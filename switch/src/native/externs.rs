@@ -8,9 +8,8 @@ use crate::op::{Op, Pc, Slot, internal};
 use crate::program::{Calculation, Header, Input, limbs, mask};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types};
-use cranelift_frontend::FunctionBuilder;
 
-impl<'f> Translator<'_, 'f> {
+impl Translator<'_, '_> {
     /// Leaves an operation to the interpreter's own code.
     pub(super) fn step(&mut self, pc: Pc) {
         match self.program.ops[pc as usize] {
@@ -151,24 +150,23 @@ impl<'f> Translator<'_, 'f> {
     /// A sum of one header's fields, as `externs::input::calculate` has it.
     fn sum(&mut self, calculation: &Calculation) -> Option<Value> {
         let sum = calculation.sum.as_ref()?;
-        let mut total = self.constant(0);
+        let (mut total, mut most) = (self.constant(0), 0u64);
         for &(slot, shift) in &sum.fields {
             let part = self.read(slot);
+            most = most.saturating_add(self.bits(part) << shift);
             let part = self.builder.ins().ishl_imm(part, i64::from(shift));
             total = self.builder.ins().iadd(total, part);
         }
         let valid = self.read(self.program.headers[sum.header as usize].valid());
         let zero = self.constant(0);
-        let total = self.builder.ins().select(valid, total, zero);
-        // As `externs::hash::fold_sum`.
-        let ins = |builder: &mut FunctionBuilder<'f>, sum: Value, shift: i64| {
-            let low = builder.ins().band_imm(sum, (1 << shift) - 1);
-            let high = builder.ins().ushr_imm(sum, shift);
-            builder.ins().iadd(low, high)
-        };
-        let total = [32, 16, 16, 16]
-            .into_iter()
-            .fold(total, |sum, shift| ins(&mut self.builder, sum, shift));
+        let mut total = self.builder.ins().select(valid, total, zero);
+        // As `externs::hash::fold_sum`, for as long as there may be more than 16 bits.
+        while most > 0xffff {
+            let low = self.masked(total, 0xffff);
+            let high = self.builder.ins().ushr_imm(total, 16);
+            total = self.builder.ins().iadd(low, high);
+            most = (most.saturating_add(1) >> 16) + 0xfffe;
+        }
         let folded = self.builder.ins().bnot(total);
         Some(self.masked(folded, 0xffff))
     }

@@ -62,7 +62,7 @@ impl Facts {
 /// metadata that only egress uses, and fields of headers that only ingress uses.
 fn private(program: &Program) -> impl Iterator<Item = Slot> {
     let lists = program.field_lists.values().chain(program.digests.values());
-    let listed = lists.flat_map(|list| &list.fields).flat_map(|&(slot, width)| all(slot, width));
+    let listed = lists.flat_map(|list| list.slots.iter().copied());
     let looked_at: BTreeSet<Slot> = listed.chain(program.standard.slots()).collect();
     let early = |header: &Header| {
         let late_end = program.late_end;

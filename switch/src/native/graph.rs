@@ -157,15 +157,18 @@ fn select_targets(select: &crate::program::Select) -> Vec<Pc> {
 /// What a table can lead to: an action's code (0 for none) and what follows it.
 pub(super) fn arms(program: &Program, table: u32) -> BTreeSet<(Pc, Pc)> {
     let declared = &program.tables[table as usize];
-    let mut arms = BTreeSet::from([(0, declared.after_nothing())]);
+    let mut arms = BTreeSet::new();
     for &action in &declared.actions {
         let code = program.actions[action as usize].code;
         arms.extend([true, false].map(|hit| (code, declared.after(action, hit))));
     }
-    if let Some((action, _)) = declared.default {
-        let code = program.actions[action as usize].code;
-        arms.insert((code, declared.after(action, false)));
-    }
+    arms.insert(match declared.default {
+        None => (0, declared.after_nothing()),
+        Some((action, _)) => {
+            let code = program.actions[action as usize].code;
+            (code, declared.after(action, false))
+        }
+    });
     arms
 }
 

@@ -8,8 +8,8 @@
 //! - a table's array of rows, where there is one, by keys of as many bits as it has cells for;
 //! - the cells of a trie, by as many bits of a key as a node has cells for, from where a cell says
 //!   that a node begins (`Trie`);
-//! - a table's rows, each of so many words (`Rows`), by an index from there or by the address that it
-//!   was told; while it runs nothing adds rows or cells, which alone moves them;
+//! - a table's cells of recent keys, by as many bits of a hash as there are cells for (`Recent`);
+//! - a table's rows, each of so many words (`Rows`), by an index from there or one that it was told; while it runs nothing adds rows or cells, which alone moves them;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`, `deparse`);
 //! - of a packet put together, the bytes for which it asked, and those before below their length;
 //! - through the functions below, which take the `Host` and a number.
@@ -77,7 +77,7 @@ pub(super) enum Helper {
     Step,
     /// Looks in the table of this number: the action's code, and what follows it, packed.
     Apply,
-    /// Where the row is that a key of up to two words finds in the table of this number.
+    /// The row that a key of up to two words finds in the table of this number.
     Row,
     /// Where the select of this number leads.
     Select,
@@ -122,7 +122,7 @@ extern "C" fn apply(host: &mut Host<'_>, table: u64) -> u64 {
 }
 
 extern "C" fn row(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
-    host.machine.tables[table as usize].row([low, high]).as_mut_ptr() as u64
+    host.machine.tables[table as usize].row([low, high]).into()
 }
 
 extern "C" fn select(host: &mut Host<'_>, index: u64) -> u64 {

@@ -1,23 +1,26 @@
-//! Tables: the key is put together in registers, an array or a function of ours has its row, and
-//! what the row says is read from there: the action, its parameters where they are used, and the
-//! counter.
+//! Tables: the key is put together in registers, an array, a trie, the keys of late or a function of
+//! ours has its row, and what the row says is read from there: the action, its parameters where they
+//! are used, and the counter.
 
 use super::graph::{arm_place, arms};
 use super::host::{Helper, TABLES, addresses};
-use super::translate::Translator;
+use super::translate::{STAYS, Translator};
 use crate::op::internal;
 use crate::program::{KeyLoad, Table};
+use crate::table::recent::{BITS, Cell, FACTORS};
 use crate::table::rows::{COUNTER, TARGET, packed, parameters_at, stride};
 use crate::table::{NARROW_WORDS, is_array, is_trie, steps};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+use std::mem::{offset_of, size_of};
 
 impl Translator<'_, '_> {
     pub(super) fn table(&mut self, i: u32, next: &[usize]) {
         let program = self.program;
         let declared = &program.tables[i as usize];
         let plain = declared.meter.is_none() && declared.profile.is_none() && !declared.idle;
-        let found = if plain && usize::from(declared.words) <= NARROW_WORDS {
+        let is_written_out = plain && usize::from(declared.words) <= NARROW_WORDS;
+        let found = if is_written_out {
             self.row(i, declared)
         } else {
             declared.loads.iter().for_each(|load| self.in_memory(load.slot));
@@ -31,13 +34,19 @@ impl Translator<'_, '_> {
             }
             found
         };
-        for (arm, &to) in arms(program, i).into_iter().zip(next) {
+        let mut arms: Vec<_> = arms(program, i).into_iter().zip(next).collect();
+        // One of them it is; elsewhere it may be an action of a profile's member.
+        let last = if is_written_out { arms.pop() } else { None };
+        for (arm, &to) in arms {
             debug_assert_eq!(arm_place(arm), self.graph.blocks[to].place);
             let holds = self.builder.ins().icmp_imm(IntCC::Equal, found, packed(arm) as i64);
             self.branch_to(holds, to);
         }
-        // An action of a profile's member: the interpreter goes on.
-        self.builder.ins().return_(&[found]);
+        match last {
+            Some((_, &to)) => self.jump(to),
+            // The interpreter goes on.
+            None => drop(self.builder.ins().return_(&[found])),
+        }
     }
 
     /// Finds the row of the key, counts the packet, and makes the parameters known. Returns the
@@ -56,8 +65,8 @@ impl Translator<'_, '_> {
                 self.row_at(i, declared, row)
             }
             _ => {
-                let number = self.constant(i.into());
-                self.call_with(Helper::Row, &[number, key[0], key[1]])
+                let row = self.row_of_late(i, declared, key);
+                self.row_at(i, declared, row)
             }
         };
         let at = |word: usize| word as i32 * 8;
@@ -71,14 +80,12 @@ impl Translator<'_, '_> {
                 self.builder.ins().store(flags, count, row, at(word));
             }
         }
-        // Nobody else writes there while the code runs, so what is not used is not read.
-        let flags = MemFlags::trusted().with_readonly();
         for limb in 0..declared.stride {
             let word = parameters_at(declared.counted) + usize::from(limb);
-            let value = self.builder.ins().load(types::I64, flags, row, at(word));
+            let value = self.builder.ins().load(types::I64, STAYS, row, at(word));
             self.write(self.program.parameters + limb, value);
         }
-        self.builder.ins().load(types::I64, flags, row, at(TARGET))
+        self.builder.ins().load(types::I64, STAYS, row, at(TARGET))
     }
 
     /// The number of the row of a key that is below the number of the array's cells.
@@ -128,6 +135,38 @@ impl Translator<'_, '_> {
         self.masked(moved, (1 << count) - 1)
     }
 
+    /// The number of the row of a key: of one of late, or as a function of ours finds it.
+    fn row_of_late(&mut self, i: u32, declared: &Table, key: [Value; NARROW_WORDS]) -> Value {
+        let (mut hash, mut differs) = (self.constant(0), self.constant(0));
+        let words = &key[..declared.words.into()];
+        for (&word, factor) in words.iter().zip(FACTORS) {
+            let product = self.builder.ins().imul_imm(word, factor as i64);
+            hash = self.builder.ins().iadd(hash, product);
+        }
+        let cell = self.builder.ins().ushr_imm(hash, i64::from(u64::BITS - BITS));
+        let cell = self.builder.ins().imul_imm(cell, size_of::<Cell>() as i64);
+        let cells = self.noted(addresses(i).cells);
+        let cell = self.builder.ins().iadd(cells, cell);
+        for (i, &word) in words.iter().enumerate() {
+            let at = (offset_of!(Cell, key) + i * 8) as i32;
+            let known = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, at);
+            let other = self.builder.ins().bxor(known, word);
+            differs = self.builder.ins().bor(differs, other);
+        }
+        let at = offset_of!(Cell, row) as i32;
+        let row = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, at);
+        let (look, found) = (self.builder.create_block(), self.builder.create_block());
+        let any = self.builder.append_block_param(found, types::I64);
+        self.builder.set_cold_block(look);
+        self.builder.ins().brif(differs, look, &[], found, &[row.into()]);
+        self.builder.switch_to_block(look);
+        let number = self.constant(i.into());
+        let row = self.call_with(Helper::Row, &[number, key[0], key[1]]);
+        self.builder.ins().jump(found, &[row.into()]);
+        self.builder.switch_to_block(found);
+        any
+    }
+
     /// Where a row is.
     fn row_at(&mut self, i: u32, declared: &Table, row: Value) -> Value {
         let rows = self.noted(addresses(i).rows);
@@ -139,8 +178,7 @@ impl Translator<'_, '_> {
     /// An address that a table has noted.
     fn noted(&mut self, at: usize) -> Value {
         let tables = self.host_constant(TABLES);
-        let flags = MemFlags::trusted().with_readonly();
-        self.builder.ins().load(types::I64, flags, tables, at as i32)
+        self.builder.ins().load(types::I64, STAYS, tables, at as i32)
     }
 
     /// A key of up to two words, as `Table::gather` has it.

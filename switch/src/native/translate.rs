@@ -17,6 +17,9 @@ use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types}
 use cranelift_frontend::FunctionBuilder;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Of memory that nobody writes to while the code runs: it is read where its value is used, or not.
+pub(super) const STAYS: MemFlags = MemFlags::trusted().with_readonly().with_can_move();
+
 /// What is known of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
@@ -283,8 +286,7 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// The same of what stays while the code runs.
     pub(super) fn host_constant(&mut self, offset: i32) -> Value {
-        let flags = MemFlags::trusted().with_readonly();
-        self.builder.ins().load(types::I64, flags, self.host, offset)
+        self.builder.ins().load(types::I64, STAYS, self.host, offset)
     }
 
     pub(super) fn call(&mut self, helper: Helper, argument: u64) -> Value {
@@ -317,7 +319,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         edge
     }
 
-    fn jump(&mut self, to: usize) {
+    pub(super) fn jump(&mut self, to: usize) {
         let block = self.target(to);
         self.builder.ins().jump(block, &[]);
     }
@@ -420,8 +422,8 @@ impl<'a, 'f> Translator<'a, 'f> {
 
 /// What `Machine::reset` leaves at zero, and the fields that come round with a packet do not change.
 fn after_reset(program: &Program) -> Vec<Slot> {
-    let lists = program.field_lists.values().flat_map(|list| &list.fields);
-    let kept: BTreeSet<Slot> = lists.map(|&(slot, _)| slot).collect();
+    let kept: BTreeSet<Slot> =
+        program.field_lists.values().flat_map(|list| list.slots.iter().copied()).collect();
     let headers = program.headers.iter().filter(|header| !header.metadata);
     let valid = headers.map(Header::valid).filter(|slot| !kept.contains(slot));
     [internal::PAYLOAD, internal::RANK, internal::MOVED].into_iter().chain(valid).collect()

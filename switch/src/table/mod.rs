@@ -6,6 +6,7 @@ mod idle;
 mod lpm;
 pub(crate) mod profile;
 mod range;
+pub(crate) mod recent;
 pub(crate) mod rows;
 mod ternary;
 pub(crate) mod value_set;
@@ -19,6 +20,7 @@ use asked::Asked;
 use lpm::Trie;
 pub(crate) use lpm::steps;
 use range::Ranges;
+use recent::Recent;
 use rows::{MISS, Rows};
 use rustc_hash::FxHashMap;
 use ternary::TupleSpace;
@@ -108,8 +110,8 @@ pub(crate) fn is_trie(declared: &Declared) -> bool {
     declared.kind == MatchKind::Lpm && declared.key.len() == 1 && declared.words == 1
 }
 
-/// Where machine code finds parts of a table: the array of rows by key or the trie's cells, if
-/// there are any, and the rows' words; and the trie's row for all keys.
+/// Where machine code finds parts of a table: the array of rows by key, the trie's cells or those of
+/// recent keys, if there are any, and the rows' words; and the trie's row for all keys.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub cells: usize,
@@ -126,6 +128,8 @@ pub(crate) struct Table {
     /// Room for a key of more than two words.
     key: Box<[u64]>,
     matcher: Matcher,
+    /// Where machine code does not know the matcher.
+    recent: Option<Recent>,
     rows: Rows,
     asked: Asked,
     /// By row, where entries may have time-outs.
@@ -156,11 +160,13 @@ impl Table {
             MatchKind::Lpm | MatchKind::Ternary => Matcher::WideTuples(TupleSpace::default()),
             MatchKind::Range => Matcher::Ranges(Ranges::default()),
         };
+        let is_known = matches!(matcher, Matcher::Keyless | Matcher::Array(_) | Matcher::Trie(_));
         let mut table = Table {
             addresses: Addresses::default(),
             loads: declared.loads.clone(),
             key: vec![0; words].into(),
             matcher,
+            recent: (!is_known && words <= NARROW_WORDS).then(Recent::new),
             rows: Rows::new(declared.stride as usize, declared.counted),
             asked: Asked::new(&declared.key),
             idle: vec![],
@@ -181,19 +187,23 @@ impl Table {
             // The first of two alike stays, as the first of two equal priorities wins.
             let _ = table.insert(program, declared, entry);
         }
-        table.note_addresses();
+        table.matches_changed();
         table
     }
 
-    /// Rows and cells that are added may move the others.
-    fn note_addresses(&mut self) {
+    /// Rows and cells that are added may move the others, and keys find others.
+    fn matches_changed(&mut self) {
+        if let Some(mut recent) = self.recent.take() {
+            recent.forget(self.find([0; NARROW_WORDS]));
+            self.recent = Some(recent);
+        }
         (self.addresses.cells, self.addresses.any) = match &self.matcher {
             Matcher::Array(array) => (array.as_ptr().expose_provenance(), 0),
             Matcher::Trie(trie) => {
                 let (cells, any) = trie.parts();
                 (cells, any as usize)
             }
-            _ => (0, 0),
+            _ => (self.recent.as_ref().map_or(0, Recent::address), 0),
         };
         self.addresses.rows = self.rows.from(MISS).as_mut_ptr().expose_provenance();
     }
@@ -221,11 +231,13 @@ impl Table {
         (row, code, next)
     }
 
-    /// The words from the row on that a key of up to two words finds, for machine code.
-    #[inline]
-    pub(crate) fn row(&mut self, key: [u64; NARROW_WORDS]) -> &mut [u64] {
+    /// The row that a key of up to two words finds, for machine code, which has it at hand then.
+    pub(crate) fn row(&mut self, key: [u64; NARROW_WORDS]) -> u32 {
         let row = self.find(key);
-        self.rows.from(row)
+        if let Some(recent) = &mut self.recent {
+            recent.note(key, row);
+        }
+        row
     }
 
     #[inline]
@@ -321,7 +333,7 @@ impl Table {
         self.place(declared, &entry, row);
         self.asked.insert(row, &entry.matches, entry.priority, entry.action);
         self.modify(program, declared, row, entry.action, &entry.data);
-        self.note_addresses();
+        self.matches_changed();
         Ok(row)
     }
 
@@ -392,7 +404,7 @@ impl Table {
             }
             Matcher::Ranges(ranges) => ranges.remove(i),
         }
-        self.note_addresses();
+        self.matches_changed();
     }
 
     /// Every entry, in the order of its place.
