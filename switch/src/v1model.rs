@@ -419,19 +419,20 @@ impl Switch {
             };
             let len = self.cut(item, session.truncate_bytes);
             let mut copy = self.copy(&item.packet, len);
+            let program = &self.program;
             // No late header is valid while the headers lie as they came.
             let (carried, end) = match self.machine.get(internal::MOVED) {
-                0 => (Carried::Slots, self.program.metadata_end),
-                _ => (Carried::WithLate, self.program.late_end),
+                0 => (Carried::Slots, program.carried_end),
+                _ => (Carried::WithLate, program.late_end),
             };
             copy.carried = carried;
             copy.slots.clear();
             copy.slots.extend_from_slice(&self.machine.slots[..end.into()]);
             let carried = copy.slots.as_mut_slice();
             carried[architecture::ALL].fill(0);
-            let metadata = self.program.metadata_start..self.program.metadata_end;
-            carried[metadata.start as usize..metadata.end as usize].fill(0);
-            for &slot in self.program.field_lists.get(&list).map_or(&[][..], |list| &list.slots) {
+            let metadata_end = end.min(program.metadata_end);
+            carried[program.metadata_start.into()..metadata_end.into()].fill(0);
+            for &slot in program.field_lists.get(&list).map_or(&[][..], |list| &list.slots) {
                 if let Some(carried) = carried.get_mut(slot as usize) {
                     *carried = self.machine.get(slot);
                 }
