@@ -302,16 +302,22 @@ impl Host {
             *packet = reset;
             return true;
         }
-        while let Some(index) = self.pop_ready() {
+        while let Some((index, last)) = self.ready {
             let flow = &mut self.flows[index];
-            if flow.poll_transmit(now, packet) {
+            let (has_sent, next) = (flow.poll_transmit(now, packet), flow.next_ready);
+            let is_alone = index == last;
+            if has_sent {
+                if !is_alone {
+                    self.flows[last].next_ready = index;
+                    self.ready = Some((next, index));
+                }
                 if let Some(node) = &mut self.reconstruction {
                     node.on_sent(packet);
                 }
-                self.push_ready(index);
                 return true;
             }
             flow.is_ready = false;
+            self.ready = (!is_alone).then_some((next, last));
             self.schedule(index);
         }
         false
@@ -378,25 +384,14 @@ impl Host {
         }
         if !flow.is_ready {
             flow.is_ready = true;
-            self.push_ready(index);
+            self.ready = match self.ready {
+                Some((first, last)) => {
+                    self.flows[last].next_ready = index;
+                    Some((first, index))
+                }
+                None => Some((index, index)),
+            };
         }
-    }
-
-    fn push_ready(&mut self, index: usize) {
-        let first = match self.ready {
-            Some((first, last)) => {
-                self.flows[last].next_ready = index;
-                first
-            }
-            None => index,
-        };
-        self.ready = Some((first, index));
-    }
-
-    fn pop_ready(&mut self) -> Option<usize> {
-        let (first, last) = self.ready?;
-        self.ready = (first != last).then(|| (self.flows[first].next_ready, last));
-        Some(first)
     }
 
     fn schedule(&mut self, index: usize) {

@@ -236,40 +236,54 @@ pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
     Ok(IpPacket { headers, payload: Payload { bytes, zeros }, is_checked })
 }
 
-/// Writes the Ethernet and IPv4 headers of one flow's packets.
+/// Writes the headers of one flow's packets: Ethernet, IPv4, and of a transport that begins with
+/// its ports what stands before options and payload; together `N` bytes.
 #[derive(Clone, Debug)]
-pub struct IpEmitter {
-    template: [u8; HEADERS_BYTES],
+pub struct IpEmitter<const N: usize> {
+    template: [u8; N],
     ip_sum: u64,
     pseudo_sum: u64,
+    ports_sum: u64,
     ident: u16,
     leaves_checksum: bool,
 }
 
-impl IpEmitter {
-    /// A writer from source to destination for a transport's number.
-    pub fn new(macs: (Mac, Mac), ips: (Ipv4Addr, Ipv4Addr), protocol: u8) -> Self {
-        let mut template = [0; HEADERS_BYTES];
+impl<const N: usize> IpEmitter<N> {
+    /// A writer from source to destination for a transport's number and ports.
+    pub fn new(
+        macs: (Mac, Mac),
+        ips: (Ipv4Addr, Ipv4Addr),
+        protocol: u8,
+        ports: (u16, u16),
+    ) -> Self {
+        let mut template = [0; N];
         template[0..6].copy_from_slice(&macs.1.0);
         template[6..12].copy_from_slice(&macs.0.0);
         template[12..14].copy_from_slice(&ETHERTYPE_IPV4);
-        let ip = &mut template[ETHERNET_BYTES..];
+        let (ip, transport) = template[ETHERNET_BYTES..].split_at_mut(IPV4_BYTES);
         ip[0] = 0x45;
         ip[6] = DONT_FRAGMENT;
         ip[8] = TTL;
         ip[9] = protocol;
         ip[12..16].copy_from_slice(&ips.0.octets());
         ip[16..20].copy_from_slice(&ips.1.octets());
-        let ip_sum = checksum::sum(ip);
-        let pseudo_sum = checksum::sum(&ip[12..20]) + u64::from(protocol);
-        IpEmitter { template, ip_sum, pseudo_sum, ident: 0, leaves_checksum: false }
+        transport[0..2].copy_from_slice(&ports.0.to_be_bytes());
+        transport[2..4].copy_from_slice(&ports.1.to_be_bytes());
+        IpEmitter {
+            ip_sum: checksum::sum(ip),
+            pseudo_sum: checksum::sum(&ip[12..20]) + u64::from(protocol),
+            ports_sum: u64::from(ports.0) + u64::from(ports.1),
+            template,
+            ident: 0,
+            leaves_checksum: false,
+        }
     }
 
     /// The same writer with another time to live than 64.
     #[must_use]
     pub fn with_ttl(mut self, ttl: u8) -> Self {
         self.template[ETHERNET_BYTES + 8] = ttl;
-        self.ip_sum = checksum::sum(&self.template[ETHERNET_BYTES..]);
+        self.ip_sum = checksum::sum(&self.template[ETHERNET_BYTES..HEADERS_BYTES]);
         self
     }
 
@@ -280,7 +294,7 @@ impl IpEmitter {
         self
     }
 
-    /// Writes the headers into an emptied packet; the transport's are appended behind them, and
+    /// Writes the headers into an emptied packet; options and payload are appended behind them, and
     /// [`IpEmitter::finish`] then fills in lengths and checksum.
     pub fn begin(&self, ecn: Ecn, packet: &mut Packet) {
         packet.clear();
@@ -288,11 +302,18 @@ impl IpEmitter {
         packet.data[ETHERNET_BYTES + 1] = ecn as u8;
     }
 
-    /// Fills in what depends on the whole packet. Returns the transport's bytes and what its
-    /// checksum's field is to hold, which is zero so far.
-    pub fn finish<'a>(&mut self, packet: &'a mut Packet) -> (&'a mut [u8], u16) {
+    /// Fills in what depends on the whole packet; `fields_sum` is of the fields that the transport
+    /// writes into its header besides the ports. Returns the headers and what the transport's
+    /// checksum is to be.
+    pub fn finish<'a>(
+        &mut self,
+        fields_sum: u64,
+        packet: &'a mut Packet,
+    ) -> (&'a mut [u8; N], u16) {
         let total_bytes = (packet.len() - ETHERNET_BYTES) as u16;
-        let (ip, transport) = packet.data[ETHERNET_BYTES..].split_at_mut(IPV4_BYTES);
+        let (headers, rest) =
+            packet.data.split_first_chunk_mut::<N>().expect("what `begin` has written");
+        let ip = &mut headers[ETHERNET_BYTES..];
         ip[2..4].copy_from_slice(&total_bytes.to_be_bytes());
         ip[4..6].copy_from_slice(&self.ident.to_be_bytes());
         let varying = u64::from(ip[1]) + u64::from(total_bytes) + u64::from(self.ident);
@@ -301,11 +322,12 @@ impl IpEmitter {
         self.ident = self.ident.wrapping_add(1);
         let length = u64::from(total_bytes) - IPV4_BYTES as u64;
         let pseudo_sum = self.pseudo_sum + length;
-        if self.leaves_checksum {
+        let checksum = if self.leaves_checksum {
             packet.checksums = Checksums::Left { protocol: ip[9] };
-            return (transport, checksum::fold(pseudo_sum));
-        }
-        let sum = !checksum::fold(pseudo_sum + checksum::sum(transport));
-        (transport, sum)
+            checksum::fold(pseudo_sum)
+        } else {
+            !checksum::fold(pseudo_sum + self.ports_sum + fields_sum + checksum::sum(rest))
+        };
+        (headers, checksum)
     }
 }

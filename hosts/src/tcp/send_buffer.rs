@@ -51,8 +51,8 @@ impl SendBuffer {
         }
     }
 
-    /// Appends the payload `[start, start + len)` to a packet, a stamp in front where the
-    /// stream has zeros there. Returns true when it carries a stamp.
+    /// Appends the payload `[start, start + len)`, a byte at least, to a packet, a stamp in front
+    /// where the stream has zeros there. Returns true when it carries a stamp.
     ///
     /// # Panics
     /// When the stream does not hold these bytes.
@@ -60,14 +60,13 @@ impl SendBuffer {
         let end = start + u64::from(len);
         let mut at = start;
         let mut stamped = false;
-        let first = match self.chunks.front() {
-            Some(chunk) if start < chunk.end => 0,
-            _ => self.chunks.partition_point(|chunk| chunk.end <= start),
-        };
-        for chunk in self.chunks.range(first..) {
-            if at >= end {
-                break;
-            }
+        let held = |index| self.chunks.get(index).expect("the send buffer reaches that far");
+        let (mut index, mut chunk) = (0, held(0));
+        if start >= chunk.end {
+            index = self.chunks.partition_point(|chunk| chunk.end <= start);
+            chunk = held(index);
+        }
+        loop {
             assert!(chunk.start <= at, "bytes from {at} on are no longer in the send buffer");
             let to = end.min(chunk.end);
             match &chunk.bytes {
@@ -89,9 +88,12 @@ impl SendBuffer {
                 }
             }
             at = to;
+            if at == end {
+                return stamped;
+            }
+            index += 1;
+            chunk = held(index);
         }
-        assert_eq!(at, end, "the send buffer does not reach that far");
-        stamped
     }
 }
 

@@ -2,11 +2,12 @@
 
 mod build;
 mod burst;
+mod new_data;
 mod path;
 
 use super::DELAY_PRECISION_BITS;
 use super::rate::{RateEstimator, bytes_per_sec};
-use super::recovery::{Delivery, Outcome, Recovery, Send, Stage, Transmission};
+use super::recovery::{Delivery, Outcome, Recovery, Send, Stage};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
@@ -198,30 +199,6 @@ impl Sender {
     fn take_sample(&mut self, now: Time, rtt: Duration) {
         self.rtt.on_sample(now, rtt);
         self.rtt_histogram.add(rtt);
-    }
-
-    /// New data `[.., end)` left.
-    pub fn on_sent_new(&mut self, now: Time, payload_bytes: u32, end: u64) {
-        self.counters.segments_sent += 1;
-        self.counters.bytes_sent += u64::from(payload_bytes);
-        let (start, flight_bytes) = (self.board.nxt(), self.board.flight_bytes());
-        if self.keeps_segments {
-            let departure = self.departure(now, end - start, flight_bytes);
-            self.board.sent.on_sent(end, now, departure);
-        }
-        self.pace(now, end - start);
-        self.board.on_sent(end);
-        self.last_sent_at = now;
-        if !self.profile.times_every_segment {
-            self.timed.get_or_insert((end, now));
-        }
-        self.counters.loss_probes += u64::from(self.recovery.is_probing());
-        self.tell_sent(now, start, end);
-    }
-
-    fn tell_sent(&mut self, now: Time, start: u64, end: u64) {
-        let (srtt, rto) = (self.rtt.srtt(), self.rtt.rto());
-        self.recovery.on_sent(&self.board, &Transmission { now, start, end, srtt, rto });
     }
 
     /// `[start, end)` left again.
@@ -466,11 +443,6 @@ impl Sender {
         self.tell_losses(now);
         self.act_on(now, outcome);
         outcome.restarts_timer
-    }
-
-    /// A loss probe is due.
-    pub fn is_probing(&self) -> bool {
-        self.recovery.is_probing()
     }
 
     /// The peer echoed a congestion mark.

@@ -14,6 +14,9 @@ use narrows_common::Packet;
 /// TCP header without options in bytes.
 pub const TCP_BYTES: usize = 20;
 
+const TCP_AT: usize = ETHERNET_BYTES + IPV4_BYTES;
+const HEADERS_BYTES: usize = TCP_AT + TCP_BYTES;
+
 /// The TCP flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
@@ -166,17 +169,15 @@ pub struct Header {
 /// Writes the segments of one connection.
 #[derive(Clone, Debug)]
 pub struct Emitter {
-    ip: IpEmitter,
-    template: [u8; TCP_BYTES],
+    ip: IpEmitter<HEADERS_BYTES>,
+    /// Of the fields of the header begun.
+    fields_sum: u64,
 }
 
 impl Emitter {
     /// A writer from source to destination.
     pub fn new(macs: (Mac, Mac), ips: (Ipv4Addr, Ipv4Addr), ports: (u16, u16)) -> Self {
-        let mut template = [0; TCP_BYTES];
-        template[0..2].copy_from_slice(&ports.0.to_be_bytes());
-        template[2..4].copy_from_slice(&ports.1.to_be_bytes());
-        Emitter { ip: IpEmitter::new(macs, ips, PROTOCOL_TCP), template }
+        Emitter { ip: IpEmitter::new(macs, ips, PROTOCOL_TCP, ports), fields_sum: 0 }
     }
 
     /// The same writer with another time to live than 64.
@@ -198,24 +199,26 @@ impl Emitter {
     ///
     /// # Panics
     /// When the payload begins at no multiple of 4 bytes: the options are padded wrongly.
-    pub fn begin(&self, header: &Header, packet: &mut Packet) {
+    #[inline]
+    pub fn begin(&mut self, header: &Header, packet: &mut Packet) {
         self.ip.begin(header.ecn, packet);
-        packet.data.extend_from_slice(&self.template);
         header.options.emit(&mut packet.data);
-        let tcp = &mut packet.data[ETHERNET_BYTES + IPV4_BYTES..];
-        let header_bytes = tcp.len();
+        let header_bytes = packet.data.len() - TCP_AT;
         assert!(header_bytes % 4 == 0 && header_bytes <= 60, "TCP header of {header_bytes} bytes");
+        let rest = u32::from_be_bytes([(header_bytes as u8 / 4) << 4, header.flags.0, 0, 0])
+            | u32::from(header.window);
+        let tcp = &mut packet.data[TCP_AT..HEADERS_BYTES];
         tcp[4..8].copy_from_slice(&header.seq.to_be_bytes());
         tcp[8..12].copy_from_slice(&header.ack.to_be_bytes());
-        tcp[12] = (header_bytes as u8 / 4) << 4;
-        tcp[13] = header.flags.0;
-        tcp[14..16].copy_from_slice(&header.window.to_be_bytes());
+        tcp[12..16].copy_from_slice(&rest.to_be_bytes());
+        self.fields_sum = u64::from(header.seq) + u64::from(header.ack) + u64::from(rest);
     }
 
     /// Fills in what depends on the whole packet.
+    #[inline]
     pub fn finish(&mut self, packet: &mut Packet) {
-        let (tcp, checksum) = self.ip.finish(packet);
-        tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
+        let (headers, checksum) = self.ip.finish(self.fields_sum, packet);
+        headers[TCP_AT + 16..TCP_AT + 18].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 

@@ -9,6 +9,9 @@ use narrows_common::Packet;
 
 /// UDP header in bytes.
 pub const UDP_BYTES: usize = 8;
+
+const UDP_AT: usize = ETHERNET_BYTES + IPV4_BYTES;
+const HEADERS_BYTES: usize = UDP_AT + UDP_BYTES;
 /// The longest payload of a datagram that fits an IPv4 packet.
 pub const MOST_PAYLOAD_BYTES: u32 = 65_535 - IPV4_BYTES as u32 - UDP_BYTES as u32;
 
@@ -48,15 +51,14 @@ pub fn parse_datagram<'a>(packet: &IpPacket<'a>) -> Result<Datagram<'a>, Discard
 /// Writes the datagrams of one flow's end.
 #[derive(Clone, Debug)]
 pub struct Emitter {
-    ip: IpEmitter,
-    ports: (u16, u16),
+    ip: IpEmitter<HEADERS_BYTES>,
 }
 
 impl Emitter {
     /// A writer from this host's port to a peer.
     pub fn new(macs: (Mac, Mac), ip: Ipv4Addr, port: u16, peer: Endpoint) -> Self {
-        let ip = IpEmitter::new(macs, (ip, peer.ip), PROTOCOL_UDP);
-        Emitter { ip, ports: (port, peer.port) }
+        let ports = (port, peer.port);
+        Emitter { ip: IpEmitter::new(macs, (ip, peer.ip), PROTOCOL_UDP, ports) }
     }
 
     /// The same writer with another time to live than 64.
@@ -76,19 +78,16 @@ impl Emitter {
     /// Writes a datagram into an emptied packet: these parts of its payload, then zeros.
     pub fn emit(&mut self, ecn: Ecn, parts: &[&[u8]], zeros: u32, packet: &mut Packet) {
         self.ip.begin(ecn, packet);
-        packet.data.extend_from_slice(&self.ports.0.to_be_bytes());
-        packet.data.extend_from_slice(&self.ports.1.to_be_bytes());
-        packet.data.extend_from_slice(&[0; 4]);
         for part in parts {
             packet.data.extend_from_slice(part);
         }
         packet.zeros = zeros;
-        let length = (packet.len() - ETHERNET_BYTES - IPV4_BYTES) as u16;
-        packet.data[ETHERNET_BYTES + IPV4_BYTES + 4..][..2].copy_from_slice(&length.to_be_bytes());
-        let (udp, checksum) = self.ip.finish(packet);
+        let length = (packet.len() - UDP_AT) as u16;
+        let (headers, checksum) = self.ip.finish(length.into(), packet);
+        headers[UDP_AT + 4..UDP_AT + 6].copy_from_slice(&length.to_be_bytes());
         // RFC 768: 0 would mean that there is none.
         let checksum = if checksum == 0 { 0xffff } else { checksum };
-        udp[6..8].copy_from_slice(&checksum.to_be_bytes());
+        headers[UDP_AT + 6..UDP_AT + 8].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 

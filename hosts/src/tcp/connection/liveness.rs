@@ -29,7 +29,8 @@ pub(super) struct Liveness {
     heard_at: Time,
     /// Probes sent since.
     unanswered: u32,
-    must_probe: bool,
+    /// A keep-alive is to be sent.
+    pub(super) must_probe: bool,
     pub(super) has_given_up: bool,
 }
 
@@ -89,9 +90,7 @@ impl Connection {
 
     /// A segment of nothing at a number that the peer has had, which it must answer.
     pub(super) fn send_keep_alive(&mut self, now: Time, packet: &mut Packet) -> bool {
-        if !core::mem::take(&mut self.liveness.must_probe) {
-            return false;
-        }
+        self.liveness.must_probe = false;
         let position = self.sender.nxt() - 1;
         self.emit(now, position, 0, Flags::ACK, packet);
         true

@@ -47,6 +47,20 @@ pub enum State {
     TimeWait,
 }
 
+impl State {
+    /// Data and a FIN may leave, for the first time or again.
+    fn sends_data(self) -> bool {
+        matches!(
+            self,
+            State::Established
+                | State::CloseWait
+                | State::FinWait1
+                | State::Closing
+                | State::LastAck
+        )
+    }
+}
+
 /// One connection. What every segment touches lies in front, its flags and numbers in one line of
 /// memory; so it is in the parts.
 #[derive(Debug)]

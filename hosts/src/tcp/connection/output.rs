@@ -21,24 +21,19 @@ impl Connection {
     /// Writes the next segment into `packet`; false when there is nothing to send. To be called
     /// after every input until it returns false.
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let steps = [
-            Self::send_reset,
-            Self::send_syn,
-            Self::send_early_ack,
-            Self::send_again_or_new,
-            Self::send_probe,
-            Self::send_keep_alive,
-            Self::send_ack,
-        ];
-        let has_sent = steps.into_iter().any(|step| step(self, now, packet));
+        let has_sent = (self.must_reset && self.send_reset(now, packet))
+            || (self.must_send_syn && self.send_syn(now, packet))
+            || (self.receiver.early_ack.is_some() && self.send_early_ack(now, packet))
+            || (self.state.sends_data() && self.send_again_or_new(now, packet))
+            || (self.must_probe && self.send_probe(now, packet))
+            || (self.liveness.must_probe && self.send_keep_alive(now, packet))
+            || (self.receiver.due == AckDue::Now && self.send_ack(now, packet));
         self.follow_waiting(now);
         has_sent
     }
 
     fn send_reset(&mut self, now: Time, packet: &mut Packet) -> bool {
-        if !core::mem::take(&mut self.must_reset) {
-            return false;
-        }
+        self.must_reset = false;
         let position = self.sender.nxt();
         self.emit(now, position, 0, Flags::RST.with(Flags::ACK), packet);
         true
@@ -52,9 +47,7 @@ impl Connection {
             State::SynReceived => Flags::SYN.with(Flags::ACK),
             _ => return false,
         };
-        if !core::mem::take(&mut self.must_send_syn) {
-            return false;
-        }
+        self.must_send_syn = false;
         let is_active = self.state == State::SynSent;
         let shift = (is_active || self.peer_shift.is_some()).then_some(self.receiver.shift);
         let mss = self.settings.segment_bytes + self.timestamps_bytes();
@@ -70,14 +63,12 @@ impl Connection {
             if is_active { 0 } else { seq::to_wire(self.peer_isn, self.receiver.buffer.nxt()) };
         let window = self.settings.window_bytes.min(0xffff) as u16;
         let header = Header { seq: self.isn, ack, flags, window, ecn: Ecn::NotEct, options };
-        self.emitter.begin(&header, packet);
-        let data_bytes = self.syn_data_bytes();
-        if let Some(sender) = self.sender.active().filter(|_| is_active && data_bytes > 0) {
-            sender.buffer.emit(1, data_bytes, self.settings.flow, now, packet);
+        let data_bytes = if is_active { self.syn_data_bytes() } else { 0 };
+        self.write_segment(now, &header, 1, data_bytes, packet);
+        if data_bytes > 0 {
             // Not in flight until it is acknowledged: the peer may well leave it.
             self.probed_to = 1 + u64::from(data_bytes);
         }
-        self.emitter.finish(packet);
         self.syn_sent_at = now;
         if !is_active {
             self.receiver.on_ack_sent();
@@ -97,19 +88,8 @@ impl Connection {
     }
 
     fn send_again_or_new(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let can_send = matches!(
-            self.state,
-            State::Established
-                | State::CloseWait
-                | State::FinWait1
-                | State::Closing
-                | State::LastAck
-        );
-        if !can_send {
-            return false;
-        }
-        let has_new = self.new_bytes() > 0 || self.is_fin_due();
         let Some(sender) = self.sender.may_send() else { return false };
+        let has_new = sender.new_bytes() > 0 || (self.is_closing && sender.has_room_for_fin());
         if has_new && sender.board.flight_bytes() == 0 {
             sender.check_idle(now);
         }
@@ -123,22 +103,6 @@ impl Connection {
             Send::Again { start, end } => self.send_again(now, start, end, packet),
             Send::New { room_bytes } => self.send_new(now, room_bytes, packet),
         }
-    }
-
-    /// New payload that the peer's window admits.
-    fn new_bytes(&self) -> u64 {
-        let nxt = self.sender.nxt();
-        self.sender.end().min(self.sender.window_edge()).saturating_sub(nxt)
-    }
-
-    /// Only the FIN is left to be sent.
-    fn is_fin_left(&self) -> bool {
-        self.is_closing && self.sender.nxt() == self.sender.end()
-    }
-
-    /// It is, and the peer's window admits it.
-    fn is_fin_due(&self) -> bool {
-        self.is_fin_left() && self.sender.nxt() < self.sender.window_edge()
     }
 
     /// The FIN has left.
@@ -173,36 +137,37 @@ impl Connection {
     }
 
     fn send_new(&mut self, now: Time, room_bytes: u64, packet: &mut Packet) -> bool {
-        let start = self.sender.nxt();
-        let available = self.new_bytes();
-        let payload_bytes = available.min(self.payload_limit().into());
-        if payload_bytes > room_bytes || !self.is_worth_sending(payload_bytes) {
-            if let Some(sender) = self.sender.active() {
-                let mss = u64::from(sender.mss);
-                if room_bytes >= mss && sender.buffer.end().saturating_sub(start) < mss {
-                    sender.on_app_limited();
-                }
+        let (limit_bytes, is_closing) = (self.payload_limit().into(), self.is_closing);
+        let Some(sender) = self.sender.active() else { return false };
+        let start = sender.board.nxt();
+        let payload_bytes = sender.new_bytes().min(limit_bytes);
+        let has_room = payload_bytes <= room_bytes;
+        if !(has_room && sender.is_worth_sending(payload_bytes, limit_bytes, is_closing)) {
+            let mss = u64::from(sender.mss);
+            if room_bytes >= mss && sender.buffer.end().saturating_sub(start) < mss {
+                sender.on_app_limited();
             }
             self.arm_persist(now);
             return false;
         }
         let mut end = start + payload_bytes;
         let mut flags = Flags::ACK;
-        if end == self.sender.end() {
+        if end == sender.buffer.end() {
             if payload_bytes > 0 {
                 flags = flags.with(Flags::PSH);
             }
-            if self.is_closing && end < self.sender.window_edge() {
+            if is_closing && end < sender.window_edge {
                 flags = flags.with(Flags::FIN);
                 end += 1;
-                self.follow_own_fin();
             }
         }
-        let Some(sender) = self.sender.active() else { return false };
         if core::mem::take(&mut sender.must_send_cwr) {
             flags = flags.with(Flags::CWR);
         }
         sender.on_sent_new(now, payload_bytes as u32, end);
+        if flags.has(Flags::FIN) {
+            self.follow_own_fin();
+        }
         self.emit(now, start, payload_bytes as u32, flags, packet);
         if !self.timers.is_set(Timer::Retransmit) {
             self.timers.set(Timer::Retransmit, now + self.sender.rto());
@@ -210,48 +175,37 @@ impl Connection {
         true
     }
 
-    /// Silly-window avoidance of the sender (RFC 9293 section 3.8.6.2.1) with Nagle's rule
-    /// (section 3.7.4).
-    fn is_worth_sending(&self, payload_bytes: u64) -> bool {
-        if payload_bytes == 0 {
-            return self.is_fin_due();
-        }
-        let is_all = self.sender.nxt() + payload_bytes == self.sender.end();
-        let may_be_small =
-            !self.settings.profile.nagle || self.sender.flight_bytes() == 0 || self.is_closing;
-        payload_bytes >= self.payload_limit().into()
-            || self.sender.is_probing()
-            || (is_all && may_be_small)
-            || payload_bytes * 2 >= self.sender.max_window_bytes()
-    }
-
     /// With data to send, none outstanding and no window for it, the peer is probed.
     fn arm_persist(&mut self, now: Time) {
-        let has_more = self.sender.nxt() < self.sender.end() || self.is_fin_left();
-        let waits = has_more && self.sender.flight_bytes() == 0;
-        if waits && !self.must_probe && !self.timers.is_set(Timer::Persist) {
+        if self.sender.flight_bytes() > 0 || self.must_probe || self.timers.is_set(Timer::Persist) {
+            return;
+        }
+        if self.sender.nxt() < self.sender.end() || self.is_fin_left() {
             self.timers.set(Timer::Persist, now + self.probe_interval());
         }
+    }
+
+    /// Only the FIN is left to be sent.
+    fn is_fin_left(&self) -> bool {
+        self.is_closing && self.sender.nxt() == self.sender.end()
     }
 
     /// One octet into the closed window, or what a window too small to be worth it has room for
     /// (section 3.8.6.1). Not in flight until it is acknowledged: the peer may well drop it.
     fn send_probe(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let start = self.sender.nxt();
-        let is_fin = self.is_fin_left();
-        let has_more = start < self.sender.end() || is_fin;
-        if !core::mem::take(&mut self.must_probe) || !has_more {
+        self.must_probe = false;
+        let (is_fin, limit_bytes) = (self.is_fin_left(), self.payload_limit().into());
+        let Some(sender) = self.sender.active() else { return false };
+        let start = sender.board.nxt();
+        if start >= sender.buffer.end() && !is_fin {
             return false;
         }
         let (payload_bytes, flags) = if is_fin {
             (0, Flags::ACK.with(Flags::FIN))
         } else {
-            let admitted = self.new_bytes().max(1).min(self.payload_limit().into());
-            (admitted as u32, Flags::ACK)
+            (sender.new_bytes().max(1).min(limit_bytes) as u32, Flags::ACK)
         };
-        if let Some(sender) = self.sender.active() {
-            sender.counters.probes += 1;
-        }
+        sender.counters.probes += 1;
         self.emit(now, start, payload_bytes, flags, packet);
         self.probed_to = start + u64::from(payload_bytes) + u64::from(is_fin);
         self.timers.set(Timer::Persist, now + self.probe_interval());
@@ -273,7 +227,7 @@ impl Connection {
     }
 
     fn send_ack(&mut self, now: Time, packet: &mut Packet) -> bool {
-        if self.receiver.due != AckDue::Now || !self.is_synchronized() {
+        if !self.is_synchronized() {
             return false;
         }
         let position = self.sender.nxt();
@@ -306,14 +260,16 @@ impl Connection {
         packet: &mut Packet,
     ) {
         let shift = self.peer_shift.map_or(0, |_| self.receiver.shift);
-        let is_new = start + u64::from(payload_bytes) == self.sender.nxt();
         let mut echoes = self.has_ecn && echoes_ce;
         if payload_bytes > 0 {
             echoes |= core::mem::take(&mut self.must_echo_mark);
         }
         // RFC 3168 section 6.1.5: retransmissions are not marked as capable.
-        let is_capable =
-            if payload_bytes > 0 { self.has_ecn && is_new } else { self.settings.ack_control };
+        let is_capable = if payload_bytes > 0 {
+            self.has_ecn && start + u64::from(payload_bytes) == self.sender.nxt()
+        } else {
+            self.settings.ack_control
+        };
         let header = Header {
             seq: seq::to_wire(self.isn, start),
             ack: seq::to_wire(self.peer_isn, ack),
@@ -327,13 +283,25 @@ impl Connection {
                 ..Options::default()
             },
         };
-        self.emitter.begin(&header, packet);
+        self.write_segment(now, &header, start, payload_bytes, packet);
+        self.receiver.on_ack_sent();
+        self.timers.stop(Timer::DelayedAck);
+    }
+
+    /// Writes a segment with this header and the stream's bytes from `start` on.
+    fn write_segment(
+        &mut self,
+        now: Time,
+        header: &Header,
+        start: u64,
+        payload_bytes: u32,
+        packet: &mut Packet,
+    ) {
+        self.emitter.begin(header, packet);
         if let Some(sender) = self.sender.active().filter(|_| payload_bytes > 0) {
             sender.buffer.emit(start, payload_bytes, self.settings.flow, now, packet);
         }
         self.emitter.finish(packet);
-        self.receiver.on_ack_sent();
-        self.timers.stop(Timer::DelayedAck);
     }
 
     /// What an Asym sender says with its data: the highest ACK it has seen, and its window behind
@@ -348,6 +316,7 @@ impl Connection {
         Some((seq::to_wire(self.isn, una), window_bytes.min(u32::MAX.into()) as u32))
     }
 
+    #[inline]
     fn sack_blocks(&self) -> SackBlocks {
         if !self.has_sack || !self.receiver.has_sack_blocks() {
             return SackBlocks::default();

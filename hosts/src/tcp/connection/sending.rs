@@ -176,11 +176,6 @@ impl Sending {
         }
     }
 
-    /// A loss probe is due.
-    pub(super) fn is_probing(&self) -> bool {
-        matches!(self, Sending::Active(sender) if sender.is_probing())
-    }
-
     /// Bytes of the application acknowledged in sequence.
     pub(super) fn acked_bytes(&self) -> u64 {
         match self {

@@ -73,7 +73,7 @@ impl Full {
 }
 
 impl Recovery for Full {
-    fn on_sent(&mut self, _board: &Scoreboard, _transmission: &Transmission) {
+    fn on_sent(&mut self, _board: &Scoreboard, _transmission: &Transmission<'_>) {
         self.burst_left = self.burst_left.saturating_sub(1);
     }
 

@@ -16,6 +16,7 @@ pub mod sack1;
 pub mod tahoe;
 pub mod vegas;
 
+use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::sent_log::Sent;
 use crate::cc::Need;
@@ -140,17 +141,15 @@ impl Outcome {
 
 /// A segment that left.
 #[derive(Clone, Copy, Debug)]
-pub struct Transmission {
+pub struct Transmission<'a> {
     /// When.
     pub now: Time,
     /// Its first position.
     pub start: u64,
     /// The position behind its last.
     pub end: u64,
-    /// Smoothed round-trip time; zero before a sample.
-    pub srtt: Duration,
-    /// The retransmission time-out.
-    pub rto: Duration,
+    /// What is known of the round trip.
+    pub rtt: &'a RttEstimator,
 }
 
 /// What an ACK says, its SACK blocks included.
@@ -200,7 +199,7 @@ pub enum Send {
 /// A rule of loss recovery.
 pub trait Recovery: fmt::Debug + core::marker::Send {
     /// A segment left, for the first time or again; the scoreboard knows of it.
-    fn on_sent(&mut self, _board: &Scoreboard, _transmission: &Transmission) {}
+    fn on_sent(&mut self, _board: &Scoreboard, _transmission: &Transmission<'_>) {}
 
     /// A segment that begins at `start` has arrived, by ACK or SACK; `sent` as it was before. This
     /// hook and the next are for rules that need [`Need::SegmentTimes`].

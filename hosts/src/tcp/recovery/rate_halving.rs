@@ -193,7 +193,7 @@ impl RateHalving {
 }
 
 impl Recovery for RateHalving {
-    fn on_sent(&mut self, board: &Scoreboard, _transmission: &Transmission) {
+    fn on_sent(&mut self, board: &Scoreboard, _transmission: &Transmission<'_>) {
         let in_flight_bytes = self.pipe_bytes(board);
         let lowered = in_flight_bytes.saturating_sub(self.mss()).max(self.mss());
         self.halving_bytes = self.halving_bytes.min(lowered);

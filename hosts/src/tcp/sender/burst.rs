@@ -22,6 +22,7 @@ impl Burst {
         Burst { limit, left: limit, srtt: None, next_at: Time::ZERO }
     }
 
+    /// There is a limit.
     pub(super) fn is_limited(&self) -> bool {
         self.limit > 0
     }
@@ -35,9 +36,9 @@ impl Burst {
         }
     }
 
-    /// A segment left under a window of so many segments.
+    /// A segment left under a limit and a window of so many segments.
     pub(super) fn on_sent(&mut self, now: Time, window_segments: u64) {
-        if self.is_limited() && self.left > 0 {
+        if self.left > 0 {
             self.left -= 1;
             let srtt = self.srtt.unwrap_or(Duration::ZERO);
             self.next_at = now + srtt.mul_div_floor(self.limit.into(), window_segments.max(1));

@@ -73,9 +73,11 @@ impl Sender {
 
     /// A segment of `bytes` leaves: the next is held back by as long as it takes at the pace.
     pub(super) fn pace(&mut self, now: Time, bytes: u64) {
-        let window_bytes =
-            self.cc.cwnd_bytes().min(self.window_edge.saturating_sub(self.board.una()));
-        self.burst.on_sent(now, window_bytes / u64::from(self.mss));
+        if self.burst.is_limited() {
+            let offered_bytes = self.window_edge.saturating_sub(self.board.una());
+            let window_bytes = self.cc.cwnd_bytes().min(offered_bytes);
+            self.burst.on_sent(now, window_bytes / u64::from(self.mss));
+        }
         if let Some(rate) = self.cc.pacing_bytes_per_sec() {
             let span_ps = u128::from(bytes) * 1_000_000_000_000 / u128::from(rate.max(1));
             // A minute at most, whatever the model has come to.

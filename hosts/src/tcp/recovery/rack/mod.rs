@@ -245,9 +245,9 @@ fn says_nothing(delivery: &Delivery) -> bool {
 }
 
 impl Recovery for Rack {
-    fn on_sent(&mut self, board: &Scoreboard, transmission: &Transmission) {
-        let Transmission { now, start, end, srtt, rto } = *transmission;
-        (self.srtt, self.rto) = (srtt, rto);
+    fn on_sent(&mut self, board: &Scoreboard, transmission: &Transmission<'_>) {
+        let Transmission { now, start, end, rtt } = *transmission;
+        (self.srtt, self.rto) = (rtt.srtt(), rtt.rto());
         let is_again = board.sent.get(end).is_some_and(|sent| sent.was_sent_again);
         self.detector.on_sent(now, end);
         if let Some(reduction) = &mut self.reduction {
