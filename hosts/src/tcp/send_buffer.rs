@@ -58,15 +58,24 @@ impl SendBuffer {
     /// When the stream does not hold these bytes.
     pub fn emit(&self, start: u64, len: u32, flow: u32, now: Time, packet: &mut Packet) -> bool {
         let end = start + u64::from(len);
+        match self.chunks.front() {
+            Some(Chunk { bytes: None, start: from, end: to }) if *from <= start && end <= *to => {
+                emit_stamped(len, flow, now, packet)
+            }
+            _ => self.emit_chunks(start, end, flow, now, packet),
+        }
+    }
+
+    /// The same, whatever chunks it lies in; by itself, so that the loop's registers are its own.
+    #[inline(never)]
+    fn emit_chunks(&self, start: u64, end: u64, flow: u32, now: Time, packet: &mut Packet) -> bool {
         let mut at = start;
         let mut stamped = false;
-        let held = |index| self.chunks.get(index).expect("the send buffer reaches that far");
-        let (mut index, mut chunk) = (0, held(0));
-        if start >= chunk.end {
-            index = self.chunks.partition_point(|chunk| chunk.end <= start);
-            chunk = held(index);
-        }
-        loop {
+        let first = self.chunks.partition_point(|chunk| chunk.end <= start);
+        for chunk in self.chunks.range(first..) {
+            if at >= end {
+                break;
+            }
             assert!(chunk.start <= at, "bytes from {at} on are no longer in the send buffer");
             let to = end.min(chunk.end);
             match &chunk.bytes {
@@ -77,24 +86,27 @@ impl SendBuffer {
                     let range = (at - chunk.start) as usize..(to - chunk.start) as usize;
                     packet.data.extend_from_slice(&bytes[range]);
                 }
-                None => {
-                    let mut zeros = (to - at) as u32;
-                    if at == start && zeros as usize >= stamp::STAMP_BYTES {
-                        packet.data.extend_from_slice(&stamp::emit(flow, now));
-                        zeros -= stamp::STAMP_BYTES as u32;
-                        stamped = true;
-                    }
-                    packet.zeros += zeros;
+                None if at == start => {
+                    stamped = emit_stamped((to - at) as u32, flow, now, packet);
                 }
+                None => packet.zeros += (to - at) as u32,
             }
             at = to;
-            if at == end {
-                return stamped;
-            }
-            index += 1;
-            chunk = held(index);
         }
+        assert_eq!(at, end, "the send buffer does not reach that far");
+        stamped
     }
+}
+
+/// Appends `zeros` with a stamp in place of the first of them, where there is room for it. Returns
+/// true when there is.
+fn emit_stamped(zeros: u32, flow: u32, now: Time, packet: &mut Packet) -> bool {
+    let behind = zeros.checked_sub(stamp::STAMP_BYTES as u32);
+    if behind.is_some() {
+        packet.data.extend_from_slice(&stamp::emit(flow, now));
+    }
+    packet.zeros += behind.unwrap_or(zeros);
+    behind.is_some()
 }
 
 #[cfg(test)]

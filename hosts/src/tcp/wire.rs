@@ -207,7 +207,9 @@ impl Emitter {
         assert!(header_bytes % 4 == 0 && header_bytes <= 60, "TCP header of {header_bytes} bytes");
         let rest = u32::from_be_bytes([(header_bytes as u8 / 4) << 4, header.flags.0, 0, 0])
             | u32::from(header.window);
-        let tcp = &mut packet.data[TCP_AT..HEADERS_BYTES];
+        let (headers, _) =
+            packet.data.split_first_chunk_mut::<HEADERS_BYTES>().expect("the template");
+        let tcp = &mut headers[TCP_AT..];
         tcp[4..8].copy_from_slice(&header.seq.to_be_bytes());
         tcp[8..12].copy_from_slice(&header.ack.to_be_bytes());
         tcp[12..16].copy_from_slice(&rest.to_be_bytes());

@@ -20,11 +20,14 @@ pub(super) fn timestamp(now: Time) -> u32 {
 impl Connection {
     /// Writes the next segment into `packet`; false when there is nothing to send. To be called
     /// after every input until it returns false.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
         let has_sent = (self.must_reset && self.send_reset(now, packet))
             || (self.must_send_syn && self.send_syn(now, packet))
             || (self.receiver.early_ack.is_some() && self.send_early_ack(now, packet))
-            || (self.state.sends_data() && self.send_again_or_new(now, packet))
+            || (self.state.sends_data()
+                && self.sender.may_send()
+                && self.send_again_or_new(now, packet))
             || (self.must_probe && self.send_probe(now, packet))
             || (self.liveness.must_probe && self.send_keep_alive(now, packet))
             || (self.receiver.due == AckDue::Now && self.send_ack(now, packet));
@@ -88,7 +91,7 @@ impl Connection {
     }
 
     fn send_again_or_new(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let Some(sender) = self.sender.may_send() else { return false };
+        let Some(sender) = self.sender.active() else { return false };
         let has_new = sender.new_bytes() > 0 || (self.is_closing && sender.has_room_for_fin());
         if has_new && sender.board.flight_bytes() == 0 {
             sender.check_idle(now);
@@ -270,19 +273,23 @@ impl Connection {
         } else {
             self.settings.ack_control
         };
-        let header = Header {
+        let mut header = Header {
             seq: seq::to_wire(self.isn, start),
             ack: seq::to_wire(self.peer_isn, ack),
             flags: if echoes { flags.with(Flags::ECE) } else { flags },
             window: self.receiver.window(self.sender.mss(), shift, ack),
             ecn: if is_capable { Ecn::Ect0 } else { Ecn::NotEct },
-            options: Options {
-                timestamps: self.timestamps(now),
-                sack: self.sack_blocks(),
-                sender_report: self.sender_report(payload_bytes),
-                ..Options::default()
-            },
+            options: Options::default(),
         };
+        if self.has_timestamps {
+            header.options.timestamps = self.timestamps(now);
+        }
+        if self.has_sack_blocks() {
+            header.options.sack = self.sack_blocks();
+        }
+        if self.settings.reports_window && payload_bytes > 0 {
+            header.options.sender_report = Some(self.sender_report());
+        }
         self.write_segment(now, &header, start, payload_bytes, packet);
         self.receiver.on_ack_sent();
         self.timers.stop(Timer::DelayedAck);
@@ -306,21 +313,18 @@ impl Connection {
 
     /// What an Asym sender says with its data: the highest ACK it has seen, and its window behind
     /// that as far as there is data for it.
-    fn sender_report(&self, payload_bytes: u32) -> Option<(u32, u32)> {
-        if !self.settings.reports_window || payload_bytes == 0 {
-            return None;
-        }
+    fn sender_report(&self) -> (u32, u32) {
         let una = self.sender.una();
         let edge = self.sender.end().min(self.sender.window_edge());
         let window_bytes = edge.saturating_sub(una).min(self.sender.cwnd_bytes());
-        Some((seq::to_wire(self.isn, una), window_bytes.min(u32::MAX.into()) as u32))
+        (seq::to_wire(self.isn, una), window_bytes.min(u32::MAX.into()) as u32)
     }
 
-    #[inline]
+    fn has_sack_blocks(&self) -> bool {
+        self.has_sack && self.receiver.has_sack_blocks()
+    }
+
     fn sack_blocks(&self) -> SackBlocks {
-        if !self.has_sack || !self.receiver.has_sack_blocks() {
-            return SackBlocks::default();
-        }
         let tells_duplicates = self.settings.profile.duplicate_sack;
         self.receiver.sack_blocks(self.peer_isn, self.max_sack_blocks(), tells_duplicates)
     }
@@ -331,10 +335,10 @@ impl Connection {
 
     /// The payload that a segment has room for behind its options (RFC 6691).
     fn payload_limit(&self) -> u32 {
-        let blocks = self.sack_blocks().as_slice().len();
-        if blocks == 0 {
+        if !self.has_sack_blocks() {
             return self.sender.mss();
         }
+        let blocks = self.sack_blocks().as_slice().len();
         let sack_bytes = SackBlocks::wire_bytes(blocks) as u32;
         self.sender.mss().saturating_sub(sack_bytes).max(1)
     }

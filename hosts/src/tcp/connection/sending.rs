@@ -131,12 +131,12 @@ impl Sending {
         }
     }
 
-    /// Something may be sent: the sender, where there is one.
-    pub(super) fn may_send(&mut self) -> Option<&mut Sender> {
+    /// Something may be sent; returns whether there is a sender.
+    pub(super) fn may_send(&mut self) -> bool {
         if let Sending::Quiet(quiet) = self {
             quiet.has_idled = true;
         }
-        self.active()
+        matches!(self, Sending::Active(_))
     }
 
     /// The first position not acknowledged.
