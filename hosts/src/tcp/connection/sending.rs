@@ -207,14 +207,6 @@ impl Sending {
         }
     }
 
-    /// The widest window that the peer has offered.
-    pub(super) fn max_window_bytes(&self) -> u64 {
-        match self {
-            Sending::Quiet(quiet) => quiet.max_window_bytes,
-            Sending::Active(sender) => sender.max_window_bytes,
-        }
-    }
-
     /// The first position that the peer's window does not admit, and the widest window that the
     /// peer has offered.
     pub(super) fn window(&mut self) -> (&mut u64, &mut u64) {
