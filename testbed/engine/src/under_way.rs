@@ -5,31 +5,34 @@
 //! the lowest-numbered pipe's comes first, and of one pipe's that which was sent first.
 //!
 //! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan: Faster Algorithms for the Shortest Path
-//! Problem, J. ACM 37(2), 1990) with digits of seven bits: since time never goes back, a packet need
+//! Problem, J. ACM 37(2), 1990) with digits of twelve bits: since time never goes back, a packet need
 //! not be sorted among the others before its turn is near. It waits in a bucket by the highest digit
 //! in which its instant differs from the one reached, and by that digit, and moves to a lower one
-//! when that is opened: twice on a path of 50 ms. Those of the last few microseconds are sorted. What
-//! a packet costs depends on how far ahead it is sent, not on how many links there are, and what it
-//! touches was touched by the packet before.
+//! when that is opened: once on a path of 50 ms. A bucket of the lowest level is a microsecond, in
+//! which there is seldom more than one, and in order. What a packet costs depends on how far ahead it
+//! is sent, not on how many links there are.
 
 use narrows_common::{Packet, Time};
 
-/// Bits of an instant within which packets are sorted: 2^23 ps are 8.4 us.
-const SORTED_BITS: u32 = 23;
-/// Bits of a digit: as many buckets as an integer has bits.
-const DIGIT_BITS: u32 = u128::BITS.ilog2();
+/// Bits of an instant within a bucket of the lowest level: 2^20 ps are 1.05 us.
+const BUCKET_BITS: u32 = 20;
+/// Bits of a digit: those of a word's bit, and of a word among those that one word tells apart.
+const DIGIT_BITS: u32 = 2 * WORD_BITS.ilog2();
 /// Buckets of a level.
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Digits of an instant.
-const LEVELS: usize = (u64::BITS - SORTED_BITS).div_ceil(DIGIT_BITS) as usize;
+const LEVELS: usize = (u64::BITS - BUCKET_BITS).div_ceil(DIGIT_BITS) as usize;
+const WORD_BITS: usize = u64::BITS as usize;
+/// No place.
+const NONE: u32 = u32::MAX;
 
-/// A packet to come.
+/// A packet to come, by the number of its place.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Time,
     pipe: u32,
-    /// Where in `packets` it is.
-    packet: u32,
+    /// The next place of its bucket, or of those that are free.
+    next: u32,
 }
 
 impl Arrival {
@@ -40,48 +43,54 @@ impl Arrival {
 }
 
 /// Arrivals that differ from the instant reached in one digit and none above.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// In the order of sending.
-    arrivals: Vec<Arrival>,
     earliest: Time,
+    /// The ends of the list, which is in the order of arrival at the lowest level, above it in that
+    /// of sending.
+    front: u32,
+    back: u32,
+}
+
+impl Bucket {
+    const EMPTY: Bucket = Bucket { earliest: Time::MAX, front: NONE, back: NONE };
 }
 
 /// Packets under way.
 #[derive(Debug)]
 pub struct UnderWay {
-    /// The instant reached, but for its sorted bits; nothing is sent that arrives before.
-    reached: u64,
     /// When the next packet arrives.
     due: Time,
-    /// What arrives within the sorted bits of the instant reached, in order.
-    sorted: Vec<Arrival>,
-    /// How many of these have been received.
-    received: usize,
+    /// The bucket in which it is.
+    first: usize,
+    /// The instant reached, but for its bits in a bucket, when a bucket was opened last.
+    reached: u64,
+    /// The first free place.
+    free: u32,
+    arrivals: Vec<Arrival>,
+    /// By place, as the arrivals; `None` where it is free.
+    packets: Vec<Option<Packet>>,
     /// By level and digit.
     buckets: Vec<Bucket>,
-    /// A bit for each bucket of a level with something in it.
-    filled: [u128; LEVELS],
-    /// The memory of emptied buckets.
-    spare: Vec<Vec<Arrival>>,
-    packets: Vec<Packet>,
-    free: Vec<u32>,
+    /// A bit for each word of `filled` that is not 0, a level a word.
+    levels: [u64; LEVELS],
+    /// A bit for each bucket with something in it.
+    filled: [u64; LEVELS * DIGITS / WORD_BITS],
 }
 
 impl Default for UnderWay {
     /// Nothing is under way at the beginning of a run.
     fn default() -> Self {
-        let empty = Bucket { arrivals: Vec::new(), earliest: Time::MAX };
         UnderWay {
-            reached: 0,
             due: Time::MAX,
-            sorted: Vec::new(),
-            received: 0,
-            buckets: vec![empty; LEVELS * DIGITS],
-            filled: [0; LEVELS],
-            spare: Vec::new(),
+            first: 0,
+            reached: 0,
+            free: NONE,
+            arrivals: Vec::new(),
             packets: Vec::new(),
-            free: Vec::new(),
+            buckets: vec![Bucket::EMPTY; LEVELS * DIGITS],
+            levels: [0; LEVELS],
+            filled: [0; LEVELS * DIGITS / WORD_BITS],
         }
     }
 }
@@ -89,93 +98,128 @@ impl Default for UnderWay {
 impl UnderWay {
     /// Sends a packet that arrives `at` the far end of a pipe.
     pub fn send(&mut self, pipe: usize, at: Time, packet: Packet) {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.packets.push(Packet::default());
-            self.packets.len() as u32 - 1
-        });
-        self.packets[place as usize] = packet;
-        let arrival = Arrival { at, pipe: pipe as u32, packet: place };
-        self.due = self.due.min(at);
-        if let Some(bucket) = self.bucket_of(at) {
-            self.put(bucket, arrival);
+        let arrival = Arrival { at, pipe: pipe as u32, next: NONE };
+        let mut place = self.free;
+        if let Some(free) = self.arrivals.get_mut(place as usize) {
+            self.free = std::mem::replace(free, arrival).next;
+            self.packets[place as usize] = Some(packet);
         } else {
-            let not_later = |other: &Arrival| other.rank() <= arrival.rank();
-            let place = self.sorted[self.received..].partition_point(not_later);
-            self.sorted.insert(self.received + place, arrival);
+            place = self.arrivals.len() as u32;
+            self.arrivals.push(arrival);
+            self.packets.push(Some(packet));
+        }
+        let bucket = self.put(place, arrival);
+        if at < self.due {
+            (self.due, self.first) = (at, bucket);
         }
     }
 
     /// When the next packet arrives; [`Time::MAX`] when none is under way.
+    #[inline]
     pub fn poll_timeout(&self) -> Time {
         self.due
     }
 
     /// The packet that arrives first, if that is not after `now`: when, at the end of which pipe.
+    #[inline]
     pub fn poll_receive(&mut self, now: Time) -> Option<(Time, usize, Packet)> {
         if self.due > now {
             return None;
         }
-        if self.received == self.sorted.len() {
-            self.open(self.first_bucket()?);
+        if self.first >= DIGITS {
+            self.open(self.first);
         }
-        let &Arrival { at, pipe, packet } = self.sorted.get(self.received)?;
-        self.received += 1;
-        self.due = match self.sorted.get(self.received) {
-            Some(next) => next.at,
-            None => self.first_bucket().map_or(Time::MAX, |bucket| self.buckets[bucket].earliest),
-        };
-        self.free.push(packet);
-        Some((at, pipe as usize, std::mem::take(&mut self.packets[packet as usize])))
-    }
-
-    /// Where an instant's arrivals wait; `None` where they are sorted.
-    fn bucket_of(&self, at: Time) -> Option<usize> {
-        let slot = at.as_ps() >> SORTED_BITS;
-        debug_assert!(self.reached <= slot, "{at} is past");
-        let highest_bit = (slot ^ self.reached).checked_ilog2()?;
-        let level = highest_bit / DIGIT_BITS;
-        let digit = slot >> (level * DIGIT_BITS) & (DIGITS as u64 - 1);
-        Some(level as usize * DIGITS + digit as usize)
-    }
-
-    /// The bucket with the earliest arrivals of those that are not sorted.
-    fn first_bucket(&self) -> Option<usize> {
-        let level = self.filled.iter().position(|&digits| digits != 0)?;
-        Some(level * DIGITS + self.filled[level].trailing_zeros() as usize)
-    }
-
-    fn put(&mut self, bucket: usize, arrival: Arrival) {
-        let Bucket { arrivals, earliest } = &mut self.buckets[bucket];
-        if arrivals.capacity() == 0 {
-            *arrivals = self.spare.pop().unwrap_or_default();
-        }
-        arrivals.push(arrival);
-        *earliest = arrival.at.min(*earliest);
-        self.filled[bucket / DIGITS] |= 1 << (bucket % DIGITS);
-    }
-
-    /// Goes on to the earliest arrival of a bucket, the first that has any; none is sorted.
-    fn open(&mut self, bucket: usize) {
-        self.sorted.clear();
-        self.received = 0;
-        let found = &mut self.buckets[bucket];
-        self.reached = std::mem::replace(&mut found.earliest, Time::MAX).as_ps() >> SORTED_BITS;
-        self.filled[bucket / DIGITS] &= !(1 << (bucket % DIGITS));
-        if bucket < DIGITS {
-            // They differ in their sorted bits alone.
-            std::mem::swap(&mut self.sorted, &mut found.arrivals);
+        let bucket = &mut self.buckets[self.first];
+        let place = bucket.front;
+        let arrival = self.arrivals.get_mut(place as usize)?;
+        let Arrival { at, pipe, next } = *arrival;
+        arrival.next = std::mem::replace(&mut self.free, place);
+        if let Some(next_arrival) = self.arrivals.get(next as usize) {
+            self.due = next_arrival.at;
+            bucket.earliest = self.due;
+            bucket.front = next;
         } else {
-            let mut arrivals = std::mem::take(&mut found.arrivals);
-            for arrival in arrivals.drain(..) {
-                match self.bucket_of(arrival.at) {
-                    Some(lower) => self.put(lower, arrival),
-                    None => self.sorted.push(arrival),
-                }
-            }
-            self.spare.push(arrivals);
+            self.empty(self.first);
+            self.seek();
         }
-        // The first sent of equal rank stays the first.
-        self.sorted.sort_by_key(Arrival::rank);
+        Some((at, pipe as usize, self.packets[place as usize].take()?))
+    }
+
+    /// The bucket of an instant's arrivals.
+    fn bucket_of(&self, at: Time) -> usize {
+        let number = at.as_ps() >> BUCKET_BITS;
+        debug_assert!(self.reached <= number, "{at} is past");
+        let level = (number ^ self.reached | 1).ilog2() / DIGIT_BITS;
+        let digit = number >> (level * DIGIT_BITS) & (DIGITS as u64 - 1);
+        level as usize * DIGITS + digit as usize
+    }
+
+    /// Puts an arrival into its bucket, behind those that arrive before it or were sent before and
+    /// arrive with it; returns which it is.
+    fn put(&mut self, place: u32, arrival: Arrival) -> usize {
+        let number = self.bucket_of(arrival.at);
+        self.filled[number / WORD_BITS] |= 1 << (number % WORD_BITS);
+        self.levels[number / DIGITS] |= 1 << (number / WORD_BITS % WORD_BITS);
+        let bucket = &mut self.buckets[number];
+        bucket.earliest = bucket.earliest.min(arrival.at);
+        match self.arrivals.get_mut(bucket.back as usize) {
+            Some(last) if number < DIGITS && last.rank() > arrival.rank() => {
+                self.put_between(number, place, arrival);
+                return number;
+            }
+            Some(last) => last.next = place,
+            None => bucket.front = place,
+        }
+        bucket.back = place;
+        number
+    }
+
+    /// Puts an arrival into a bucket whose last one comes after it.
+    #[cold]
+    fn put_between(&mut self, bucket: usize, place: u32, arrival: Arrival) {
+        let (mut before, mut next) = (NONE, self.buckets[bucket].front);
+        while self.arrivals[next as usize].rank() <= arrival.rank() {
+            before = next;
+            next = self.arrivals[next as usize].next;
+        }
+        self.arrivals[place as usize].next = next;
+        match self.arrivals.get_mut(before as usize) {
+            Some(last) => last.next = place,
+            None => self.buckets[bucket].front = place,
+        }
+    }
+
+    /// Goes on to a bucket above the lowest level, the first of all that have anything in them, and
+    /// puts its arrivals into lower ones.
+    fn open(&mut self, bucket: usize) {
+        let opened = self.empty(bucket);
+        self.reached = opened.earliest.as_ps() >> BUCKET_BITS;
+        let mut next = opened.front;
+        while let Some(arrival) = self.arrivals.get_mut(next as usize) {
+            let place = std::mem::replace(&mut next, std::mem::replace(&mut arrival.next, NONE));
+            let arrival = *arrival;
+            self.put(place, arrival);
+        }
+        self.seek();
+    }
+
+    fn empty(&mut self, bucket: usize) -> Bucket {
+        let word = &mut self.filled[bucket / WORD_BITS];
+        *word &= !(1 << (bucket % WORD_BITS));
+        if *word == 0 {
+            self.levels[bucket / DIGITS] &= !(1 << (bucket / WORD_BITS % WORD_BITS));
+        }
+        std::mem::replace(&mut self.buckets[bucket], Bucket::EMPTY)
+    }
+
+    /// Looks for the next packet: the first bucket of the lowest level that has any.
+    fn seek(&mut self) {
+        let level = self.levels.iter().position(|&words| words != 0);
+        self.first = level.map_or(0, |level| {
+            let word = level * WORD_BITS + self.levels[level].trailing_zeros() as usize;
+            word * WORD_BITS + self.filled[word].trailing_zeros() as usize
+        });
+        self.due = self.buckets[self.first].earliest;
     }
 }
 
