@@ -167,9 +167,19 @@ pub struct PacketPool {
 impl PacketPool {
     /// An empty packet.
     pub fn take(&mut self) -> Packet {
-        self.free
-            .pop()
-            .unwrap_or_else(|| Packet { data: Vec::with_capacity(192), ..Packet::default() })
+        self.free.pop().unwrap_or_else(Self::new_packet)
+    }
+
+    /// The packet that [`PacketPool::take`] gives next, for who may have something to write into it.
+    pub fn peek(&mut self) -> &mut Packet {
+        if self.free.is_empty() {
+            self.free.push(Self::new_packet());
+        }
+        self.free.last_mut().expect("there is one")
+    }
+
+    fn new_packet() -> Packet {
+        Packet { data: Vec::with_capacity(192), ..Packet::default() }
     }
 
     /// Takes a packet back.

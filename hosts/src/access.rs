@@ -85,18 +85,8 @@ impl Direction {
     /// A packet of `length` comes to the near end; returns when its last bit is at the far end,
     /// or `None` when the queue was full and it was dropped.
     fn handle(&mut self, now: Time, length: Bytes, law: &mut Law) -> Option<Time> {
-        let must_wait = self.line.free_at() > now;
-        if must_wait {
-            let waiting = self.waiting.get_or_insert_default();
-            while waiting.front().is_some_and(|&start| start <= now) {
-                waiting.pop_front();
-            }
-            if law.limit_packets.is_some_and(|limit| waiting.len() >= limit as usize) {
-                self.drops += 1;
-                return None;
-            }
-            waiting.push_back(self.line.free_at());
-            self.max_depth_packets = self.max_depth_packets.max(waiting.len() as u32);
+        if self.line.free_at() > now && !self.wait(now, law.limit_packets) {
+            return None;
         }
         self.packets += 1;
         let (_, end) = self.line.send(now, length.bits());
@@ -107,6 +97,22 @@ impl Direction {
         let arrival = end + law.delay + Duration::from_ps(jitter_ps);
         self.last_arrival = self.last_arrival.max(arrival);
         Some(self.last_arrival)
+    }
+
+    /// A packet waits for those before it; false when there is no room for it.
+    #[inline(never)]
+    fn wait(&mut self, now: Time, limit_packets: Option<u32>) -> bool {
+        let waiting = self.waiting.get_or_insert_default();
+        while waiting.front().is_some_and(|&start| start <= now) {
+            waiting.pop_front();
+        }
+        if limit_packets.is_some_and(|limit| waiting.len() >= limit as usize) {
+            self.drops += 1;
+            return false;
+        }
+        waiting.push_back(self.line.free_at());
+        self.max_depth_packets = self.max_depth_packets.max(waiting.len() as u32);
+        true
     }
 
     /// Packets taken on so far.

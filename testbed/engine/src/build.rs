@@ -17,6 +17,7 @@ use crate::sockets::Sockets;
 use crate::under_way::UnderWay;
 use crate::world::{
     Cable, End, FlowNode, HostNode, Progress, Receiver, Sources, SwitchNode, Tcp, Watched, World,
+    number_of,
 };
 
 /// Writes one table entry.
@@ -67,7 +68,7 @@ struct Builder {
     host_names: FxHashMap<String, usize>,
     flows: Vec<FlowNode>,
     pipes: Vec<Receiver>,
-    by_mac: FxHashMap<[u8; 6], usize>,
+    by_mac: FxHashMap<u64, usize>,
     /// For each group the switch port its cable leads to.
     uplinks: Vec<Option<(usize, u16, narrows_common::Duration)>>,
     finite_flows: usize,
@@ -182,7 +183,7 @@ impl Builder {
             let uplink = self.pipe(Receiver::Switch { switch, port });
             let downlink = self.pipe(Receiver::Host(index));
             let rng = Rng::for_component(plan.seed, name);
-            if self.by_mac.insert(host.config.mac.0, index).is_some() {
+            if self.by_mac.insert(number_of(host.config.mac.0), index).is_some() {
                 return Err(plan_error(format!(
                     "plan: host '{name}' has another host's MAC address"
                 )));

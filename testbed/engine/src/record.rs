@@ -96,10 +96,10 @@ impl Recorder {
     }
 
     /// Takes a packet that a host sends or receives, where captures are wanted.
+    #[inline]
     pub fn handle_packet(&mut self, at: Time, host: usize, sent: bool, packet: &Packet) {
-        if self.capture.0.is_some() {
-            let (length_bytes, bytes) = (packet.len() as u32, packet.data.clone());
-            self.capture.extend([CaptureRow { at, host: host as u32, sent, length_bytes, bytes }]);
+        if let Some(table) = &mut self.capture.0 {
+            table.extend([CaptureRow::new(at, host, sent, packet)]);
         }
     }
 

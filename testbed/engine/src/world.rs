@@ -148,7 +148,8 @@ pub struct World {
     pub(crate) hosts: Vec<HostNode>,
     pub(crate) flows: Vec<FlowNode>,
     pub(crate) pipes: Vec<Receiver>,
-    pub(crate) by_mac: FxHashMap<[u8; 6], usize>,
+    /// Hosts by their address, as [`number_of`] has it.
+    pub(crate) by_mac: FxHashMap<u64, usize>,
     /// Sorted by time.
     pub(crate) events: Vec<EventPlan>,
     pub(crate) next_event: usize,
@@ -176,6 +177,11 @@ pub struct World {
     pub(crate) report_lag_ns: Option<i64>,
     /// Flows that will finish and are sent from here.
     pub(crate) finite_flows: usize,
+}
+
+/// An Ethernet address as a number.
+pub(crate) fn number_of([a, b, c, d, e, f]: [u8; 6]) -> u64 {
+    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
 }
 
 /// Events between two looks at the records and the progress.
@@ -273,6 +279,7 @@ impl World {
         }
     }
 
+    #[inline(always)]
     fn act(&mut self, now: Time, source: Source) -> Result<(), EngineError> {
         self.progress.events += 1;
         if !matches!(source, Source::Arrival) {
@@ -328,18 +335,16 @@ impl World {
         self.drain_switch(index);
     }
 
-    /// A packet comes to a group of hosts by the cable of a switch; returns it when it is for none
-    /// of them, or finds an access link's queue full.
-    pub(crate) fn arrive_at_group(&mut self, now: Time, packet: Packet) -> Option<Packet> {
-        let host = packet.data.first_chunk::<6>().and_then(|mac| self.by_mac.get(mac));
-        let Some(&host) = host else {
+    /// A packet comes to a group of hosts by the cable of a switch; returns by which pipe and when it
+    /// goes on to its host, `None` when it is for none of them or finds an access link's queue full.
+    pub(crate) fn arrive_at_group(&mut self, now: Time, packet: &Packet) -> Option<(usize, Time)> {
+        let mac = packet.data.first_chunk::<6>();
+        let Some(&host) = mac.and_then(|&mac| self.by_mac.get(&number_of(mac))) else {
             self.misdelivered += 1;
-            return Some(packet);
+            return None;
         };
         let node = &mut self.hosts[host];
-        let Some(at) = node.access.handle_down(now, packet.len()) else { return Some(packet) };
-        self.under_way.send(node.downlink, at, packet);
-        None
+        Some((node.downlink, node.access.handle_down(now, packet.len())?))
     }
 
     /// A packet comes to the collector.
@@ -360,9 +365,7 @@ impl World {
         loop {
             let node = &mut self.hosts[index];
             let Tcp::Ours(host) = &mut node.tcp else { return };
-            let mut packet = self.pool.take();
-            if !host.poll_transmit(now, &mut packet) {
-                self.pool.give(packet);
+            if !host.poll_transmit(now, self.pool.peek()) {
                 if host.has_records() && !node.has_records {
                     node.has_records = true;
                     self.recorded.push(index);
@@ -375,6 +378,7 @@ impl World {
                 }
                 return;
             }
+            let packet = self.pool.take();
             self.leave_host(now, index, packet);
         }
     }
@@ -413,17 +417,17 @@ impl World {
         }
         let Transmit { end, packet, .. } = transmit;
         let arrival = end + cable.delay;
-        match cable.to {
-            End::Pipe(pipe) => self.under_way.send(pipe, arrival, packet),
-            End::Group => {
-                if let Some(packet) = self.arrive_at_group(arrival, packet) {
-                    self.switches[index].switch.recycle(packet);
-                }
-            }
+        let onward = match cable.to {
+            End::Pipe(pipe) => Some((pipe, arrival)),
+            End::Group => self.arrive_at_group(arrival, &packet),
             End::Collector => {
                 self.arrive_at_collector(arrival, &packet);
-                self.switches[index].switch.recycle(packet);
+                None
             }
+        };
+        match onward {
+            Some((pipe, at)) => self.under_way.send(pipe, at, packet),
+            None => self.switches[index].switch.recycle(packet),
         }
     }
 

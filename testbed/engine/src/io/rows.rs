@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use narrows_common::record::{FlowRecord, MessageRecord, QueueEvent, QueueRecord};
-use narrows_common::{Duration, Time};
+use narrows_common::{Duration, Packet, Time};
 use parquet::data_type::ByteArray;
 
 use super::table::{Column, Row};
@@ -167,6 +167,15 @@ pub struct CaptureRow {
     pub length_bytes: u32,
     /// Its first bytes.
     pub bytes: Vec<u8>,
+}
+
+impl CaptureRow {
+    /// A packet that a host sends or receives.
+    #[inline(never)]
+    pub fn new(at: Time, host: usize, sent: bool, packet: &Packet) -> Self {
+        let (length_bytes, bytes) = (packet.len() as u32, packet.data.clone());
+        CaptureRow { at, host: host as u32, sent, length_bytes, bytes }
+    }
 }
 
 impl Row for CaptureRow {

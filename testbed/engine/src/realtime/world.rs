@@ -41,11 +41,10 @@ impl Node for WorldNode<'_> {
             WireEnd::Switch { switch, port } => {
                 self.world.arrive_at_switch(now, switch, port, packet);
             }
-            WireEnd::Group { later } => {
-                if let Some(packet) = self.world.arrive_at_group(now + later, packet) {
-                    self.world.pool.give(packet);
-                }
-            }
+            WireEnd::Group { later } => match self.world.arrive_at_group(now + later, &packet) {
+                Some((pipe, at)) => self.world.under_way.send(pipe, at, packet),
+                None => self.world.pool.give(packet),
+            },
             WireEnd::Host(host) => self.world.leave_host(now, host, packet),
             WireEnd::Collector { switch } => {
                 self.world.arrive_at_collector(now, &packet);
