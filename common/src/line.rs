@@ -30,17 +30,20 @@ impl Line {
     }
 
     /// The rate in force.
+    #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
     /// When the last bit taken on will have been sent.
+    #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
     /// Sends `bits`, beginning at `now` or when the line becomes free, whichever is later.
     /// Returns when the transmission begins and ends.
+    #[inline]
     pub fn send(&mut self, now: Time, bits: u64) -> (Time, Time) {
         if now > self.free_at {
             self.free_at = now;

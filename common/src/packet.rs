@@ -83,11 +83,13 @@ impl Packet {
     }
 
     /// The length on the wire in bytes, Ethernet header included, check sequence not.
+    #[inline]
     pub fn len(&self) -> usize {
         self.data.len() + self.payload().len() + self.zeros as usize
     }
 
     /// The bytes between `data` and the zeros.
+    #[inline]
     pub fn payload(&self) -> &[u8] {
         self.payload.as_deref().map_or(&[], Payload::bytes)
     }
@@ -122,6 +124,7 @@ impl Packet {
     }
 
     /// Empties it and keeps its memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.data.clear();
         self.payload = None;
@@ -166,6 +169,7 @@ pub struct PacketPool {
 
 impl PacketPool {
     /// An empty packet.
+    #[inline]
     pub fn take(&mut self) -> Packet {
         self.free.pop().unwrap_or_else(Self::new_packet)
     }
@@ -183,6 +187,7 @@ impl PacketPool {
     }
 
     /// Takes a packet back.
+    #[inline]
     pub fn give(&mut self, mut packet: Packet) {
         packet.clear();
         self.free.push(packet);

@@ -30,18 +30,22 @@ impl Time {
     pub const MAX: Time = Time(u64::MAX);
 
     /// The instant `ps` picoseconds after the beginning.
+    #[inline]
     pub const fn from_ps(ps: u64) -> Self {
         Time(ps)
     }
     /// Picoseconds since the beginning.
+    #[inline]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
     /// Whole nanoseconds since the beginning, rounded down.
+    #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0 / PS_PER_NS
     }
     /// Whole microseconds since the beginning, rounded down.
+    #[inline]
     pub const fn as_us(self) -> u64 {
         self.0 / PS_PER_US
     }
@@ -61,6 +65,7 @@ impl Time {
         }
     }
     /// The span since `earlier`, zero when `earlier` is later.
+    #[inline]
     pub const fn saturating_since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -73,22 +78,27 @@ impl Duration {
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// A span of `ps` picoseconds.
+    #[inline]
     pub const fn from_ps(ps: u64) -> Self {
         Duration(ps)
     }
     /// A span of `ns` nanoseconds.
+    #[inline]
     pub const fn from_ns(ns: u64) -> Self {
         Duration(ns * PS_PER_NS)
     }
     /// A span of `us` microseconds.
+    #[inline]
     pub const fn from_us(us: u64) -> Self {
         Duration(us * PS_PER_US)
     }
     /// A span of `ms` milliseconds.
+    #[inline]
     pub const fn from_ms(ms: u64) -> Self {
         Duration(ms * PS_PER_MS)
     }
     /// A span of `s` seconds.
+    #[inline]
     pub const fn from_secs(s: u64) -> Self {
         Duration(s * PS_PER_S)
     }
@@ -98,14 +108,17 @@ impl Duration {
         Duration((s * PS_PER_S as f64 + 0.5) as u64)
     }
     /// Picoseconds.
+    #[inline]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
     /// Whole nanoseconds, rounded down.
+    #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0 / PS_PER_NS
     }
     /// Whole microseconds, rounded down.
+    #[inline]
     pub const fn as_us(self) -> u64 {
         self.0 / PS_PER_US
     }
@@ -114,10 +127,12 @@ impl Duration {
         self.0 as f64 / PS_PER_S as f64
     }
     /// `self - other`, zero when `other` is longer.
+    #[inline]
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
     /// `self * factor`, [`Duration::MAX`] when that overflows.
+    #[inline]
     pub const fn saturating_mul(self, factor: u64) -> Duration {
         Duration(self.0.saturating_mul(factor))
     }
@@ -130,45 +145,53 @@ impl Duration {
 impl Add<Duration> for Time {
     type Output = Time;
     /// Saturates at [`Time::MAX`], "never".
+    #[inline]
     fn add(self, span: Duration) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 }
 impl AddAssign<Duration> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Duration) {
         *self = *self + span;
     }
 }
 impl Sub<Duration> for Time {
     type Output = Time;
+    #[inline]
     fn sub(self, span: Duration) -> Time {
         Time(self.0 - span.0)
     }
 }
 impl Add for Duration {
     type Output = Duration;
+    #[inline]
     fn add(self, other: Duration) -> Duration {
         Duration(self.0.saturating_add(other.0))
     }
 }
 impl AddAssign for Duration {
+    #[inline]
     fn add_assign(&mut self, other: Duration) {
         *self = *self + other;
     }
 }
 impl Sub for Duration {
     type Output = Duration;
+    #[inline]
     fn sub(self, other: Duration) -> Duration {
         Duration(self.0 - other.0)
     }
 }
 impl SubAssign for Duration {
+    #[inline]
     fn sub_assign(&mut self, other: Duration) {
         *self = *self - other;
     }
 }
 impl Mul<u64> for Duration {
     type Output = Duration;
+    #[inline]
     fn mul(self, factor: u64) -> Duration {
         Duration(self.0 * factor)
     }

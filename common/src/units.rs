@@ -11,10 +11,12 @@ pub struct Rate(u64);
 
 impl Rate {
     /// `bps` bits per second.
+    #[inline]
     pub const fn from_bps(bps: u64) -> Self {
         Rate(bps)
     }
     /// Bits per second.
+    #[inline]
     pub const fn as_bps(self) -> u64 {
         self.0
     }
@@ -47,14 +49,17 @@ impl Bytes {
     pub const ZERO: Bytes = Bytes(0);
 
     /// `n` bytes.
+    #[inline]
     pub const fn new(n: u64) -> Self {
         Bytes(n)
     }
     /// The number of bytes.
+    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
     /// The number of bits.
+    #[inline]
     pub const fn bits(self) -> u64 {
         self.0 * 8
     }
@@ -62,22 +67,26 @@ impl Bytes {
 
 impl Add for Bytes {
     type Output = Bytes;
+    #[inline]
     fn add(self, other: Bytes) -> Bytes {
         Bytes(self.0 + other.0)
     }
 }
 impl AddAssign for Bytes {
+    #[inline]
     fn add_assign(&mut self, other: Bytes) {
         self.0 += other.0;
     }
 }
 impl Sub for Bytes {
     type Output = Bytes;
+    #[inline]
     fn sub(self, other: Bytes) -> Bytes {
         Bytes(self.0 - other.0)
     }
 }
 impl SubAssign for Bytes {
+    #[inline]
     fn sub_assign(&mut self, other: Bytes) {
         self.0 -= other.0;
     }

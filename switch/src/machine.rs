@@ -11,12 +11,15 @@ use crate::switch::Engine;
 use crate::table::Table;
 use crate::table::profile::Profile;
 use crate::table::value_set::Members;
+use crate::tm::{Carried, Item};
 use narrows_common::{Packet, Rng, Time};
+
+/// As many as a [`crate::op::Slot`] reaches, so that no index needs a check.
+pub(crate) type Slots = [u64; 65_536];
 
 /// Everything of a switch that its program can read or write.
 pub(crate) struct Machine {
-    /// As large as a [`crate::op::Slot`] reaches, so that no index needs a check.
-    pub slots: Box<[u64; 65_536]>,
+    pub slots: Box<Slots>,
     pub tables: Vec<Table>,
     pub registers: Registers,
     pub counters: Vec<Vec<Count>>,
@@ -40,7 +43,7 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn new(program: &Program, engine: Engine, rng: Rng) -> Self {
         let slots = vec![0u64; 65_536].into_boxed_slice();
-        let Ok(mut slots) = <Box<[u64; 65_536]>>::try_from(slots) else {
+        let Ok(mut slots) = <Box<Slots>>::try_from(slots) else {
             unreachable!("the length is 65,536");
         };
         for &(slot, value) in &program.constants {
@@ -86,20 +89,39 @@ impl Machine {
         self.slots[slot as usize] = value;
     }
 
-    /// Writes a metadata field; one that the program lacks goes nowhere.
-    #[inline]
-    pub(crate) fn put(&mut self, field: crate::v1model::MetadataField, value: u64) {
-        self.set(field.slot, value & field.mask);
-    }
-
     /// Forgets the packet before.
+    #[inline]
     pub(crate) fn reset(&mut self, program: &Program, at: Time, length: u64) {
         self.forget_late_headers(program);
-        self.slots[..program.metadata_end as usize].fill(0);
-        self.slots[program.late_end as usize..program.packet_end as usize].fill(0);
         self.now = at;
-        self.set(internal::LENGTH, length);
-        self.set(internal::ARRIVED, length);
+        let slots = &mut *self.slots;
+        slots[..program.carried_end as usize].fill(0);
+        slots[program.late_end as usize..program.packet_end as usize].fill(0);
+        slots[internal::LENGTH as usize] = length;
+        slots[internal::ARRIVED as usize] = length;
+    }
+
+    /// Leaves with a packet what egress may read of what ingress left.
+    #[inline]
+    pub(crate) fn set_down(&self, program: &Program, item: &mut Item) {
+        item.carried = Carried::Slots;
+        item.slots.clear();
+        item.slots.extend_from_slice(&self.slots[..program.carried_end as usize]);
+    }
+
+    /// Takes up a packet that comes to egress. What egress alone uses is zero then.
+    #[inline]
+    pub(crate) fn take_up(&mut self, program: &Program, item: &Item) {
+        let late = program.carried_end as usize..program.metadata_end as usize;
+        match item.carried {
+            Carried::InMachine => self.slots[late].fill(0),
+            Carried::Slots => {
+                self.forget_late_headers(program);
+                self.slots[..late.start].copy_from_slice(&item.slots);
+                self.slots[late].fill(0);
+            }
+            Carried::WithLate => self.slots[..item.slots.len()].copy_from_slice(&item.slots),
+        }
     }
 
     /// Headers that only egress makes valid are not, once another packet comes into the machine.

@@ -47,9 +47,11 @@ pub(crate) fn parse(program: &Program, m: &mut Machine, packet: &mut Packet) {
 pub(crate) fn arrive(program: &Program, m: &mut Machine, packet: &mut Packet) {
     let Some(native) = native(program, m) else {
         run(program, m, packet, Block::Parser);
-        m.put(program.standard.parser_error, m.get(internal::PARSER_ERROR));
+        let error = m.get(internal::PARSER_ERROR);
+        program.standard.parser_error.put(&mut m.slots, error);
         run(program, m, packet, Block::Verify);
-        m.put(program.standard.checksum_error, m.get(internal::CHECKSUM_ERROR));
+        let error = m.get(internal::CHECKSUM_ERROR);
+        program.standard.checksum_error.put(&mut m.slots, error);
         return run(program, m, packet, Block::Ingress);
     };
     if let End::At(place) = native.run(program, m, packet, Pass::Arrive) {

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::pipe::Handover;
 use crate::program::Program;
 use crate::tm::{Item, PortConfig, PortStatistics, QueueLimit, TrafficManager};
-use crate::v1model::Arrival;
+use crate::v1model::Again;
 use narrows_common::record::QueueRecord;
 use narrows_common::{Packet, Rate, Rng, Time};
 use serde::Deserialize;
@@ -188,7 +188,7 @@ pub(crate) struct Offer {
 #[derive(Debug)]
 pub(crate) enum Work {
     Offer(Offer),
-    Ingress(Arrival),
+    Again(Again),
 }
 
 /// A switch.
@@ -269,23 +269,20 @@ impl Switch {
         self.handle_timeout(now);
         self.statistics.received += 1;
         let item = self.take_item(packet);
-        self.ingress(now, Arrival::new(port, item));
+        self.ingress(now, port, item);
         self.settle(now);
     }
 
     /// Ports whose line has become free by `now` go on to their next packets. Spurious calls
     /// are no-ops, and late ones make up for it: packets leave when they should have left.
     pub fn handle_timeout(&mut self, now: Time) {
-        while let Some(dequeued) = self.tm.dequeue_due(now) {
-            let (at, port) = (dequeued.at, dequeued.port);
-            self.egress(dequeued);
+        while let Some((at, port)) = self.tm.take_due(now) {
             self.drain(at, port);
             self.settle(at);
         }
     }
 
     /// Takes packets from a port until its line is busy or nothing waits.
-    #[inline]
     fn drain(&mut self, at: Time, port: usize) {
         while let Some(dequeued) = self.tm.dequeue_idle(at, port) {
             self.egress(dequeued);
@@ -293,10 +290,18 @@ impl Switch {
     }
 
     /// Does what has come up at this instant.
+    #[inline]
     pub(crate) fn settle(&mut self, at: Time) {
+        if !self.work.is_empty() {
+            self.settle_work(at);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_work(&mut self, at: Time) {
         while let Some(work) = self.work.pop_front() {
             match work {
-                Work::Ingress(arrival) => self.ingress(at, arrival),
+                Work::Again(again) => self.ingress_again(at, again),
                 Work::Offer(offer) => self.offer(at, offer),
             }
         }
@@ -324,6 +329,7 @@ impl Switch {
     }
 
     /// The next transmission that began, in the order of their starts.
+    #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmits.pop_front()
     }
@@ -416,6 +422,7 @@ impl Switch {
     }
 
     /// Takes a packet back whose memory can serve again.
+    #[inline]
     pub fn recycle(&mut self, mut packet: Packet) {
         if self.packets.len() < SPARE_MAX {
             packet.clear();
@@ -429,6 +436,7 @@ impl Switch {
     }
 
     /// A packet to go through the switch.
+    #[inline]
     pub(crate) fn take_item(&mut self, packet: Packet) -> Box<Item> {
         let mut item = self.items.pop().unwrap_or_default();
         item.packet = packet;
@@ -444,6 +452,7 @@ impl Switch {
     }
 
     /// An item whose packet has been taken.
+    #[inline]
     pub(crate) fn give_item(&mut self, item: Box<Item>) {
         if self.items.len() < SPARE_MAX {
             self.items.push(item);

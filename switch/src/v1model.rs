@@ -1,10 +1,14 @@
 //! The architecture: v1model as bmv2's `simple_switch` has it. Its metadata, what its externs
 //! leave behind, and the order of its blocks (behavioral-model, docs/simple_switch.md).
 
-use crate::op::{NOWHERE, Slot, internal};
+mod metadata;
+
+pub(crate) use metadata::{MetadataField, SET_BEFORE_EGRESS, StandardMetadata};
+
+use crate::op::{Slot, internal};
 use crate::pass::{arrive, depart, finish, parse};
 use crate::program::FieldList;
-use crate::switch::{Digest, Offer, Replica, Switch, TimestampUnit, Transmit, Work};
+use crate::switch::{Digest, Offer, Replica, Switch, TimestampUnit, Work};
 use crate::tm::{Carried, Dequeued, Item, Label};
 use narrows_common::Time;
 
@@ -50,158 +54,44 @@ const DIGESTS_MAX: usize = 1 << 16;
 /// How often a packet may come round at one instant.
 const ROUNDS_MAX: u32 = 256;
 
-/// A field of the standard metadata.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MetadataField {
-    pub slot: Slot,
-    pub mask: u64,
-}
-
-impl Default for MetadataField {
-    fn default() -> Self {
-        MetadataField { slot: NOWHERE, mask: 0 }
-    }
-}
-
-impl MetadataField {
-    /// `None` where the program has no such field.
-    pub(crate) fn known(self) -> Option<Self> {
-        (self.slot != NOWHERE).then_some(self)
-    }
-}
-
-/// The standard, intrinsic and queueing metadata.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StandardMetadata {
-    ingress_port: MetadataField,
-    packet_length: MetadataField,
-    instance_type: MetadataField,
-    pub egress_spec: MetadataField,
-    egress_port: MetadataField,
-    pub parser_error: MetadataField,
-    pub checksum_error: MetadataField,
-    ingress_timestamp: MetadataField,
-    egress_timestamp: MetadataField,
-    pub mcast_grp: MetadataField,
-    egress_rid: MetadataField,
-    priority: MetadataField,
-    enq_timestamp: MetadataField,
-    enq_qdepth: MetadataField,
-    deq_timedelta: MetadataField,
-    deq_qdepth: MetadataField,
-    qid: MetadataField,
-}
-
-/// Fields of it that have a value before egress without the program's doing.
-pub(crate) const SET_BEFORE_EGRESS: [(&str, &str); 7] = [
-    ("standard_metadata", "ingress_port"),
-    ("standard_metadata", "packet_length"),
-    ("standard_metadata", "instance_type"),
-    ("standard_metadata", "parser_error"),
-    ("standard_metadata", "checksum_error"),
-    ("intrinsic_metadata", "ingress_global_timestamp"),
-    ("intrinsic_metadata", "egress_rid"),
-];
-
-impl StandardMetadata {
-    /// Finds the fields; the error is the name of a missing one that bmv2 requires too.
-    pub(crate) fn find(
-        find: impl Fn(&str, &str) -> Option<(Slot, u32)>,
-    ) -> Result<Self, &'static str> {
-        let field = |header: &str, name: &str| match find(header, name) {
-            Some((slot, width)) => MetadataField { slot, mask: crate::program::mask(width) },
-            None => MetadataField::default(),
-        };
-        let standard = |name: &str| field("standard_metadata", name);
-        let intrinsic = |name: &str| field("intrinsic_metadata", name);
-        let queueing = |name: &str| field("queueing_metadata", name);
-        let required = |name: &'static str| standard(name).known().ok_or(name);
-        Ok(StandardMetadata {
-            ingress_port: required("ingress_port")?,
-            packet_length: required("packet_length")?,
-            instance_type: required("instance_type")?,
-            egress_spec: required("egress_spec")?,
-            egress_port: required("egress_port")?,
-            parser_error: standard("parser_error"),
-            checksum_error: standard("checksum_error"),
-            ingress_timestamp: intrinsic("ingress_global_timestamp"),
-            egress_timestamp: intrinsic("egress_global_timestamp"),
-            mcast_grp: intrinsic("mcast_grp"),
-            egress_rid: intrinsic("egress_rid"),
-            priority: intrinsic("priority"),
-            enq_timestamp: queueing("enq_timestamp"),
-            enq_qdepth: queueing("enq_qdepth"),
-            deq_timedelta: queueing("deq_timedelta"),
-            deq_qdepth: queueing("deq_qdepth"),
-            qid: queueing("qid"),
-        })
-    }
-
-    /// The slots of all fields that the program has.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
-        let fields = [
-            self.ingress_port,
-            self.packet_length,
-            self.instance_type,
-            self.egress_spec,
-            self.egress_port,
-            self.parser_error,
-            self.checksum_error,
-            self.ingress_timestamp,
-            self.egress_timestamp,
-            self.mcast_grp,
-            self.egress_rid,
-            self.priority,
-            self.enq_timestamp,
-            self.enq_qdepth,
-            self.deq_timedelta,
-            self.deq_qdepth,
-            self.qid,
-        ];
-        fields.into_iter().filter_map(MetadataField::known).map(|field| field.slot)
-    }
-}
-
-/// A packet before the parser.
+/// A packet that comes round once more, before the parser.
 #[derive(Debug)]
-pub(crate) struct Arrival {
-    pub item: Box<Item>,
-    pub port: u16,
-    /// Values that a resubmitted or recirculated packet keeps.
+pub(crate) struct Again {
+    item: Box<Item>,
+    /// Values that it keeps.
     kept: Vec<(Slot, u64)>,
     instance: u64,
 }
 
-impl Arrival {
-    pub(crate) fn new(port: u16, item: Box<Item>) -> Self {
-        Arrival { item, port, kept: vec![], instance: instance::NORMAL }
-    }
-
-    /// One that came round once more.
-    fn again(port: u16, mut item: Box<Item>, kept: Vec<(Slot, u64)>, instance: u64) -> Self {
-        item.rounds += 1;
-        Arrival { item, port, kept, instance }
-    }
-}
-
 impl Switch {
-    /// Parser, checksum verification, ingress, and what becomes of the packet then.
-    pub(crate) fn ingress(&mut self, at: Time, arrival: Arrival) {
-        let Arrival { mut item, port, kept, instance } = arrival;
-        let length = item.packet.len() as u64;
-        let packet = &mut item.packet;
-        self.machine.reset(&self.program, at, length);
+    /// A packet comes in by a port: parser, checksum verification, ingress, and what becomes of it
+    /// then.
+    pub(crate) fn ingress(&mut self, at: Time, port: u16, item: Box<Item>) {
+        self.machine.reset(&self.program, at, item.packet.len() as u64);
+        let (stamp, slots) = (self.stamp(at), &mut self.machine.slots);
+        let StandardMetadata { ingress_port, ingress_timestamp, .. } = &self.program.standard;
+        ingress_port.put(slots, u64::from(port));
+        ingress_timestamp.put(slots, stamp);
+        self.ingress_as(at, item, instance::NORMAL);
+    }
+
+    /// The same of a packet that comes round. As in bmv2, it keeps neither port nor timestamp, unless
+    /// its list says so.
+    pub(crate) fn ingress_again(&mut self, at: Time, again: Again) {
+        let Again { item, kept, instance } = again;
+        self.machine.reset(&self.program, at, item.packet.len() as u64);
         for (slot, value) in kept {
             self.machine.set(slot, value);
         }
-        if instance == instance::NORMAL {
-            // As in bmv2, a packet that comes round keeps neither, unless its list says so.
-            self.machine.put(self.program.standard.ingress_port, u64::from(port));
-            self.machine.put(self.program.standard.ingress_timestamp, self.stamp(at));
-        }
-        self.machine.put(self.program.standard.packet_length, length);
-        self.machine.put(self.program.standard.instance_type, instance);
-        arrive(&self.program, &mut self.machine, packet);
+        self.ingress_as(at, item, instance);
+    }
+
+    #[inline]
+    fn ingress_as(&mut self, at: Time, mut item: Box<Item>, instance: u64) {
+        let (slots, standard) = (&mut self.machine.slots, &self.program.standard);
+        standard.packet_length.put(slots, slots[internal::ARRIVED as usize]);
+        standard.instance_type.put(slots, instance);
+        arrive(&self.program, &mut self.machine, &mut item.packet);
         let error = self.machine.get(internal::PARSER_ERROR);
         self.statistics.parser_errors += u64::from(error != 0);
         self.statistics.checksum_errors += self.machine.get(internal::CHECKSUM_ERROR);
@@ -213,42 +103,29 @@ impl Switch {
     }
 
     /// bmv2's order: clone, digest, resubmit, multicast, drop, unicast.
+    #[inline]
     fn after_ingress(&mut self, at: Time, mut item: Box<Item>) {
         item.label = Label { flow: self.flow(), ..Label::default() };
-        let clone = self.machine.get(architecture::CLONE);
-        let resubmit = self.machine.get(architecture::RESUBMIT);
-        let digest = self.machine.get(architecture::DIGEST);
-        let group =
-            self.program.standard.mcast_grp.known().map_or(0, |field| self.machine.get(field.slot));
-        if clone != 0 {
-            self.clone_from_ingress(at, &item, clone);
-        }
-        if digest != 0 {
-            self.digest(digest);
-        }
-        let truncate = self.machine.get(architecture::TRUNCATE);
-        if resubmit != 0 {
-            if item.rounds >= ROUNDS_MAX {
-                self.statistics.endless += 1;
-                return self.discard(item);
+        let asked = self.machine.slots[architecture::ALL].iter().fold(0, |any, value| any | value);
+        if asked != 0 {
+            match self.do_as_asked(at, item) {
+                Some(goes_on) => item = goes_on,
+                None => return,
             }
-            let kept = self.kept(self.program.field_lists.get(&resubmit));
-            let arrival = Arrival::again(0, item, kept, instance::RESUBMITTED);
-            return self.work.push_back(Work::Ingress(arrival));
         }
-        self.machine.slots[architecture::ALL].fill(0);
-        self.machine.set(architecture::TRUNCATE, truncate);
+        let standard = &self.program.standard;
+        let group = standard.mcast_grp.known().map_or(0, |field| self.machine.get(field.slot));
         if group != 0 {
-            self.machine.put(self.program.standard.instance_type, instance::REPLICATION);
+            standard.instance_type.put(&mut self.machine.slots, instance::REPLICATION);
             self.multicast(at, &item, group);
             return self.discard(item);
         }
-        let port = self.machine.get(self.program.standard.egress_spec.slot);
+        let port = self.machine.get(standard.egress_spec.slot);
         if port == DROP_PORT {
             self.statistics.dropped_ingress += 1;
             return self.discard(item);
         }
-        self.machine.put(self.program.standard.instance_type, instance::NORMAL);
+        standard.instance_type.put(&mut self.machine.slots, instance::NORMAL);
         // The ordinary case: it goes to its queue without waiting for its turn.
         let is_next = self.work.is_empty();
         let Some(offer) = self.offer_of(at, port, item, is_next) else { return };
@@ -256,6 +133,38 @@ impl Switch {
             true => self.offer(at, offer),
             false => self.work.push_back(Work::Offer(offer)),
         }
+    }
+
+    /// What externs left for the end of ingress. The packet, unless it comes round.
+    fn do_as_asked(&mut self, at: Time, item: Box<Item>) -> Option<Box<Item>> {
+        let clone = self.machine.get(architecture::CLONE);
+        let resubmit = self.machine.get(architecture::RESUBMIT);
+        let digest = self.machine.get(architecture::DIGEST);
+        let truncate = self.machine.get(architecture::TRUNCATE);
+        if clone != 0 {
+            self.clone_from_ingress(at, &item, clone);
+        }
+        if digest != 0 {
+            self.digest(digest);
+        }
+        if resubmit != 0 {
+            self.come_round(item, resubmit, instance::RESUBMITTED);
+            return None;
+        }
+        self.machine.slots[architecture::ALL].fill(0);
+        self.machine.set(architecture::TRUNCATE, truncate);
+        Some(item)
+    }
+
+    /// The packet comes to the parser once more, with the values of a list of fields.
+    fn come_round(&mut self, mut item: Box<Item>, list: u64, instance: u64) {
+        if item.rounds >= ROUNDS_MAX {
+            self.statistics.endless += 1;
+            return self.discard(item);
+        }
+        item.rounds += 1;
+        let kept = self.kept(self.program.field_lists.get(&list));
+        self.work.push_back(Work::Again(Again { item, kept, instance }));
     }
 
     /// Packets as they arrived, parsed afresh, with the listed fields of the end of ingress.
@@ -269,13 +178,13 @@ impl Switch {
         let port = self.machine.get(self.program.standard.ingress_port.slot);
         let mut copy = self.copy(&item.packet, item.packet.len());
         self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
-        self.machine.put(self.program.standard.ingress_port, port);
+        self.program.standard.ingress_port.put(&mut self.machine.slots, port);
         parse(&self.program, &mut self.machine, &mut copy.packet);
         self.machine.slots[self.program.metadata_start as usize..end].fill(0);
         for (slot, value) in kept {
             self.machine.set(slot, value);
         }
-        self.machine.put(self.program.standard.instance_type, instance::INGRESS_CLONE);
+        self.program.standard.instance_type.put(&mut self.machine.slots, instance::INGRESS_CLONE);
         self.machine.slots[architecture::ALL].fill(0);
         let len = self.cut(&copy, session.truncate_bytes);
         copy.label = item.label;
@@ -308,7 +217,8 @@ impl Switch {
     /// Puts copies of a packet's first `len` bytes, with the program's state, before ports' queues.
     fn replicate(&mut self, at: Time, item: &Item, replicas: &[Replica], len: usize) {
         for replica in replicas {
-            self.machine.put(self.program.standard.egress_rid, u64::from(replica.rid));
+            let rid = u64::from(replica.rid);
+            self.program.standard.egress_rid.put(&mut self.machine.slots, rid);
             let mut copy = self.copy(&item.packet, len);
             copy.label = item.label;
             let offer = self.offer_of(at, u64::from(replica.port), copy, false);
@@ -318,6 +228,7 @@ impl Switch {
 
     /// The packet and the program's state, for a port; nothing when there is no such port. What is
     /// offered `next` may leave its state where it is.
+    #[inline]
     fn offer_of(&mut self, at: Time, port: u64, mut item: Box<Item>, next: bool) -> Option<Offer> {
         let Some(port) = self.tm.find(port) else {
             self.statistics.no_such_port += 1;
@@ -327,64 +238,23 @@ impl Switch {
         let priority = self.program.standard.priority.known();
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
         let frame_bytes = self.machine.get(internal::LENGTH);
-        item.carried = Carried::InMachine;
-        if !(next && self.tm.is_idle(at, port)) {
-            item.carried = Carried::Slots;
-            item.slots.clear();
-            let end = self.program.carried_end as usize;
-            item.slots.extend_from_slice(&self.machine.slots[..end]);
+        match next && self.tm.is_idle(at, port) {
+            true => item.carried = Carried::InMachine,
+            false => self.machine.set_down(&self.program, &mut item),
         }
         Some(Offer { port, priority, frame_bytes, item })
     }
 
     /// Egress, checksum update, deparser, and what becomes of the packet then.
     pub(crate) fn egress(&mut self, dequeued: Dequeued) {
-        let Dequeued { port, queue, at, mut item, depth_after } = dequeued;
-        let slots = item.slots.as_slice();
-        match item.carried {
-            Carried::InMachine => {}
-            Carried::Slots => {
-                self.machine.forget_late_headers(&self.program);
-                self.machine.slots[..slots.len()].copy_from_slice(slots);
-                let end = self.program.metadata_end as usize;
-                self.machine.slots[slots.len()..end].fill(0);
+        self.machine.take_up(&self.program, &dequeued.item);
+        self.tell_egress(&dequeued);
+        let Dequeued { port, queue, at, mut item, .. } = dequeued;
+        if !depart(&self.program, &mut self.machine, &mut item.packet) {
+            match self.end_egress(port, queue, at, item) {
+                Some(goes_on) => item = goes_on,
+                None => return,
             }
-            Carried::WithLate => self.machine.slots[..slots.len()].copy_from_slice(slots),
-        }
-        self.machine.now = at;
-        let waited = at.saturating_since(item.enqueued_at);
-        let waited = match self.unit {
-            TimestampUnit::Ns => waited.as_ns(),
-            TimestampUnit::Us => waited.as_us(),
-        };
-        let number = u64::from(self.tm.ports[port].number);
-        self.machine.put(self.program.standard.enq_timestamp, self.stamp(item.enqueued_at));
-        self.machine.put(self.program.standard.enq_qdepth, u64::from(item.depth_before));
-        self.machine.put(self.program.standard.deq_timedelta, waited);
-        self.machine.put(self.program.standard.deq_qdepth, u64::from(depth_after));
-        self.machine.put(self.program.standard.qid, self.tm.ports[port].priority_of(queue));
-        self.machine.put(self.program.standard.egress_timestamp, self.stamp(at));
-        self.machine.put(self.program.standard.egress_port, number);
-        // Anything but the port that means "drop".
-        self.machine.put(self.program.standard.egress_spec, DROP_PORT + 1);
-        self.machine.put(self.program.standard.packet_length, self.machine.get(internal::LENGTH));
-        let is_written = depart(&self.program, &mut self.machine, &mut item.packet);
-        if self.machine.get(internal::ABORTED) != 0 {
-            self.statistics.aborted += 1;
-            self.tm.drop_at_egress(port, queue, at, item.label);
-            return self.discard(item);
-        }
-        let clone = self.machine.get(architecture::CLONE);
-        if clone != 0 {
-            self.clone_from_egress(&item, clone);
-        }
-        if self.machine.get(self.program.standard.egress_spec.slot) == DROP_PORT {
-            self.statistics.dropped_egress += 1;
-            self.tm.drop_at_egress(port, queue, at, item.label);
-            return self.discard(item);
-        }
-        if !is_written {
-            finish(&self.program, &mut self.machine, &mut item.packet);
         }
         let truncate = self.machine.get(architecture::TRUNCATE);
         if truncate != 0 {
@@ -392,18 +262,62 @@ impl Switch {
         }
         let recirculate = self.machine.get(architecture::RECIRCULATE);
         if recirculate != 0 {
-            if item.rounds >= ROUNDS_MAX {
-                self.statistics.endless += 1;
-                return self.discard(item);
-            }
-            let kept = self.kept(self.program.field_lists.get(&recirculate));
-            let arrival = Arrival::again(number as u16, item, kept, instance::RECIRCULATED);
-            return self.work.push_back(Work::Ingress(arrival));
+            return self.come_round(item, recirculate, instance::RECIRCULATED);
         }
         let packet = core::mem::take(&mut item.packet);
         self.give_item(item);
-        let (start, end) = self.tm.transmit(at, port, packet.len() as u64);
-        self.transmits.push_back(Transmit { port: number as u16, start, end, packet });
+        self.transmits.push_back(self.tm.transmit(at, port, packet));
+    }
+
+    /// The metadata that a packet has since its queue.
+    #[inline]
+    fn tell_egress(&mut self, dequeued: &Dequeued) {
+        let &Dequeued { port, queue, at, ref item, depth_after } = dequeued;
+        let waited = at.saturating_since(item.enqueued_at);
+        let waited = match self.unit {
+            TimestampUnit::Ns => waited.as_ns(),
+            TimestampUnit::Us => waited.as_us(),
+        };
+        let (enqueued, now) = (self.stamp(item.enqueued_at), self.stamp(at));
+        let port = &self.tm.ports[port];
+        self.machine.now = at;
+        let (slots, standard) = (&mut *self.machine.slots, &self.program.standard);
+        standard.enq_timestamp.put(slots, enqueued);
+        standard.enq_qdepth.put(slots, u64::from(item.depth_before));
+        standard.deq_timedelta.put(slots, waited);
+        standard.deq_qdepth.put(slots, u64::from(depth_after));
+        standard.qid.put(slots, port.priority_of(queue));
+        standard.egress_timestamp.put(slots, now);
+        standard.egress_port.put(slots, u64::from(port.number));
+        // Anything but the port that means "drop".
+        standard.egress_spec.put(slots, DROP_PORT + 1);
+        standard.packet_length.put(slots, slots[internal::LENGTH as usize]);
+    }
+
+    /// What machine code leaves to the architecture where egress did more than the ordinary. The
+    /// packet with its bytes written, unless it goes no further.
+    fn end_egress(
+        &mut self,
+        port: usize,
+        queue: usize,
+        at: Time,
+        mut item: Box<Item>,
+    ) -> Option<Box<Item>> {
+        let aborted = self.machine.get(internal::ABORTED) != 0;
+        let clone = self.machine.get(architecture::CLONE);
+        if clone != 0 && !aborted {
+            self.clone_from_egress(&item, clone);
+        }
+        let dropped = self.machine.get(self.program.standard.egress_spec.slot) == DROP_PORT;
+        if aborted || dropped {
+            self.statistics.aborted += u64::from(aborted);
+            self.statistics.dropped_egress += u64::from(!aborted);
+            self.tm.drop_at_egress(port, queue, at, item.label);
+            self.discard(item);
+            return None;
+        }
+        finish(&self.program, &mut self.machine, &mut item.packet);
+        Some(item)
     }
 
     /// The packet as egress left it, with nothing of its metadata but the listed fields.

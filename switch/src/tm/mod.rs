@@ -12,12 +12,11 @@ mod queue;
 pub use limit::{Counts, Discipline, QueueLimit};
 pub(crate) use queue::{Carried, Item, Label};
 
+use crate::switch::Transmit;
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
 use narrows_common::{Bytes, Duration, Line, Packet, Rate, Time};
 use queue::Queue;
 use serde::Deserialize;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// An output port.
 #[derive(Clone, Debug, Deserialize)]
@@ -93,7 +92,6 @@ pub(crate) struct Port {
     pub counts: Counts,
     /// The first is served first.
     queues: Vec<Queue>,
-    record: bool,
     /// True while the port is among those due: packets wait for its line.
     pub armed: bool,
     pub statistics: PortStatistics,
@@ -116,6 +114,14 @@ impl Port {
     pub(crate) fn priority_of(&self, queue: usize) -> u64 {
         (self.queues.len() - 1 - queue) as u64
     }
+
+    /// A packet has left a queue.
+    #[inline]
+    fn count_dequeued(&mut self, sojourn: Duration, length: Bytes) {
+        self.statistics.dequeued += 1;
+        self.waited.0 += u128::from(sojourn.as_ps());
+        self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(length.get());
+    }
 }
 
 /// A packet taken out of its queue.
@@ -135,10 +141,10 @@ pub(crate) struct TrafficManager {
     pub ports: Vec<Port>,
     /// Index into `ports` by port number, or `u32::MAX`.
     by_number: Vec<u32>,
-    /// Ports with packets waiting, by when their line becomes free.
-    due: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Ports with packets waiting, by when their line becomes free, the first due at the end. They
+    /// are few.
+    due: Vec<(Time, u32)>,
     pub records: Vec<QueueRecord>,
-    record: bool,
     numbered: u64,
     /// Packets that a queue has thrown out, to be taken.
     #[expect(clippy::vec_box, reason = "an item keeps its place")]
@@ -154,6 +160,9 @@ impl TrafficManager {
         for (i, port) in ports.iter().enumerate() {
             by_number[port.port as usize] = i as u32;
         }
+        let queue = |config: &PortConfig, index: u8| {
+            Queue::new(config.port, index, record && config.record)
+        };
         let port = |config: &PortConfig| Port {
             number: config.port,
             elsewhere: (config.pipe != pipe).then_some(config.pipe),
@@ -161,8 +170,7 @@ impl TrafficManager {
             limit: config.queue,
             discipline: config.discipline,
             counts: config.counts,
-            queues: (0..config.queues).map(|_| Queue::default()).collect(),
-            record: config.record,
+            queues: (0..config.queues).map(|index| queue(config, index)).collect(),
             armed: false,
             statistics: PortStatistics::default(),
             waited: (0, 0),
@@ -170,9 +178,8 @@ impl TrafficManager {
         TrafficManager {
             ports: ports.iter().map(port).collect(),
             by_number,
-            due: BinaryHeap::new(),
+            due: vec![],
             records: vec![],
-            record,
             numbered: 0,
             thrown_out: vec![],
         }
@@ -189,7 +196,7 @@ impl TrafficManager {
     /// When the next line with packets waiting becomes free.
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Time> {
-        self.due.peek().map(|Reverse((at, _))| *at)
+        self.due.last().map(|&(at, _)| at)
     }
 
     /// A packet that comes to this port now leaves it at once.
@@ -197,33 +204,6 @@ impl TrafficManager {
         let port = &self.ports[port];
         let is_free = port.line.as_ref().is_none_or(|line| line.free_at() <= at);
         is_free && !port.armed && !port.waiting() && port.elsewhere.is_none()
-    }
-
-    #[inline]
-    fn note(
-        &mut self,
-        port: usize,
-        queue: usize,
-        at: Time,
-        event: QueueEvent,
-        label: Label,
-        sojourn: Duration,
-    ) {
-        let found = &self.ports[port];
-        if self.record && found.record {
-            self.records.push(QueueRecord {
-                at,
-                event,
-                port: found.number,
-                queue: queue as u8,
-                packet: label.number,
-                flow: label.flow,
-                length_bytes: label.length.get() as u32,
-                depth_packets: found.queues[queue].packets() as u32,
-                depth_bytes: found.queues[queue].bytes().get(),
-                sojourn,
-            });
-        }
     }
 
     /// Offers a packet to a port. Returns it when there is no room. A packet that can leave at
@@ -237,57 +217,47 @@ impl TrafficManager {
         frame_bytes: u64,
         mut item: Box<Item>,
     ) -> Option<Box<Item>> {
-        let found = &mut self.ports[port];
-        let queue = found.queue_of(priority);
-        let length = found.counts.bytes(frame_bytes);
-        item.label = Label { number: self.numbered, length, ..item.label };
-        self.numbered += 1;
+        let TrafficManager { ports, records, numbered, thrown_out, .. } = self;
+        let port = &mut ports[port];
+        let place = port.queue_of(priority);
+        let queue = &mut port.queues[place];
+        let length = port.counts.bytes(frame_bytes);
+        item.label = Label { number: *numbered, length, ..item.label };
+        *numbered += 1;
         item.enqueued_at = at;
-        let (packets, waiting) = (found.queues[queue].packets(), found.queues[queue].bytes());
+        let packets = queue.packets();
         item.depth_before = packets as u32;
         let label = item.label;
-        if let Some(line) = &found.line {
-            let idle = !found.armed && line.free_at() <= at;
-            if !idle && !found.limit.admits(packets as u64, waiting, length, line.rate()) {
-                found.statistics.dropped_queue_full += 1;
-                let event = QueueEvent::Drop(DropReason::QueueFull);
-                self.note(port, queue, at, event, label, Duration::ZERO);
+        if let Some(line) = &port.line {
+            let idle = !port.armed && line.free_at() <= at;
+            if !idle && !port.limit.admits(packets as u64, queue.bytes(), length, line.rate()) {
+                port.statistics.dropped_queue_full += 1;
+                queue.note(records, at, QueueEvent::Drop(DropReason::QueueFull), label);
                 return Some(item);
             }
         }
-        let ack = match found.discipline {
+        let ack = match port.discipline {
             Discipline::DropTail => None,
             Discipline::AckFilter => ack_filter::pure_ack(&item.packet),
         };
-        found.queues[queue].push(item);
-        let statistics = &mut found.statistics;
+        queue.push(item);
+        let statistics = &mut port.statistics;
         statistics.enqueued += 1;
-        let (packets, bytes) = (packets as u64 + 1, (waiting + length).get());
-        statistics.depth_max_packets = statistics.depth_max_packets.max(packets);
-        statistics.depth_max_bytes = statistics.depth_max_bytes.max(bytes);
-        self.note(port, queue, at, QueueEvent::Enqueue, label, Duration::ZERO);
+        statistics.depth_max_packets = statistics.depth_max_packets.max(packets as u64 + 1);
+        statistics.depth_max_bytes = statistics.depth_max_bytes.max(queue.bytes().get());
+        queue.note(records, at, QueueEvent::Enqueue, label);
         if let Some(ack) = ack {
             let is_superseded = |packet: &Packet| ack_filter::is_superseded(packet, ack);
-            while let Some(item) = self.ports[port].queues[queue].take_out(is_superseded) {
-                self.note_dequeue(at, port, queue, &item);
-                self.ports[port].statistics.dropped_ack_filter += 1;
+            while let Some(item) = port.queues[place].take_out(is_superseded) {
+                let sojourn = port.queues[place].note_dequeue(records, at, &item);
+                port.count_dequeued(sojourn, item.label.length);
+                port.statistics.dropped_ack_filter += 1;
                 let event = QueueEvent::Drop(DropReason::AckFilter);
-                self.note(port, queue, at, event, item.label, Duration::ZERO);
-                self.thrown_out.push(item);
+                port.queues[place].note(records, at, event, item.label);
+                thrown_out.push(item);
             }
         }
         None
-    }
-
-    /// A packet has left its queue.
-    #[inline]
-    fn note_dequeue(&mut self, at: Time, port: usize, queue: usize, item: &Item) {
-        self.ports[port].statistics.dequeued += 1;
-        let sojourn = at.saturating_since(item.enqueued_at);
-        let waited = &mut self.ports[port].waited;
-        waited.0 += u128::from(sojourn.as_ps());
-        waited.1 += u128::from(sojourn.as_ps()) * u128::from(item.label.length.get());
-        self.note(port, queue, at, QueueEvent::Dequeue, item.label, sojourn);
     }
 
     /// The next packet of a port whose line is free; otherwise the port is due when it will be.
@@ -297,57 +267,50 @@ impl TrafficManager {
         if found.armed {
             return None;
         }
-        match &found.line {
-            Some(line) if line.free_at() > at => {
-                if found.waiting() {
-                    found.armed = true;
-                    let free_at = line.free_at();
-                    self.due.push(Reverse((free_at, port as u32)));
-                }
-                None
-            }
-            _ => self.dequeue(at, port),
-        }
-    }
-
-    /// The packet that is due first, if that is not after `now`.
-    #[inline]
-    pub(crate) fn dequeue_due(&mut self, now: Time) -> Option<Dequeued> {
-        let &Reverse((at, port)) = self.due.peek()?;
-        if at > now {
+        let mut queues = found.queues.iter_mut().enumerate();
+        let (place, queue) = queues.find(|(_, queue)| queue.packets() > 0)?;
+        if let Some(free_at) = found.line.as_ref().map(Line::free_at).filter(|&free| free > at) {
+            found.armed = true;
+            let due = (free_at, port as u32);
+            let later = self.due.iter().take_while(|&&other| other > due).count();
+            self.due.insert(later, due);
             return None;
         }
+        let item = queue.pop()?;
+        let depth_after = queue.packets() as u32;
+        let sojourn = queue.note_dequeue(&mut self.records, at, &item);
+        found.count_dequeued(sojourn, item.label.length);
+        Some(Dequeued { port, queue: place, at, item, depth_after })
+    }
+
+    /// The port that is due first, and when, if that is not after `now`; its line is free then.
+    #[inline]
+    pub(crate) fn take_due(&mut self, now: Time) -> Option<(Time, usize)> {
+        let (at, port) = *self.due.last().filter(|&&(at, _)| at <= now)?;
         self.due.pop();
         self.ports[port as usize].armed = false;
-        self.dequeue(at, port as usize)
+        Some((at, port as usize))
     }
 
-    fn dequeue(&mut self, at: Time, port: usize) -> Option<Dequeued> {
-        let queues = &mut self.ports[port].queues;
-        let queue = queues.iter().position(|queue| queue.packets() > 0)?;
-        let item = queues[queue].pop()?;
-        let depth_after = queues[queue].packets() as u32;
-        self.note_dequeue(at, port, queue, &item);
-        Some(Dequeued { port, queue, at, item, depth_after })
-    }
-
-    /// Puts a frame of `frame_bytes` on the line. Returns when it begins and ends.
+    /// Puts a packet on the line.
     #[inline]
-    pub(crate) fn transmit(&mut self, at: Time, port: usize, frame_bytes: u64) -> (Time, Time) {
-        let found = &mut self.ports[port];
-        let bytes = found.counts.bytes(frame_bytes);
-        found.statistics.transmitted += 1;
-        found.statistics.transmitted_bytes += bytes.get();
-        match &mut found.line {
+    pub(crate) fn transmit(&mut self, at: Time, port: usize, packet: Packet) -> Transmit {
+        let port = &mut self.ports[port];
+        let bytes = port.counts.bytes(packet.len() as u64);
+        port.statistics.transmitted += 1;
+        port.statistics.transmitted_bytes += bytes.get();
+        let (start, end) = match &mut port.line {
             Some(line) => line.send(at, bytes.bits()),
             None => (at, at),
-        }
+        };
+        Transmit { port: port.number, start, end, packet }
     }
 
     pub(crate) fn drop_at_egress(&mut self, port: usize, queue: usize, at: Time, label: Label) {
-        self.ports[port].statistics.dropped_egress += 1;
+        let port = &mut self.ports[port];
+        port.statistics.dropped_egress += 1;
         let event = QueueEvent::Drop(DropReason::EgressProgram);
-        self.note(port, queue, at, event, label, Duration::ZERO);
+        port.queues[queue].note(&mut self.records, at, event, label);
     }
 
     pub(crate) fn set_rate(&mut self, port: usize, rate: Rate) {
