@@ -53,6 +53,15 @@ impl Time {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
+    /// The first of several deadlines; `None` when there is none.
+    #[inline]
+    pub fn earliest<const N: usize>(deadlines: [Option<Time>; N]) -> Option<Time> {
+        let mut earliest = Time::MAX;
+        for &deadline in &deadlines {
+            earliest = earliest.min(deadline.unwrap_or(Time::MAX));
+        }
+        (earliest < Time::MAX).then_some(earliest)
+    }
     /// The span since `earlier`.
     ///
     /// # Panics

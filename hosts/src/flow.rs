@@ -146,7 +146,7 @@ impl Flow {
             Carrier::UdpSender(sender) => sender.poll_timeout(),
             Carrier::UdpReceiver(receiver) => receiver.poll_timeout(),
         };
-        [of_carrier, self.user.poll_timeout()].into_iter().flatten().min()
+        Time::earliest([of_carrier, self.user.poll_timeout()])
     }
 
     /// Does what is due at `now`.

@@ -209,11 +209,12 @@ impl Host {
             }
             return self.take_datagram(now, packet.source(), &datagram);
         }
-        let segment = parse_segment(&packet)?;
+        let segment = parse_segment(&packet);
+        let segment = segment.as_ref().map_err(|&reason| reason)?;
         if !is_for_us {
             return Err(Discard::NotForUs);
         }
-        self.take_segment(now, &segment)
+        self.take_segment(now, segment)
     }
 
     fn take_segment(&mut self, now: Time, segment: &Segment<'_>) -> Result<(), Discard> {
@@ -251,6 +252,7 @@ impl Host {
     }
 
     /// The flow between our port and a peer.
+    #[inline]
     fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
         if self.latest.is_none_or(|(known, _)| known != ends) {
             self.latest = self.by_ends.get(&ends).map(|&index| (ends, index));
@@ -327,7 +329,7 @@ impl Host {
     pub fn poll_timeout(&self) -> Option<Time> {
         let reconstructed = self.reconstruction.as_ref().and_then(|node| node.poll_timeout());
         let timer = self.timers.first().map(|(at, _)| at);
-        [timer, reconstructed].into_iter().flatten().min()
+        Time::earliest([timer, reconstructed])
     }
 
     /// The rows recorded since they were last drained.
@@ -376,6 +378,7 @@ impl Host {
     }
 
     /// After an input of a flow: it may have something to send, and other deadlines.
+    #[inline]
     fn after(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if !flow.is_counted && flow.is_complete() {

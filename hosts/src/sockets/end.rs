@@ -225,7 +225,7 @@ impl SocketEnd {
             Carrier::UdpSender(outbox) => outbox.poll_timeout(),
             Carrier::Tcp(_) | Carrier::UdpReceiver(_) => None,
         };
-        let due = [self.user.poll_timeout(), of_carrier].into_iter().flatten().min();
+        let due = Time::earliest([self.user.poll_timeout(), of_carrier]);
         due.filter(|_| self.is_open())
     }
 

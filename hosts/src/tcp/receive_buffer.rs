@@ -21,10 +21,13 @@ pub struct ReceiveBuffer {
     out_of_order: RangeSet,
     /// The bytes that were not left out as zeros, sorted by position; `None` when nobody will look
     /// at them. Where two overlap, the higher is the one that counts: it was there first.
-    content: Option<VecDeque<(u64, ShortBytes)>>,
+    content: Option<VecDeque<Piece>>,
     /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
     recent: [u64; 4],
 }
+
+/// Bytes, and the position of their first.
+type Piece = (u64, ShortBytes);
 
 /// What a segment did to the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,12 +93,9 @@ impl ReceiveBuffer {
             return Arrival { in_order_bytes: 0, is_irregular: true, duplicate };
         }
         let mut store = |from: u64, end: u64| {
-            let Some(content) = &mut self.content else { return };
-            let bytes = payload.bytes.get((from - start) as usize..).unwrap_or_default();
-            let bytes = &bytes[..bytes.len().min((end - from) as usize)];
-            if !bytes.is_empty() {
-                let place = content.partition_point(|&(start, _)| start < from);
-                content.insert(place, (from, ShortBytes::from_slice(bytes)));
+            if let Some(content) = &mut self.content {
+                let bytes = payload.bytes.get((from - start) as usize..).unwrap_or_default();
+                keep(content, from, &bytes[..bytes.len().min((end - from) as usize)]);
             }
         };
         if from > self.nxt {
@@ -188,6 +188,19 @@ impl ReceiveBuffer {
             }
         }
         blocks
+    }
+}
+
+/// Adds bytes that begin at `from`, nearly always behind all others.
+fn keep(content: &mut VecDeque<Piece>, from: u64, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let piece = (from, ShortBytes::from_slice(bytes));
+    if content.back().is_none_or(|&(start, _)| start < from) {
+        content.push_back(piece);
+    } else {
+        content.insert(content.partition_point(|&(start, _)| start < from), piece);
     }
 }
 

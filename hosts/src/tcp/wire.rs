@@ -120,7 +120,11 @@ pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> 
     if !packet.is_checksum_right() {
         return Err(Discard::BadTcpChecksum);
     }
-    let mut segment = Segment {
+    let mut options = Options::default();
+    if data_at > TCP_BYTES {
+        options.read(&bytes[TCP_BYTES..data_at]).ok_or(Discard::BadTcpHeader)?;
+    }
+    Ok(Segment {
         ips: (packet.source(), packet.destination()),
         ports: (be16(tcp, 0), be16(tcp, 2)),
         seq: be32(tcp, 4),
@@ -128,14 +132,9 @@ pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> 
         flags: Flags(tcp[13]),
         window: be16(tcp, 14),
         ecn: packet.ecn(),
-        options: Options::default(),
+        options,
         payload: Payload { bytes: &bytes[data_at..], zeros },
-    };
-    if data_at > TCP_BYTES {
-        let options = &bytes[TCP_BYTES..data_at];
-        segment.options.read(options).ok_or(Discard::BadTcpHeader)?;
-    }
-    Ok(segment)
+    })
 }
 
 /// Gives a segment that [`parse`] has taken another acknowledgment number (RFC 1624 equation 3).

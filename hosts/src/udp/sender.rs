@@ -76,7 +76,7 @@ impl Sender {
         let control = self.control.as_ref();
         let departure = control.filter(|_| self.outbox.has_more()).map(Control::next_departure);
         let timer = control.and_then(Control::poll_timeout);
-        [departure, self.outbox.poll_timeout(), timer].into_iter().flatten().min()
+        Time::earliest([departure, self.outbox.poll_timeout(), timer])
     }
 
     /// Does what is due at `now`.

@@ -284,7 +284,7 @@ impl Connection {
 
     /// When [`Connection::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Time> {
-        [self.timers.next(), self.sender.poll_timeout()].into_iter().flatten().min()
+        Time::earliest([self.timers.next(), self.sender.poll_timeout()])
     }
 
     /// Does what is due at `now`.

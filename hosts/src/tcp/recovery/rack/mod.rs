@@ -325,7 +325,7 @@ impl Recovery for Rack {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        [self.detector.poll_timeout(), self.probe.poll_timeout()].into_iter().flatten().min()
+        Time::earliest([self.detector.poll_timeout(), self.probe.poll_timeout()])
     }
 
     fn handle_timeout(&mut self, board: &mut Scoreboard, now: Time) -> Outcome {
