@@ -283,16 +283,19 @@ impl Host {
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.take_reconstructed(now);
+        if self.reconstruction.is_some() {
+            self.take_reconstructed(now);
+        }
         while let Some((_, index)) = self.timers.first().filter(|&(at, _)| at <= now) {
             self.timers.reach();
-            self.timers.set(index, Time::MAX);
             let flow = &mut self.flows[index];
-            if flow.next_deadline().is_some_and(|deadline| deadline <= now) {
+            let deadline = flow.next_deadline().unwrap_or(Time::MAX);
+            if deadline <= now {
+                self.timers.set(index, Time::MAX);
                 flow.handle_timeout(now);
                 self.after(index);
             } else {
-                self.schedule(index);
+                self.timers.set(index, deadline);
             }
         }
     }

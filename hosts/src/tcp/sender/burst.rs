@@ -29,8 +29,11 @@ impl Burst {
 
     /// An ACK or a time-out: a burst may leave.
     pub(super) fn on_event(&mut self, rtt: Option<Duration>) {
+        if !self.is_limited() {
+            return;
+        }
         self.left = self.limit;
-        if let (Some(rtt), true) = (rtt, self.is_limited()) {
+        if let Some(rtt) = rtt {
             let smoothed = |srtt: Duration| srtt.mul_div_floor(7, 8) + rtt.mul_div_floor(1, 8);
             self.srtt = Some(self.srtt.map_or(rtt, smoothed));
         }
