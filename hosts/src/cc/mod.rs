@@ -219,7 +219,8 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
         false
     }
 
-    /// A segment is about to leave, for the first time or again.
+    /// A segment is about to leave, for the first time or again: for variants that need
+    /// [`Need::SegmentTimes`].
     fn on_departure(&mut self, _departing: &Departing) {}
 
     /// A segment is held lost; where recovery does not say, it is sent again. Comes before the

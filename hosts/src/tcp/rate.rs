@@ -19,7 +19,8 @@ pub struct Departure {
     pub first_sent_at: Time,
     /// Bytes held lost so far (P.lost).
     pub lost_bytes: u64,
-    /// Bytes in flight with this segment (P.tx_in_flight); windows end at 2^30.
+    /// Bytes in flight with this segment (P.tx_in_flight), where congestion control asks for them;
+    /// windows end at 2^30.
     pub in_flight_bytes: u32,
     /// The application, not the network, limited the flight (P.is_app_limited).
     pub is_app_limited: bool,

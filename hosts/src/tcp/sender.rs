@@ -217,7 +217,7 @@ impl Sender {
         if !self.profile.times_every_segment {
             self.timed = None;
         }
-        self.counters.loss_probes += u64::from(self.recovery.is_probing());
+        self.counters.loss_probes += u64::from(self.is_probing());
         self.tell_sent(now, start, end);
         self.recovery.on_sent_again(&mut self.board, start, end);
     }

@@ -252,7 +252,8 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
         false
     }
 
-    /// A loss probe is due, which no rule against small segments holds back.
+    /// A loss probe is due, which no rule against small segments holds back; asked of a rule that
+    /// needs [`Need::SegmentTimes`].
     fn is_probing(&self) -> bool {
         false
     }

@@ -25,9 +25,14 @@ impl Sender {
         let is_all = || self.board.nxt() + payload_bytes == self.buffer.end();
         let may_be_small = || !self.profile.nagle || self.board.flight_bytes() == 0 || is_closing;
         payload_bytes >= limit_bytes
-            || self.recovery.is_probing()
+            || self.is_probing()
             || (is_all() && may_be_small())
             || payload_bytes * 2 >= self.max_window_bytes
+    }
+
+    /// A loss probe is due.
+    pub(super) fn is_probing(&self) -> bool {
+        self.follows_segments && self.recovery.is_probing()
     }
 
     /// New data `[.., end)` left.
@@ -45,7 +50,7 @@ impl Sender {
         if !self.profile.times_every_segment {
             self.timed.get_or_insert((end, now));
         }
-        self.counters.loss_probes += u64::from(self.recovery.is_probing());
+        self.counters.loss_probes += u64::from(self.is_probing());
         self.tell_sent(now, start, end);
     }
 

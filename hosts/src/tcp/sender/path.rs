@@ -6,15 +6,18 @@ use crate::tcp::rate::Departure;
 use narrows_common::{Duration, Time};
 
 impl Sender {
-    /// Notes what leaves, and tells congestion control of it.
+    /// Notes what leaves, and tells congestion control of it where that asks for it.
     pub(super) fn departure(&mut self, now: Time, bytes: u64, flight_bytes: u64) -> Departure {
-        let in_flight_bytes = self.recovery.pipe_bytes(&self.board);
-        self.cc.on_departure(&Departing {
-            now,
-            flight_bytes,
-            is_app_limited: self.rate.is_app_limited(),
-            delivered_bytes: self.rate.delivered_bytes(),
-        });
+        let mut in_flight_bytes = 0;
+        if self.samples_segments {
+            in_flight_bytes = self.recovery.pipe_bytes(&self.board);
+            self.cc.on_departure(&Departing {
+                now,
+                flight_bytes,
+                is_app_limited: self.rate.is_app_limited(),
+                delivered_bytes: self.rate.delivered_bytes(),
+            });
+        }
         self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes)
     }
 
@@ -66,8 +69,8 @@ impl Sender {
     /// When the next segment may leave; `None`: now. A pace that is no longer kept holds nothing
     /// back.
     pub fn paced_until(&mut self, now: Time) -> Option<Time> {
-        let is_paced = self.cc.pacing_bytes_per_sec().is_some();
-        let paced = (is_paced && self.next_send_at > now).then_some(self.next_send_at);
+        let is_held = self.next_send_at > now && self.cc.pacing_bytes_per_sec().is_some();
+        let paced = is_held.then_some(self.next_send_at);
         paced.max(self.burst.poll(now))
     }
 
