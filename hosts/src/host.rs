@@ -309,20 +309,23 @@ impl Host {
         }
         while let Some((index, last)) = self.ready {
             let flow = &mut self.flows[index];
-            let (has_sent, next) = (flow.poll_transmit(now, packet), flow.next_ready);
-            let is_alone = index == last;
-            if has_sent {
-                if !is_alone {
+            let has_sent = flow.poll_transmit(now, packet);
+            flow.is_ready = has_sent;
+            if index == last {
+                self.ready = has_sent.then_some((index, last));
+            } else {
+                let next = flow.next_ready;
+                if has_sent {
                     self.flows[last].next_ready = index;
-                    self.ready = Some((next, index));
                 }
+                self.ready = Some((next, if has_sent { index } else { last }));
+            }
+            if has_sent {
                 if let Some(node) = &mut self.reconstruction {
                     node.on_sent(packet);
                 }
                 return true;
             }
-            flow.is_ready = false;
-            self.ready = (!is_alone).then_some((next, last));
             self.schedule(index);
         }
         false
