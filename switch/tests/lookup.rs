@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use narrows_common::{Packet, Time};
-use narrows_switch::{Match, QueueLimit, TableEntry};
+use narrows_switch::{Match, QueueLimit, Switch, TableEntry};
 
 fn route(prefix: &str, length: u32) -> TableEntry {
     let matches = [("hdr.ipv4.dst_addr", Match::Lpm(prefix.into(), length))];
@@ -23,6 +23,35 @@ fn one_entry_is_found_by_its_matches() {
     assert_eq!(switch.find_entry(&route("0x0a000200", 25)).unwrap(), None);
     let error = switch.find_entry(&route("0x0a000200", 33)).unwrap_err();
     assert!(error.to_string().contains("hdr.ipv4.dst_addr"), "{error}");
+}
+
+/// The flow that the ledger says of two packets of the client's, one after the other.
+fn flow_found(switch: &mut Switch) -> u32 {
+    let flows = [1, 2].map(|sequence| {
+        switch.handle_packet(Time::ZERO, 1, packet(100, sequence));
+        switch.queue_records().drain(..).last().map(|record| record.flow)
+    });
+    assert_eq!(flows[0], flows[1]);
+    flows[0].expect("a row")
+}
+
+#[test]
+fn a_key_that_was_looked_for_finds_the_entries_of_now() {
+    let mut switch = bottleneck(None, QueueLimit::Packets(1));
+    let hashed = flow_found(&mut switch);
+    assert_eq!(hashed >> 31, 1, "no entry names it: a hash does, with its top bit set");
+    flow(&mut switch);
+    assert_eq!(flow_found(&mut switch), 1);
+    let from_client = [("hdr.ipv4.src_addr", Match::Exact("0x0a000101".into()))];
+    let before_it = entry("flow", from_client, "set_flow", [("flow_id", "2")]);
+    let before_it = TableEntry { priority: 2, ..before_it };
+    switch.insert_entry(&before_it).unwrap();
+    assert_eq!(flow_found(&mut switch), 2);
+    let changed = TableEntry { params: strings([("flow_id", "3")]), ..before_it };
+    switch.modify_entry(&changed).unwrap();
+    assert_eq!(flow_found(&mut switch), 3);
+    switch.delete_entry(&changed).unwrap();
+    assert_eq!(flow_found(&mut switch), 1);
 }
 
 #[test]
