@@ -29,7 +29,7 @@ fn one_entry_is_found_by_its_matches() {
 fn flow_found(switch: &mut Switch) -> u32 {
     let flows = [1, 2].map(|sequence| {
         switch.handle_packet(Time::ZERO, 1, packet(100, sequence));
-        switch.queue_records().drain(..).last().map(|record| record.flow)
+        switch.queue_records().pop().map(|record| record.flow)
     });
     assert_eq!(flows[0], flows[1]);
     flows[0].expect("a row")

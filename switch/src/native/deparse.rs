@@ -67,14 +67,20 @@ impl Translator<'_, '_> {
         self.end_if(others);
         self.call_with(Helper::Renew, &[bytes]);
         let mut start = self.frame();
-        for header in headers.filter(|header| is_writable(header)) {
+        for (&number, header) in program.deparse.iter().zip(headers) {
+            if !is_writable(header) {
+                continue;
+            }
             let (valid, next) = (self.builder.create_block(), self.builder.create_block());
             let end = self.builder.append_block_param(next, types::I64);
             let is_valid = self.read(header.valid());
             let before = self.known_here();
             self.builder.ins().brif(is_valid, valid, &[], next, &[start.into()]);
             self.builder.switch_to_block(valid);
-            self.bytes_before(header, start);
+            // The parser has none of the late ones.
+            if !program.late_headers.contains(&number) {
+                self.bytes_before(header, start);
+            }
             self.put_fields(&header.patch, start);
             let behind = self.builder.ins().iadd_imm(start, i64::from(header.fixed_bytes));
             self.builder.ins().jump(next, &[behind.into()]);

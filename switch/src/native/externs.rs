@@ -5,7 +5,7 @@ use super::host::{CELLS, Helper};
 use super::translate::Translator;
 use crate::externs::register::offsets;
 use crate::op::{Op, Pc, Slot, internal};
-use crate::program::{Calculation, Header, Input, limbs, mask};
+use crate::program::{FieldSum, Header, Input, limbs, mask};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types};
 
@@ -147,9 +147,8 @@ impl Translator<'_, '_> {
         self.builder.switch_to_block(on);
     }
 
-    /// A sum of one header's fields, as `externs::input::calculate` has it.
-    fn sum(&mut self, calculation: &Calculation) -> Option<Value> {
-        let sum = calculation.sum.as_ref()?;
+    /// A sum of one header's fields, as `externs::input::calculate` has it where the header is valid.
+    fn sum(&mut self, sum: &FieldSum) -> Value {
         let (mut total, mut most) = (self.constant(0), 0u64);
         for &(slot, shift) in &sum.fields {
             let part = self.read(slot);
@@ -157,9 +156,6 @@ impl Translator<'_, '_> {
             let part = self.builder.ins().ishl_imm(part, i64::from(shift));
             total = self.builder.ins().iadd(total, part);
         }
-        let valid = self.read(self.program.headers[sum.header as usize].valid());
-        let zero = self.constant(0);
-        let mut total = self.builder.ins().select(valid, total, zero);
         // As `externs::hash::fold_sum`, for as long as there may be more than 16 bits.
         while most > 0xffff {
             let low = self.masked(total, 0xffff);
@@ -168,34 +164,45 @@ impl Translator<'_, '_> {
             most = (most.saturating_add(1) >> 16) + 0xfffe;
         }
         let folded = self.builder.ins().bnot(total);
-        Some(self.masked(folded, 0xffff))
+        self.masked(folded, 0xffff)
     }
 
     pub(super) fn verify_checksum(&mut self, pc: Pc, i: u32) {
         let checksum = self.program.checksums[i as usize];
         let calculation = &self.program.calculations[checksum.calculation as usize];
-        let Some(sum) = self.sum(calculation) else {
+        let valid_of = |sum: &FieldSum| self.program.headers[sum.header as usize].valid();
+        let sum = calculation.sum.as_ref().filter(|sum| valid_of(sum) == checksum.valid);
+        let Some(sum) = sum else {
             [checksum.valid, checksum.target].into_iter().for_each(|slot| self.in_memory(slot));
             self.inputs(checksum.calculation);
             self.call(Helper::Step, u64::from(pc));
             self.forget(internal::CHECKSUM_ERROR, 1);
             return;
         };
-        let (target, valid) = (self.read(checksum.target), self.read(checksum.valid));
-        let (zero, one) = (self.constant(0), self.constant(1));
-        let wrong = self.builder.ins().icmp(IntCC::NotEqual, target, sum);
-        let wrong = self.builder.ins().uextend(types::I64, wrong);
-        let wrong = self.builder.ins().select(valid, wrong, zero);
-        let before = self.read(internal::CHECKSUM_ERROR);
-        let after = self.builder.ins().select(wrong, one, before);
-        self.write(internal::CHECKSUM_ERROR, after);
+        let (sum, target) = (self.sum(sum), self.read(checksum.target));
+        let valid = self.read(checksum.valid);
+        let [differs, wrong, on] = [(); 3].map(|()| self.builder.create_block());
+        [differs, wrong].into_iter().for_each(|block| self.builder.set_cold_block(block));
+        let same = self.builder.ins().icmp(IntCC::Equal, target, sum);
+        self.builder.ins().brif(same, on, &[], differs, &[]);
+        self.builder.switch_to_block(differs);
+        self.builder.ins().brif(valid, wrong, &[], on, &[]);
+        self.builder.switch_to_block(wrong);
+        self.write_constant(internal::CHECKSUM_ERROR, 1);
+        self.builder.ins().jump(on, &[]);
+        self.builder.switch_to_block(on);
+        self.forget(internal::CHECKSUM_ERROR, 1);
     }
 
     pub(super) fn update_checksum(&mut self, pc: Pc, i: u32) {
         let checksum = self.program.checksums[i as usize];
         let calculation = &self.program.calculations[checksum.calculation as usize];
-        match self.sum(calculation) {
+        match &calculation.sum {
             Some(sum) => {
+                let valid = self.read(self.program.headers[sum.header as usize].valid());
+                let (sum, none) = (self.sum(sum), self.constant(0xffff));
+                let sum = self.builder.ins().select(valid, sum, none);
+                let sum = self.with_bits(sum, 0xffff);
                 let sum = self.masked(sum, checksum.mask);
                 self.write(checksum.target, sum);
             }
