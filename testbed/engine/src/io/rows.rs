@@ -28,8 +28,7 @@ impl Row for QueueRow {
         required binary event (UTF8); required binary reason (UTF8); required int64 packet;
         required int32 flow; required int32 length_bytes; required int32 depth_packets;
         required int64 depth_bytes; required int64 sojourn_ps; }";
-    const REPEATING: &'static [&'static str] =
-        &["switch", "port", "queue", "event", "reason", "flow", "length_bytes"];
+    const REPEATING: &'static [&'static str] = &["switch", "event", "reason", "length_bytes"];
 
     /// The switches' names.
     type Shared = Vec<ByteArray>;
@@ -75,7 +74,7 @@ impl Row for FlowRecord {
         required int64 acked_bytes; required int64 retransmits; required int64 timeouts;
         optional int64 delivery_rate_bps; required int64 round; required binary phase (UTF8); }";
     const REPEATING: &'static [&'static str] =
-        &["flow", "ssthresh_bytes", "retransmits", "timeouts", "phase"];
+        &["ssthresh_bytes", "retransmits", "timeouts", "phase"];
 
     type Shared = ();
 
@@ -114,17 +113,8 @@ impl Row for Report {
         required int32 enqueue_depth_packets; required int64 ingress_ns; required int64 egress_ns;
         required int64 queue_delay_ns; required int64 hop_latency_ns; required binary source (UTF8);
         required binary destination (UTF8); }";
-    const REPEATING: &'static [&'static str] = &[
-        "node",
-        "flow",
-        "ip_length_bytes",
-        "frame_length_bytes",
-        "ingress_port",
-        "egress_port",
-        "queue",
-        "source",
-        "destination",
-    ];
+    const REPEATING: &'static [&'static str] =
+        &["ip_length_bytes", "frame_length_bytes", "source", "destination"];
 
     type Shared = ();
 
@@ -182,7 +172,7 @@ impl Row for CaptureRow {
     const SCHEMA: &'static str = "message capture {
         required int64 time_ps; required int32 host; required binary direction (UTF8);
         required int32 length_bytes; required binary bytes; }";
-    const REPEATING: &'static [&'static str] = &["host", "direction", "length_bytes"];
+    const REPEATING: &'static [&'static str] = &["direction", "length_bytes"];
 
     type Shared = ();
 
@@ -202,7 +192,7 @@ impl Row for MessageRecord {
     const SCHEMA: &'static str = "message messages {
         required int32 flow; required int64 message; required int64 length_bytes;
         required int64 written_ps; required int64 read_ps; }";
-    const REPEATING: &'static [&'static str] = &["flow", "length_bytes"];
+    const REPEATING: &'static [&'static str] = &["length_bytes"];
 
     type Shared = ();
 

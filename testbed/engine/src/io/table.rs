@@ -46,9 +46,10 @@ pub enum Column {
 /// A row of a table.
 pub trait Row: Sized {
     /// The table's schema as a Parquet message type. Columns are stored as differences from the row
-    /// before; name in `REPEATING` those of few distinct values, which are stored as a dictionary.
+    /// before, those in `REPEATING` as a dictionary.
     const SCHEMA: &'static str;
-    /// Columns of few distinct values.
+    /// Columns of few distinct values that are text or lie far apart: a value is looked for in a
+    /// hash table, which takes twice as long as its difference.
     const REPEATING: &'static [&'static str];
     /// What all rows of a table share.
     type Shared: Send + 'static;
