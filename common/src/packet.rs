@@ -175,6 +175,7 @@ impl PacketPool {
     }
 
     /// The packet that [`PacketPool::take`] gives next, for who may have something to write into it.
+    #[inline]
     pub fn peek(&mut self) -> &mut Packet {
         if self.free.is_empty() {
             self.free.push(Self::new_packet());

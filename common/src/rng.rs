@@ -28,6 +28,7 @@ impl Rng {
         self.0.next_u32()
     }
     /// 64 uniform bits.
+    #[inline]
     pub fn u64(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -35,6 +36,7 @@ impl Rng {
     ///
     /// # Panics
     /// When `low > high`.
+    #[inline]
     pub fn range(&mut self, low: u64, high: u64) -> u64 {
         assert!(low <= high, "{low}..={high} is empty");
         let span = (high - low) as u128 + 1;
