@@ -256,6 +256,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_earliest_of_deadlines_is_none_where_there_is_none() {
+        let at = |ps| Some(Time::from_ps(ps));
+        assert_eq!(Time::earliest([at(3), None, at(2), at(9)]), at(2));
+        assert_eq!(Time::earliest([None, at(7)]), at(7));
+        assert_eq!(Time::earliest([None, Some(Time::MAX)]), None);
+    }
+
+    #[test]
     fn prints_every_picosecond_in_the_largest_unit() {
         for (ps, text) in [
             (0, "0ps"),

@@ -4,6 +4,7 @@ use super::options::SackBlocks;
 use super::ranges::RangeSet;
 use super::seq;
 use super::wire::Payload;
+use core::ops::Range;
 use narrows_traffic::ShortBytes;
 use std::collections::VecDeque;
 
@@ -92,18 +93,14 @@ impl ReceiveBuffer {
         if from >= end {
             return Arrival { in_order_bytes: 0, is_irregular: true, duplicate };
         }
-        let mut store = |from: u64, end: u64| {
-            if let Some(content) = &mut self.content {
-                let bytes = payload.bytes.get((from - start) as usize..).unwrap_or_default();
-                keep(content, from, &bytes[..bytes.len().min((end - from) as usize)]);
-            }
-        };
         if from > self.nxt {
+            let content = &mut self.content;
+            let store = |from, end| store(content, start, payload, from..end);
             self.out_of_order.insert(from, end, store);
             self.remember(from);
             return Arrival { in_order_bytes: 0, is_irregular: true, duplicate };
         }
-        store(from, end);
+        store(&mut self.content, start, payload, from..end);
         let before = self.nxt;
         self.nxt = end;
         let had_gap = self.has_gap();
@@ -191,16 +188,28 @@ impl ReceiveBuffer {
     }
 }
 
-/// Adds bytes that begin at `from`, nearly always behind all others.
-fn keep(content: &mut VecDeque<Piece>, from: u64, bytes: &[u8]) {
-    if bytes.is_empty() {
-        return;
+/// Adds what lies within `range` of a payload that begins at `start`, where content is kept.
+#[inline]
+fn store(
+    content: &mut Option<VecDeque<Piece>>,
+    start: u64,
+    payload: &Payload<'_>,
+    range: Range<u64>,
+) {
+    let Some(content) = content else { return };
+    let bytes = payload.bytes.get((range.start - start) as usize..).unwrap_or_default();
+    let bytes = &bytes[..bytes.len().min((range.end - range.start) as usize)];
+    if !bytes.is_empty() {
+        keep(content, (range.start, ShortBytes::from_slice(bytes)));
     }
-    let piece = (from, ShortBytes::from_slice(bytes));
-    if content.back().is_none_or(|&(start, _)| start < from) {
+}
+
+/// Adds a piece, nearly always behind all others.
+fn keep(content: &mut VecDeque<Piece>, piece: Piece) {
+    if content.back().is_none_or(|&(start, _)| start < piece.0) {
         content.push_back(piece);
     } else {
-        content.insert(content.partition_point(|&(start, _)| start < from), piece);
+        content.insert(content.partition_point(|&(start, _)| start < piece.0), piece);
     }
 }
 
