@@ -152,9 +152,9 @@ impl Wheel {
     /// right too, but lists grow by it.
     pub fn reach(&mut self) {
         let Some((at, _)) = self.first() else { return };
-        let slot = self.slot_of(at);
+        let slot = if self.slots.is_empty() { 0 } else { self.slot_of(at) };
         self.reached = self.slot_in_time(at);
-        if slot < DIGITS || self.slots.is_empty() {
+        if slot < DIGITS {
             return;
         }
         let mut next = self.empty(slot).front;
