@@ -9,8 +9,8 @@
 //! not be sorted among the others before its turn is near. It waits in a bucket by the highest digit
 //! in which its instant differs from the one reached, and by that digit, and moves to a lower one
 //! when that is opened: once on a path of 50 ms. A bucket of the lowest level is a microsecond, in
-//! which there is seldom more than one, and in order. What a packet costs depends on how far ahead it
-//! is sent, not on how many links there are.
+//! which there is seldom more than one; when its turn comes it is sorted, if it is not in order. What
+//! a packet costs depends on how far ahead it is sent, not on how many links there are.
 
 use narrows_common::{Packet, Time};
 
@@ -46,8 +46,7 @@ impl Arrival {
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     earliest: Time,
-    /// The ends of the list, which is in the order of arrival at the lowest level, above it in that
-    /// of sending.
+    /// The ends of the list, which is in the order of sending until it is sorted.
     front: u32,
     back: u32,
 }
@@ -76,6 +75,10 @@ pub struct UnderWay {
     levels: [u64; LEVELS],
     /// A bit for each bucket with something in it.
     filled: [u64; LEVELS * DIGITS / WORD_BITS],
+    /// A bit for each bucket of the lowest level that is to be sorted.
+    unsorted: [u64; DIGITS / WORD_BITS],
+    /// The places of a bucket that is sorted just now.
+    places: Vec<u32>,
 }
 
 impl Default for UnderWay {
@@ -91,6 +94,8 @@ impl Default for UnderWay {
             buckets: vec![Bucket::EMPTY; LEVELS * DIGITS],
             levels: [0; LEVELS],
             filled: [0; LEVELS * DIGITS / WORD_BITS],
+            unsorted: [0; DIGITS / WORD_BITS],
+            places: Vec::new(),
         }
     }
 }
@@ -129,6 +134,9 @@ impl UnderWay {
         if self.first >= DIGITS {
             self.open(self.first);
         }
+        if self.unsorted[self.first / WORD_BITS] >> (self.first % WORD_BITS) & 1 != 0 {
+            self.sort(self.first);
+        }
         let bucket = &mut self.buckets[self.first];
         let place = bucket.front;
         let arrival = self.arrivals.get_mut(place as usize)?;
@@ -154,8 +162,7 @@ impl UnderWay {
         level as usize * DIGITS + digit as usize
     }
 
-    /// Puts an arrival into its bucket, behind those that arrive before it or were sent before and
-    /// arrive with it; returns which it is.
+    /// Puts an arrival into its bucket, behind those that were sent before; returns which it is.
     fn put(&mut self, place: u32, arrival: Arrival) -> usize {
         let number = self.bucket_of(arrival.at);
         self.filled[number / WORD_BITS] |= 1 << (number % WORD_BITS);
@@ -163,29 +170,34 @@ impl UnderWay {
         let bucket = &mut self.buckets[number];
         bucket.earliest = bucket.earliest.min(arrival.at);
         match self.arrivals.get_mut(bucket.back as usize) {
-            Some(last) if number < DIGITS && last.rank() > arrival.rank() => {
-                self.put_between(number, place, arrival);
-                return number;
+            Some(last) => {
+                if number < DIGITS && last.rank() > arrival.rank() {
+                    self.unsorted[number / WORD_BITS] |= 1 << (number % WORD_BITS);
+                }
+                last.next = place;
             }
-            Some(last) => last.next = place,
             None => bucket.front = place,
         }
         bucket.back = place;
         number
     }
 
-    /// Puts an arrival into a bucket whose last one comes after it.
+    /// Sorts the arrivals of a bucket; the first sent of equal rank stays the first.
     #[cold]
-    fn put_between(&mut self, bucket: usize, place: u32, arrival: Arrival) {
-        let (mut before, mut next) = (NONE, self.buckets[bucket].front);
-        while self.arrivals[next as usize].rank() <= arrival.rank() {
-            before = next;
-            next = self.arrivals[next as usize].next;
+    fn sort(&mut self, bucket: usize) {
+        self.unsorted[bucket / WORD_BITS] &= !(1 << (bucket % WORD_BITS));
+        let bucket = &mut self.buckets[bucket];
+        self.places.clear();
+        let mut next = bucket.front;
+        while let Some(arrival) = self.arrivals.get(next as usize) {
+            self.places.push(next);
+            next = arrival.next;
         }
-        self.arrivals[place as usize].next = next;
-        match self.arrivals.get_mut(before as usize) {
-            Some(last) => last.next = place,
-            None => self.buckets[bucket].front = place,
+        self.places.sort_by_key(|&place| self.arrivals[place as usize].rank());
+        bucket.back = self.places.last().copied().unwrap_or(NONE);
+        bucket.front = NONE;
+        for &place in self.places.iter().rev() {
+            self.arrivals[place as usize].next = std::mem::replace(&mut bucket.front, place);
         }
     }
 
