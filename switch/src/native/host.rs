@@ -9,7 +9,8 @@
 //! - the cells of a trie, by as many bits of a key as a node has cells for, from where a cell says
 //!   that a node begins (`Trie`);
 //! - a table's cells of recent keys, by as many bits of a hash as there are cells for (`Recent`);
-//! - a table's rows, each of so many words (`Rows`), by an index from there or one that it was told; while it runs nothing adds rows or cells, which alone moves them;
+//! - a table's rows, each of so many words (`Rows`), by an index from there or one that it was told;
+//!   while it runs nothing adds rows or cells, which alone moves them;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`, `deparse`);
 //! - of a packet put together, the bytes for which it asked, and those before below their length;
 //! - through the functions below, which take the `Host` and a number.
