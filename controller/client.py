@@ -36,6 +36,7 @@ from controller.entities import (
     value_set_read,
 )
 from controller.objects import MeterCell, ProfileGroup, ProfileMember, RegisterCell, ValueSet
+from controller.refusals import listed
 from controller.state import SwitchState, TableEntry
 
 T = TypeVar("T")
@@ -307,7 +308,7 @@ class Failures(logging.Filter):
 
 @contextmanager
 def explained(address: str) -> Iterator[None]:
-    """Turns finsy's errors into `ControllerError`, one line for each refused update."""
+    """Turns finsy's errors into `ControllerError`; names the first refused updates."""
     try:
         yield
     except (fy.P4ClientError, GNMIClientError) as error:
@@ -324,8 +325,8 @@ def words(error: fy.P4ClientError | GNMIClientError) -> str:
     details = getattr(error, "details", {})
     if not details:
         return f"{error.code.name}: {error.message}"
-    said = (f"update {n}: {one.canonical_code.name}: {one.message}" for n, one in details.items())
-    return "\n".join(said)
+    said = [f"update {n}: {one.canonical_code.name}: {one.message}" for n, one in details.items()]
+    return listed(said)
 
 
 def lines(state: SwitchState) -> Iterator[str]:

@@ -160,6 +160,8 @@ def test_a_refusal_names_the_update(switch: tuple[Any, str]) -> None:
         async with connect(address) as client:
             with pytest.raises(ControllerError, match="update 1: ALREADY_EXISTS"):
                 await client.write(twice)
+            with pytest.raises(ControllerError, match=r"update 7: [^\n]*\nand 4 more$"):
+                await client.write(SwitchState((route,) * 12))
             with pytest.raises(ControllerError, match="named 'nowhere'"):
                 await client.write_entry(TableEntry("nowhere", {}, "a", {}))
             bad = TableEntry(route.table, {"hdr.ipv4.dst_addr": Lpm(2**32, 32)}, route.action, {})

@@ -25,6 +25,7 @@ from controller.bfrt.schema import Schema, SchemaError, Table, Value, unknown
 from controller.client import ControllerError
 from controller.drivers import DriverError
 from controller.matches import Exact, Match
+from controller.refusals import listed
 
 SERVICE = "/bfrt_proto.BfRuntime/"
 ALL_PIPES, ALL_DIRECTIONS, ALL_PARSERS = 0xFFFF, 0xFF, 0xFF
@@ -299,7 +300,7 @@ class BfrtClient:
 
 @contextmanager
 def explained(address: str) -> Iterator[None]:
-    """Turns gRPC's and the schema's errors into `BfrtError`, one line for each refused update."""
+    """Turns gRPC's and the schema's errors into `BfrtError`; names the first refused updates."""
     try:
         yield
     except grpc.RpcError as error:
@@ -318,4 +319,4 @@ def words(error: Any) -> str:
                 if one.canonical_code:
                     code = next(c for c in grpc.StatusCode if c.value[0] == one.canonical_code)
                     said.append(f"update {number}: {code.name}: {one.message}")
-    return "\n".join(said) or f"{error.code().name}: {error.details()}"
+    return listed(said) or f"{error.code().name}: {error.details()}"
