@@ -95,7 +95,7 @@ impl Machine {
         self.forget_late_headers(program);
         self.now = at;
         let slots = &mut *self.slots;
-        slots[..program.carried_end as usize].fill(0);
+        slots[..program.metadata_end as usize].fill(0);
         slots[program.late_end as usize..program.packet_end as usize].fill(0);
         slots[internal::LENGTH as usize] = length;
         slots[internal::ARRIVED as usize] = length;
@@ -114,7 +114,7 @@ impl Machine {
     pub(crate) fn take_up(&mut self, program: &Program, item: &Item) {
         let late = program.carried_end as usize..program.metadata_end as usize;
         match item.carried {
-            Carried::InMachine => self.slots[late].fill(0),
+            Carried::InMachine => {}
             Carried::Slots => {
                 self.forget_late_headers(program);
                 self.slots[..late.start].copy_from_slice(&item.slots);
