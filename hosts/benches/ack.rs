@@ -12,8 +12,9 @@
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::{FlowConfig, Recording, Settings};
 use narrows_hosts::tcp::Connection;
-use narrows_hosts::tcp::wire::{self, Emitter};
-use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS, ip, udp};
+use narrows_hosts::wire::segment::{self, Emitter};
+use narrows_hosts::wire::{datagram, ip};
+use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS, udp};
 use narrows_traffic::{AppConfig, Content, bulk};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -141,13 +142,13 @@ impl Bench {
     fn deliver(&mut self) {
         self.now += Duration::from_us(1);
         let packet = self.in_flight.pop_front().expect("a packet in flight");
-        self.receiver.handle_segment(self.now, &wire::parse(&packet).expect("our own segment"));
+        self.receiver.handle_segment(self.now, &segment::parse(&packet).expect("our own segment"));
         self.free.push(packet);
         self.receiver.read(u64::MAX, None);
         let mut ack = self.free.pop().unwrap_or_default();
         while self.receiver.poll_transmit(self.now, &mut ack) {
             let started = Instant::now();
-            let segment = wire::parse(&ack).expect("our own ACK");
+            let segment = segment::parse(&ack).expect("our own ACK");
             self.sender.handle_segment(self.now, &segment);
             self.spent.ack_ns += started.elapsed().as_nanos();
             self.spent.acks += 1;
@@ -289,7 +290,7 @@ fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
     let config = config("tfrc", "none", 10);
     let settings = udp::Settings::resolve(&config).expect("a valid flow");
     let mac = Mac([2, 0, 0, 0, 0, 1]);
-    let emitter = |from: Endpoint, to| udp::wire::Emitter::new((mac, mac), from.ip, from.port, to);
+    let emitter = |from: Endpoint, to| datagram::Emitter::new((mac, mac), from.ip, from.port, to);
     let mut receiver = udp::Receiver::new(&settings, emitter(config.destination, config.source));
     let mut sender = udp::Sender::new(settings, emitter(config.source, config.destination));
     sender.stream().write(Content::Zeros(1 << 50));
@@ -299,7 +300,7 @@ fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
         while reports.front().is_some_and(|&(due, _)| due <= now) {
             let (_, packet) = reports.pop_front().expect("it was looked at");
             let started = Instant::now();
-            let report = ip::parse(&packet).and_then(|ip| udp::wire::parse_datagram(&ip));
+            let report = ip::parse(&packet).and_then(|ip| datagram::parse_datagram(&ip));
             let taken = sender.handle_datagram(now, &report.expect("our own datagram"));
             report_ns.push(started.elapsed().as_nanos() as f64 - clock_ns);
             taken.expect("our own report");
@@ -313,7 +314,7 @@ fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
             datagram_ns.push(started.elapsed().as_nanos() as f64 - clock_ns);
         }
         if sends && datagram_ns.len() as u64 % lose_every != 0 {
-            let datagram = ip::parse(&packet).and_then(|ip| udp::wire::parse_datagram(&ip));
+            let datagram = ip::parse(&packet).and_then(|ip| datagram::parse_datagram(&ip));
             let message = receiver.handle_datagram(now, &datagram.expect("our own datagram"));
             message.expect("our own message");
         }

@@ -9,7 +9,7 @@ mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::tcp::sender::SenderCounters;
-use narrows_hosts::tcp::wire;
+use narrows_hosts::wire::segment;
 use narrows_hosts::{AccessConfig, AccessLink, FlowConfig};
 use net::{Net, Path};
 use serde::{Deserialize, Serialize};
@@ -76,8 +76,8 @@ fn run(case: Case) -> Vec<Events> {
     let mut number = 0;
     net.dropper = Box::new(move |direction, _, packet: &Packet| {
         let is_counted = direction == 0
-            && wire::parse(packet)
-                .is_ok_and(|s| !s.payload.is_empty() || s.flags.has(wire::Flags::SYN));
+            && segment::parse(packet)
+                .is_ok_and(|s| !s.payload.is_empty() || s.flags.has(segment::Flags::SYN));
         number += u64::from(is_counted);
         is_counted && case.lost.contains(&(number - 1))
     });

@@ -1,6 +1,6 @@
 //! What a flow comes to, at either end.
 
-use crate::messages::MessageCounters;
+use crate::app::message_reader::MessageCounters;
 use crate::tcp::State;
 use crate::tcp::receiver::ReceiverCounters;
 use crate::tcp::sender::SenderCounters;

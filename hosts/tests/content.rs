@@ -5,8 +5,8 @@ mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::Settings;
-use narrows_hosts::tcp::wire::{self, Emitter};
 use narrows_hosts::tcp::{Connection, State};
+use narrows_hosts::wire::segment::{self, Emitter};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES, VARIANTS};
 use narrows_traffic::Content;
 use net::{Net, Node, Path, flow, secs};
@@ -43,7 +43,7 @@ impl Peer {
 
 impl Node for Peer {
     fn handle_packet(&mut self, now: Time, packet: &Packet) {
-        match wire::parse(packet) {
+        match segment::parse(packet) {
             Ok(segment) => self.connection.handle_segment(now, &segment),
             Err(_) => self.discards += 1,
         }

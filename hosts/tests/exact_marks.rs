@@ -4,8 +4,8 @@ mod net;
 mod script;
 
 use narrows_hosts::config::FlowConfig;
-use narrows_hosts::tcp::options::Options;
-use narrows_hosts::tcp::wire::{Ecn, Flags};
+use narrows_hosts::wire::options::Options;
+use narrows_hosts::wire::segment::{Ecn, Flags};
 use script::{Peer, SYN_ACK, Script, data, peer, plain};
 
 fn established() -> Script {

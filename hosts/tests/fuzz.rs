@@ -7,9 +7,9 @@ mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::Settings;
-use narrows_hosts::tcp::options::Options;
-use narrows_hosts::tcp::wire::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::tcp::{Connection, State};
+use narrows_hosts::wire::options::Options;
+use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES, VARIANTS};
 use narrows_traffic::Content;
 use net::flow;
@@ -139,7 +139,7 @@ impl Model {
         let mut packet = Packet::default();
         self.back.begin(header, &mut packet);
         self.back.finish(&mut packet);
-        self.connection.handle_segment(self.now, &wire::parse(&packet).unwrap());
+        self.connection.handle_segment(self.now, &segment::parse(&packet).unwrap());
     }
 
     fn acknowledge(&mut self, newest: usize, is_marked: bool) {
@@ -216,7 +216,7 @@ impl Model {
         let mut packet = Packet::default();
         let mut left = 0;
         while self.connection.poll_transmit(self.now, &mut packet) {
-            let segment = wire::parse(&packet).unwrap();
+            let segment = segment::parse(&packet).unwrap();
             let len = segment.payload.len();
             let end = u64::from(segment.seq.wrapping_sub(ISN).wrapping_sub(1)) + u64::from(len);
             // One byte beyond the offered edge is a probe.

@@ -5,7 +5,7 @@ mod net;
 use narrows_common::record::Phase;
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::tcp::State;
-use narrows_hosts::tcp::wire::{self, Discard, Flags};
+use narrows_hosts::wire::segment::{self, Discard, Flags};
 use narrows_hosts::{
     FlowConfig, FlowError, Host, HostConfig, PROFILES, RECOVERIES, Recording, VARIANTS,
 };
@@ -125,7 +125,7 @@ fn flows_take_turns_a_segment_each() {
     }
     let ports: Vec<u16> = pull(&mut host)
         .iter()
-        .map(|packet| wire::parse(packet).unwrap())
+        .map(|packet| segment::parse(packet).unwrap())
         .filter(|segment| !segment.payload.is_empty() && !segment.flags.has(Flags::SYN))
         .map(|segment| segment.ports.0 - 10_000)
         .collect();

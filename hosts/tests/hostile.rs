@@ -6,8 +6,8 @@ use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::cc::{Ack, Class, Congestion, Idle, Parameters, Setup, VARIANTS};
 use narrows_hosts::config::{FlowConfig, Settings};
 use narrows_hosts::tcp::Connection;
-use narrows_hosts::tcp::options::Options;
-use narrows_hosts::tcp::wire::{self, Ecn, Emitter, Flags, Header};
+use narrows_hosts::wire::options::Options;
+use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES};
 use narrows_traffic::Content;
 use net::flow;
@@ -85,7 +85,7 @@ impl Bench {
         self.peer.begin(header, &mut packet);
         packet.zeros = len;
         self.peer.finish(&mut packet);
-        self.connection.handle_segment(self.now, &wire::parse(&packet).unwrap());
+        self.connection.handle_segment(self.now, &segment::parse(&packet).unwrap());
     }
 
     fn handle(&mut self, event: &Event) {
@@ -130,7 +130,7 @@ impl Bench {
             if !self.connection.poll_transmit(self.now, &mut packet) {
                 return Ok(());
             }
-            prop_assert!(wire::parse(&packet).is_ok());
+            prop_assert!(segment::parse(&packet).is_ok());
             packet.clear();
         }
         prop_assert!(false, "100,000 segments at one instant");

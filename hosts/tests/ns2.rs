@@ -7,7 +7,7 @@ mod net;
 
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Packet, Rng};
-use narrows_hosts::tcp::wire;
+use narrows_hosts::wire::segment;
 use narrows_hosts::{AccessConfig, AccessLink, Counts, RECOVERIES, Recording};
 use net::{Net, Path, flow, secs};
 
@@ -25,8 +25,8 @@ fn run(recovery: &str, lost: &[u64], min_rto_ms: u64) -> Outcome {
     let mut number = 0;
     net.dropper = Box::new(move |direction, _, packet: &Packet| {
         let is_counted = direction == 0
-            && wire::parse(packet)
-                .is_ok_and(|s| !s.payload.is_empty() || s.flags.has(wire::Flags::SYN));
+            && segment::parse(packet)
+                .is_ok_and(|s| !s.payload.is_empty() || s.flags.has(segment::Flags::SYN));
         number += u64::from(is_counted);
         is_counted && lost.contains(&(number - 1))
     });

@@ -7,7 +7,7 @@
 mod net;
 
 use narrows_common::{Duration, Packet};
-use narrows_hosts::tcp::wire::{self, Ecn};
+use narrows_hosts::wire::segment::{self, Ecn};
 use net::{Net, Path, flow, secs};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,8 +23,8 @@ fn answered(marked: std::ops::Range<u64>) -> (Vec<(u32, u64)>, f64) {
     let acks = Rc::new(RefCell::new(Vec::new()));
     let seen = Rc::clone(&acks);
     net.dropper = Box::new(move |direction, _, packet: &Packet| {
-        let segment = wire::parse(packet).unwrap();
-        if direction == 1 && !segment.flags.has(wire::Flags::SYN) {
+        let segment = segment::parse(packet).unwrap();
+        if direction == 1 && !segment.flags.has(segment::Flags::SYN) {
             assert_ne!(segment.ecn, Ecn::NotEct, "its ACKs are capable");
             seen.borrow_mut().push(segment.ack);
         }

@@ -5,7 +5,7 @@
 mod net;
 
 use narrows_common::{Duration, Packet};
-use narrows_hosts::tcp::wire;
+use narrows_hosts::wire::segment;
 use narrows_traffic::{AppConfig, trace};
 use net::{Net, Path, flow, secs};
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ fn departures_s(variant: &str, recovery: &str, first: u32, seed: u64) -> Vec<f64
     let left = Rc::new(RefCell::new(0));
     let seen = Rc::clone(&left);
     net.dropper = Box::new(move |direction, _, packet: &Packet| {
-        let has_data = wire::parse(packet).is_ok_and(|segment| !segment.payload.is_empty());
+        let has_data = segment::parse(packet).is_ok_and(|segment| !segment.payload.is_empty());
         *seen.borrow_mut() += u32::from(direction == 0 && has_data);
         false
     });

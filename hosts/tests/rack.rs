@@ -6,7 +6,7 @@ mod net;
 mod script;
 
 use narrows_hosts::config::FlowConfig;
-use narrows_hosts::tcp::options::Options;
+use narrows_hosts::wire::options::Options;
 use script::{OUR_ISN, Peer, SYN_ACK, Script, ack, data, peer, plain};
 
 /// Where segment `n` begins, from 0.

@@ -5,8 +5,8 @@ mod script;
 
 use narrows_hosts::config::FlowConfig;
 use narrows_hosts::tcp::State;
-use narrows_hosts::tcp::options::Options;
-use narrows_hosts::tcp::wire::{Ecn, Flags};
+use narrows_hosts::wire::options::Options;
+use narrows_hosts::wire::segment::{Ecn, Flags};
 use script::{FIN_ACK, Peer, SYN_ACK, Script, ack, data, peer, plain};
 
 #[test]

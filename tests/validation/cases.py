@@ -1,6 +1,6 @@
 """The paths and losses on which our senders are held against ns-2, and how each side runs them.
 
-A case is one source of ns-2 (`hosts/src/ns2.rs` lists them) on one path. ns-2 runs
+A case is one source of ns-2 (`hosts/src/compat/ns2/agents.rs` lists them) on one path. ns-2 runs
 `hosts/tests/ns2/oracle.tcl`, ours `hosts/examples/dumbbell.rs`; both give, per flow, the packets
 acknowledged and when the window was cut, a time-out expired and a segment left again.
 """

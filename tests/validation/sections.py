@@ -77,7 +77,7 @@ the same as ours), and as packetdrill scripts.""",
                 "tests",
                 by_name(
                     RECOVERIES,
-                    "hosts/src/tcp/recovery/*.rs",
+                    "hosts/src/recovery/*.rs",
                     "hosts/tests/ns2.rs",
                     "hosts/tests/rack.rs",
                     "tests/interop/test_recovery.py",

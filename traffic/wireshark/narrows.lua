@@ -1,5 +1,5 @@
 -- Wireshark and tshark read Narrows' own formats with this: telemetry reports (p4/headers.p4),
--- segments' stamps (hosts/src/stamp.rs) and messages' headers (traffic/src/message.rs).
+-- segments' stamps (hosts/src/wire/stamp.rs) and messages' headers (traffic/src/message.rs).
 --
 --   tshark -X lua_script:traffic/wireshark/narrows.lua -r capture.pcapng
 --

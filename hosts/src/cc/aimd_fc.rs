@@ -5,8 +5,8 @@
 //! Reconstructed from the abstract and from Jasem 2010's use of it: the paper's full text was
 //! not at hand. Constant: 1/2, AIMD's.
 
-use super::based::{BasedWindow, Rebase};
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
+use crate::cc::based::{BasedWindow, Rebase};
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
 
 const DECREASE: f64 = 0.5;
 

@@ -7,8 +7,8 @@
 //! 3/4. (Heights, not additive parts: the smaller cut itself makes the next additive part
 //! smaller, so a rule on two successive k would leave the equilibrium at once.)
 
-use super::based::{BasedWindow, Rebase};
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::cc::based::{BasedWindow, Rebase};
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {

@@ -11,7 +11,7 @@
 //! cannot carry the rate. Fractions: cwnd_base is rounded to whole segments; what is acknowledged
 //! is counted in bytes.
 
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::Duration;
 
 /// The variant's entry in the list.

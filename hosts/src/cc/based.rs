@@ -10,8 +10,8 @@
 //! Fractions: x and w are whole bytes; a cut loses less than one byte, growth carries its
 //! remainder.
 
-use super::reno::{avoid_congestion, slow_start};
-use super::{Ack, Congestion, Setup};
+use crate::cc::reno::{avoid_congestion, slow_start};
+use crate::cc::{Ack, Congestion, Setup};
 
 /// What becomes of the base after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

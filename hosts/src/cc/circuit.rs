@@ -5,7 +5,7 @@
 //! From the abstract and what is known of it; the paper's text was not at hand. Fractions: bytes,
 //! rounded down.
 
-use super::{Ack, Class, CongestionControl, Parameter, Setup, Variant};
+use crate::cc::{Ack, Class, CongestionControl, Parameter, Setup, Variant};
 use narrows_common::Duration;
 
 /// The variant's entry in the list.

@@ -11,10 +11,10 @@
 //! Fractions: the curve is computed in f64 segments, whose operations are exact to the last bit
 //! on every machine; the window is whole bytes, and `fraction_bytes` carries what is below one.
 
-use super::hystart::HyStart;
-use super::hystart_plus::HyStartPlus;
-use super::reno::slow_start;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::cc::hystart::HyStart;
+use crate::cc::hystart_plus::HyStartPlus;
+use crate::cc::reno::slow_start;
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.

@@ -7,8 +7,8 @@
 //! Fractions: a and b are f64 and not rounded to the rows of appendix B; the window is whole
 //! bytes. a is computed anew when the window has moved by a segment.
 
-use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Variant};
+use crate::cc::window::Window;
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Variant};
 
 const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;

@@ -9,9 +9,9 @@
 //! Constants: Linux's tcp_htcp. Throughput: the greatest, over the epoch, of a filter (3 B + b)/4
 //! of one sample a RTTmin. Fractions: f64, the window in bytes.
 
-use super::round_trips::ratio;
-use super::window::Window;
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::cc::round_trips::ratio;
+use crate::cc::window::Window;
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 use narrows_common::{Duration, Time};
 
 const LEAST_BETA: f64 = 0.5;

@@ -1,7 +1,7 @@
 //! Congestion control: one file a variant, one list.
 //!
 //! A variant owns its window and hears of events through hooks that default to nothing; loss
-//! detection and repair are [`crate::tcp::recovery`]'s, a choice of their own. Windows are bytes
+//! detection and repair are [`crate::recovery`]'s, a choice of their own. Windows are bytes
 //! in integers. To add one: a file that ends in a [`Variant`], and a line in [`VARIANTS`].
 
 pub mod aimd_fc;
@@ -24,20 +24,19 @@ pub mod illinois;
 pub mod jersey;
 pub mod ledbat;
 pub mod new_aimd;
-pub mod rbp;
 pub mod reno;
 pub mod round_trips;
 pub mod scalable;
 pub mod vegas;
-pub mod vegas_ns2;
 pub mod veno;
 pub mod westwood;
 pub mod window;
 pub mod yeah;
 
+use crate::compat::ns2;
 use crate::config::FlowError;
+use crate::recovery::Stage;
 use crate::tcp::rate::{Departure, RateSample};
-use crate::tcp::recovery::Stage;
 use core::fmt;
 use narrows_common::{Duration, Time};
 use serde::Serialize;
@@ -60,9 +59,9 @@ pub const VARIANTS: &[Variant] = &[
     illinois::VARIANT,
     yeah::VARIANT,
     vegas::VARIANT,
-    vegas_ns2::VARIANT,
-    rbp::VEGAS_VARIANT,
-    rbp::RENO_VARIANT,
+    ns2::vegas::VARIANT,
+    ns2::rate_based_pacing::VEGAS_VARIANT,
+    ns2::rate_based_pacing::RENO_VARIANT,
     app_tcp::VARIANT,
     circuit::VARIANT,
     compound::VARIANT,

@@ -6,8 +6,8 @@
 //! that joins late starves; `rebase = 1` is our guard against that, off in the paper's reading.
 //! Constants: 1/2 (the paper); the guard's 1/8 is ours.
 
-use super::based::{BasedWindow, Rebase};
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::cc::based::{BasedWindow, Rebase};
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
 
 const DECREASE: f64 = 0.5;
 

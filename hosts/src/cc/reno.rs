@@ -5,7 +5,7 @@
 //! Constants: alpha 1, beta 1/2 (Jacobson 1988; RFC 5681 section 3.1).
 //! Fractions: the growth of an ACK below one byte is carried as the remainder of its division.
 
-use super::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
 
 /// Slow start: one credit more, not beyond ssthresh by more than one credit (RFC 5681 eq. 2).
 pub fn slow_start(cwnd_bytes: u64, credit_bytes: u64) -> u64 {
@@ -64,7 +64,7 @@ pub struct Reno {
 
 impl Reno {
     /// The window before the first byte.
-    pub(super) fn new(setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Setup) -> Self {
         Reno {
             cwnd_bytes: setup.initial_window_bytes,
             ssthresh_bytes: setup.initial_ssthresh_bytes,
@@ -75,7 +75,7 @@ impl Reno {
     }
 
     /// The window is to be this.
-    pub(super) fn set_cwnd_bytes(&mut self, cwnd_bytes: u64) {
+    pub(crate) fn set_cwnd_bytes(&mut self, cwnd_bytes: u64) {
         (self.cwnd_bytes, self.remainder) = (cwnd_bytes, 0);
     }
 

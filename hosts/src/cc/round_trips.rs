@@ -4,7 +4,7 @@
 //! pass for a queue. The handshake's round trip is none of them: its packets are small, and
 //! Linux's modules begin after it. A profile that times one segment at a time has one a round, which is enough.
 
-use super::{Ack, Setup};
+use crate::cc::{Ack, Setup};
 use narrows_common::Duration;
 
 /// What a round trip's samples said.

@@ -1,8 +1,8 @@
 //! A connection of the kernel's: its stream, and what `tcp_info` told of it.
 
-use super::info::{CongestionState, TcpInfo};
-use super::stream::SocketStream;
 use crate::config::{FlowConfig, Recording};
+use crate::sockets::info::{CongestionState, TcpInfo};
+use crate::sockets::stream::SocketStream;
 use crate::tcp::DELAY_PRECISION_BITS;
 use crate::tcp::receiver::ReceiverCounters;
 use crate::tcp::sender::SenderCounters;

@@ -1,14 +1,14 @@
 //! One end of a flow at a socket: its user, what carries it, and what is recorded of it.
 
-use super::connection::SocketConnection;
-use super::info::TcpInfo;
-use super::probes::Probes;
+use crate::app::driver::{End, Stream, User};
 use crate::config::{FlowConfig, FlowError};
-use crate::ip::Payload;
 use crate::report::FlowReport;
+use crate::sockets::connection::SocketConnection;
+use crate::sockets::info::TcpInfo;
+use crate::sockets::probes::Probes;
 use crate::tcp::State;
 use crate::udp::{self, Arrivals, Outbox, parse_message};
-use crate::user::{End, Stream, User};
+use crate::wire::ip::Payload;
 use narrows_common::Time;
 use narrows_common::record::{FlowRecord, MessageRecord};
 

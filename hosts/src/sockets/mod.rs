@@ -10,9 +10,9 @@ mod info;
 mod probes;
 mod stream;
 
+use crate::app::driver;
 use crate::config::{FlowConfig, FlowError};
 use crate::report::FlowReport;
-use crate::user;
 pub use end::SocketEnd;
 pub use info::{CongestionState, TcpInfo};
 use narrows_common::record::{FlowRecord, MessageRecord};
@@ -79,7 +79,7 @@ impl SocketHost {
         let index = self.index(flow);
         let before = self.message_records.len();
         self.ends[index].handle_arrived(now, bytes, &mut self.message_records);
-        user::react(&mut self.ends, index, &mut self.message_records, before);
+        driver::react(&mut self.ends, index, &mut self.message_records, before);
     }
 
     /// The connection ended with an error.

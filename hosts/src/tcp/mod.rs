@@ -1,27 +1,21 @@
 //! TCP (RFC 9293) without input or output: segments come in as parsed views, go out as bytes.
 //!
 //! ```text
-//! packet -> wire::parse -> Connection::handle_segment -> Sender (scoreboard, recovery, cc)
+//! packet -> segment::parse -> Connection::handle_segment -> Sender (scoreboard, recovery, cc)
 //!                                                     -> Receiver (reassembly, ACK policy)
-//! Connection::poll_transmit -> wire::Emitter -> packet
+//! Connection::poll_transmit -> segment::Emitter -> packet
 //! ```
 
-pub mod ack_control;
 pub mod connection;
-pub mod options;
-pub mod ranges;
+pub mod outstanding;
 pub mod rate;
 pub mod receive_buffer;
 pub mod receiver;
-pub mod recovery;
 pub mod rtt;
-pub mod scoreboard;
 pub mod send_buffer;
 pub mod sender;
-pub mod sent_log;
 pub mod seq;
 pub mod timers;
-pub mod wire;
 
 pub use connection::{Connection, KeepAlive, State};
 

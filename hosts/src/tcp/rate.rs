@@ -5,7 +5,7 @@
 //! delivered since, over the longer of the time it took to send and the time it took to be
 //! acknowledged. Bytes and picoseconds, no rounding but [`RateSample::bytes_per_sec`]'s.
 
-use super::sent_log::Sent;
+use crate::tcp::outstanding::sent_log::Sent;
 use narrows_common::{Duration, Time};
 
 /// What is noted when a segment leaves (the draft's P.*).
@@ -156,7 +156,7 @@ impl RateEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::sent_log::SentLog;
+    use crate::tcp::outstanding::sent_log::SentLog;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)

@@ -1,9 +1,9 @@
 //! Reassembly: what has arrived, in and out of order, and what the window may offer.
 
-use super::options::SackBlocks;
-use super::ranges::RangeSet;
-use super::seq;
-use super::wire::Payload;
+use crate::tcp::outstanding::ranges::RangeSet;
+use crate::tcp::seq;
+use crate::wire::options::SackBlocks;
+use crate::wire::segment::Payload;
 use core::ops::Range;
 use narrows_traffic::ShortBytes;
 use std::collections::VecDeque;

@@ -1,11 +1,11 @@
 //! The receiving half of a connection: reassembly, the window it offers, when it acknowledges.
 
-use super::DELAY_PRECISION_BITS;
-use super::ack_control::AckControl;
-use super::options::SackBlocks;
-use super::receive_buffer::{Arrival, ReceiveBuffer};
-use super::seq;
-use super::wire::Payload;
+use crate::compat::ns2::ack_control::AckControl;
+use crate::tcp::DELAY_PRECISION_BITS;
+use crate::tcp::receive_buffer::{Arrival, ReceiveBuffer};
+use crate::tcp::seq;
+use crate::wire::options::SackBlocks;
+use crate::wire::segment::Payload;
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::{Duration, Time};
 

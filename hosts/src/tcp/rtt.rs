@@ -3,7 +3,7 @@
 //! SRTT := 7/8 SRTT + 1/8 R, RTTVAR := 3/4 RTTVAR + 1/4 |SRTT - R|, RTO := SRTT + max(G, 4 RTTVAR),
 //! first sample SRTT = R, RTTVAR = R/2. Kept in picoseconds, rounded down.
 
-use crate::profile::{Profile, RttRule};
+use crate::compat::profiles::{Profile, RttRule};
 use narrows_common::{Duration, Time};
 
 /// The estimator of one connection.
@@ -160,7 +160,7 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{LINUX, NS2, RFC};
+    use crate::compat::profiles::{LINUX, NS2, RFC};
 
     fn estimator(profile: &Profile) -> RttEstimator {
         RttEstimator::new(profile, Duration::ZERO)

@@ -1,6 +1,6 @@
 //! What the application has written and the peer has not yet acknowledged.
 
-use crate::stamp;
+use crate::wire::stamp;
 use narrows_common::{Packet, Time};
 use narrows_traffic::{Content, ShortBytes};
 use std::collections::VecDeque;

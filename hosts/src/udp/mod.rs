@@ -1,8 +1,8 @@
 //! UDP (RFC 768): datagrams of messages, each with a number and the time at which it left.
 //!
 //! ```text
-//! User -> Outbox::write_message -> Sender::poll_transmit -> wire::Emitter -> packet
-//! packet -> wire::parse_datagram -> Receiver::handle_datagram -> Arrivals, User
+//! User -> Outbox::write_message -> Sender::poll_transmit -> datagram::Emitter -> packet
+//! packet -> datagram::parse_datagram -> Receiver::handle_datagram -> Arrivals, User
 //! ```
 //!
 //! A datagram's payload is a message (`narrows_traffic::message`), whose number counts the flow's
@@ -20,7 +20,6 @@ mod receiver;
 mod sender;
 mod settings;
 mod tfrc;
-pub mod wire;
 
 pub(crate) use arrivals::Arrivals;
 pub use arrivals::DatagramCounters;

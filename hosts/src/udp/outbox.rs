@@ -1,8 +1,8 @@
 //! What an application has written into a flow of datagrams: cut, numbered, and counted as it leaves.
 
-use super::Settings;
+use crate::app::driver::Stream;
 use crate::tcp::sender::SenderCounters;
-use crate::user::Stream;
+use crate::udp::Settings;
 use narrows_common::{Duration, Time};
 use narrows_traffic::Content;
 use narrows_traffic::message::{HEADER_BYTES, Header};

@@ -1,11 +1,11 @@
 //! The receiving end of a flow of datagrams.
 
-use super::Settings;
-use super::arrivals::{Arrivals, DatagramCounters};
-use super::tfrc::{self, Observer};
-use super::wire::{Datagram, Emitter};
-use crate::ip::{Discard, Ecn, Payload};
 use crate::tcp::receiver::ReceiverCounters;
+use crate::udp::Settings;
+use crate::udp::arrivals::{Arrivals, DatagramCounters};
+use crate::udp::tfrc::{self, Observer};
+use crate::wire::datagram::{Datagram, Emitter};
+use crate::wire::ip::{Discard, Ecn, Payload};
 use narrows_common::histogram::Summary;
 use narrows_common::{Packet, Time};
 use narrows_traffic::message::{HEADER_BYTES, Header};

@@ -1,12 +1,12 @@
 //! The sending end of a flow of datagrams.
 
-use super::Settings;
-use super::outbox::Outbox;
-use super::tfrc::{self, Control};
-use super::wire::{Datagram, Emitter};
-use crate::ip::{Discard, Ecn};
+use crate::app::driver::Stream;
 use crate::tcp::sender::SenderCounters;
-use crate::user::Stream;
+use crate::udp::Settings;
+use crate::udp::outbox::Outbox;
+use crate::udp::tfrc::{self, Control};
+use crate::wire::datagram::{Datagram, Emitter};
+use crate::wire::ip::{Discard, Ecn};
 use narrows_common::histogram::Summary;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Packet, Time};

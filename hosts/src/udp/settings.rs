@@ -1,11 +1,11 @@
 //! What a flow of datagrams comes to, from its configuration.
 
-use super::tfrc::TFRC;
-use super::wire::{MOST_PAYLOAD_BYTES, UDP_BYTES};
-use super::{Record, SENDERS};
+use crate::compat::profiles::{PROFILES, SegmentSize};
 use crate::config::{FlowConfig, FlowError, by_name, check_flow, in_range};
-use crate::profile::{PROFILES, SegmentSize};
-use crate::tcp::wire::TCP_BYTES;
+use crate::udp::tfrc::TFRC;
+use crate::udp::{Record, SENDERS};
+use crate::wire::datagram::{MOST_PAYLOAD_BYTES, UDP_BYTES};
+use crate::wire::segment::TCP_BYTES;
 use narrows_traffic::message::HEADER_BYTES;
 
 /// Where a message is cut, both halves hold a header.

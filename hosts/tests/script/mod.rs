@@ -6,8 +6,8 @@ use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::Mac;
 use narrows_hosts::config::{FlowConfig, Settings};
 use narrows_hosts::tcp::Connection;
-use narrows_hosts::tcp::options::Options;
-use narrows_hosts::tcp::wire::{self, Ecn, Emitter, Flags, Header};
+use narrows_hosts::wire::options::Options;
+use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_traffic::Content;
 
 pub const OUR_ISN: u32 = u32::MAX - 1500; // wraps within the second segment
@@ -105,7 +105,7 @@ impl Script {
         self.peer.begin(&header, &mut packet);
         packet.zeros = segment.len;
         self.peer.finish(&mut packet);
-        self.connection.handle_segment(self.now, &wire::parse(&packet).unwrap());
+        self.connection.handle_segment(self.now, &segment::parse(&packet).unwrap());
     }
 
     /// Everything that leaves now.
@@ -141,7 +141,7 @@ impl Script {
 }
 
 pub fn show(packet: &Packet) -> String {
-    let segment = wire::parse(packet).unwrap();
+    let segment = segment::parse(packet).unwrap();
     let (flags, len) = (segment.flags, segment.payload.len());
     let start = segment.seq.wrapping_sub(OUR_ISN);
     let mut line = format!("{flags:?} {start}:{}({len})", start + len);

@@ -6,9 +6,10 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use narrows_common::{Bytes, Duration, Histogram, Line, Packet, Rate, Rng, Time, Wheel};
-use narrows_hosts::tcp::ranges::RangeSet;
-use narrows_hosts::tcp::wire::{self, Emitter, Flags, Header};
-use narrows_hosts::{Mac, stamp};
+use narrows_hosts::Mac;
+use narrows_hosts::tcp::outstanding::ranges::RangeSet;
+use narrows_hosts::wire::segment::{self, Emitter, Flags, Header};
+use narrows_hosts::wire::stamp;
 use narrows_testbed::under_way::UnderWay;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -89,7 +90,7 @@ fn segment(criterion: &mut Criterion) {
         });
     });
     criterion.bench_function("segment in", |bencher| {
-        bencher.iter(|| wire::parse(black_box(&packet)).expect("our own segment").payload.len());
+        bencher.iter(|| segment::parse(black_box(&packet)).expect("our own segment").payload.len());
     });
 }
 

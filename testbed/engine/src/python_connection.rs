@@ -6,8 +6,8 @@ use std::sync::Mutex;
 
 use narrows_common::{Packet, Rng, Time};
 use narrows_hosts::config::{FlowConfig, Settings};
-use narrows_hosts::tcp::wire::{self, Discard, Emitter};
 use narrows_hosts::tcp::{Connection, State};
+use narrows_hosts::wire::segment::{self, Discard, Emitter};
 use narrows_hosts::{Endpoint, Mac};
 use narrows_traffic::Content;
 use pyo3::exceptions::PyValueError;
@@ -65,7 +65,7 @@ impl PyConnection {
     /// A frame arrived. Returns why it was not taken, or None.
     fn handle_frame(&mut self, now_ps: u64, frame: &[u8]) -> Option<&'static str> {
         let packet = Packet::from_bytes(frame);
-        let segment = match wire::parse(&packet) {
+        let segment = match segment::parse(&packet) {
             Ok(segment) => segment,
             Err(reason) => return Some(reason.name()),
         };

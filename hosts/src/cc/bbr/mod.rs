@@ -17,8 +17,10 @@
 pub(super) mod filter;
 mod policer;
 
-use super::{Class, Congestion, CongestionControl, Departing, Need, PathSample, Setup, Variant};
-use crate::tcp::recovery::Stage;
+use crate::cc::{
+    Class, Congestion, CongestionControl, Departing, Need, PathSample, Setup, Variant,
+};
+use crate::recovery::Stage;
 use filter::PeriodMax;
 use narrows_common::{Duration, Rng, Time};
 use policer::Policer;

@@ -14,12 +14,12 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use super::bbr::filter::PeriodMax;
-use super::bbr::initial_pacing;
-use super::{
+use crate::cc::bbr::filter::PeriodMax;
+use crate::cc::bbr::initial_pacing;
+use crate::cc::{
     Class, Congestion, CongestionControl, Departing, LostSegment, Need, PathSample, Setup, Variant,
 };
-use crate::tcp::recovery::Stage;
+use crate::recovery::Stage;
 use narrows_common::{Duration, Rng, Time};
 
 /// Section 2.4: the loss a round that probing tolerates.

@@ -2,7 +2,7 @@
 //! product in flight for 200 ms and a round, so that the queue drains and the least round trip
 //! shows.
 
-use super::{AckPhase, Bbr3, PathSample, State};
+use crate::cc::bbr3::{AckPhase, Bbr3, PathSample, State};
 use narrows_common::{Duration, Time};
 
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);

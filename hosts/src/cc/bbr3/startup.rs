@@ -5,9 +5,9 @@
 //! with more than 2 % and six ranges in a round of recovery (section 5.3.1.3); Drain lasts three
 //! rounds at most.
 
-use super::{Bbr3, LOSS_THRESHOLD, PathSample, State};
 use crate::cc::bbr::scaled;
-use crate::tcp::recovery::Stage;
+use crate::cc::bbr3::{Bbr3, LOSS_THRESHOLD, PathSample, State};
+use crate::recovery::Stage;
 
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;

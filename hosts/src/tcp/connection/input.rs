@@ -1,14 +1,14 @@
 //! Segment input, step by step as in RFC 9293 section 3.10.7.
 
-use super::{Connection, State};
 use crate::cc::Need;
-use crate::stamp;
-use crate::tcp::ack_control::Report;
-use crate::tcp::options::Options;
+use crate::compat::ns2::ack_control::Report;
+use crate::tcp::connection::{Connection, State};
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
 use crate::tcp::timers::Timer;
-use crate::tcp::wire::{Ecn, Flags, Segment};
+use crate::wire::options::Options;
+use crate::wire::segment::{Ecn, Flags, Segment};
+use crate::wire::stamp;
 use narrows_common::{Duration, Time};
 
 /// What a step decides.

@@ -3,9 +3,9 @@
 //!
 //! Both are off unless the flow asks for them, as the RFC has it for keep-alives.
 
-use super::{Connection, State};
+use crate::tcp::connection::{Connection, State};
 use crate::tcp::timers::Timer;
-use crate::tcp::wire::Flags;
+use crate::wire::segment::Flags;
 use narrows_common::{Duration, Packet, Time};
 use serde::{Deserialize, Serialize};
 

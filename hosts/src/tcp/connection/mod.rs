@@ -12,12 +12,12 @@ mod liveness;
 mod output;
 mod sending;
 
-use super::receiver::{AckDue, Receiver, ReceiverCounters};
-use super::sender::{Sender, SenderCounters};
-use super::timers::{Timer, TimerTable};
-use super::wire::Emitter;
+use crate::app::driver::Stream;
 use crate::config::Settings;
-use crate::user::Stream;
+use crate::tcp::receiver::{AckDue, Receiver, ReceiverCounters};
+use crate::tcp::sender::{Sender, SenderCounters};
+use crate::tcp::timers::{Timer, TimerTable};
+use crate::wire::segment::Emitter;
 pub use liveness::KeepAlive;
 use liveness::Liveness;
 use narrows_common::histogram::Summary;

@@ -1,12 +1,12 @@
 //! Transmission, step by step.
 
-use super::{Connection, State};
-use crate::tcp::options::{MAX_SACK_BLOCKS, Options, SackBlocks, TIMESTAMPS_BYTES};
+use crate::recovery::Send;
+use crate::tcp::connection::{Connection, State};
 use crate::tcp::receiver::AckDue;
-use crate::tcp::recovery::Send;
 use crate::tcp::seq;
 use crate::tcp::timers::Timer;
-use crate::tcp::wire::{Ecn, Flags, Header};
+use crate::wire::options::{MAX_SACK_BLOCKS, Options, SackBlocks, TIMESTAMPS_BYTES};
+use crate::wire::segment::{Ecn, Flags, Header};
 use narrows_common::{Packet, Time};
 
 /// MSS, window scale and SACK permitted, padded.

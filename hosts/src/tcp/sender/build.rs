@@ -1,9 +1,9 @@
 //! From a flow's settings to its congestion control and recovery.
 
 use crate::cc::{self, CongestionControl};
+use crate::compat::profiles::{InitialSsthresh, InitialWindow, Profile};
 use crate::config::Settings;
-use crate::profile::{InitialSsthresh, InitialWindow, Profile};
-use crate::tcp::recovery::{self, Recovery};
+use crate::recovery::{self, Recovery};
 use narrows_common::Duration;
 
 pub(super) fn build_cc(

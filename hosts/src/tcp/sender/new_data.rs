@@ -1,7 +1,7 @@
 //! New data: how much may leave, whether that is worth a segment, and what its leaving changes.
 
-use super::Sender;
-use crate::tcp::recovery::Transmission;
+use crate::recovery::Transmission;
+use crate::tcp::sender::Sender;
 use narrows_common::Time;
 
 impl Sender {

@@ -1,8 +1,8 @@
 //! What a sender tells congestion control of the path, and the pace at which segments leave.
 
-use super::Sender;
 use crate::cc::{Departing, LostSegment, PathSample};
 use crate::tcp::rate::Departure;
+use crate::tcp::sender::Sender;
 use narrows_common::{Duration, Time};
 
 impl Sender {

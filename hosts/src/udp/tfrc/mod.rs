@@ -20,8 +20,8 @@ pub(super) mod wire;
 pub(super) use control::Control;
 pub(super) use observer::Observer;
 
-use super::Record;
 use crate::cc::Class;
+use crate::udp::Record;
 
 /// The record.
 pub(super) const TFRC: Record = Record {

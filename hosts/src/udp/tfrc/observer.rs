@@ -1,9 +1,9 @@
 //! The receiver's half: what arrives, and when the sender is told (RFC 5348 section 6).
 
-use super::MeanSize;
-use super::equation;
-use super::loss_history::LossHistory;
-use super::wire::{Data, Report};
+use crate::udp::tfrc::MeanSize;
+use crate::udp::tfrc::equation;
+use crate::udp::tfrc::loss_history::LossHistory;
+use crate::udp::tfrc::wire::{Data, Report};
 use narrows_common::{Duration, Time};
 use std::collections::VecDeque;
 

@@ -7,7 +7,7 @@
 //! datagram that came (8), how long ago it came (8), what came in bytes a second (8), the rate of loss
 //! events as an IEEE 754 double (8), the highest number that came (8), bytes that came so far (8).
 
-use crate::ip::Payload;
+use crate::wire::ip::Payload;
 use narrows_common::{Duration, Time};
 
 /// What stands in front of a message.

@@ -1,0 +1,217 @@
+//! The user of a connection: the application at one end of a flow, over any stream of bytes.
+//!
+//! The sending end writes what its application says, the receiving end reads, tells messages apart,
+//! and answers or sends on what it has read.
+
+use crate::app::message_reader::{MessageCounters, MessageReader};
+use crate::config::FlowConfig;
+use narrows_common::record::MessageRecord;
+use narrows_common::{Rng, Time};
+use narrows_traffic::message::{HEADER_BYTES, Header};
+use narrows_traffic::{Application, Content, Reaction, Write};
+
+/// A connection as its user sees it.
+pub trait Stream {
+    /// True from the handshake's end on.
+    fn is_open(&self) -> bool;
+    /// Writes; ignored after [`Stream::close`].
+    fn write(&mut self, content: Content);
+    /// Writes no more.
+    fn close(&mut self);
+    /// Bytes written and not yet acknowledged.
+    fn unacked_bytes(&self) -> u64;
+    /// Bytes that could be read.
+    fn readable_bytes(&self) -> u64;
+    /// Reads up to `limit_bytes`, and adds them to `out` where they are kept.
+    fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64;
+    /// True when the peer has closed and everything was read.
+    fn is_read_to_end(&self) -> bool;
+
+    /// Writes a message: its header, and zeros up to its length.
+    fn write_message(&mut self, header: &Header) {
+        self.write(Content::Bytes(header.emit().into()));
+        self.write(Content::Zeros(u64::from(header.length_bytes - HEADER_BYTES)));
+    }
+}
+
+/// An end of a flow: a stream and its user.
+pub trait End {
+    /// Both of them; `None` where there is no stream.
+    fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)>;
+}
+
+/// The randomness of a flow's application, at a host whose users' follows from `traffic_seed`.
+pub(crate) fn application_rng(traffic_seed: u64, flow: u32) -> Rng {
+    Rng::for_component(traffic_seed, &format!("flow {flow}"))
+}
+
+/// Who writes into and reads from a stream.
+#[derive(Debug)]
+#[repr(C)]
+pub struct User {
+    /// `None` at the receiver.
+    application: Option<Box<dyn Application>>,
+    /// Tells the messages apart that are read; `None` where there are none.
+    reader: Option<Box<MessageReader>>,
+    /// When the application writes next, if nothing is read before: asked for once, not at each ACK.
+    writes_at: Time,
+    flow: u32,
+    rng: Rng,
+    written_messages: u64,
+    /// What the receiving end does with a message.
+    reaction: Option<Reaction>,
+    /// A message that would leave more than this unacknowledged is not written.
+    send_buffer_bytes: u64,
+    skipped_messages: u64,
+}
+
+impl User {
+    /// The user of a flow's sending or receiving end at a host whose users' random numbers follow
+    /// from `traffic_seed`. The flow's values are to be checked before.
+    pub fn new(flow: &FlowConfig, is_sender: bool, traffic_seed: u64) -> Self {
+        let reaction = flow.app.reaction();
+        let has_reader = if is_sender { reaction.is_some() } else { flow.app.has_messages() };
+        User {
+            flow: flow.id,
+            application: is_sender.then(|| flow.app.build()),
+            writes_at: if is_sender { Time::ZERO } else { Time::MAX },
+            rng: application_rng(traffic_seed, flow.id),
+            written_messages: 0,
+            reader: has_reader.then(|| Box::new(MessageReader::new(flow.id, flow.app.replaces()))),
+            reaction: reaction.filter(|_| !is_sender),
+            send_buffer_bytes: flow.send_buffer_bytes.unwrap_or(u64::MAX),
+            skipped_messages: 0,
+        }
+    }
+
+    /// True at the sending end.
+    pub fn is_sender(&self) -> bool {
+        self.application.is_some()
+    }
+
+    /// When [`User::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        (self.writes_at < Time::MAX).then_some(self.writes_at)
+    }
+
+    /// Writes what is due at `now`; called from the flow's start on.
+    pub fn handle_timeout(&mut self, now: Time, stream: &mut (impl Stream + ?Sized)) {
+        while let Some(application) = &mut self.application {
+            let Some(write) = application.poll_write(now, &mut self.rng) else { break };
+            match write {
+                Write::Stream(content) => stream.write(content),
+                Write::Message { length_bytes } => {
+                    let number = self.written_messages;
+                    self.written_messages += 1;
+                    self.write_message(&Header { length_bytes, number, written_at: now }, stream);
+                }
+            }
+        }
+        if let Some(application) = &self.application {
+            self.writes_at = application.poll_timeout().unwrap_or(Time::MAX);
+            if application.is_finished() {
+                stream.close();
+            }
+        }
+    }
+
+    /// The stream may have something to read: reads it, and records the messages that end.
+    pub fn handle_readable(
+        &mut self,
+        now: Time,
+        stream: &mut (impl Stream + ?Sized),
+        records: &mut Vec<MessageRecord>,
+    ) {
+        let before = records.len();
+        match &mut self.reader {
+            Some(reader) => reader.read(now, stream, records),
+            None if self.application.is_none() => {
+                stream.read(u64::MAX, None);
+            }
+            None => {}
+        }
+        if let Some(application) = &mut self.application {
+            for _ in before..records.len() {
+                application.handle_message(now);
+            }
+            if before < records.len() || self.writes_at <= now {
+                self.handle_timeout(now, stream);
+            }
+        } else if stream.is_read_to_end() {
+            stream.close();
+        }
+    }
+
+    /// Writes a message, or leaves it out where the send buffer has no room for it.
+    fn write_message(&mut self, header: &Header, stream: &mut (impl Stream + ?Sized)) {
+        let length_bytes = u64::from(header.length_bytes);
+        if stream.unacked_bytes() + length_bytes > self.send_buffer_bytes {
+            self.skipped_messages += 1;
+            return;
+        }
+        stream.write_message(header);
+    }
+
+    /// A message came in a datagram of its own: records it.
+    pub fn handle_message(&mut self, now: Time, header: &Header, records: &mut Vec<MessageRecord>) {
+        if let Some(reader) = &mut self.reader {
+            reader.handle_message(now, header, records);
+        }
+    }
+
+    /// What was read of messages; `None` where none are read.
+    pub fn messages(&self) -> Option<MessageCounters> {
+        self.reader.as_ref().map(|reader| reader.counters())
+    }
+
+    /// Messages left out because the send buffer had no room for them.
+    pub fn skipped_messages(&self) -> u64 {
+        self.skipped_messages
+    }
+}
+
+/// The receiving end `from` among a host's `ends` answers the messages that it has just read, or
+/// sends them on. Whoever reads those in turn records their latency, since they were written first.
+/// Takes these messages out of `records`, where they begin at `read_before`; returns the ends
+/// written to.
+pub(crate) fn react<E: End>(
+    ends: &mut [E],
+    from: usize,
+    records: &mut Vec<MessageRecord>,
+    read_before: usize,
+) -> Vec<usize> {
+    let mut written = Vec::new();
+    if records.len() == read_before {
+        return written;
+    }
+    let Some((user, stream)) = ends[from].parts() else { return written };
+    let (origin, Some(reaction)) = (user.flow, user.reaction) else { return written };
+    let headers: Vec<Header> = records
+        .drain(read_before..)
+        .map(|MessageRecord { message: number, length_bytes, written_at, .. }| Header {
+            length_bytes: length_bytes as u32,
+            number,
+            written_at,
+        })
+        .collect();
+    match reaction {
+        Reaction::Respond { length_bytes } => {
+            for header in headers {
+                user.write_message(&Header { length_bytes, ..header }, stream);
+                written.push(from);
+            }
+        }
+        Reaction::SendOn { .. } => {
+            for header in headers {
+                for (index, end) in ends.iter_mut().enumerate() {
+                    let Some((user, stream)) = end.parts() else { continue };
+                    if index != from && user.reaction == Some(reaction) && stream.is_open() {
+                        user.write_message(&header.sent_on(origin), stream);
+                        written.push(index);
+                    }
+                }
+            }
+        }
+    }
+    written
+}

@@ -1,0 +1,117 @@
+//! Tells a stream's messages apart at the receiver (`narrows_traffic::message` has the layout).
+
+use crate::app::driver::Stream;
+use narrows_common::Time;
+use narrows_common::record::MessageRecord;
+use narrows_traffic::Replaces;
+use narrows_traffic::message::{HEADER_BYTES, Header};
+use std::collections::BTreeSet;
+
+/// What a receiver counts of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageCounters {
+    /// Messages read to their end.
+    pub read: u64,
+    /// Of these, states that a newer one of the same sender replaced at the instant at which they
+    /// could be read; `None` where messages replace nothing.
+    pub superseded: Option<u64>,
+    /// True when the stream had something else where a header should be; from there on it was read
+    /// without telling messages apart.
+    pub is_garbled: bool,
+}
+
+/// The reading end of a stream of messages.
+#[derive(Debug)]
+pub struct MessageReader {
+    flow: u32,
+    replaces: Option<Replaces>,
+    /// The part of a header that has been read.
+    partial: Vec<u8>,
+    /// The message being read, and how much of it is missing.
+    current: Option<(Header, u64)>,
+    counters: MessageCounters,
+}
+
+impl MessageReader {
+    /// Before the first byte.
+    pub fn new(flow: u32, replaces: Option<Replaces>) -> Self {
+        MessageReader {
+            flow,
+            replaces,
+            partial: Vec::with_capacity(HEADER_BYTES as usize),
+            current: None,
+            counters: MessageCounters {
+                superseded: replaces.map(|_| 0),
+                ..MessageCounters::default()
+            },
+        }
+    }
+
+    /// What has been counted.
+    pub fn counters(&self) -> MessageCounters {
+        self.counters
+    }
+
+    /// Reads all that can be read, and records every message that ends.
+    pub fn read(
+        &mut self,
+        now: Time,
+        stream: &mut (impl Stream + ?Sized),
+        records: &mut Vec<MessageRecord>,
+    ) {
+        let before = records.len();
+        while stream.readable_bytes() > 0 {
+            if self.counters.is_garbled {
+                stream.read(u64::MAX, None);
+                break;
+            }
+            match &mut self.current {
+                Some((_, left_bytes)) => *left_bytes -= stream.read(*left_bytes, None),
+                None => self.read_header(stream),
+            }
+            if let Some((header, _)) = self.current.take_if(|(_, left_bytes)| *left_bytes == 0) {
+                self.handle_message(now, &header, records);
+            }
+        }
+        let together = (records.len() - before) as u64;
+        let lasting = match self.replaces {
+            Some(Replaces::InTurn { users }) => together.min(users.into()),
+            Some(Replaces::ByOrigin) => {
+                let read = records[before..].iter();
+                read.map(|record| Header::origin(record.message)).collect::<BTreeSet<_>>().len()
+                    as u64
+            }
+            None => return,
+        };
+        if let Some(superseded) = &mut self.counters.superseded {
+            *superseded += together - lasting;
+        }
+    }
+
+    /// Counts and records a message that was read to its end.
+    pub fn handle_message(&mut self, now: Time, header: &Header, records: &mut Vec<MessageRecord>) {
+        self.counters.read += 1;
+        records.push(MessageRecord {
+            flow: self.flow,
+            message: header.number,
+            length_bytes: header.length_bytes.into(),
+            written_at: header.written_at,
+            read_at: now,
+        });
+    }
+
+    fn read_header(&mut self, stream: &mut (impl Stream + ?Sized)) {
+        let missing = u64::from(HEADER_BYTES) - self.partial.len() as u64;
+        stream.read(missing, Some(&mut self.partial));
+        if self.partial.len() < HEADER_BYTES as usize {
+            return;
+        }
+        match Header::parse(&self.partial) {
+            Some(header) => {
+                self.current = Some((header, (header.length_bytes - HEADER_BYTES).into()));
+            }
+            None => self.counters.is_garbled = true,
+        }
+        self.partial.clear();
+    }
+}

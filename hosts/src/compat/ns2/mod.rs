@@ -1,0 +1,8 @@
+//! ns-2's sources and sinks by name, and what only they do.
+
+pub mod ack_control;
+pub mod ack_reconstruction;
+pub mod agents;
+pub(crate) mod burst;
+pub mod rate_based_pacing;
+pub mod vegas;

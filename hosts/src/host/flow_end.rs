@@ -1,0 +1,254 @@
+//! A flow at one of its hosts: what carries it, who uses that, and what is recorded of it.
+
+use crate::app::driver::{End, Stream, User};
+use crate::config::{FlowConfig, Recording};
+use crate::report::FlowReport;
+use crate::tcp::sender::SenderCounters;
+use crate::tcp::{Connection, State};
+use crate::udp;
+use crate::wire::datagram::Datagram;
+use crate::wire::ip::Discard;
+use crate::wire::segment::Segment;
+use narrows_common::record::{FlowRecord, MessageRecord};
+use narrows_common::{Duration, Packet, Time};
+
+/// What carries a flow's bytes.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all flows are TCP's")]
+pub(crate) enum Carrier {
+    /// Either end of a connection.
+    Tcp(Connection),
+    /// The sending end of datagrams.
+    UdpSender(Box<udp::Sender>),
+    /// The receiving end of datagrams.
+    UdpReceiver(Box<udp::Receiver>),
+}
+
+/// An end of a flow. What every packet touches lies in front: a line of memory, and from the second
+/// line behind it on the connection.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Flow {
+    pub(crate) id: u32,
+    has_started: bool,
+    /// It may have something to send.
+    pub(crate) is_ready: bool,
+    /// It has been counted as complete.
+    pub(crate) is_counted: bool,
+    recording: Recording,
+    user: User,
+    carrier: Carrier,
+    /// The flow of its host that may send after it, when there is one.
+    pub(crate) next_ready: usize,
+    next_record_at: Time,
+    starts_at: Time,
+}
+
+impl End for Flow {
+    fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)> {
+        match &mut self.carrier {
+            Carrier::Tcp(connection) => Some((&mut self.user, connection)),
+            Carrier::UdpSender(sender) => Some((&mut self.user, sender.stream())),
+            Carrier::UdpReceiver(_) => None,
+        }
+    }
+}
+
+impl Flow {
+    /// Before its start. The flow's values are to be checked before.
+    pub(crate) fn new(
+        flow: &FlowConfig,
+        carrier: Carrier,
+        is_sender: bool,
+        traffic_seed: u64,
+    ) -> Self {
+        Flow {
+            id: flow.id,
+            carrier,
+            user: User::new(flow, is_sender, traffic_seed),
+            starts_at: flow.start,
+            has_started: !is_sender,
+            recording: if is_sender { flow.record } else { Recording::Off },
+            next_record_at: Time::ZERO,
+            is_ready: false,
+            is_counted: !is_sender,
+            next_ready: 0,
+        }
+    }
+
+    /// True when it has a connection that a segment may belong to.
+    pub(crate) fn takes_segments(&self) -> bool {
+        let Carrier::Tcp(connection) = &self.carrier else { return false };
+        self.has_started && connection.state() != State::Closed
+    }
+
+    /// A segment of its connection arrived; adds a row where one is due.
+    pub(crate) fn handle_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment<'_>,
+        rows: &mut Vec<FlowRecord>,
+        messages: &mut Vec<MessageRecord>,
+    ) {
+        let is_due = self.is_record_due(now);
+        let Carrier::Tcp(connection) = &mut self.carrier else { return };
+        connection.handle_segment(now, segment);
+        self.user.handle_readable(now, connection, messages);
+        if is_due {
+            rows.push(connection.record(now));
+        }
+    }
+
+    /// A datagram for it arrived; adds a row where one is due.
+    ///
+    /// # Errors
+    /// When it is none of such a flow.
+    pub(crate) fn handle_datagram(
+        &mut self,
+        now: Time,
+        datagram: &Datagram<'_>,
+        rows: &mut Vec<FlowRecord>,
+        messages: &mut Vec<MessageRecord>,
+    ) -> Result<(), Discard> {
+        match &mut self.carrier {
+            Carrier::UdpReceiver(receiver) => {
+                if let Some(message) = receiver.handle_datagram(now, datagram)? {
+                    self.user.handle_message(now, &message, messages);
+                }
+                return Ok(());
+            }
+            Carrier::UdpSender(sender) => sender.handle_datagram(now, datagram)?,
+            Carrier::Tcp(_) => return Err(Discard::NoConnection),
+        }
+        let is_due = self.is_record_due(now);
+        if let (Carrier::UdpSender(sender), true) = (&self.carrier, is_due) {
+            rows.extend(sender.record(now));
+        }
+        Ok(())
+    }
+
+    /// Writes its next packet into an emptied one; false when there is none.
+    pub(crate) fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
+        match &mut self.carrier {
+            Carrier::Tcp(connection) => connection.poll_transmit(now, packet),
+            Carrier::UdpSender(sender) => sender.poll_transmit(now, packet),
+            Carrier::UdpReceiver(receiver) => receiver.poll_transmit(now, packet),
+        }
+    }
+
+    /// When [`Flow::handle_timeout`] is to be called.
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        if !self.has_started {
+            return Some(self.starts_at);
+        }
+        let of_carrier = match &self.carrier {
+            Carrier::Tcp(connection) => connection.poll_timeout(),
+            Carrier::UdpSender(sender) => sender.poll_timeout(),
+            Carrier::UdpReceiver(receiver) => receiver.poll_timeout(),
+        };
+        Time::earliest([of_carrier, self.user.poll_timeout()])
+    }
+
+    /// Does what is due at `now`.
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        self.has_started = true;
+        match &mut self.carrier {
+            Carrier::Tcp(connection) => connection.handle_timeout(now),
+            Carrier::UdpSender(sender) => sender.handle_timeout(now),
+            Carrier::UdpReceiver(receiver) => receiver.handle_timeout(now),
+        }
+        if let Some((user, stream)) = self.parts() {
+            user.handle_timeout(now, stream);
+        }
+    }
+
+    fn is_record_due(&mut self, now: Time) -> bool {
+        match self.recording {
+            Recording::Off => false,
+            Recording::Ack => true,
+            Recording::IntervalPs(interval) => {
+                let is_due = now >= self.next_record_at;
+                if is_due {
+                    let interval_ps = interval.as_ps().max(1);
+                    let into = Duration::from_ps(now.as_ps() % interval_ps);
+                    self.next_record_at = now - into + Duration::from_ps(interval_ps);
+                }
+                is_due
+            }
+        }
+    }
+
+    fn completed_at(&self) -> Option<Time> {
+        match &self.carrier {
+            Carrier::Tcp(connection) if self.user.is_sender() => connection.all_acked_at(),
+            Carrier::Tcp(connection) if connection.is_read_to_end() => {
+                connection.last_delivered_at()
+            }
+            Carrier::UdpSender(sender) => sender.completed_at(),
+            Carrier::Tcp(_) | Carrier::UdpReceiver(_) => None,
+        }
+    }
+
+    /// True when it has come to its end, or was reset. A receiver of datagrams waits for none.
+    pub(crate) fn is_complete(&self) -> bool {
+        match &self.carrier {
+            Carrier::Tcp(connection) => self.completed_at().is_some() || connection.was_reset(),
+            Carrier::UdpSender(sender) => sender.is_complete(),
+            Carrier::UdpReceiver(_) => true,
+        }
+    }
+
+    /// What its sending end has counted.
+    pub(crate) fn sender_counters(&self) -> SenderCounters {
+        match &self.carrier {
+            Carrier::Tcp(connection) => connection.sender_counters(),
+            Carrier::UdpSender(sender) => sender.counters(),
+            Carrier::UdpReceiver(_) => SenderCounters::default(),
+        }
+    }
+
+    /// What it has come to.
+    pub(crate) fn report(&self) -> FlowReport {
+        let report = FlowReport {
+            flow: self.id,
+            completed_at: self.completed_at(),
+            sent: self.sender_counters(),
+            messages: self.user.messages(),
+            skipped_messages: self.user.skipped_messages(),
+            ..FlowReport::default()
+        };
+        match &self.carrier {
+            Carrier::Tcp(connection) => FlowReport {
+                state: connection.state(),
+                was_reset: connection.was_reset(),
+                established_at: connection.established_at(),
+                acked_bytes: connection.acked_bytes(),
+                received: connection.receiver_counters(),
+                rtt: connection.rtt_summary(),
+                one_way_delay: connection.one_way_delay_summary(),
+                ..report
+            },
+            Carrier::UdpSender(sender) => FlowReport {
+                acked_bytes: sender.acked_bytes(),
+                rtt: sender.rtt_summary(),
+                ..report
+            },
+            Carrier::UdpReceiver(receiver) => FlowReport {
+                received: receiver.counters(),
+                one_way_delay: receiver.one_way_delay(),
+                datagrams: Some(receiver.datagrams()),
+                ..report
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_begins_with_a_line_of_memory() {
+        assert_eq!((core::mem::offset_of!(Flow, carrier) % 64, align_of::<Flow>()), (0, 64));
+    }
+}

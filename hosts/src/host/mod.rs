@@ -1,0 +1,436 @@
+//! A host: flows, one set of timers and one way out.
+//!
+//! Timers: each flow has one in a wheel, set at or before its next deadline. One that comes
+//! too early is set to the deadline as it is then, so moving a deadline later, which every ACK
+//! does, costs nothing. Output: flows with something to send take
+//! turns, a packet each, in the order in which they became ready.
+
+mod flow_end;
+
+use crate::app::driver::{self, application_rng};
+use crate::compat::ns2::ack_reconstruction::AckReconstruction;
+use crate::config::{FlowConfig, FlowError, HostConfig, Settings};
+use crate::host::flow_end::{Carrier, Flow};
+use crate::report::FlowReport;
+use crate::tcp::Connection;
+use crate::tcp::sender::SenderCounters;
+use crate::udp::{self, sender_by_name};
+use crate::wire::addr::{Endpoint, Mac};
+use crate::wire::datagram::{self, Datagram, parse_datagram};
+use crate::wire::ip::{self, Discard, PROTOCOL_UDP};
+use crate::wire::segment::{Emitter, Flags, Header, Segment, parse_segment};
+use core::net::Ipv4Addr;
+use narrows_common::record::{FlowRecord, MessageRecord};
+use narrows_common::{Packet, Rng, Time, Wheel};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Resets that may wait to be sent; more are left out.
+const MAX_RESETS: usize = 64;
+
+/// A host with its flows. What every packet touches lies in front, in four lines of memory: of many
+/// hosts' each has gone from the caches when its next packet comes.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Host {
+    /// The flow of the latest packet, which the next one is often of too.
+    latest: Option<((u16, Endpoint), usize)>,
+    flows: Vec<Flow>,
+    ip: Ipv4Addr,
+    mac: Mac,
+    gateway_mac: Mac,
+    /// The node that its packets pass.
+    reconstruction: Option<Box<AckReconstruction>>,
+    /// Sending flows that completed since the last poll.
+    newly_complete: usize,
+    flow_records: Vec<FlowRecord>,
+    message_records: Vec<MessageRecord>,
+    /// The first and the last of the flows that may have something to send; each knows the next.
+    ready: Option<(usize, usize)>,
+    resets: VecDeque<Packet>,
+    /// Where the flows' own random numbers come from.
+    traffic_seed: u64,
+    /// One a flow.
+    timers: Wheel,
+    leaves_checksums: bool,
+    rng: Rng,
+    /// By our port and the peer's address and port.
+    by_ends: FxHashMap<(u16, Endpoint), usize>,
+    discards: [u64; Discard::ALL.len()],
+}
+
+impl Host {
+    /// A host without flows.
+    pub fn new(config: &HostConfig, rng: Rng) -> Self {
+        Host {
+            traffic_seed: traffic_seed(&rng),
+            mac: config.mac,
+            ip: config.ip,
+            gateway_mac: config.gateway_mac,
+            leaves_checksums: config.leaves_checksums,
+            rng,
+            flows: Vec::new(),
+            by_ends: FxHashMap::default(),
+            latest: None,
+            reconstruction: config
+                .reconstructs_acks
+                .map(|spacing| Box::new(AckReconstruction::new(spacing))),
+            timers: Wheel::new(0),
+            ready: None,
+            resets: VecDeque::new(),
+            discards: [0; Discard::ALL.len()],
+            flow_records: Vec::new(),
+            message_records: Vec::new(),
+            newly_complete: 0,
+        }
+    }
+
+    /// Opens the sending end of a flow: at its start it connects, where its carrier does, and its
+    /// application writes.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn open_flow(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
+        self.check_ip(flow, "source", flow.source.ip)?;
+        let (port, peer) = (flow.source.port, flow.destination);
+        let carrier = if sender_by_name(&flow.variant).is_some() {
+            let settings = udp::Settings::resolve(flow)?;
+            let mut emitter = self.udp_emitter(port, peer);
+            if let Some(ttl) = flow.ttl {
+                emitter = emitter.with_ttl(ttl.get());
+            }
+            Carrier::UdpSender(Box::new(udp::Sender::new(settings, emitter)))
+        } else {
+            let settings = Settings::resolve(flow)?;
+            let mut emitter = self.emitter(port, peer);
+            if let Some(ttl) = flow.ttl {
+                emitter = emitter.with_ttl(ttl.get());
+            }
+            Carrier::Tcp(Connection::connect(settings, emitter, &mut self.rng))
+        };
+        self.add(flow, port, peer, carrier, true)
+    }
+
+    /// Opens the receiving end of a flow: it waits for the sender and reads all that comes.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn listen(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
+        self.check_ip(flow, "destination", flow.destination.ip)?;
+        let (port, peer) = (flow.destination.port, flow.source);
+        let carrier = if sender_by_name(&flow.variant).is_some() {
+            let settings = udp::Settings::resolve(flow)?;
+            let emitter = self.udp_emitter(port, peer);
+            Carrier::UdpReceiver(Box::new(udp::Receiver::new(&settings, emitter)))
+        } else {
+            let settings = Settings::resolve(flow)?;
+            let emitter = self.emitter(port, peer);
+            Carrier::Tcp(Connection::listen(settings, emitter, &mut self.rng))
+        };
+        self.add(flow, port, peer, carrier, false)
+    }
+
+    fn check_ip(
+        &self,
+        flow: &FlowConfig,
+        field: &'static str,
+        ip: Ipv4Addr,
+    ) -> Result<(), FlowError> {
+        if ip == self.ip {
+            return Ok(());
+        }
+        Err(FlowError::NotThisHost { flow: flow.id, field, value: ip, expected: self.ip })
+    }
+
+    fn emitter(&self, port: u16, peer: Endpoint) -> Emitter {
+        Emitter::new((self.mac, self.gateway_mac), (self.ip, peer.ip), (port, peer.port))
+            .leaving_checksum(self.leaves_checksums)
+    }
+
+    fn udp_emitter(&self, port: u16, peer: Endpoint) -> datagram::Emitter {
+        datagram::Emitter::new((self.mac, self.gateway_mac), self.ip, port, peer)
+            .leaving_checksum(self.leaves_checksums)
+    }
+
+    fn add(
+        &mut self,
+        flow: &FlowConfig,
+        port: u16,
+        peer: Endpoint,
+        carrier: Carrier,
+        is_sender: bool,
+    ) -> Result<(), FlowError> {
+        let index = self.flows.len();
+        if let Some(&by) = self.by_ends.get(&(port, peer)) {
+            return Err(FlowError::Taken {
+                flow: flow.id,
+                source_end: flow.source,
+                destination: flow.destination,
+                by: self.flows[by].id,
+            });
+        }
+        self.by_ends.insert((port, peer), index);
+        self.flows.push(Flow::new(flow, carrier, is_sender, self.traffic_seed));
+        self.timers.add();
+        self.schedule(index);
+        Ok(())
+    }
+
+    /// A packet arrived.
+    pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        let node = self.reconstruction.as_mut();
+        if node.is_some_and(|node| !node.handle_packet(now, packet)) {
+            self.take_reconstructed(now);
+        } else {
+            self.hand_over(now, packet);
+        }
+    }
+
+    /// The ACKs that are due of those taken apart.
+    fn take_reconstructed(&mut self, now: Time) {
+        while let Some(packet) = self.reconstruction.as_mut().and_then(|node| node.poll_packet(now))
+        {
+            self.hand_over(now, &packet);
+        }
+    }
+
+    #[inline]
+    fn hand_over(&mut self, now: Time, packet: &Packet) {
+        if let Err(reason) = self.take_packet(now, packet) {
+            self.discards[reason as usize] += 1;
+        }
+    }
+
+    fn take_packet(&mut self, now: Time, packet: &Packet) -> Result<(), Discard> {
+        let packet = ip::parse(packet)?;
+        let is_for_us = packet.destination_mac() == self.mac && packet.destination() == self.ip;
+        if packet.protocol() == PROTOCOL_UDP {
+            let datagram = parse_datagram(&packet)?;
+            if !is_for_us {
+                return Err(Discard::NotForUs);
+            }
+            return self.take_datagram(now, packet.source(), &datagram);
+        }
+        let segment = parse_segment(&packet);
+        let segment = segment.as_ref().map_err(|&reason| reason)?;
+        if !is_for_us {
+            return Err(Discard::NotForUs);
+        }
+        self.take_segment(now, segment)
+    }
+
+    fn take_segment(&mut self, now: Time, segment: &Segment<'_>) -> Result<(), Discard> {
+        let peer = Endpoint { ip: segment.ips.0, port: segment.ports.0 };
+        let found = self.find((segment.ports.1, peer));
+        let Some(index) = found.filter(|&index| self.flows[index].takes_segments()) else {
+            self.refuse(segment, peer);
+            return Err(Discard::NoConnection);
+        };
+        let read_before = self.message_records.len();
+        let (rows, messages) = (&mut self.flow_records, &mut self.message_records);
+        self.flows[index].handle_segment(now, segment, rows, messages);
+        self.after(index);
+        if self.message_records.len() > read_before {
+            let messages = &mut self.message_records;
+            for written in driver::react(&mut self.flows, index, messages, read_before) {
+                self.after(written);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_datagram(
+        &mut self,
+        now: Time,
+        source: Ipv4Addr,
+        datagram: &Datagram<'_>,
+    ) -> Result<(), Discard> {
+        let peer = Endpoint { ip: source, port: datagram.ports.0 };
+        let index = self.find((datagram.ports.1, peer)).ok_or(Discard::NoConnection)?;
+        let (rows, messages) = (&mut self.flow_records, &mut self.message_records);
+        self.flows[index].handle_datagram(now, datagram, rows, messages)?;
+        self.after(index);
+        Ok(())
+    }
+
+    /// The flow between our port and a peer.
+    #[inline]
+    fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
+        if self.latest.is_none_or(|(known, _)| known != ends) {
+            self.latest = self.by_ends.get(&ends).map(|&index| (ends, index));
+        }
+        self.latest.map(|(_, index)| index)
+    }
+
+    /// A segment to no connection is answered with a reset (RFC 9293 section 3.10.7.1).
+    fn refuse(&mut self, segment: &Segment<'_>, peer: Endpoint) {
+        if segment.flags.has(Flags::RST) || self.resets.len() >= MAX_RESETS {
+            return;
+        }
+        let header = if segment.flags.has(Flags::ACK) {
+            Header { seq: segment.ack, flags: Flags::RST, ..Header::default() }
+        } else {
+            let occupied = u32::from(segment.flags.has(Flags::SYN))
+                + u32::from(segment.flags.has(Flags::FIN))
+                + segment.payload.len();
+            let ack = segment.seq.wrapping_add(occupied);
+            Header { ack, flags: Flags::RST.with(Flags::ACK), ..Header::default() }
+        };
+        let mut emitter = self.emitter(segment.ports.1, peer);
+        let mut packet = Packet::default();
+        emitter.begin(&header, &mut packet);
+        emitter.finish(&mut packet);
+        self.resets.push_back(packet);
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.reconstruction.is_some() {
+            self.take_reconstructed(now);
+        }
+        while let Some((_, index)) = self.timers.first().filter(|&(at, _)| at <= now) {
+            self.timers.reach();
+            let flow = &mut self.flows[index];
+            let deadline = flow.next_deadline().unwrap_or(Time::MAX);
+            if deadline <= now {
+                self.timers.set(index, Time::MAX);
+                flow.handle_timeout(now);
+                self.after(index);
+            } else {
+                self.timers.set(index, deadline);
+            }
+        }
+    }
+
+    /// Writes the next segment into an emptied packet; false when there is none. To be called
+    /// after every input until it returns false.
+    pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
+        if let Some(reset) = self.resets.pop_front() {
+            *packet = reset;
+            return true;
+        }
+        while let Some((index, last)) = self.ready {
+            let flow = &mut self.flows[index];
+            let has_sent = flow.poll_transmit(now, packet);
+            flow.is_ready = has_sent;
+            if index == last {
+                self.ready = has_sent.then_some((index, last));
+            } else {
+                let next = flow.next_ready;
+                if has_sent {
+                    self.flows[last].next_ready = index;
+                }
+                self.ready = Some((next, if has_sent { index } else { last }));
+            }
+            if has_sent {
+                if let Some(node) = &mut self.reconstruction {
+                    node.on_sent(packet);
+                }
+                return true;
+            }
+            self.schedule(index);
+        }
+        false
+    }
+
+    /// When [`Host::handle_timeout`] is to be called; a call may find nothing to do.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let reconstructed = self.reconstruction.as_ref().and_then(|node| node.poll_timeout());
+        let timer = self.timers.first().map(|(at, _)| at);
+        Time::earliest([timer, reconstructed])
+    }
+
+    /// The rows recorded since they were last drained.
+    pub fn flow_records(&mut self) -> &mut Vec<FlowRecord> {
+        &mut self.flow_records
+    }
+
+    /// The messages read since they were last drained; a bulk transfer has none.
+    pub fn message_records(&mut self) -> &mut Vec<MessageRecord> {
+        &mut self.message_records
+    }
+
+    /// True when there are rows to be drained.
+    pub fn has_records(&self) -> bool {
+        !self.flow_records.is_empty() || !self.message_records.is_empty()
+    }
+
+    /// Packets that were not taken, by reason.
+    pub fn discards(&self) -> impl Iterator<Item = (Discard, u64)> + '_ {
+        Discard::ALL.iter().map(|&reason| (reason, self.discards[reason as usize]))
+    }
+
+    /// The flows of this host, sending and receiving, in the order in which they were opened.
+    pub fn flow_ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.flows.iter().map(|flow| flow.id)
+    }
+
+    /// How many sending flows completed, or were reset, since the last call.
+    pub fn poll_completed(&mut self) -> usize {
+        core::mem::take(&mut self.newly_complete)
+    }
+
+    /// True when every sending flow with an end is complete, and every such flow received.
+    pub fn is_complete(&self) -> bool {
+        self.flows.iter().all(Flow::is_complete)
+    }
+
+    /// What a flow has come to; `None` when this host does not have it.
+    pub fn flow_report(&self, id: u32) -> Option<FlowReport> {
+        self.flows.iter().find(|flow| flow.id == id).map(Flow::report)
+    }
+
+    /// What a flow's sender has counted; `None` when this host does not have it.
+    pub fn sender_counters(&self, id: u32) -> Option<SenderCounters> {
+        self.flows.iter().find(|flow| flow.id == id).map(Flow::sender_counters)
+    }
+
+    /// After an input of a flow: it may have something to send, and other deadlines.
+    #[inline]
+    fn after(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if !flow.is_counted && flow.is_complete() {
+            flow.is_counted = true;
+            self.newly_complete += 1;
+        }
+        if !flow.is_ready {
+            flow.is_ready = true;
+            self.ready = match self.ready {
+                Some((first, last)) => {
+                    self.flows[last].next_ready = index;
+                    Some((first, index))
+                }
+                None => Some((index, index)),
+            };
+        }
+    }
+
+    fn schedule(&mut self, index: usize) {
+        let deadline = self.flows[index].next_deadline();
+        if let Some(deadline) = deadline.filter(|&at| at < self.timers.at(index)) {
+            self.timers.set(index, deadline);
+        }
+    }
+}
+
+/// The randomness of a flow's application, from that of the host that sends it.
+pub fn flow_rng(host: &Rng, flow: u32) -> Rng {
+    application_rng(traffic_seed(host), flow)
+}
+
+/// From a copy, so that the connections' numbers are what they are without traffic.
+fn traffic_seed(host: &Rng) -> u64 {
+    host.clone().u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_packet_touches_is_four_lines_of_memory() {
+        // Three, and what few timers need: the first of them, and two vectors.
+        assert_eq!(core::mem::offset_of!(Host, timers), 3 * 64);
+        assert_eq!(align_of::<Host>(), 64);
+    }
+}

@@ -1,0 +1,224 @@
+//! Vegas's retransmission: the oldest segment goes again once it is older than a fine-grained
+//! time-out, at the first duplicate ACK already.
+//!
+//! Source: ns-2.35 Agent/TCP/Vegas. The fine time-out is (srtt + 2 deviations) x 17/16 of samples
+//! that no clock's ticks round, gains 1/8 and 1/4; it is looked at with every duplicate, and with
+//! the first two new ACKs behind a retransmission. The third duplicate does the same without it. The
+//! window is cut only where it has not changed since the segment left. Each retransmission makes the
+//! fine time-out an eighth longer, a second one of the same segment doubles it; the coarse one backs
+//! off too. Duplicates past the third inflate the window up to the next new ACK.
+
+use crate::cc::Need;
+use crate::recovery::Delivery;
+use crate::recovery::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::tcp::outstanding::scoreboard::Scoreboard;
+use crate::tcp::outstanding::sent_log::Sent;
+use narrows_common::{Duration, Time};
+
+/// The rule's entry in the list.
+pub const RULE: Rule = Rule {
+    name: "vegas",
+    title: "resends on the first duplicate ACK what is older than a fine-grained time-out",
+    reference: "ns-2.35 Agent/TCP/Vegas; Brakmo and Peterson, JSAC 1995",
+    needs: &[Need::SegmentTimes],
+    not_implemented: &[
+        "that ns-2 takes a segment never sent for an old one, and sends it twice",
+        "what of the inflation of one or two duplicates ns-2 keeps for good",
+    ],
+    build: |setup| Box::new(Vegas::new(setup)),
+};
+
+/// New ACKs behind a retransmission that look at the fine time-out too.
+const WORRIED_ACKS: u32 = 2;
+
+/// The state of the rule.
+#[derive(Debug)]
+pub struct Vegas {
+    setup: Setup,
+    stage: Stage,
+    dupacks: u32,
+    /// What was sent when the latest loss was found ends here.
+    recover: u64,
+    inflation_bytes: u64,
+    must_send_first: bool,
+    worried_acks: u32,
+    fine: FineTimeout,
+    /// When the present ACK came, and the newest segment that it covers if it left once.
+    now: Time,
+    sample: Option<Duration>,
+    /// When the window was cut last.
+    cut_at: Option<Time>,
+}
+
+/// The fine-grained time-out, in picoseconds: the mean times 8, the deviation times 4.
+#[derive(Debug)]
+struct FineTimeout {
+    mean8: i64,
+    deviation4: i64,
+    timeout: i64,
+}
+
+impl FineTimeout {
+    fn on_sample(&mut self, rtt: Duration) {
+        let rtt = rtt.as_ps() as i64;
+        if self.mean8 == 0 {
+            (self.mean8, self.deviation4) = (8 * rtt, rtt);
+        }
+        let error = rtt - self.mean8 / 8;
+        self.mean8 += error;
+        self.deviation4 += error.abs() - self.deviation4 / 4;
+        let timeout = (self.mean8 / 4 + self.deviation4) / 2;
+        self.timeout = timeout + timeout / 16;
+    }
+
+    fn lengthen(&mut self, was_sent_again: bool) {
+        self.timeout = self.timeout.saturating_add(if was_sent_again {
+            self.timeout
+        } else {
+            self.timeout / 8
+        });
+    }
+}
+
+impl Vegas {
+    fn new(setup: &Setup) -> Self {
+        Vegas {
+            setup: *setup,
+            stage: Stage::Open,
+            dupacks: 0,
+            recover: 0,
+            inflation_bytes: 0,
+            must_send_first: false,
+            worried_acks: 0,
+            fine: FineTimeout { mean8: 0, deviation4: 0, timeout: i64::MAX },
+            now: Time::ZERO,
+            sample: None,
+            cut_at: None,
+        }
+    }
+
+    /// The oldest segment is older than the fine time-out.
+    fn has_expired(&self, oldest: &Sent) -> bool {
+        self.now.since(oldest.at).as_ps() as i64 >= self.fine.timeout
+    }
+
+    fn resend(&mut self, board: &mut Scoreboard, oldest: &Sent) -> Outcome {
+        let was_timed_out = self.stage == Stage::Loss;
+        if was_timed_out && board.una() <= self.recover {
+            return Outcome::NOTHING;
+        }
+        self.stage = Stage::Recovery;
+        self.recover = board.nxt();
+        self.worried_acks = WORRIED_ACKS;
+        self.fine.lengthen(oldest.was_sent_again);
+        self.must_send_first = true;
+        let is_cut = self.cut_at.is_none_or(|cut_at| cut_at < oldest.at);
+        if is_cut {
+            self.inflation_bytes = u64::from(self.dupacks) * u64::from(self.setup.mss);
+            self.cut_at = Some(self.now);
+        }
+        if !oldest.was_sent_again {
+            self.dupacks = self.setup.dupack_threshold;
+        }
+        let was_sent_again = oldest.was_sent_again;
+        Outcome { is_loss_found: is_cut, was_sent_again, backs_off: true, ..Outcome::LOSS }
+    }
+}
+
+impl Recovery for Vegas {
+    fn on_segment_delivered(&mut self, now: Time, _start: u64, sent: &Sent) {
+        self.sample = (!sent.was_sent_again).then(|| now.since(sent.at));
+    }
+
+    fn on_delivered(&mut self, _board: &mut Scoreboard, delivery: &Delivery) {
+        self.now = delivery.now;
+    }
+
+    fn on_ack(&mut self, board: &mut Scoreboard, _acked_bytes: u64) -> Outcome {
+        let was_inflated = self.dupacks > self.setup.dupack_threshold && self.inflation_bytes > 0;
+        (self.dupacks, self.inflation_bytes) = (0, 0);
+        // What was to be sent again has arrived.
+        self.must_send_first = false;
+        if self.stage == Stage::Recovery || board.una() >= self.recover {
+            self.stage = Stage::Open;
+        }
+        if let Some(rtt) = self.sample.take() {
+            self.fine.on_sample(rtt);
+        }
+        if let Some(left) = self.worried_acks.checked_sub(1) {
+            let has_expired =
+                board.sent.iter().next().is_some_and(|oldest| self.has_expired(oldest));
+            self.worried_acks = if has_expired { left } else { 0 };
+            if has_expired {
+                self.dupacks = self.setup.dupack_threshold;
+                self.must_send_first = true;
+            }
+        }
+        Outcome { is_repaired: was_inflated, ..Outcome::PLAIN }
+    }
+
+    fn on_duplicate_ack(&mut self, board: &mut Scoreboard, _newly_sacked_bytes: u64) -> Outcome {
+        self.dupacks += 1;
+        let Some(oldest) = board.sent.iter().next().copied() else { return Outcome::NOTHING };
+        if self.has_expired(&oldest) || self.dupacks == self.setup.dupack_threshold {
+            return self.resend(board, &oldest);
+        }
+        if self.dupacks > self.setup.dupack_threshold {
+            self.inflation_bytes += u64::from(self.setup.mss);
+        }
+        Outcome::NOTHING
+    }
+
+    fn on_timeout(&mut self, board: &mut Scoreboard, now: Time) {
+        board.mark_all_lost();
+        self.stage = Stage::Loss;
+        self.recover = board.nxt();
+        (self.dupacks, self.inflation_bytes) = (0, 0);
+        self.must_send_first = false;
+        self.cut_at = Some(now);
+    }
+
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+        if self.must_send_first {
+            return Send::Again { start: board.una(), end: board.nxt() };
+        }
+        // One or two duplicates hold everything back.
+        if self.dupacks > 0 && self.dupacks < self.setup.dupack_threshold {
+            return Send::New { room_bytes: 0 };
+        }
+        let window_bytes = cwnd_bytes + self.inflation_bytes;
+        if self.stage == Stage::Loss {
+            return send_after_timeout(board, self.setup.mss, window_bytes);
+        }
+        Send::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+    }
+
+    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+        self.must_send_first = false;
+        board.on_retransmitted(end);
+    }
+
+    fn stage(&self) -> Stage {
+        self.stage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fine_timeout_worked_by_hand() {
+        let mut fine = FineTimeout { mean8: 0, deviation4: 0, timeout: i64::MAX };
+        fine.on_sample(Duration::from_ms(160));
+        // Mean 160, deviation 160/4 less a quarter, 30: (160 + 2 x 30) x 17/16 = 233.75 ms.
+        assert_eq!(fine.timeout, 233_750_000_000);
+        fine.on_sample(Duration::from_ms(240));
+        // Error 80: mean 170, deviation 30 + (80 - 30)/4 = 42.5: (170 + 85) x 17/16 = 270.9375.
+        assert_eq!(fine.timeout, 270_937_500_000);
+        fine.lengthen(false);
+        assert_eq!(fine.timeout, 304_804_687_500);
+        fine.lengthen(true);
+        assert_eq!(fine.timeout, 609_609_375_000);
+    }
+}

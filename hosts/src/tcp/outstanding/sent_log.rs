@@ -1,0 +1,325 @@
+//! The outstanding segments, one by one: when each left last, what became of it, and what its
+//! departure says of the delivery rate.
+//!
+//! Sources: RFC 8985 section 5.2 (per-segment state), RFC 6298 section 3 (Karn). Kept only where
+//! a profile times every segment, or a rule or variant needs it. An ACK costs what it newly
+//! covers, and a look-up.
+
+use crate::tcp::outstanding::ranges::RangeSet;
+use crate::tcp::rate::Departure;
+use narrows_common::Time;
+use std::collections::VecDeque;
+
+/// What is known of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It may be in the network.
+    InFlight,
+    /// It has arrived out of order.
+    Sacked,
+    /// It is held lost, and has not been sent again since.
+    Lost,
+}
+
+/// A segment, in one line of memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Sent {
+    /// The position behind its last byte.
+    pub end: u64,
+    /// When it left last.
+    pub at: Time,
+    /// What became of it.
+    pub fate: Fate,
+    /// It left more than once (Karn).
+    pub was_sent_again: bool,
+    /// What the rate estimator noted when it left last.
+    pub departure: Departure,
+}
+
+/// The outstanding segments in order.
+#[derive(Clone, Debug, Default)]
+pub struct SentLog {
+    segments: VecDeque<Sent>,
+    /// Where the first segment begins.
+    start: u64,
+    in_flight_bytes: u64,
+    newly_lost: VecDeque<Lost>,
+}
+
+/// A segment held lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Its bytes.
+    pub bytes: u64,
+    /// The one before it is not lost with it.
+    pub begins_range: bool,
+    /// What was noted when it left.
+    pub departure: Departure,
+}
+
+/// When the segments left that an ACK newly covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acked {
+    /// The first of them.
+    pub oldest_at: Option<Time>,
+    /// The last of them.
+    pub newest_at: Option<Time>,
+    /// One of them was sent twice: no sample (Karn).
+    pub is_ambiguous: bool,
+    /// The last of them was.
+    pub newest_is_ambiguous: bool,
+}
+
+impl SentLog {
+    /// A segment that ends at `end` left for the first time.
+    pub fn on_sent(&mut self, end: u64, at: Time, departure: Departure) {
+        let start = self.segments.back().map_or(self.start, |last| last.end);
+        self.in_flight_bytes += end.saturating_sub(start);
+        let fate = Fate::InFlight;
+        self.segments.push_back(Sent { end, at, fate, was_sent_again: false, departure });
+    }
+
+    /// What lies in `[start, end)` left again, as one segment or the front of one; with `is_lost`
+    /// it counts as lost though nobody said so.
+    pub fn on_sent_again(
+        &mut self,
+        start: u64,
+        end: u64,
+        at: Time,
+        departure: Departure,
+        is_lost: bool,
+    ) {
+        let mut index = self.index_of(start);
+        let mut from = self.start_of(index);
+        while let Some(sent) = self.segments.get(index).copied().filter(|_| from < end) {
+            if sent.end > end {
+                // The rest of it keeps its own time and fate.
+                self.segments.insert(index, Sent { end, ..sent });
+            }
+            let begins_range = !self.is_lost_before(index);
+            let sent = &mut self.segments[index];
+            if sent.fate != Fate::InFlight {
+                self.in_flight_bytes += sent.end - from;
+            } else if is_lost {
+                let bytes = sent.end - from;
+                self.newly_lost.push_back(Lost { bytes, begins_range, departure: sent.departure });
+            }
+            *sent =
+                Sent { at, fate: Fate::InFlight, was_sent_again: true, departure, end: sent.end };
+            from = sent.end;
+            index += 1;
+        }
+    }
+
+    /// When the segment that holds the byte before `end` left; `None` when it was sent twice.
+    pub fn sent_at(&self, end: u64) -> Option<Time> {
+        self.get(end).filter(|sent| !sent.was_sent_again).map(|sent| sent.at)
+    }
+
+    /// The segment that holds the byte before `end`.
+    pub fn get(&self, end: u64) -> Option<&Sent> {
+        self.segments.get(self.index_of(end.saturating_sub(1)))
+    }
+
+    /// Where the segment begins that holds the byte before `end`.
+    pub fn start_before(&self, end: u64) -> u64 {
+        self.start_of(self.index_of(end.saturating_sub(1)))
+    }
+
+    /// Bytes neither delivered nor held lost.
+    pub fn in_flight_bytes(&self) -> u64 {
+        self.in_flight_bytes
+    }
+
+    /// The segments in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.segments.iter()
+    }
+
+    /// Everything below `ack` has arrived; `newly` hears of each segment not SACKed
+    /// before, and where it begins.
+    pub fn on_acked(&mut self, ack: u64, mut newly: impl FnMut(u64, &Sent)) -> Acked {
+        let mut acked = Acked::default();
+        while let Some(sent) = self.segments.front() {
+            if sent.fate == Fate::InFlight {
+                self.in_flight_bytes -= sent.end.min(ack).saturating_sub(self.start);
+            }
+            if sent.end > ack {
+                break;
+            }
+            acked.oldest_at.get_or_insert(sent.at);
+            acked.newest_at = Some(sent.at);
+            acked.is_ambiguous |= sent.was_sent_again;
+            acked.newest_is_ambiguous = sent.was_sent_again;
+            if sent.fate != Fate::Sacked {
+                newly(self.start, sent);
+            }
+            self.start = sent.end;
+            self.segments.pop_front();
+        }
+        self.start = self.start.max(ack);
+        acked
+    }
+
+    /// The bytes `[from, to)` were newly SACKed, and `sacked` holds them; `newly` hears of each
+    /// segment that is complete thereby, and where it begins.
+    pub fn on_sacked(
+        &mut self,
+        from: u64,
+        to: u64,
+        sacked: &RangeSet,
+        newly: &mut dyn FnMut(u64, &Sent),
+    ) {
+        let first = self.index_of(from);
+        let mut start = self.start_of(first);
+        for sent in self.segments.range_mut(first..) {
+            if start >= to {
+                break;
+            }
+            let is_whole = sacked.containing(start).is_some_and(|(_, end)| end >= sent.end);
+            if is_whole && sent.fate != Fate::Sacked {
+                newly(start, sent);
+                if sent.fate == Fate::InFlight {
+                    self.in_flight_bytes -= sent.end - start;
+                }
+                sent.fate = Fate::Sacked;
+            }
+            start = sent.end;
+        }
+    }
+
+    /// Holds the segment lost that holds the byte before `end`, if it is in flight; returns its bytes.
+    pub fn mark_lost(&mut self, end: u64) -> Option<u64> {
+        let index = self.index_of(end.saturating_sub(1));
+        let (start, begins_range) = (self.start_of(index), !self.is_lost_before(index));
+        let sent = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight)?;
+        let bytes = sent.end - start;
+        sent.fate = Fate::Lost;
+        self.newly_lost.push_back(Lost { bytes, begins_range, departure: sent.departure });
+        self.in_flight_bytes -= bytes;
+        Some(bytes)
+    }
+
+    /// Turns every segment of one fate into another's.
+    pub fn turn(&mut self, from: Fate, to: Fate) {
+        let (mut start, mut in_flight_bytes) = (self.start, 0);
+        for sent in &mut self.segments {
+            if sent.fate == from {
+                sent.fate = to;
+            }
+            if sent.fate == Fate::InFlight {
+                in_flight_bytes += sent.end - start;
+            }
+            start = sent.end;
+        }
+        self.in_flight_bytes = in_flight_bytes;
+    }
+
+    /// The next of the segments that were found lost.
+    pub fn poll_lost(&mut self) -> Option<Lost> {
+        self.newly_lost.pop_front()
+    }
+
+    fn is_lost_before(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
+        before.is_some_and(|sent| sent.fate == Fate::Lost)
+    }
+
+    /// The index of the segment that holds the byte at `position`. Most segments are of one length,
+    /// so that their mean says where it is, or one too far.
+    fn index_of(&self, position: u64) -> usize {
+        let bytes = self.segments.back().map_or(0, |last| last.end - self.start);
+        let before = position.saturating_sub(self.start) * self.segments.len() as u64;
+        let guess = before.checked_div(bytes).unwrap_or(0) as usize;
+        let holds = |&index: &usize| {
+            self.start_of(index) <= position
+                && self.segments.get(index).is_some_and(|sent| position < sent.end)
+        };
+        [guess.saturating_sub(1), guess]
+            .into_iter()
+            .find(holds)
+            .unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= position))
+    }
+
+    fn start_of(&self, index: usize) -> u64 {
+        let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
+        before.map_or(self.start, |sent| sent.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn log() -> SentLog {
+        let mut log = SentLog::default();
+        log.on_acked(0, |_, _| ());
+        for n in 1..=4 {
+            log.on_sent(n * 10, Time::from_ps(n), Departure::default());
+        }
+        log
+    }
+
+    #[test]
+    fn a_segment_is_a_line_of_memory() {
+        assert_eq!(size_of::<Sent>(), 64);
+    }
+
+    #[test]
+    fn an_ack_over_a_retransmission_is_ambiguous() {
+        let (mut log, at) = (log(), Time::from_ps);
+        log.on_sent_again(20, 30, at(9), Departure::default(), false);
+        assert_eq!((log.sent_at(30), log.sent_at(35), log.sent_at(41)), (None, Some(at(4)), None));
+        let acked = log.on_acked(25, |_, _| ());
+        assert_eq!(
+            (acked.oldest_at, acked.newest_at, acked.is_ambiguous),
+            (Some(at(1)), Some(at(2)), false)
+        );
+        assert!(log.on_acked(30, |_, _| ()).is_ambiguous);
+        assert_eq!(log.on_acked(39, |_, _| ()), Acked::default());
+        assert_eq!(log.on_acked(40, |_, _| ()).oldest_at, Some(at(4)));
+    }
+
+    #[test]
+    fn part_of_a_segment_sent_again_becomes_a_segment() {
+        let mut log = log();
+        assert_eq!(log.mark_lost(20), Some(10));
+        log.on_sent_again(10, 14, Time::from_ps(9), Departure::default(), false);
+        let rows: Vec<_> = log.iter().map(|s| (s.end, s.fate, s.was_sent_again)).collect();
+        assert_eq!(rows[1..3], [(14, Fate::InFlight, true), (20, Fate::Lost, false)]);
+        assert_eq!((log.in_flight_bytes(), log.start_before(20)), (34, 14));
+    }
+
+    proptest! {
+        /// In flight is what a walk over all segments finds, and each is delivered at most once.
+        #[test]
+        fn bytes_in_flight_are_the_sum(ops in prop::collection::vec((0u8..5, 0u64..40, 1u64..20), 1..80)) {
+            let (mut log, mut sacked, mut nxt, mut una) = (SentLog::default(), RangeSet::default(), 0, 0);
+            let mut delivered = std::collections::BTreeSet::new();
+            for (kind, place, len) in ops {
+                let (from, to) = ((una + place).min(nxt), (una + place + len).min(nxt));
+                let mut newly = Vec::new();
+                match kind {
+                    0 | 1 => { nxt += len; log.on_sent(nxt, Time::ZERO, Departure::default()); }
+                    2 if from < to => {
+                        let mut ranges = Vec::new();
+                        sacked.insert(from, to, |from, to| ranges.push((from, to)));
+                        for (from, to) in ranges { log.on_sacked(from, to, &sacked, &mut |_, s| newly.push(s.end)); }
+                    }
+                    3 => { log.mark_lost(to); }
+                    4 => { una = to; sacked.remove_below(una); log.on_acked(una, |_, s| newly.push(s.end)); }
+                    _ => {}
+                }
+                for end in newly { prop_assert!(delivered.insert(end), "{end} delivered twice"); }
+                let (mut start, mut sum) = (una, 0);
+                for sent in log.iter() {
+                    if sent.fate == Fate::InFlight { sum += sent.end - start; }
+                    start = sent.end;
+                }
+                prop_assert_eq!(log.in_flight_bytes(), sum);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Segments as bytes: TCP (RFC 9293 section 3.1) in IPv4 packets.
+//!
+//! [`parse`] reads a packet without copying it; [`Emitter`] writes one, from a header made once
+//! per connection.
+
+use crate::wire::addr::Mac;
+use crate::wire::checksum;
+use crate::wire::ip::{self, IpEmitter, PROTOCOL_TCP, be16, be32};
+pub use crate::wire::ip::{Discard, ETHERNET_BYTES, Ecn, IPV4_BYTES, IpPacket, Payload};
+use crate::wire::options::Options;
+use core::net::Ipv4Addr;
+use narrows_common::Packet;
+
+/// TCP header without options in bytes.
+pub const TCP_BYTES: usize = 20;
+
+const TCP_AT: usize = ETHERNET_BYTES + IPV4_BYTES;
+const HEADERS_BYTES: usize = TCP_AT + TCP_BYTES;
+
+/// The TCP flags.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronize sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push.
+    pub const PSH: Flags = Flags(0x08);
+    /// The acknowledgment field counts.
+    pub const ACK: Flags = Flags(0x10);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Flags = Flags(0x40);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Flags = Flags(0x80);
+
+    /// True when all of `flags` are set.
+    pub const fn has(self, flags: Flags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// These and `flags`.
+    pub const fn with(self, flags: Flags) -> Flags {
+        Flags(self.0 | flags.0)
+    }
+}
+
+impl core::fmt::Debug for Flags {
+    /// As tcpdump writes them: `S`, `S.`, `F.`, `.`.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (flag, letter) in [
+            (Flags::SYN, "S"),
+            (Flags::FIN, "F"),
+            (Flags::RST, "R"),
+            (Flags::PSH, "P"),
+            (Flags::ECE, "E"),
+            (Flags::CWR, "W"),
+            (Flags::ACK, "."),
+        ] {
+            if self.has(flag) {
+                f.write_str(letter)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A segment as parsed, in wire numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// IP source and destination.
+    pub ips: (Ipv4Addr, Ipv4Addr),
+    /// TCP source and destination ports.
+    pub ports: (u16, u16),
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgment number; counts when [`Flags::ACK`] is set.
+    pub ack: u32,
+    /// Flags.
+    pub flags: Flags,
+    /// Window field, not scaled.
+    pub window: u16,
+    /// The IP header's ECN field.
+    pub ecn: Ecn,
+    /// Options.
+    pub options: Options,
+    /// Payload.
+    pub payload: Payload<'a>,
+}
+
+/// Reads a packet; checks every length and both checksums.
+///
+/// # Errors
+/// Why the packet is to be discarded.
+pub fn parse(packet: &Packet) -> Result<Segment<'_>, Discard> {
+    parse_segment(&ip::parse(packet)?)
+}
+
+/// Reads the segment in an IPv4 packet; checks every length and its checksum.
+///
+/// # Errors
+/// Why the packet is to be discarded.
+#[inline(always)]
+pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> {
+    if packet.protocol() != PROTOCOL_TCP {
+        return Err(Discard::UnknownProtocol);
+    }
+    let Payload { bytes, zeros } = packet.payload;
+    let tcp: &[u8; TCP_BYTES] = bytes.first_chunk().ok_or(Discard::Truncated)?;
+    let data_at = usize::from(tcp[12] >> 4) * 4;
+    if data_at < TCP_BYTES || data_at > packet.payload.len() as usize {
+        return Err(Discard::BadTcpHeader);
+    }
+    if data_at > bytes.len() {
+        return Err(Discard::Truncated);
+    }
+    if !packet.is_checksum_right() {
+        return Err(Discard::BadTcpChecksum);
+    }
+    let mut options = Options::default();
+    if data_at > TCP_BYTES {
+        options.read(&bytes[TCP_BYTES..data_at]).ok_or(Discard::BadTcpHeader)?;
+    }
+    Ok(Segment {
+        ips: (packet.source(), packet.destination()),
+        ports: (be16(tcp, 0), be16(tcp, 2)),
+        seq: be32(tcp, 4),
+        ack: be32(tcp, 8),
+        flags: Flags(tcp[13]),
+        window: be16(tcp, 14),
+        ecn: packet.ecn(),
+        options,
+        payload: Payload { bytes: &bytes[data_at..], zeros },
+    })
+}
+
+/// Gives a segment that [`parse`] has taken another acknowledgment number (RFC 1624 equation 3).
+pub fn set_ack(packet: &mut Packet, ack: u32) {
+    let tcp_at = ETHERNET_BYTES + usize::from(packet.data[ETHERNET_BYTES] & 0xf) * 4;
+    let tcp = &mut packet.data[tcp_at..];
+    let inverse = |bytes: &[u8]| checksum::sum(&bytes.iter().map(|byte| !byte).collect::<Vec<_>>());
+    let rest = inverse(&tcp[16..18]) + inverse(&tcp[8..12]);
+    tcp[8..12].copy_from_slice(&ack.to_be_bytes());
+    let sum = !checksum::fold(rest + checksum::sum(&tcp[8..12]));
+    tcp[16..18].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// What changes from one segment of a connection to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Header {
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgment number.
+    pub ack: u32,
+    /// Flags.
+    pub flags: Flags,
+    /// Window field.
+    pub window: u16,
+    /// The IP header's ECN field.
+    pub ecn: Ecn,
+    /// Options.
+    pub options: Options,
+}
+
+/// Writes the segments of one connection.
+#[derive(Clone, Debug)]
+pub struct Emitter {
+    ip: IpEmitter<HEADERS_BYTES>,
+    /// Of the fields of the header begun.
+    fields_sum: u64,
+}
+
+impl Emitter {
+    /// A writer from source to destination.
+    pub fn new(macs: (Mac, Mac), ips: (Ipv4Addr, Ipv4Addr), ports: (u16, u16)) -> Self {
+        Emitter { ip: IpEmitter::new(macs, ips, PROTOCOL_TCP, ports), fields_sum: 0 }
+    }
+
+    /// The same writer with another time to live than 64.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: u8) -> Self {
+        self.ip = self.ip.with_ttl(ttl);
+        self
+    }
+
+    /// The same writer, which leaves the segments' checksum to the device or does not.
+    #[must_use]
+    pub fn leaving_checksum(mut self, leaves: bool) -> Self {
+        self.ip = self.ip.leaving_checksum(leaves);
+        self
+    }
+
+    /// Writes the headers into an emptied packet; the payload is appended behind them, and
+    /// [`Emitter::finish`] then fills in lengths and checksums.
+    ///
+    /// # Panics
+    /// When the payload begins at no multiple of 4 bytes: the options are padded wrongly.
+    #[inline]
+    pub fn begin(&mut self, header: &Header, packet: &mut Packet) {
+        self.ip.begin(header.ecn, packet);
+        header.options.emit(&mut packet.data);
+        let header_bytes = packet.data.len() - TCP_AT;
+        assert!(header_bytes % 4 == 0 && header_bytes <= 60, "TCP header of {header_bytes} bytes");
+        let rest = u32::from_be_bytes([(header_bytes as u8 / 4) << 4, header.flags.0, 0, 0])
+            | u32::from(header.window);
+        let (headers, _) =
+            packet.data.split_first_chunk_mut::<HEADERS_BYTES>().expect("the template");
+        let tcp = &mut headers[TCP_AT..];
+        tcp[4..8].copy_from_slice(&header.seq.to_be_bytes());
+        tcp[8..12].copy_from_slice(&header.ack.to_be_bytes());
+        tcp[12..16].copy_from_slice(&rest.to_be_bytes());
+        self.fields_sum = u64::from(header.seq) + u64::from(header.ack) + u64::from(rest);
+    }
+
+    /// Fills in what depends on the whole packet.
+    #[inline]
+    pub fn finish(&mut self, packet: &mut Packet) {
+        let (headers, checksum) = self.ip.finish(self.fields_sum, packet);
+        headers[TCP_AT + 16..TCP_AT + 18].copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+#[path = "segment_tests.rs"]
+mod tests;
