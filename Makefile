@@ -57,13 +57,13 @@ p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2 (needs a p4c with that
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo clippy --package narrows-testbed --features python --quiet -- -D warnings
+	cargo clippy --package narrows-engine --features python --quiet -- -D warnings
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m mypy
 
 doctor: python ## what this machine can run, and what mends what it can't
-	@$(PYTHON) -m testbed.doctor
+	@$(PYTHON) -m narrows.testbed.tools.doctor
 
 clean: ## remove what was built; results stay
 	rm -rf target .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
@@ -71,7 +71,7 @@ clean: ## remove what was built; results stay
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: python ## make .venv and build the engine where that is not done
-	@$(PYTHON) -m testbed.bootstrap
+	@$(PYTHON) -m narrows.testbed.tools.bootstrap
 
 python:
 	@if [ -z "$(PYTHON)" ]; then \

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.load import Run
+from narrows.analysis.load import Run
 
 PS_PER_S: Final = 1_000_000_000_000
 """Picoseconds in a second."""

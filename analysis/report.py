@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from analysis import figures, metrics
-from analysis.figures.base import SEED, Figure, Results, key_label
-from analysis.load import Run, load
-from analysis.page import (
+from narrows.analysis import figures, metrics
+from narrows.analysis.figures.base import SEED, Figure, Results, key_label
+from narrows.analysis.load import Run, load
+from narrows.analysis.page import (
     Alert,
     Badge,
     Block,

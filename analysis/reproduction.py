@@ -1,6 +1,6 @@
 """A paper's reproduction as a page and as figures in print: `reproduce.json`, read and shown.
 
-Verdicts and differences are there already (`testbed/reproduce/judge.py`); nothing is judged here.
+Verdicts and differences are there already (`testbed/papers/judge.py`); nothing is judged here.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis import figures
-from analysis.chart import paper
-from analysis.chart.model import Area, Axis, Chart, Look, Panel, Trace, from_zero, time_axis
-from analysis.figures.base import Results, number
-from analysis.load import Run
-from analysis.page import (
+from narrows.analysis import figures
+from narrows.analysis.chart import paper
+from narrows.analysis.chart.model import Area, Axis, Chart, Look, Panel, Trace, from_zero, time_axis
+from narrows.analysis.figures.base import Results, number
+from narrows.analysis.load import Run
+from narrows.analysis.page import (
     Alert,
     Badge,
     Block,

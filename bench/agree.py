@@ -25,8 +25,8 @@ import numpy as np
 import polars as pl
 
 from bench.run import commit, cpu
-from testbed import catalogue
-from testbed.bmv2.switch import missing
+from narrows.testbed import catalogue
+from narrows.testbed.targets.bmv2.switch import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/agreement.md"
@@ -101,7 +101,7 @@ def run(directory: Path, case: Case, target: str, seed: int, seconds: int, poll_
     source.write_text(DUMBBELL.format(**fields))
     out = directory / target
     command = [
-        sys.executable, "-m", "testbed.cli", "run", str(source), "--target", target,
+        sys.executable, "-m", "narrows", "run", str(source), "--target", target,
         "--seed", str(seed), "--no-figures", "--out", str(out),
     ]  # fmt: skip
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

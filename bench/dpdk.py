@@ -1,7 +1,7 @@
 """The data path on DPDK beside what the machine can do without it, as ratios of one run.
 
 Packets a second through the switch beside those of a loop that only receives and sends
-(`testbed/engine/benches/forward.rs`) on rings and on veths, on these beside `dpdk-testpmd`'s too,
+(`engine/benches/forward.rs`) on rings and on veths, on these beside `dpdk-testpmd`'s too,
 and bmv2's where it is installed; two workers beside one. What pairs of our hosts deliver through
 our switch, all on one core, beside iperf3 over a veth. How late packets leave our shaper and the
 kernel's tbf. What a machine lacks is left out by name.
@@ -21,11 +21,12 @@ from bench.measure import NO_TABLES
 from bench.section import ROOT, Json, Options, Section, output
 from bench.switch import BOTTLENECK, ROUTE, bmv2_rate
 from bench.whole import DUMBBELL
-from testbed import catalogue, live
-from testbed.dpdk import free_hugepages_mib
-from testbed.linux.namespaces import Plumbing, PlumbingError, run
+from narrows.testbed import catalogue
+from narrows.testbed.targets.dpdk.setup import free_hugepages_mib
+from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError, run
+from narrows.testbed.tools.switch import live
 
-FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-testbed", "--bench", "forward", "--")
+FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-engine", "--bench", "forward", "--")
 PIPES = (*FORWARD[:-2], "pipes", "--")
 FORWARDERS = ("switch", "plain", "testpmd")
 LENGTHS = (64, 1500)
@@ -89,7 +90,7 @@ def forwarded(length: int, ports: list[str], more: list[str]) -> dict[str, float
 
 def on_two_cores(rounds: int) -> Json:
     """Packets a second of two workers and of one, on rings: where all cross from core to core, and
-    where none does (`testbed/engine/benches/pipes.rs`); the best of several rounds by turns.
+    where none does (`engine/benches/pipes.rs`); the best of several rounds by turns.
     """
     print(f"\n{'two ports, packets/s':32} {'2 workers':>12} {'1 worker':>12} {'ratio':>7}")
     found: Json = {}
@@ -134,7 +135,7 @@ def hosts(flows: int) -> float:
         sets = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
         # It may be void: what counts is how much came, not when.
         ran = subprocess.run(
-            [sys.executable, "-m", "testbed.cli", "run", str(DUMBBELL), "--target", "dpdk",
+            [sys.executable, "-m", "narrows", "run", str(DUMBBELL), "--target", "dpdk",
              "--out", out, *(word for one in sets for word in ("--set", one))],
             cwd=ROOT, capture_output=True, text=True, check=False,
         )  # fmt: skip

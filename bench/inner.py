@@ -1,4 +1,4 @@
-"""The inner loops one by one, by criterion (`testbed/engine/benches/inner.rs`)."""
+"""The inner loops one by one, by criterion (`engine/benches/inner.rs`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench.section import ROOT, Json, Options, Section, output
 
 def measure(options: Options) -> Json:
     """Each loop's median in nanoseconds, from what criterion writes down."""
-    command = ["cargo", "bench", "--quiet", "-p", "narrows-testbed", "--bench", "inner"]
+    command = ["cargo", "bench", "--quiet", "-p", "narrows-engine", "--bench", "inner"]
     output([*command, "--", "--noplot"])
     found: Json = {}
     print(f"\n{'inner loops':32} {'ns':>9}")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.section import output
-from testbed.process import environment
+from narrows.testbed.runs.process import environment
 
 #: No table is written.
 NO_TABLES = {"record.queue": False, "record.flows": "off", "record.messages": False}
@@ -45,7 +45,9 @@ def memory_kib(field: str) -> int:
 
 def main() -> int:
     """Runs, and says what it cost as one JSON object."""
-    from testbed import catalogue, plan, points
+    from narrows.testbed import catalogue
+    from narrows.testbed.scenario import plan
+    from narrows.testbed.scenario import sweep as points
 
     scenario, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
     (point,) = points.read(scenario, list(settings.items()))

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from bench.section import ROOT, output
 from bench.switch import BOTTLENECK, frame
-from testbed.bmv2.clock import SO_TIMESTAMPNS, packet_socket
-from testbed.linux.namespaces import Plumbing, run
-from testbed.reported import quantiles
+from narrows.testbed.targets.bmv2.clock import SO_TIMESTAMPNS, packet_socket
+from narrows.testbed.targets.linux.namespaces import Plumbing, run
+from narrows.testbed.targets.reported_ledger import quantiles
 
 LENGTH = 1250
 COUNT = 1000
@@ -103,7 +103,7 @@ def ours(plumbing: Plumbing) -> dict[int, dict[str, float] | None]:
 def switch(*arguments: str) -> Iterator[str]:
     """A `narrows switch` without a program; its address."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "testbed.cli", "switch", "--no-p4",
+        [sys.executable, "-m", "narrows", "switch", "--no-p4",
          "--grpc-server-addr", "127.0.0.1:0", *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -121,6 +121,6 @@ def route(address: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder, "state.json")
         state.write_text(json.dumps({"entries": [ROUTE]}))
-        controller = [sys.executable, "-m", "controller", "--address", address]
+        controller = [sys.executable, "-m", "narrows.controller", "--address", address]
         program = ["--p4info", str(P4INFO), "--json", str(BOTTLENECK)]
         output([*controller, *program, "push", "--state", str(state)])

@@ -13,7 +13,7 @@ from bench.whole import ALL, DUMBBELL, RECORDS
 READ = """
 import sys
 from pathlib import Path
-from analysis.load import load
+from narrows.analysis.load import load
 for run in load(Path(sys.argv[1])):
     for table in ("queue", "flows", "packets", "messages"):
         if run.has(table):
@@ -26,7 +26,7 @@ def measure(options: Options) -> Json:
     a run with everything recorded. Writing them takes what its process took beyond the engine's
     thread.
     """
-    command = [sys.executable, "-m", "testbed.cli", "run", str(DUMBBELL), "--no-figures"]
+    command = [sys.executable, "-m", "narrows", "run", str(DUMBBELL), "--no-figures"]
     with tempfile.TemporaryDirectory() as out:
         settings = ["--jobs", "1", "--out", out]
         start = fastest([*command, *settings, "--set", "duration=1ms"], options.rounds)

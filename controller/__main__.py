@@ -1,5 +1,5 @@
-"""`python -m controller --address HOST:PORT COMMAND`: any running switch, by P4Runtime and gNMI,
-or with `--bfrt` by BfRuntime.
+"""`python -m narrows.controller --address HOST:PORT COMMAND`: any running switch, by P4Runtime and
+gNMI, or with `--bfrt` by BfRuntime.
 
 Exit codes: 0 done, 1 the switch refused or can't be reached, 2 the input is wrong.
 """
@@ -19,13 +19,13 @@ from pathlib import Path
 
 import finsy as fy
 
-from controller.bfrt.client import BfrtClient
-from controller.bfrt.switch import BfrtSwitch
-from controller.client import ControllerError, SwitchClient, lines
-from controller.drivers import DriverError, TrafficManager
-from controller.drivers.bfrt import FECS, BfrtDriver
-from controller.drivers.gnmi import GnmiDriver
-from controller.state import SwitchState
+from narrows.controller.bfrt.client import BfrtClient
+from narrows.controller.bfrt.switch import BfrtSwitch
+from narrows.controller.client import ControllerError, SwitchClient, lines
+from narrows.controller.drivers import DriverError, TrafficManager
+from narrows.controller.drivers.bfrt import FECS, BfrtDriver
+from narrows.controller.drivers.gnmi import GnmiDriver
+from narrows.controller.state import SwitchState
 
 DONE, FAILED, WRONG = 0, 1, 2
 
@@ -83,7 +83,7 @@ def endpoint(text: str) -> tuple[str, int]:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(
-        prog="python -m controller", description="Reads and sets a running P4 switch."
+        prog="python -m narrows.controller", description="Reads and sets a running P4 switch."
     )
     top.add_argument("--address", required=True, metavar="HOST:PORT", help="its gRPC server")
     top.add_argument("--device-id", type=int, default=0, help="P4Runtime's device id (0)")
@@ -181,7 +181,7 @@ def driver(client: Switch, options: argparse.Namespace) -> Iterator[TrafficManag
     """The switch's traffic manager. Raises `DriverError`."""
     if options.thrift is not None:
         try:
-            from controller.drivers.bmv2 import Bmv2Driver
+            from narrows.controller.drivers.bmv2 import Bmv2Driver
         except ModuleNotFoundError as error:
             raise DriverError(f"--thrift: {error.name} is not installed (the extra bmv2)") from None
         host, port = options.thrift

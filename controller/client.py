@@ -22,7 +22,7 @@ from typing import Any, Literal, Self, TypeVar
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
 
-from controller.entities import (
+from narrows.controller.entities import (
     INSERTED,
     MODIFIED,
     cell_entity,
@@ -35,9 +35,15 @@ from controller.entities import (
     session_read,
     value_set_read,
 )
-from controller.objects import MeterCell, ProfileGroup, ProfileMember, RegisterCell, ValueSet
-from controller.refusals import listed
-from controller.state import SwitchState, TableEntry
+from narrows.controller.objects import (
+    MeterCell,
+    ProfileGroup,
+    ProfileMember,
+    RegisterCell,
+    ValueSet,
+)
+from narrows.controller.refusals import listed
+from narrows.controller.state import SwitchState, TableEntry
 
 T = TypeVar("T")
 BATCH = 500

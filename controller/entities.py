@@ -11,8 +11,8 @@ import finsy as fy
 from finsy.p4entity import P4ValueSetMember
 from finsy.p4schema import P4MatchType
 
-from controller.matches import Exact, Lpm, Match, Range, Ternary
-from controller.objects import (
+from narrows.controller.matches import Exact, Lpm, Match, Range, Ternary
+from narrows.controller.objects import (
     CloneSession,
     MeterCell,
     MulticastGroup,
@@ -22,7 +22,7 @@ from controller.objects import (
     Replica,
     ValueSet,
 )
-from controller.state import GROUP, MEMBER, TableEntry
+from narrows.controller.state import GROUP, MEMBER, TableEntry
 
 # To the switch.
 

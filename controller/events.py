@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from controller.client import Operation
-from controller.drivers import TrafficManager
-from controller.state import TableEntry
+from narrows.controller.client import Operation
+from narrows.controller.drivers import TrafficManager
+from narrows.controller.state import TableEntry
 
 PS_PER_S = 10**12
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from controller.matches import Match, match_from_json, number
+from narrows.controller.matches import Match, match_from_json, number
 
 
 @dataclass(frozen=True, order=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 
-from controller.topology import End, Flow, Topology
+from narrows.controller.topology import End, Flow, Topology
 
 Routes = dict[str, dict[str, End]]
 """For a switch and a destination switch, the port at the first that leads to the second."""

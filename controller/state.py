@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from controller.matches import Match, match_from_json, number
-from controller.objects import (
+from narrows.controller.matches import Match, match_from_json, number
+from narrows.controller.objects import (
     CloneSession,
     MeterCell,
     MulticastGroup,

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from controller.matches import Exact, Lpm, Ternary
-from controller.objects import CloneSession, Replica
-from controller.routes import Routes
-from controller.state import SwitchState, TableEntry
-from controller.topology import Collector, Flow, Port, Switch, Topology
+from narrows.controller.matches import Exact, Lpm, Ternary
+from narrows.controller.objects import CloneSession, Replica
+from narrows.controller.routes import Routes
+from narrows.controller.state import SwitchState, TableEntry
+from narrows.controller.topology import Collector, Flow, Port, Switch, Topology
 
 FLOW_ENTRIES = 4096
 """The size of the flow table (`FLOWS` in p4/metadata.p4); two entries a flow. Later flows have

@@ -10,11 +10,12 @@ import difflib
 import functools
 import importlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
+from narrows.testbed.paths import ROOT
+
 KINDS = ("variants", "senders", "recoveries", "profiles", "applications", "agents", "sinks")
-VALIDATION = Path(__file__).resolve().parents[1] / "docs/validation.md"
+VALIDATION = ROOT / "docs/validation.md"
 
 
 class EngineMissingError(Exception):
@@ -22,9 +23,9 @@ class EngineMissingError(Exception):
 
 
 def engine() -> Any:
-    """The engine's module, `testbed._engine`. Raises `EngineMissingError` when not built."""
+    """The engine's module, `narrows._engine`. Raises `EngineMissingError` when not built."""
     try:
-        return importlib.import_module("testbed._engine")
+        return importlib.import_module("narrows._engine")
     except ImportError as error:
         raise EngineMissingError(
             f"the engine is not built ({error}); `make setup` builds it"

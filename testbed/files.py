@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from testbed.problems import InputError, Problem
+from narrows.testbed.problems import InputError, Problem
 
 
 def read_text(path: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world import ROOT
+from tests.support.world import ROOT
 
 RUST_MAY = {
     "common": set(),
@@ -19,7 +19,7 @@ RUST_MAY = {
     "switch": {"common"},
     "hosts": {"common", "traffic"},
     "dpdk": {"common"},
-    "testbed/engine": {"common", "traffic", "switch", "hosts", "dpdk"},
+    "engine": {"common", "traffic", "switch", "hosts", "dpdk"},
 }
 """The rooms of ours that each Rust room may depend on."""
 
@@ -33,9 +33,9 @@ PYTHON_MAY = {
 }
 """The packages of ours that each Python room may import, itself aside."""
 
-ENGINES = ("common", "traffic", "switch", "hosts", "testbed/engine")
+ENGINES = ("common", "traffic", "switch", "hosts", "engine")
 
-ENTRY_POINTS = re.compile(r"testbed/engine/src/python\w*\.rs")
+ENTRY_POINTS = re.compile(r"engine/src/python\w*\.rs")
 """Files that are an engine's way in: they may read the wall clock."""
 
 IO_MAY = {"threads"}
@@ -108,15 +108,20 @@ def test_an_engine_touches_nothing_outside_itself(room: str) -> None:
 
 
 def imports(path: Path) -> set[str]:
-    """The top-level packages that a Python file imports, anywhere in it."""
+    """The packages that a Python file imports, anywhere in it; ours by their rooms."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import hides whose it is"
-            found.add((node.module or "").split(".")[0])
-    return found
+            module = node.module or ""
+            found |= (
+                {f"narrows.{alias.name}" for alias in node.names}
+                if module == "narrows"
+                else {module}
+            )
+    return {name.removeprefix("narrows.").split(".")[0] for name in found}
 
 
 @pytest.mark.parametrize("room", PYTHON_MAY)
@@ -128,7 +133,7 @@ def test_a_python_room_imports_its_neighbours_only(room: str) -> None:
 
 
 def test_setup_and_doctor_need_the_standard_library_only() -> None:
-    for name in ("bootstrap", "doctor", "__init__"):
+    for name in ("tools/bootstrap", "tools/doctor", "tools/__init__", "paths", "__init__"):
         used = imports(ROOT / "testbed" / f"{name}.py")
         assert used <= set(sys.stdlib_module_names) | {"testbed"}
     for name in ("compile", "tofino"):
@@ -138,10 +143,16 @@ def test_setup_and_doctor_need_the_standard_library_only() -> None:
 @pytest.mark.parametrize(
     ("imported", "left_out"),
     [
-        ("testbed.worker", {"pydantic", "rich", "polars", "matplotlib"}),
-        ("testbed.cli, testbed.points, testbed.show, testbed.files", {"grpc", "polars"}),
+        ("narrows.testbed.runs.worker", {"pydantic", "rich", "polars", "matplotlib"}),
+        (
+            "narrows.testbed.cli.terminal, narrows.testbed.scenario.sweep",
+            {"grpc", "polars"},
+        ),
         # Until the first worker has been started.
-        ("testbed.cli, testbed.process", {"pydantic", "rich", "dpkt", "testbed.points"}),
+        (
+            "narrows.testbed.cli.main, narrows.testbed.runs.process",
+            {"pydantic", "rich", "dpkt", "narrows.testbed.scenario.sweep"},
+        ),
     ],
 )
 def test_a_process_of_a_run_loads_what_it_needs(imported: str, left_out: set[str]) -> None:

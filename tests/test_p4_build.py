@@ -15,7 +15,7 @@ import pytest
 from finsy.proto import p4i
 from google.protobuf import text_format
 
-from tests.world import ROOT
+from tests.support.world import ROOT
 
 SUMS = ROOT / "p4/build/sources.sha256"
 RUN_MAKE_P4 = "p4/build has drifted from p4/: run `make p4` and commit what it writes"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from analysis.chart.model import Area, Look, Mark, Trace
+from narrows.analysis.chart.model import Area, Look, Mark, Trace
 
 
 def box(

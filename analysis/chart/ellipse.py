@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from analysis.chart.model import Area, Look
+from narrows.analysis.chart.model import Area, Look
 
 _CORNERS = 60
 

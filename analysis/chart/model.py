@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from analysis.chart import style
+from narrows.analysis.chart import style
 
 Floats = npt.NDArray[np.float64]
 """A one-dimensional array of numbers."""

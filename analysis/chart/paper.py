@@ -17,8 +17,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from analysis.chart import style
-from analysis.chart.model import Area, Cells, Chart, Limits, Look, Mark, Panel, Rule, Trace
+from narrows.analysis.chart import style
+from narrows.analysis.chart.model import Area, Cells, Chart, Limits, Look, Mark, Panel, Rule, Trace
 
 _METADATA: Final[dict[str, dict[str, None]]] = {
     "png": {"Software": None},

@@ -10,8 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from analysis.chart import style
-from analysis.chart.model import Area, Axis, Cells, Chart, Floats, Limits, Look, Mark, Rule, Trace
+from narrows.analysis.chart import style
+from narrows.analysis.chart.model import (
+    Area,
+    Axis,
+    Cells,
+    Chart,
+    Floats,
+    Limits,
+    Look,
+    Mark,
+    Rule,
+    Trace,
+)
 
 DIGITS = 6
 """Significant digits of a coordinate."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from analysis.export import csv, flent, iperf3, pcapng
-from analysis.export.base import ExportError, Format
-from analysis.load import load
+from narrows.analysis.export import csv, flent, iperf3, pcapng
+from narrows.analysis.export.base import ExportError, Format
+from narrows.analysis.load import load
 
 __all__ = ["FORMATS", "ExportError", "Format", "export"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.load import Run
+from narrows.analysis.load import Run
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from analysis.export.base import Format
-from analysis.load import COLUMNS, Run
+from narrows.analysis.export.base import Format
+from narrows.analysis.load import COLUMNS, Run
 
 
 def write(run: Run, path: Path) -> None:

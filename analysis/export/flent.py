@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis import metrics
-from analysis.export.base import Format
-from analysis.export.series import Samples, samples
-from analysis.load import Run
-from analysis.metrics import PS_PER_MS, PS_PER_S
+from narrows.analysis import metrics
+from narrows.analysis.export.base import Format
+from narrows.analysis.export.series import Samples, samples
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_MS, PS_PER_S
 
 _VERSION: Final = 4
 _STEP_PS: Final = PS_PER_S // 5

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis import metrics
-from analysis.export.base import Format
-from analysis.export.series import Samples, samples
-from analysis.load import Run
-from analysis.metrics import PS_PER_S
+from narrows.analysis import metrics
+from narrows.analysis.export.base import Format
+from narrows.analysis.export.series import Samples, samples
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_S
 
 _PS_PER_US = 1_000_000
 _FIRST_SOCKET = 5

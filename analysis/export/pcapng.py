@@ -15,8 +15,8 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from analysis.export.base import Format
-from analysis.load import Run
+from narrows.analysis.export.base import Format
+from narrows.analysis.load import Run
 
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1

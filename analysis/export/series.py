@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis import metrics
-from analysis.load import Run
+from narrows.analysis import metrics
+from narrows.analysis.load import Run
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from analysis.chart import paper
-from analysis.chart.model import Chart
-from analysis.figures import (
+from narrows.analysis.chart import paper
+from narrows.analysis.chart.model import Chart
+from narrows.analysis.figures import (
     both_directions,
     buffer_sweep,
     completion_time,
@@ -39,8 +39,8 @@ from analysis.figures import (
     throughput_delay,
     window_recovery,
 )
-from analysis.figures.base import Figure, Results
-from analysis.load import load
+from narrows.analysis.figures.base import Figure, Results
+from narrows.analysis.load import load
 
 FIGURES: Final[tuple[Figure, ...]] = (
     throughput.FIGURE,

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from analysis.chart.model import Axis, Look, Trace
-from analysis.figures.base import COUNT, Results, key_label, number, series_name, spaced
-from analysis.load import Run
-from analysis.metrics import Floats
+from narrows.analysis.chart.model import Axis, Look, Trace
+from narrows.analysis.figures.base import COUNT, Results, key_label, number, series_name, spaced
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import Floats
 
 Measure = Callable[[Run], float | None]
 """A number of a run; None where it has none."""

@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from analysis.chart import style
-from analysis.chart.model import Chart, Floats, Shared
-from analysis.load import Run, natural_key
-from analysis.metrics import PS_PER_S
+from narrows.analysis.chart import style
+from narrows.analysis.chart.model import Chart, Floats, Shared
+from narrows.analysis.load import Run, natural_key
+from narrows.analysis.metrics import PS_PER_S
 
 SEED: Final = "seed"
 VARIANT: Final = "flow.variant"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Panel, from_zero
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, seeds_note
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Panel, from_zero
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, seeds_note
 
 DIRECTIONS: Final = ((metrics.BOTTLENECK, "bottleneck"), (metrics.REVERSE, "other direction"))
 MEASURES: Final = (

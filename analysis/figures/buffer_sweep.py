@@ -10,17 +10,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Panel, from_zero
-from analysis.figures import against
-from analysis.figures.base import (
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Panel, from_zero
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import (
     Figure,
     Results,
     number,
     point_label,
     seeds_note,
 )
-from analysis.load import Run
+from narrows.analysis.load import Run
 
 BUFFER: Final = "bottleneck.queue"
 

@@ -6,11 +6,11 @@ from typing import Final
 
 import polars as pl
 
-from analysis import metrics
-from analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, shown_runs, thin
-from analysis.figures.flows import Flows
-from analysis.load import Run
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
+from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.figures.flows import Flows
+from narrows.analysis.load import Run
 
 
 def chart(results: Results) -> Chart:

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Look, Panel, Trace
-from analysis.figures.base import (
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from narrows.analysis.figures.base import (
     Figure,
     Results,
     distribution,
@@ -16,7 +16,7 @@ from analysis.figures.base import (
     seeds_note,
     series_name,
 )
-from analysis.load import Run
+from narrows.analysis.load import Run
 
 QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 """The quantiles of one-way delay that a summary has."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Look, Panel, Trace, time_axis
-from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
-from analysis.load import Run
-from analysis.metrics import PS_PER_S
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace, time_axis
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_S
 
 
 def chart(results: Results) -> Chart | None:

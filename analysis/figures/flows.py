@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from analysis.chart import style
-from analysis.chart.model import Look
-from analysis.load import Run
+from narrows.analysis.chart import style
+from narrows.analysis.chart.model import Look
+from narrows.analysis.load import Run
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.chart.model import Axis, Chart, Look, Panel, Rule, Trace
-from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
-from analysis.load import Run
+from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Rule, Trace
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from narrows.analysis.load import Run
 
 
 def chart(results: Results) -> Chart | None:

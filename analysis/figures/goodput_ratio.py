@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from analysis import metrics
-from analysis.chart.model import Chart, Panel, from_zero
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, point_label, seeds_note
-from analysis.load import Run
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Chart, Panel, from_zero
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note
+from narrows.analysis.load import Run
 
 
 def _ratio(run: Run) -> float | None:

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Look, Panel, Trace
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, number, point_label, seeds_note
-from analysis.load import Run
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, number, point_label, seeds_note
+from narrows.analysis.load import Run
 
 LOSS: Final = "bottleneck.loss"
 Runs = tuple[Run, ...]

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Look, Mark, Panel, Rule, Trace
-from analysis.figures.base import (
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Look, Mark, Panel, Rule, Trace
+from narrows.analysis.figures.base import (
     Figure,
     Results,
     distribution,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis import metrics
-from analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, shown_runs, thin
-from analysis.load import Run
-from analysis.metrics import PS_PER_MS
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
+from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_MS
 
 
 def chart(results: Results) -> Chart:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis import metrics
-from analysis.chart.boxes import box
-from analysis.chart.model import Chart, Mark, Panel, from_zero
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from narrows.analysis import metrics
+from narrows.analysis.chart.boxes import box
+from narrows.analysis.chart.model import Chart, Mark, Panel, from_zero
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
 
 
 def chart(results: Results) -> Chart | None:

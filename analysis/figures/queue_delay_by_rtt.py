@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
-from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
 
 
 def chart(results: Results) -> Chart:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from analysis import metrics
-from analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, shown_runs, thin
-from analysis.load import Run
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Chart, Look, Mark, Panel, Rule, Trace, from_zero, time_axis
+from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.load import Run
 
 
 def chart(results: Results) -> Chart:

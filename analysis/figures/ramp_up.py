@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analysis.chart.model import Axis, Chart, Panel
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, point_label, seeds_note
-from analysis.load import Run
-from analysis.metrics import PS_PER_S, Floats
+from narrows.analysis.chart.model import Axis, Chart, Panel
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_S, Floats
 
 BYTES: Final = tuple(1500 * 10**n for n in range(1, 8))
 """The first seven; the last is 15 GB."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from analysis import metrics
-from analysis.chart.model import Chart, Panel, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, shown_runs, thin
-from analysis.figures.flows import Flows
-from analysis.load import Run
-from analysis.metrics import PS_PER_MS
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Chart, Panel, Trace, from_zero, time_axis
+from narrows.analysis.figures.base import Figure, Results, shown_runs, thin
+from narrows.analysis.figures.flows import Flows
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_MS
 
 
 def chart(results: Results) -> Chart:

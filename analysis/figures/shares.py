@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.chart.model import Axis, Cells, Chart, Panel
-from analysis.figures.base import Figure, Results, point_label
-from analysis.load import Run, natural_key
+from narrows.analysis.chart.model import Axis, Cells, Chart, Panel
+from narrows.analysis.figures.base import Figure, Results, point_label
+from narrows.analysis.load import Run, natural_key
 
 
 def chart(results: Results) -> Chart | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis import metrics
-from analysis.chart.model import Chart, Panel, from_zero
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, point_label, seeds_note
-from analysis.load import Run
-from analysis.metrics import PS_PER_S
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Chart, Panel, from_zero
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_S
 
 
 def chart(results: Results) -> Chart | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from analysis import metrics
-from analysis.chart.model import Axis, Chart, Panel, from_zero
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, point_label, seeds_note
-from analysis.figures.buffer_sweep import BUFFER
-from analysis.figures.loss_sweep import LOSS
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Axis, Chart, Panel, from_zero
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note
+from narrows.analysis.figures.buffer_sweep import BUFFER
+from narrows.analysis.figures.loss_sweep import LOSS
 
 MEASURES: Final[tuple[tuple[Axis, against.Measure], ...]] = (
     (from_zero("Goodput (Mb/s)", shared="row"), lambda run: metrics.mean_goodput_bps(run) / 1e6),

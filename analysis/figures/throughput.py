@@ -7,12 +7,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analysis import metrics
-from analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
-from analysis.figures.base import Figure, Results, shown_runs
-from analysis.figures.flows import Flows
-from analysis.load import Run
-from analysis.metrics import PS_PER_S
+from narrows.analysis import metrics
+from narrows.analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
+from narrows.analysis.figures.base import Figure, Results, shown_runs
+from narrows.analysis.figures.flows import Flows
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_S
 
 
 def chart(results: Results) -> Chart:

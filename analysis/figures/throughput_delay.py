@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.chart.ellipse import ellipse
-from analysis.chart.model import Axis, Chart, Look, Mark, Panel, Trace
-from analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from narrows.analysis.chart.ellipse import ellipse
+from narrows.analysis.chart.model import Axis, Chart, Look, Mark, Panel, Trace
+from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
 
 
 def chart(results: Results) -> Chart | None:

@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analysis.chart.model import Axis, Chart, Panel, from_zero
-from analysis.figures import against
-from analysis.figures.base import Figure, Results, seeds_note
-from analysis.load import Run
-from analysis.metrics import PS_PER_S, Floats, end_s
+from narrows.analysis.chart.model import Axis, Chart, Panel, from_zero
+from narrows.analysis.figures import against
+from narrows.analysis.figures.base import Figure, Results, seeds_note
+from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_S, Floats, end_s
 
 PARTS: Final = (60, 80, 90)
 """Percent of the bandwidth-delay product."""

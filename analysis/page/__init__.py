@@ -14,7 +14,7 @@ and saves figures `page.js`, the one that draws charts `chart.js`; the library u
 JavaScript that the installed plotly package brings, once per page and only where there is a chart.
 """
 
-from analysis.page.blocks import (
+from narrows.analysis.page.blocks import (
     Alert,
     Badge,
     Block,
@@ -30,7 +30,7 @@ from analysis.page.blocks import (
     Values,
     Verdict,
 )
-from analysis.page.document import Page
+from narrows.analysis.page.document import Page
 
 __all__ = [
     "Alert",

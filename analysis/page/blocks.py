@@ -9,8 +9,8 @@ from enum import Enum
 from html import escape
 from typing import Final, Protocol
 
-from analysis.chart import paper, screen, style
-from analysis.chart.model import Chart
+from narrows.analysis.chart import paper, screen, style
+from narrows.analysis.chart.model import Chart
 
 
 @dataclass

@@ -11,8 +11,8 @@ from typing import Final
 
 from plotly.offline import get_plotlyjs
 
-from analysis.chart import style
-from analysis.page.blocks import TOP, Section, Writing, inline, within
+from narrows.analysis.chart import style
+from narrows.analysis.page.blocks import TOP, Section, Writing, inline, within
 
 _HERE: Final = Path(__file__).parent
 _POLICY: Final = (

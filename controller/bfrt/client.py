@@ -20,12 +20,12 @@ from typing import Any, Self
 import grpc
 from finsy.proto import rpc_status
 
-from controller.bfrt import bfruntime_pb2 as pb
-from controller.bfrt.schema import Schema, SchemaError, Table, Value, unknown
-from controller.client import ControllerError
-from controller.drivers import DriverError
-from controller.matches import Exact, Match
-from controller.refusals import listed
+from narrows.controller.bfrt import bfruntime_pb2 as pb
+from narrows.controller.bfrt.schema import Schema, SchemaError, Table, Value, unknown
+from narrows.controller.client import ControllerError
+from narrows.controller.drivers import DriverError
+from narrows.controller.matches import Exact, Match
+from narrows.controller.refusals import listed
 
 SERVICE = "/bfrt_proto.BfRuntime/"
 ALL_PIPES, ALL_DIRECTIONS, ALL_PARSERS = 0xFFFF, 0xFF, 0xFF

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from controller.bfrt import bfruntime_pb2 as pb
-from controller.matches import Exact, Lpm, Match, Range, Ternary
+from narrows.controller.bfrt import bfruntime_pb2 as pb
+from narrows.controller.matches import Exact, Lpm, Match, Range, Ternary
 
 Value = Any
 """A data field's value: an integer, text, a truth value, or a list of integers."""

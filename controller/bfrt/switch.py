@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from controller.bfrt.client import (
+from narrows.controller.bfrt.client import (
     DELETE,
     INSERT,
     INSERT_OR_MODIFY,
@@ -25,11 +25,11 @@ from controller.bfrt.client import (
     Change,
     Row,
 )
-from controller.bfrt.schema import PRIORITY, Table
-from controller.client import Count, Operation
-from controller.matches import Exact, Match
-from controller.objects import CloneSession, RegisterCell, Replica
-from controller.state import SwitchState, TableEntry
+from narrows.controller.bfrt.schema import PRIORITY, Table
+from narrows.controller.client import Count, Operation
+from narrows.controller.matches import Exact, Match
+from narrows.controller.objects import CloneSession, RegisterCell, Replica
+from narrows.controller.state import SwitchState, TableEntry
 
 PIPE = "pipe."
 MOST_PRIORITY = 2**24 - 1

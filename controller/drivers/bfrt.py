@@ -11,9 +11,9 @@ Names, units and types: the open SDE's bf_rt_tm_tf1.json, bf_rt_tm_tf2.json and 
 
 from __future__ import annotations
 
-from controller.bfrt.client import DELETE, INSERT, BfrtClient, Change
-from controller.drivers import DriverError, QueueLimit, QueueState
-from controller.matches import Exact
+from narrows.controller.bfrt.client import DELETE, INSERT, BfrtClient, Change
+from narrows.controller.drivers import DriverError, QueueLimit, QueueState
+from narrows.controller.matches import Exact
 
 BPS_PER_UNIT = 1000
 """The shaper's `BPS` are kbit/s."""

@@ -24,7 +24,7 @@ from thriftpy2.rpc import make_client
 from thriftpy2.thrift import TException
 from thriftpy2.transport import TTransportException
 
-from controller.drivers import DriverError, QueueLimit, QueueState
+from narrows.controller.drivers import DriverError, QueueLimit, QueueState
 
 THRIFT = thriftpy2.load(str(Path(__file__).with_suffix(".thrift")), "bmv2_thrift")
 TIMEOUT_MS = 3000

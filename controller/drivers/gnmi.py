@@ -12,7 +12,7 @@ from typing import Any
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
 
-from controller.drivers import DriverError, QueueLimit, QueueState
+from narrows.controller.drivers import DriverError, QueueLimit, QueueState
 
 PS_PER_US = 10**6
 

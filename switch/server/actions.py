@@ -6,9 +6,9 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from switch.server.convert import number
-from switch.server.p4info import Action, Schema
-from switch.server.target import TargetError, invalid
+from narrows.switch.server.convert import number
+from narrows.switch.server.p4info import Action, Schema
+from narrows.switch.server.target import TargetError, invalid
 
 
 def read_action(

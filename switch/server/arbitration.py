@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from finsy.proto import U128, p4r, rpc_code
 
-from switch.server.roles import Scope, read_scope
-from switch.server.target import TargetError
+from narrows.switch.server.roles import Scope, read_scope
+from narrows.switch.server.target import TargetError
 
 BACKLOG_MAX = 100_000
 """Messages that wait for a controller that does not read; later ones are lost to it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from finsy.proto import p4i, p4r
 
-from switch.server.convert import signed
-from switch.server.target import invalid
+from narrows.switch.server.convert import signed
+from narrows.switch.server.target import invalid
 
 
 def set_count(data: p4r.CounterData, unit: int, packets: int, octets: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from switch.server.target import TargetError
+from narrows.switch.server.target import TargetError
 
 
 def decode(data: bytes, width: int, place: str) -> int:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from finsy.proto import p4r
 
-from switch.server.cells import count_parts, set_count
-from switch.server.p4info import Table
-from switch.server.tables import Tables
-from switch.server.target import TargetError, invalid
-from switch.server.undo import Undo, nothing
+from narrows.switch.server.cells import count_parts, set_count
+from narrows.switch.server.p4info import Table
+from narrows.switch.server.tables import Tables
+from narrows.switch.server.target import TargetError, invalid
+from narrows.switch.server.undo import Undo, nothing
 
 
 class Direct:

@@ -19,10 +19,10 @@ from typing import Any, NoReturn
 import grpc
 from finsy.proto import gnmi, gnmi_grpc
 
-from switch.server import subscriptions
-from switch.server.leaves import DECIMAL, INTEGERS, VERSIONS, Leaf, TrafficManager, Value
-from switch.server.target import TargetError
-from switch.server.tree import (
+from narrows.switch.server import subscriptions
+from narrows.switch.server.leaves import DECIMAL, INTEGERS, VERSIONS, Leaf, TrafficManager, Value
+from narrows.switch.server.target import TargetError
+from narrows.switch.server.tree import (
     Found,
     PathError,
     Wanted,

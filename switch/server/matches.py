@@ -6,9 +6,9 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from switch.server.convert import encode, number, ones
-from switch.server.p4info import Field
-from switch.server.target import invalid
+from narrows.switch.server.convert import encode, number, ones
+from narrows.switch.server.p4info import Field
+from narrows.switch.server.target import invalid
 
 
 def read_match(part: p4r.FieldMatch, field: Field) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from finsy.proto import p4i, p4t
 
-from switch.server.convert import decode, encode
-from switch.server.target import TargetError, invalid
-from switch.server.translation import Names
+from narrows.switch.server.convert import decode, encode
+from narrows.switch.server.target import TargetError, invalid
+from narrows.switch.server.translation import Names
 
 MatchKind = Literal["exact", "lpm", "ternary", "range", "optional"]
 MATCH_KINDS: dict[int, MatchKind] = {

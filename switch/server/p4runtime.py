@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import grpc
 from finsy.proto import p4r, p4r_grpc
 
-from switch.server import status
-from switch.server.arbitration import Arbitration, Controller
-from switch.server.packet_io import packet_in, packet_out
-from switch.server.pipeline import Pipeline, read_config
-from switch.server.roles import Scope
-from switch.server.target import Target, TargetError, invalid
+from narrows.switch.server import status
+from narrows.switch.server.arbitration import Arbitration, Controller
+from narrows.switch.server.packet_io import packet_in, packet_out
+from narrows.switch.server.pipeline import Pipeline, read_config
+from narrows.switch.server.roles import Scope
+from narrows.switch.server.target import Target, TargetError, invalid
 
 API_VERSION = "1.4.1"
 STREAMS_MAX = 64

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from finsy.proto import p4r
 
-from switch.server.p4info import PacketField
-from switch.server.target import invalid
+from narrows.switch.server.p4info import PacketField
+from narrows.switch.server.target import invalid
 
 
 def packet_in(fields: tuple[PacketField, ...], packet: bytes) -> p4r.PacketIn:

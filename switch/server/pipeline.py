@@ -8,16 +8,16 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from switch.server.agreement import ProgramWidths, check
-from switch.server.digests import Digests
-from switch.server.direct import Direct
-from switch.server.externs import Externs
-from switch.server.p4info import Schema
-from switch.server.profiles import Profiles
-from switch.server.replication import Replication
-from switch.server.tables import Tables
-from switch.server.target import Target, TargetError, invalid
-from switch.server.undo import Undo
+from narrows.switch.server.agreement import ProgramWidths, check
+from narrows.switch.server.digests import Digests
+from narrows.switch.server.direct import Direct
+from narrows.switch.server.externs import Externs
+from narrows.switch.server.p4info import Schema
+from narrows.switch.server.profiles import Profiles
+from narrows.switch.server.replication import Replication
+from narrows.switch.server.tables import Tables
+from narrows.switch.server.target import Target, TargetError, invalid
+from narrows.switch.server.undo import Undo
 
 
 def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:

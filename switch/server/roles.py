@@ -15,7 +15,7 @@ from finsy.proto.stratum1.p4_role_config_pb2 import P4RoleConfig
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import DecodeError
 
-from switch.server.target import TargetError, invalid
+from narrows.switch.server.target import TargetError, invalid
 
 NUMBERS = {
     "action_profile_member": "action_profile_id",

@@ -9,7 +9,7 @@ import grpc
 from finsy.proto import p4r, rpc_status
 from google.protobuf.any_pb2 import Any as AnyMessage
 
-from switch.server.target import Kind, TargetError
+from narrows.switch.server.target import Kind, TargetError
 
 CODES: dict[Kind, grpc.StatusCode] = {
     "not-found": grpc.StatusCode.NOT_FOUND,

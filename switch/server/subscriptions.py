@@ -14,8 +14,16 @@ from dataclasses import dataclass, field
 
 from finsy.proto import gnmi
 
-from switch.server.leaves import Elem, TrafficManager, Value
-from switch.server.tree import Found, PathError, Wanted, find, leaves_of, show_wanted, values
+from narrows.switch.server.leaves import Elem, TrafficManager, Value
+from narrows.switch.server.tree import (
+    Found,
+    PathError,
+    Wanted,
+    find,
+    leaves_of,
+    show_wanted,
+    values,
+)
 
 CHANGE_NS = 50_000_000
 """How often ON_CHANGE looks."""

@@ -7,14 +7,14 @@ from typing import Any
 
 from finsy.proto import p4i, p4r
 
-from switch.server.actions import read_action, show_action
-from switch.server.cells import count_parts, meter_parts, set_count
-from switch.server.convert import number, signed
-from switch.server.matches import plain, read_match, show_match
-from switch.server.p4info import Schema, Table
-from switch.server.profiles import GROUP, MEMBER, Profiles
-from switch.server.target import Entry, Target, TargetError, invalid
-from switch.server.undo import Undo, put
+from narrows.switch.server.actions import read_action, show_action
+from narrows.switch.server.cells import count_parts, meter_parts, set_count
+from narrows.switch.server.convert import number, signed
+from narrows.switch.server.matches import plain, read_match, show_match
+from narrows.switch.server.p4info import Schema, Table
+from narrows.switch.server.profiles import GROUP, MEMBER, Profiles
+from narrows.switch.server.target import Entry, Target, TargetError, invalid
+from narrows.switch.server.undo import Undo, put
 
 Key = tuple[int, frozenset[tuple[str, str, Any]], int]
 """What tells an entry from others: table, matches, priority."""

@@ -1,4 +1,4 @@
-"""What a server asks of a switch. `testbed._engine.Switch` is one; names are the P4 program's.
+"""What a server asks of a switch. `narrows._engine.Switch` is one; names are the P4 program's.
 
 Values are text, hexadecimal after 0x. A table entry is a dict as `narrows_switch::TableEntry`
 reads it: `table`, `matches` (field name to `{"exact": v}`, `{"lpm": [v, bits]}`,

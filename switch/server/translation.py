@@ -8,7 +8,7 @@ pipeline lives.
 
 from __future__ import annotations
 
-from switch.server.target import TargetError, invalid
+from narrows.switch.server.target import TargetError, invalid
 
 
 class Names:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed import catalogue
+from narrows.testbed import catalogue
 from tests.differential import bmv2, cases
-from tests.world import ROOT
+from tests.support.world import ROOT
 
 COUNT = int(os.environ.get("NARROWS_DIFFERENTIAL_PACKETS", "2000"))
 OURS = ROOT / "p4/build/v1model.json"

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from testbed.linux.namespaces import Plumbing, PlumbingError, missing
+from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError, missing
 from tests.interop.port import Faults
 from tests.interop.stack import Pair
 

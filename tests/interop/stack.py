@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from testbed._engine import Connection
+from narrows._engine import Connection
 
-from testbed.linux.namespaces import Plumbing
+from narrows.testbed.targets.linux.namespaces import Plumbing
 from tests.interop.port import Faults, Port, Tcp, now_ns
 
 OUR_IP, THEIR_IP = "10.0.0.1", "10.0.0.2"

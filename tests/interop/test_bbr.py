@@ -18,7 +18,7 @@ import pytest
 from tests.interop.conftest import MakePair
 from tests.interop.port import Faults, now_ns
 from tests.interop.test_kernel_variants import MSS, KernelSender
-from tests.real_time import real_time
+from tests.support.real_time import real_time
 
 TCP_CC_INFO = 26
 SEGMENT_NS = 600_000

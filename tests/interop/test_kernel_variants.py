@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from testbed.linux import variants
+from narrows.testbed.targets.linux import variants
 from tests.interop.conftest import MakePair
 from tests.interop.port import Tcp, now_ns
 from tests.interop.stack import Pair
-from tests.real_time import real_time
+from tests.support.real_time import real_time
 
 needs_ebpf = pytest.mark.skipif(
     bool(variants.missing()), reason=f"variants in eBPF: {'; '.join(variants.missing())}"
@@ -270,7 +270,7 @@ def test_app_tcp_holds_the_rate_of_its_socket(make_pair: MakePair) -> None:
 
 USER = """
 import sys
-from testbed.linux.variants import registered
+from narrows.testbed.targets.linux.variants import registered
 with registered(["scalable"]) as names:
     print(*names.values(), flush=True)
     sys.stdin.read()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.linux.namespaces import NAMESPACES, Plumbing, PlumbingError, sweep
+from narrows.testbed.targets.linux.namespaces import NAMESPACES, Plumbing, PlumbingError, sweep
 
 OWNER = """
 import sys
-from testbed.linux.namespaces import Plumbing
+from narrows.testbed.targets.linux.namespaces import Plumbing
 with Plumbing() as plumbing:
     host = plumbing.add_host("a", "10.0.0.1", "02:00:00:00:00:01", "02:00:00:00:00:02")
     print(host.name, host.outside, flush=True)

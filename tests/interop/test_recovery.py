@@ -19,14 +19,14 @@ from functools import partial
 from typing import Protocol
 
 import pytest
-from testbed._engine import Connection
+from narrows._engine import Connection
 
-from testbed.packetdrill import wire
-from testbed.packetdrill.script import Segment
+from narrows.testbed.tools.packetdrill import wire
+from narrows.testbed.tools.packetdrill.script import Segment
 from tests.interop.conftest import MakePair
 from tests.interop.port import Tcp, now_ns
 from tests.interop.stack import OUR_IP, OUR_MAC, THEIR_IP, THEIR_MAC, Pair, flow
-from tests.real_time import real_time
+from tests.support.real_time import real_time
 
 MSS = 1000
 SEGMENTS = 400

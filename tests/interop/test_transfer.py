@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from testbed import _engine
+from narrows import _engine
 from tests.interop.conftest import MakePair
 from tests.interop.port import Tcp
 from tests.interop.stack import Ours, Pair, TcpInfo, Theirs

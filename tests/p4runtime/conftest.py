@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.p4rt import Client, Served, client
+from tests.support.p4rt import Client, Served, client
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ import grpc
 import pytest
 from finsy.proto import p4r
 
-from tests.p4rt import CONTROL, DEVICE, PROGRAMS, Client, Served, client, config
-from tests.world import ROOT
+from tests.support.p4rt import CONTROL, DEVICE, PROGRAMS, Client, Served, client, config
+from tests.support.world import ROOT
 
 CLIENTS = Path(os.environ.get("NARROWS_CLIENTS", ""))
 BASE = Path(os.environ.get("NARROWS_PTF_BASE", ""))

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from finsy.proto import p4i, p4r
 
-from tests.p4rt import CONTROL, PROGRAMS, Client, Served, config, errors
+from tests.support.p4rt import CONTROL, PROGRAMS, Client, Served, config, errors
 
 BRANCHES = (PROGRAMS / "branches.p4info.txtpb", PROGRAMS / "branches.json")
 PROFILES = (PROGRAMS / "profiles.p4info.txtpb", PROGRAMS / "profiles.json")

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 
-from tests.p4rt import CONTROL, DEVICE, Client, Served, client, config
-from tests.real_time import real_time
+from tests.support.p4rt import CONTROL, DEVICE, Client, Served, client, config
+from tests.support.real_time import real_time
 
 INFO = config(CONTROL).p4info
 [FORWARD] = [one.preamble.id for one in INFO.tables if one.preamble.alias == "forward"]

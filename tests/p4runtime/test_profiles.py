@@ -9,7 +9,7 @@ import grpc
 import pytest
 from finsy.proto import p4r
 
-from tests.p4rt import PROGRAMS, Client, Served, config, errors
+from tests.support.p4rt import PROGRAMS, Client, Served, config, errors
 
 PROGRAM = (PROGRAMS / "profiles.p4info.txtpb", PROGRAMS / "profiles.json")
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE

@@ -11,7 +11,7 @@ import pytest
 from finsy.proto import U128, p4r
 from finsy.proto.stratum1.p4_role_config_pb2 import P4RoleConfig
 
-from tests.p4rt import CONTROL, DEVICE, Client, Served, client, config, errors
+from tests.support.p4rt import CONTROL, DEVICE, Client, Served, client, config, errors
 
 INFO = config(CONTROL).p4info
 TABLES = {one.preamble.alias: one.preamble.id for one in INFO.tables}

@@ -14,7 +14,17 @@ import grpc
 import pytest
 from finsy.proto import p4r
 
-from tests.p4rt import BOTTLENECK, CONTROL, CPU, DEVICE, Client, Served, client, config, errors
+from tests.support.p4rt import (
+    BOTTLENECK,
+    CONTROL,
+    CPU,
+    DEVICE,
+    Client,
+    Served,
+    client,
+    config,
+    errors,
+)
 
 PROGRAM = CONTROL
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE

@@ -8,9 +8,9 @@ import grpc
 import pytest
 from finsy.proto import p4r
 
-from switch.server.target import TargetError
-from switch.server.translation import Names
-from tests.p4rt import PROGRAMS, Client, Served, config, errors
+from narrows.switch.server.target import TargetError
+from narrows.switch.server.translation import Names
+from tests.support.p4rt import PROGRAMS, Client, Served, config, errors
 
 PROGRAM = (PROGRAMS / "translated.p4info.txtpb", PROGRAMS / "translated.json")
 INSERT = p4r.Update.INSERT

@@ -9,19 +9,19 @@ from contextlib import AbstractContextManager, closing, contextmanager
 
 import pytest
 
-from controller.client import SwitchClient
-from controller.drivers import TrafficManager
-from controller.drivers.gnmi import GnmiDriver
-from testbed import catalogue
-from testbed.linux import namespaces
-from testbed.linux.namespaces import Plumbing
-from tests.p4rt import BOTTLENECK
+from narrows.controller.client import SwitchClient
+from narrows.controller.drivers import TrafficManager
+from narrows.controller.drivers.gnmi import GnmiDriver
+from narrows.testbed import catalogue
+from narrows.testbed.targets.linux import namespaces
+from narrows.testbed.targets.linux.namespaces import Plumbing
+from tests.controller.test_controller_switch import running
 from tests.packets.target import PORTS, Target, ready
 from tests.packets.wires import InProcess, Interfaces, packet_socket
-from tests.switches import DEVICE, bmv2, lacking_for_bmv2
-from tests.test_controller_switch import running
-from tests.test_live_switch import put_away
-from tests.test_switch_command import Running
+from tests.support.p4rt import BOTTLENECK
+from tests.support.switches import DEVICE, bmv2, lacking_for_bmv2
+from tests.switch.test_live_switch import put_away
+from tests.switch.test_switch_command import Running
 
 FRAME_BYTES = 1000
 """What bmv2's packets per second are packets of."""
@@ -97,7 +97,7 @@ def hardware() -> Iterator[Target]:
         if "NARROWS_SWITCH_THRIFT" not in os.environ:
             yield ready(runner, "hardware", connection, gnmi, wires)
             return
-        from controller.drivers.bmv2 import Bmv2Driver
+        from narrows.controller.drivers.bmv2 import Bmv2Driver
 
         host, _, port = os.environ["NARROWS_SWITCH_THRIFT"].rpartition(":")
         with Bmv2Driver(host, int(port), FRAME_BYTES) as driver:

@@ -12,12 +12,12 @@ from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
-from controller import topology as net
-from controller.client import SwitchClient
-from controller.drivers import TrafficManager
-from controller.routes import routes
-from controller.state import SwitchState, TableEntry
-from controller.switch import switch_state
+from narrows.controller import topology as net
+from narrows.controller.client import SwitchClient
+from narrows.controller.drivers import TrafficManager
+from narrows.controller.routes import routes
+from narrows.controller.state import SwitchState, TableEntry
+from narrows.controller.switch import switch_state
 from tests.packets.wires import Frames, Wires
 
 T = TypeVar("T")

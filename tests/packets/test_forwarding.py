@@ -11,8 +11,8 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
-from controller.matches import Lpm
-from controller.state import TableEntry
+from narrows.controller.matches import Lpm
+from narrows.controller.state import TableEntry
 from tests.packets.target import FLOW, PORTS, SINK, SOURCE, Target, built, forwarded, mac
 
 TTL_EXPIRED, NO_ROUTE = 4, 3

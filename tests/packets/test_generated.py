@@ -9,8 +9,8 @@ import random
 
 import pytest
 
-from controller.matches import Lpm, Ternary
-from controller.state import TableEntry
+from narrows.controller.matches import Lpm, Ternary
+from narrows.controller.state import TableEntry
 from tests.differential.cases import ipv4
 from tests.packets.conftest import engine
 from tests.packets.target import PORTS, Target

@@ -11,6 +11,7 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
+from narrows.traffic.scapy import FlowMetadata, HopMetadata, IndividualReport, TelemetryReport
 from tests.packets.target import (
     COLLECTOR_UDP,
     FLOW,
@@ -26,7 +27,6 @@ from tests.packets.target import (
     mac,
 )
 from tests.packets.test_forwarding import HEAD, ROUTER_ALERT, segment, to_sink
-from traffic.scapy import FlowMetadata, HopMetadata, IndividualReport, TelemetryReport
 
 BURST = 12
 PACKET_BYTES = 1000

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from testbed import catalogue
+from narrows.testbed import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 ORACLE = ROOT / "hosts/tests/ns2/oracle.tcl"

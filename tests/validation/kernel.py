@@ -21,18 +21,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from analysis.chart import paper
-from analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
 from bench.agree import STEP_PS, windows
-from testbed import catalogue
-from testbed.linux import variants
-from testbed.points import read
-from testbed.runs import jobs, run_one
+from narrows.analysis.chart import paper
+from narrows.analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
+from narrows.testbed import catalogue
+from narrows.testbed.runs.jobs import jobs, run_one
+from narrows.testbed.scenario.sweep import read
+from narrows.testbed.targets.linux import variants
 from tests.interop import test_kernel_variants
+from tests.support.world import RunDirectory
 from tests.validation.cases import ROOT
 from tests.validation.kernel_reasons import REASONS
 from tests.validation.table import Cell, Column, Section
-from tests.world import RunDirectory
 
 RECORDED = ROOT / "tests/validation/kernel.json"
 FIGURE = ROOT / "docs/figures/kernel.png"

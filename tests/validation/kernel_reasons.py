@@ -1,6 +1,6 @@
 """Why the kernel's TCP and ours differ on the path of `kernel.py`, by variant.
 
-Counters are those of the sender's namespace after such a run (`testbed.linux.checks.counters`).
+Counters are those of the sender's namespace after such a run (`testbed/targets/linux/checks.py`).
 """
 
 REASONS: dict[str, str] = {

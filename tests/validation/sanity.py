@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import fmean, linear_regression
 from typing import Any
 
+from tests.support.world import RunDirectory, run
 from tests.validation.table import Cell, Column
-from tests.world import RunDirectory, run
 
 TEXT = """\
 Runs in `sim`; of a figure in brackets nothing is asked. *Jain*: of four flows alike over 300 s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbed import catalogue
+from narrows.testbed import catalogue
 from tests.validation import cases, kernel, sanity
 from tests.validation.against_ns2 import Comparison
 from tests.validation.named import by_name, by_option

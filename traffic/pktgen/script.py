@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from traffic.pktgen.profile import (
+from narrows.traffic.pktgen.profile import (
     PREAMBLE_AND_GAP_BYTES,
     Phase,
     ProfileError,

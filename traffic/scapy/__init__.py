@@ -5,8 +5,8 @@ Importing it is enough for Scapy to dissect reports, stamps and messages (`load_
 
 from __future__ import annotations
 
-from traffic.scapy.payload import Message, Stamp
-from traffic.scapy.report import (
+from narrows.traffic.scapy.payload import Message, Stamp
+from narrows.traffic.scapy.report import (
     FlowMetadata,
     HopMetadata,
     IndividualReport,

@@ -1,0 +1,132 @@
+//! The inner loops one by one, in nanoseconds: what a packet meets on its way.
+//!
+//! `cargo bench -p narrows-engine --bench inner`, with a name to run those that contain it. The
+//! switch is timed by itself in `switch/benches/`, an ACK in `hosts/benches/`.
+#![allow(missing_docs)]
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use narrows_common::{Bytes, Duration, Histogram, Line, Packet, Rate, Rng, Time, Wheel};
+use narrows_engine::under_way::UnderWay;
+use narrows_hosts::Mac;
+use narrows_hosts::tcp::outstanding::ranges::RangeSet;
+use narrows_hosts::wire::segment::{self, Emitter, Flags, Header};
+use narrows_hosts::wire::stamp;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+
+/// A frame of 1,514 bytes at 1 Gb/s.
+const FRAME: Duration = Duration::from_ns(12_112);
+
+/// The first timer fires and is set anew, among so many; beside it a binary heap that does the same.
+fn timers(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("timers");
+    for timers in [10, 1_000, 10_000, 20_000] {
+        let mut rng = Rng::from_seed(1);
+        let mut later = |at: Time| at + Duration::from_ps(rng.range(0, 1 << 30));
+        let mut wheel = Wheel::new(timers);
+        for timer in 0..timers {
+            wheel.set(timer, later(Time::ZERO));
+        }
+        group.bench_function(BenchmarkId::new("wheel", timers), |bencher| {
+            bencher.iter(|| {
+                let (at, timer) = wheel.first().expect("all are set");
+                wheel.reach();
+                wheel.set(timer, later(at));
+            });
+        });
+        let mut heap: BinaryHeap<_> =
+            (0..timers).map(|timer| Reverse((later(Time::ZERO), timer))).collect();
+        group.bench_function(BenchmarkId::new("heap", timers), |bencher| {
+            bencher.iter(|| {
+                let Reverse((at, timer)) = heap.pop().expect("all are in it");
+                heap.push(Reverse((later(at), timer)));
+            });
+        });
+    }
+}
+
+/// A packet arrives and another one is sent, with so many on the way.
+fn under_way(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("under way");
+    for packets in [300, 30_000] {
+        let mut under_way = UnderWay::default();
+        let ahead = FRAME.saturating_mul(packets);
+        for n in 0..packets {
+            let at = Time::ZERO + FRAME.saturating_mul(n);
+            under_way.send((n % 8) as usize, at, Packet::default());
+        }
+        group.bench_function(BenchmarkId::from_parameter(packets), |bencher| {
+            bencher.iter(|| {
+                let due = under_way.poll_timeout();
+                let (at, pipe, packet) = under_way.poll_receive(due).expect("a packet is due");
+                under_way.send(pipe, at + ahead, packet);
+            });
+        });
+    }
+}
+
+/// A packet is put on a busy line of a rate that does not divide its bits.
+fn line(criterion: &mut Criterion) {
+    let mut line = Line::new(Rate::from_bps(622_080_000));
+    criterion.bench_function("line", |bencher| {
+        bencher.iter(|| line.send(black_box(Time::ZERO), Bytes::new(1514).bits()));
+    });
+}
+
+/// A full segment of simulated data is written, and read again with its checksums verified.
+fn segment(criterion: &mut Criterion) {
+    let macs = (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2]));
+    let ips = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+    let mut emitter = Emitter::new(macs, ips, (10_001, 5001));
+    let header = Header { seq: 1, ack: 1, flags: Flags::ACK, window: 0xffff, ..Header::default() };
+    let mut packet = Packet::default();
+    criterion.bench_function("segment out", |bencher| {
+        bencher.iter(|| {
+            emitter.begin(&header, &mut packet);
+            packet.data.extend_from_slice(&stamp::emit(1, Time::ZERO));
+            packet.zeros = 1432;
+            emitter.finish(&mut packet);
+        });
+    });
+    criterion.bench_function("segment in", |bencher| {
+        bencher.iter(|| segment::parse(black_box(&packet)).expect("our own segment").payload.len());
+    });
+}
+
+/// A sample of round trips of 20 to 40 ms.
+fn histogram(criterion: &mut Criterion) {
+    let (mut histogram, mut rng) = (Histogram::new(6), Rng::from_seed(1));
+    criterion.bench_function("histogram", |bencher| {
+        bencher.iter(|| histogram.add(Duration::from_us(rng.range(20_000, 40_000))));
+    });
+}
+
+/// A SACK of every other segment, and the left edge behind it, with 1,000 ranges held.
+fn ranges(criterion: &mut Criterion) {
+    let mut ranges = RangeSet::default();
+    let mut top = 0;
+    for _ in 0..1000 {
+        ranges.insert(top, top + 1, |_, _| ());
+        top += 2;
+    }
+    criterion.bench_function("ranges", |bencher| {
+        bencher.iter(|| {
+            ranges.insert(top, top + 1, |from, to| {
+                black_box(to - from);
+            });
+            top += 2;
+            ranges.remove_below(top - 2000)
+        });
+    });
+}
+
+criterion_group! {
+    name = inner;
+    config = Criterion::default()
+        .warm_up_time(std::time::Duration::from_millis(200))
+        .measurement_time(std::time::Duration::from_secs(1))
+        .sample_size(30);
+    targets = timers, under_way, line, segment, histogram, ranges
+}
+criterion_main!(inner);

@@ -1,0 +1,74 @@
+//! `narrows._engine.generate`: background traffic by a DPDK port.
+
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration as Wait;
+
+use narrows_common::Time;
+use narrows_dpdk::{Clock, Offloads, Port};
+use pyo3::prelude::*;
+
+use crate::python::concluded;
+use crate::python_live::{Setup, lock, wait_for_links, watch};
+use crate::realtime::{Generator, Path, Stream, Verdict, Wire, generate as send};
+use crate::{EngineError, Progress};
+
+/// How long a port stays open after its last packet: a memif's other end reads it from memory that
+/// goes with the port.
+const LINGER: Wait = Wait::from_millis(100);
+
+/// Sends what the plan's applications write before `until_ps` as UDP packets by a DPDK device, the
+/// first `most` of them. `streams`: headers, bytes of payload, and the flows' numbers of each.
+/// `progress` is as for `run`. Returns packets by stream, duration and the instrument's error.
+///
+/// Raises PlanError, DeviceError, RunError or Cancelled.
+#[pyfunction]
+#[pyo3(signature = (plan_json, streams, device, setup_json, until_ps, most=u64::MAX, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "by name, from Python")]
+pub(crate) fn generate<'py>(
+    py: Python<'py>,
+    plan_json: &str,
+    streams: Vec<(Vec<u8>, u32, Vec<u32>)>,
+    device: &str,
+    setup_json: &str,
+    until_ps: u64,
+    most: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let setup = Setup::read(setup_json)?;
+    let named = |(headers, payload_bytes, flows)| Stream { headers, payload_bytes, flows };
+    let streams = streams.into_iter().map(named).collect();
+    let state = Mutex::new((Progress::default(), Verdict::GoOn));
+    let mut raised = None;
+    let outcome = py.detach(|| {
+        let plan = crate::read_plan(plan_json)?;
+        let generator = Generator::new(&plan, streams, Time::from_ps(until_ps), most)?;
+        thread::scope(|scope| {
+            let path = scope.spawn(|| {
+                let (eal, pool) = setup.start()?;
+                let port = Port::open(eal, device, pool, Offloads::default())?;
+                let wire = Wire::new("port".to_owned(), port, pool);
+                let mut path = Path::new(Clock::start(eal), setup.idle(1), vec![wire]);
+                wait_for_links(&mut path, &state)?;
+                path.begin(eal, None);
+                let mut goes_on = |now: &Progress| {
+                    // Who reads it is not waited for.
+                    state.try_lock().map_or(true, |mut state| {
+                        state.0 = *now;
+                        state.1 != Verdict::Cancel
+                    })
+                };
+                let done = send(&mut path, generator, &mut goes_on);
+                thread::sleep(LINGER);
+                done
+            });
+            watch(&path, &state, progress.as_ref()).unwrap_or_else(|error| {
+                lock(&state).1 = Verdict::Cancel;
+                raised = Some(error);
+            });
+            path.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    });
+    let outcome: Result<_, EngineError> = outcome;
+    concluded(py, outcome, raised)
+}

@@ -1,0 +1,28 @@
+//! Switches under control, by their pipes, for tests and for benchmarks.
+
+use std::sync::Arc;
+
+use narrows_engine::controlled::{Config, Controlled};
+use narrows_engine::pipes::{Pipes, pipes};
+use narrows_switch::{PortConfig, Program, Switch, SwitchConfig};
+
+use crate::common;
+
+/// The pipes of a switch with these ports that runs a program and records no queue, each set up by
+/// `set_up`.
+pub fn running(
+    program: &Arc<Program>,
+    ports: Vec<PortConfig>,
+    set_up: impl Fn(&mut Switch),
+) -> Vec<Controlled> {
+    let switch = SwitchConfig { flow_field: None, record_queue: false, ..common::config(ports) };
+    let mut made = pipes(&Config { switch, cpu_port: None, name: "switch".to_owned() }, 1);
+    let mut all = Pipes::new(&mut made);
+    let each = all.configs();
+    let switches = each.iter().map(|(config, seed)| config.build_of(program, *seed));
+    all.install(switches.collect::<Result<_, _>>().expect("it loads")).expect("its ports");
+    for pipe in &mut made {
+        set_up(pipe.switch().expect("it has a program"));
+    }
+    made
+}

@@ -1,0 +1,1 @@
+"""Narrows: TCP through a programmable bottleneck. The folders here are the repository's rooms."""

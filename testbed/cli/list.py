@@ -1,0 +1,81 @@
+"""`narrows list`: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from narrows.testbed import catalogue
+
+TARGETS = {
+    "sim": "the software P4 target and our TCP under a virtual clock",
+    "dpdk": "the same on DPDK ports, in real time",
+    "bmv2": "bmv2's simple_switch_grpc between our hosts, in real time",
+    "tofino": "a Tofino switch between our hosts on cards, in real time",
+}
+LISTS = (
+    "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications", "figures",
+    "papers", "targets",
+)  # fmt: skip
+
+
+def add_command(commands: Any) -> None:
+    """The sub-command and its options."""
+    command = commands.add_parser("list", help="what there is to choose from")
+    command.add_argument("what", choices=LISTS)
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`narrows list`."""
+    from narrows.testbed.cli import terminal as show
+
+    show.console().print(show.list_table(*listed(options.what)))
+    return 0
+
+
+def listed(what: str) -> tuple[list[str], list[list[str]]]:
+    """The columns and rows of a list."""
+    from narrows.testbed.paths import ROOT
+    from narrows.testbed.scenario import sweep as points
+
+    match what:
+        case "scenarios":
+            files = sorted(ROOT.glob("scenarios/**/*.toml"))
+            shown = [os.path.relpath(path) for path in files]
+            titles = [str(points.read_toml(path).get("title", "")) for path in files]
+            return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
+        case "targets":
+            return ["target", "what it is"], [[name, text] for name, text in TARGETS.items()]
+        case "papers":
+            from narrows.testbed.papers import PAPERS
+
+            return ["paper", "reference"], [[paper.name, paper.reference] for paper in PAPERS]
+        case "figures":
+            from narrows.analysis.figures import FIGURES
+
+            return ["figure", "title"], [[figure.name, figure.title] for figure in FIGURES]
+        case "variants":
+            columns = ["variant", "class", "title", "needs", "parameters", "reference", "checked"]
+            checked = catalogue.checks("variant")
+            return columns, [
+                [
+                    record["name"],
+                    record["class"],
+                    record["title"],
+                    ", ".join(record["needs"]),
+                    ", ".join(f"{p['name']}={p['default']:.5g}" for p in record["parameters"]),
+                    record["reference"],
+                    "; ".join(checked.get(record["name"], [])),
+                ]
+                for record in (*catalogue.records(what), *catalogue.records("senders"))
+            ]
+        case "agents" | "sinks":
+            return ["name", "also", "title"], [
+                [record["name"], ", ".join(record["aliases"]), record["title"]]
+                for record in catalogue.records(what)
+            ]
+        case _:
+            records = catalogue.records(what)
+            return ["name", "title"], [[record["name"], record["title"]] for record in records]

@@ -1,0 +1,179 @@
+"""Runs a paper's experiments and writes what came of them.
+
+Everything is in `<out>/<paper>/`: a folder of run directories per experiment and set of
+assumptions, `reproduce.json`, `report.html` and `figures/`. Finished runs that are the same are
+kept, so a reproduction that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from narrows.analysis import reproduction
+from narrows.analysis.load import Run, load_run
+from narrows.testbed.cli.terminal import Shown
+from narrows.testbed.files import write_json
+from narrows.testbed.papers.found import Found
+from narrows.testbed.papers.judge import judge
+from narrows.testbed.papers.paper import Alternative, Assumption, Experiment, Paper, Settings
+from narrows.testbed.paths import ROOT
+from narrows.testbed.problems import InputError
+from narrows.testbed.runs import jobs as runs
+from narrows.testbed.runs import process
+from narrows.testbed.scenario import sweep as points
+
+BASE = "base"
+"""The folder of the runs with the assumptions as taken."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One experiment under one set of assumptions."""
+
+    experiment: Experiment
+    folder: str
+    jobs: tuple[runs.Job, ...]
+    missing: tuple[tuple[str, str], ...]
+    """Values of the experiment's optional key that this build does not have, and why."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A reproduction that has ended."""
+
+    report: Path
+    content: dict[str, Any]
+    failed: tuple[runs.Outcome, ...]
+
+
+def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
+    """Runs what is not there yet, judges, writes the report. Raises `InputError`."""
+    directory = out / paper.name
+    base = [part(paper, each, BASE, (), directory, quick=quick) for each in paper.experiments]
+    varied = {
+        (assumption.name, alternative.name): alternative_parts(
+            paper, assumption, alternative, directory, quick=quick
+        )
+        for assumption in paper.assumptions
+        for alternative in assumption.alternatives
+    }
+    every = [*base, *(each for parts in varied.values() for each in parts)]
+    todo = list({job.final: job for each in every for job in each.jobs}.values())
+    with process.spare() as spare, Shown(len(todo)) as display:
+        display.line(f"{paper.title}: {len(todo)} runs, {min(at_once, len(todo))} at a time")
+        outcomes = runs.run_all(todo, at_once, True, display, spare)
+        display.line("reading the runs")
+        loaded = {part_key(each): finished(each) for each in every}
+        found = Found({each.experiment.name: loaded[part_key(each)] for each in base})
+        under = {
+            name: Found({**found.runs, **{p.experiment.name: loaded[part_key(p)] for p in parts}})
+            for name, parts in varied.items()
+        }
+        content = judge(paper, found, under, quick=quick)
+        content["experiments"] = [described(each, loaded[part_key(each)]) for each in base]
+        write_json(directory / "reproduce.json", content)
+        display.line("drawing")
+        report = reproduction.write(content, found.runs, directory)
+    failed = tuple(each for each in outcomes if each.state not in ("done", "reused"))
+    return Outcome(report, content, failed)
+
+
+def part(
+    paper: Paper,
+    experiment: Experiment,
+    folder: str,
+    settings: Settings,
+    directory: Path,
+    *,
+    quick: bool,
+) -> Part:
+    """An experiment's jobs. Raises `InputError`."""
+    source = ROOT / "scenarios" / experiment.scenario
+    given = merged(experiment.settings, experiment.quick if quick else (), settings)
+    missing = list[tuple[str, str]]()
+    for key in experiment.optional:
+        present, absent = available(source, key, given)
+        given = merged(given, ((f"sweep.{key}", present),))
+        missing += absent
+    read = points.read(source, given)
+    results = directory / folder / experiment.name
+    # A job's directory is named after its scenario's file; here the experiment's name stands.
+    jobs = [
+        replace(job, final=results / job.name) for job in runs.jobs(source, read, directory, "sim")
+    ]
+    return Part(experiment, folder, tuple(jobs), tuple(missing))
+
+
+def merged(*settings: Settings) -> Settings:
+    """Later settings of a key take the place of earlier ones."""
+    return tuple(dict(pair for part in settings for pair in part).items())
+
+
+def available(source: Path, key: str, given: Settings) -> tuple[list[Any], list[tuple[str, str]]]:
+    """The values of a swept key that this build can run, and the others with the reason."""
+    present, missing = list[Any](), list[tuple[str, str]]()
+    swept = dict(points.flatten(points.read_toml(source).get("sweep", {})))
+    alone = tuple(pair for pair in given if not pair[0].startswith("sweep."))
+    for value in dict(given).get(f"sweep.{key}", swept.get(key, [])):
+        try:
+            points.read(source, merged(alone, ((f"sweep.{key}", [value]), *others(swept, key))))
+        except InputError as error:
+            missing.append((str(value), error.problems[0]))
+        else:
+            present.append(value)
+    return present, missing
+
+
+def others(swept: Mapping[str, Any], key: str) -> Settings:
+    """Sweeps over all keys but one as their first value, which every build has."""
+    return tuple(
+        (f"sweep.{other}", values[:1])
+        for other, values in swept.items()
+        if other not in (key, "repeat")
+    )
+
+
+def alternative_parts(
+    paper: Paper, assumption: Assumption, alternative: Alternative, directory: Path, *, quick: bool
+) -> list[Part]:
+    """The experiments that another value of an assumption changes."""
+    parts = []
+    for name, settings in alternative.settings.items():
+        experiment = paper.experiment(name)
+        folder = points.name(f"{assumption.name}={alternative.name}")
+        shorter = merged(experiment.sensitivity, settings)
+        parts.append(part(paper, experiment, folder, shorter, directory, quick=quick))
+    return parts
+
+
+def part_key(part: Part) -> tuple[str, str]:
+    """Where a part's runs are."""
+    return part.folder, part.experiment.name
+
+
+def finished(part: Part) -> list[Run]:
+    """The runs of a part that have come to an end."""
+    return [load_run(job.final) for job in part.jobs if (job.final / "run.json").is_file()]
+
+
+def described(part: Part, found: Sequence[Run]) -> dict[str, Any]:
+    """What `reproduce.json` says of an experiment."""
+    experiment = part.experiment
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "scenario": f"scenarios/{experiment.scenario}",
+        "figures": list(experiment.figures),
+        "runs": len(part.jobs),
+        "valid": sum(run.valid for run in found),
+        "missing": [{"value": value, "why": why} for value, why in part.missing],
+    }
+
+
+def forget(out: Path, paper: Paper) -> None:
+    """Removes a paper's results."""
+    shutil.rmtree(out / paper.name, ignore_errors=True)

@@ -1,0 +1,262 @@
+"""Jasem et al. 2010: New-AIMD against AIMD-FC+ through 5 Mb/s.
+
+The paper prints one number: "around 12 %" less time than with AIMD-FC+, whose rule could not be
+found; `aimd-fc-plus` is our own reading.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from narrows.analysis import metrics
+from narrows.analysis.estimate import Estimate, estimate, greater
+from narrows.analysis.load import Run
+from narrows.testbed.papers.found import Found, listed, shown
+from narrows.testbed.papers.paper import (
+    Alternative,
+    Assumption,
+    Claim,
+    Curves,
+    Experiment,
+    Finding,
+    Number,
+    Paper,
+    Quantity,
+    Settings,
+    Table,
+)
+
+NEW, FC_PLUS = "new-aimd", "aimd-fc-plus"
+VARIANT, COUNT = "flow.variant", "flow.count"
+
+
+def bottleneck(run: Run, *keys: str) -> float:
+    """A figure of the bottleneck's summary."""
+    value: Any = run.summary["bottleneck"]
+    for key in keys:
+        value = value[key]
+    return float(value)
+
+
+def throughput_over_time(run: Run) -> tuple[list[float], list[float]]:
+    """What the bottleneck sent a second: seconds, kB/s."""
+    sent = metrics.throughput_bps(run, metrics.PS_PER_S)
+    return (sent["time_ps"] / metrics.PS_PER_S).to_list(), (sent["bps"] / 8e3).to_list()
+
+
+def delay_by_round(run: Run) -> tuple[list[float], list[float]]:
+    """Mean queueing delay in each round trip: its number, ms."""
+    rounds = metrics.mean_delay_by_round(run)
+    return [float(each) for each in rounds["round"]], rounds["delay_ms"].to_list()
+
+
+TIME: Final = Quantity("Time to move the data", "s", metrics.completion_s, 2)
+QUEUE: Final = Quantity("Mean queue", "packets", lambda run: bottleneck(run, "queue_packets_mean"))
+DELAY: Final = Quantity(
+    "Mean queueing delay", "ms", lambda run: bottleneck(run, "queue_delay_ms", "mean")
+)
+DROPS: Final = Quantity("Packets dropped", "packets", lambda run: bottleneck(run, "dropped"), 0)
+
+
+def counts(found: Found) -> list[int]:
+    """The numbers of flows that were run, without one flow: it queues at its own interface."""
+    return [count for count in found.swept("transfer", COUNT) if count > 1]
+
+
+def saving_percent(found: Found) -> Estimate:
+    """How much less time New-AIMD takes than AIMD-FC+, mean over the numbers of flows."""
+    savings = []
+    for count in found.swept("transfer", COUNT):
+        new = found.value(TIME, "transfer", variant=NEW, count=count)
+        old = found.value(TIME, "transfer", variant=FC_PLUS, count=count)
+        savings.append(100 * (1 - new.mean / old.mean))
+    return estimate(savings)
+
+
+def less(quantity: Quantity, found: Found) -> bool | None:
+    """Whether New-AIMD has less than AIMD-FC+ with every number of flows from two on."""
+    answers = {
+        greater(
+            found.value(quantity, "transfer", variant=FC_PLUS, count=count),
+            found.value(quantity, "transfer", variant=NEW, count=count),
+        )
+        for count in counts(found)
+    }
+    return False if False in answers else None if None in answers else True
+
+
+def by_count(quantity: Quantity, found: Found) -> str:
+    """A quantity of every variant by the number of flows."""
+    return "; ".join(
+        f"{count} flows: "
+        + listed(
+            found.values(quantity, "transfer", VARIANT, count=count),
+            quantity.digits,
+            quantity.unit,
+        )
+        for count in counts(found)
+    )
+
+
+def bound(found: Found) -> str:
+    """How far the times are above what the bytes alone take."""
+    parts = []
+    for count in found.swept("transfer", COUNT):
+        runs = found.at("transfer", count=count)
+        extra = [
+            100 * (done / least - 1)
+            for run in runs
+            if (done := metrics.completion_s(run)) and (least := metrics.completion_bound_s(run))
+        ]
+        parts.append(f"{count}: {min(extra):.1f} to {max(extra):.1f} %")
+    return "above the payload's own time, all variants, by flows: " + ", ".join(parts)
+
+
+def varied(*settings: tuple[str, Any]) -> dict[str, Settings]:
+    """Settings of the only experiment."""
+    return {"transfer": settings}
+
+
+PAPER: Final = Paper(
+    name="jasem-2010",
+    title="The delay with New-AIMD",
+    reference=(
+        "Jasem, Zukarnain, Othman, Subramaniam: The Delay with New-Additive Increase "
+        "Multiplicative Decrease Congestion Avoidance and Control Algorithm, Information "
+        "Technology Journal, 2010"
+    ),
+    experiments=(
+        Experiment(
+            "transfer",
+            "Fig. 5 to 10: 20,000 kB a flow, one to five flows",
+            "new-aimd.toml",
+            quick=(("sweep.repeat", 1),),
+            sensitivity=(
+                ("sweep.repeat", 1),
+                ("sweep.flow.count", [2, 5]),
+                ("sweep.flow.variant", [NEW, FC_PLUS]),
+            ),
+            figures=("queue_delay_by_rtt", "queue_length", "cwnd"),
+        ),
+    ),
+    tables=(
+        Table("time", "Time to move the data", "Fig. 6", "transfer", TIME, VARIANT, COUNT),
+        Table("queue", "Mean queue", "Fig. 7b to 10b", "transfer", QUEUE, VARIANT, COUNT),
+        Table("delay", "Mean queueing delay", "Fig. 7a to 10a", "transfer", DELAY, VARIANT, COUNT),
+        Table("drops", "Packets dropped", "not in the paper", "transfer", DROPS, VARIANT, COUNT),
+    ),
+    curves=(
+        Curves(
+            "figure-5",
+            "Throughput over time with New-AIMD",
+            "Fig. 5",
+            "transfer",
+            COUNT,
+            {"variant": NEW},
+            "Time (s)",
+            "Throughput (kB/s)",
+            throughput_over_time,
+        ),
+        Curves(
+            "figure-10a",
+            "Queueing delay by round trip, five flows",
+            "Fig. 10a",
+            "transfer",
+            VARIANT,
+            {"count": 5},
+            "Round trip",
+            "Delay (ms)",
+            delay_by_round,
+        ),
+    ),
+    numbers=(
+        Number(
+            "section Discussion",
+            "less time with New-AIMD than with AIMD-FC+",
+            "%",
+            12,
+            "transfer",
+            saving_percent,
+            2,
+        ),
+    ),
+    claims=(
+        Claim(
+            "section Discussion",
+            "New-AIMD moves the data in around 12 % less time than AIMD-FC+ (taken as: 6 to 18 %).",
+            ("transfer",),
+            lambda found: 6 <= saving_percent(found).mean <= 18,
+            lambda found: f"{shown(saving_percent(found), 2)} % less; {by_count(TIME, found)}",
+        ),
+        Claim(
+            "Conclusion",
+            "New-AIMD has the shorter queue.",
+            ("transfer",),
+            partial(less, QUEUE),
+            partial(by_count, QUEUE),
+        ),
+        Claim(
+            "Conclusion",
+            "New-AIMD has the lower queueing delay.",
+            ("transfer",),
+            partial(less, DELAY),
+            partial(by_count, DELAY),
+        ),
+    ),
+    assumptions=(
+        Assumption(
+            "20,000 kB",
+            "from each sender, 1,000 B a kB",
+            '"The maximum data size from the sender to the receiver".',
+            (
+                Alternative(
+                    "all flows together (4 MB each of five)",
+                    varied(("sweep.flow.count", [5]), ("flow.app.bytes", "4000KB")),
+                ),
+            ),
+        ),
+        Assumption(
+            "AIMD-FC+",
+            "our own reading of its name",
+            "Its rule could not be found.",
+        ),
+        Assumption(
+            "the interfaces' jitter",
+            "10 ns",
+            "Hosts' links are as fast as the bottleneck: without jitter they are in step.",
+            (Alternative("none", varied(("access.jitter", "0s"))),),
+        ),
+        Assumption(
+            "the senders' own queue",
+            '100 packets, as "all DT queues"',
+            "Linux's own interface queue would hold 1,000.",
+            (Alternative("1,000 packets", varied(("access.queue", "1000packets"))),),
+        ),
+        Assumption(
+            "start",
+            "together, up to 0.1 s late",
+            "Not stated.",
+            (Alternative("one a second", varied(("flow.start", {"at": "0s", "every": "1s"}))),),
+        ),
+    ),
+    findings=(
+        Finding(
+            "No rule can save 12 % here",
+            "The queue of 100 packets is 32 times what the path holds. A window that is halved at "
+            "100 packets still fills the link, so it never idles under any of the rules, and "
+            "every transfer takes the time of its bytes. 12 % can only come from time-outs or "
+            "from a limit of a host.",
+            ("transfer",),
+            bound,
+        ),
+        Finding(
+            "New-AIMD does not shorten the queue",
+            "It halves only the base and keeps what was added since the first loss, so its cuts "
+            "shrink and it finds the limit again sooner than plain halving does, with more "
+            "losses. Beside AIMD-FC+, in our reading of it, there is little between them.",
+            ("transfer",),
+            lambda found: f"{by_count(QUEUE, found)}; dropped: {by_count(DROPS, found)}",
+        ),
+    ),
+)

@@ -1,0 +1,266 @@
+"""Published value, our value, difference; a verdict per claim: all worked out from the runs.
+
+A claim is judged with the assumptions as taken and again under every alternative that touches
+its experiments. It `holds` where every judgement says so, `does not hold` where every one says
+the opposite, and else depends on the assumptions under which the answer changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from narrows.analysis.estimate import Estimate
+from narrows.testbed.papers.found import Found, NotRunError, value_at
+from narrows.testbed.papers.paper import Assumption, Claim, Curves, Number, Paper, Table
+
+SCHEMA = 1
+
+Json = dict[str, Any]
+Under = Mapping[tuple[str, str], Found]
+"""The runs under each alternative, by the names of assumption and alternative."""
+
+ANSWERS = {True: "yes", False: "no", None: "open"}
+
+
+def judge(paper: Paper, found: Found, under: Under, *, quick: bool) -> Json:
+    """`reproduce.json` but for its experiments."""
+    return {
+        "schema": SCHEMA,
+        "paper": paper.name,
+        "title": paper.title,
+        "reference": paper.reference,
+        "quick": quick,
+        "experiments": [],
+        "claims": [claim_record(paper, claim, found, under) for claim in paper.claims],
+        "numbers": [
+            *(row for table in paper.tables for row in table_rows(table, found)),
+            *(number_row(number, found) for number in paper.numbers),
+        ],
+        "picks": [
+            {
+                "source": each.source,
+                "what": each.what,
+                "published": each.published,
+                "ours": said(each.ours, found),
+            }
+            for each in paper.picks
+        ],
+        "tables": [table_record(table, found) for table in paper.tables],
+        "curves": [record for each in paper.curves if (record := curves_record(each, found))],
+        "assumptions": [
+            assumption_record(paper, assumption, found, under) for assumption in paper.assumptions
+        ],
+        "findings": [
+            {"title": each.title, "text": each.text, "evidence": said(each.evidence, found)}
+            for each in paper.findings
+        ],
+    }
+
+
+# Claims
+
+
+def claim_record(paper: Paper, claim: Claim, found: Found, under: Under) -> Json:
+    """A claim, its verdict, and what it rests on."""
+    answers = {"": answer(claim, found)}
+    for assumption, alternative in touching(paper, claim.experiments):
+        if (assumption, alternative) in under:
+            name = f"{assumption}: {alternative}"
+            answers[name] = answer(claim, under[assumption, alternative])
+    text, depends = verdict(answers)
+    return {
+        "source": claim.source,
+        "claim": claim.text,
+        "verdict": text,
+        "depends_on": depends,
+        "evidence": said(claim.evidence, found),
+        "as_taken": answers[""],
+        "under": [{"assumption": name, "holds": got} for name, got in answers.items() if name],
+    }
+
+
+def touching(paper: Paper, experiments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The alternatives that change one of the experiments."""
+    for assumption in paper.assumptions:
+        for alternative in assumption.alternatives:
+            if set(alternative.settings) & set(experiments):
+                yield assumption.name, alternative.name
+
+
+def answer(claim: Claim, found: Found) -> str:
+    """`yes`, `no`, `open` (within the spread of the runs) or `not run`."""
+    try:
+        return ANSWERS[claim.holds(found)]
+    except NotRunError:
+        return "not run"
+
+
+def verdict(answers: Mapping[str, str]) -> tuple[str, list[str]]:
+    """The verdict in words, and the alternatives under which the answer is another.
+
+    The key "" is the answer with the assumptions as taken.
+    """
+    taken = answers[""]
+    if taken == "not run":
+        return "not run", []
+    others = [name for name, got in answers.items() if got not in (taken, "not run")]
+    if others and {taken, *(answers[name] for name in others)} >= {"yes", "no"}:
+        return "depends on the assumptions", others
+    words = {"yes": "holds", "no": "does not hold", "open": "open: within the runs' spread"}
+    return words[taken], others
+
+
+def said(evidence: Any, found: Found) -> str:
+    """The evidence's sentence; why there is none where a run is missing."""
+    try:
+        return str(evidence(found))
+    except NotRunError as error:
+        return f"not run ({error})"
+
+
+# Numbers
+
+
+def table_rows(table: Table, found: Found) -> Iterator[Json]:
+    """A row for each number that the paper prints in a table."""
+    for row, columns in table.published.items():
+        for column, published in columns.items() if table.columns else [(None, columns)]:
+            point = {table.rows: row} | ({table.columns: column} if table.columns else {})
+            what = ", ".join(f"{short(key)} {value}" for key, value in point.items())
+            try:
+                ours = found.value(table.quantity, table.experiment, **point)
+            except NotRunError:
+                ours = None
+            quantity = table.quantity
+            yield numbers_row(table.source, what, quantity.unit, published, ours, quantity.digits)
+
+
+def number_row(number: Number, found: Found) -> Json:
+    """A row for a number of the text."""
+    try:
+        ours = number.ours(found)
+    except NotRunError:
+        ours = None
+    return numbers_row(
+        number.source, number.what, number.unit, number.published, ours, number.digits
+    )
+
+
+def numbers_row(
+    source: str, what: str, unit: str, published: float, ours: Estimate | None, digits: int
+) -> Json:
+    """Published, ours, difference; in percent of the published value where that is not 0."""
+    row: Json = {"source": source, "what": what, "unit": unit, "digits": digits}
+    row["published"] = published
+    if ours is None:
+        return row | {"ours": None, "difference": None, "difference_percent": None}
+    difference = ours.mean - published
+    return row | {
+        "ours": ours.mean,
+        "half_width": ours.half_width,
+        "runs": ours.runs,
+        "difference": difference,
+        "difference_percent": 100 * difference / published if published else None,
+    }
+
+
+def short(key: str) -> str:
+    """The last part of a swept key."""
+    return key.rsplit(".", 1)[-1]
+
+
+def table_record(table: Table, found: Found) -> Json:
+    """A table of our values, for the chart."""
+    rows = found.swept(table.experiment, table.rows)
+    columns = found.swept(table.experiment, table.columns) if table.columns else [None]
+    cells = []
+    for row in rows:
+        for column in columns:
+            point = {table.rows: row} | ({table.columns: column} if table.columns else {})
+            try:
+                value = found.value(table.quantity, table.experiment, **point)
+            except NotRunError:
+                continue
+            cell = {"row": row, "column": column, "value": value.mean, "runs": value.runs}
+            cells.append(cell | {"half_width": value.half_width})
+    return {
+        "name": table.name,
+        "title": table.title,
+        "source": table.source,
+        "experiment": table.experiment,
+        "quantity": table.quantity.title,
+        "unit": table.quantity.unit,
+        "digits": table.quantity.digits,
+        "rows": short(table.rows),
+        "columns": short(table.columns) if table.columns else None,
+        "plot": table.plot,
+        "cells": cells,
+    }
+
+
+def curves_record(curves: Curves, found: Found) -> Json | None:
+    """Curves over time of the first seed of each value; None where no run is there."""
+    series = []
+    for value in found.swept(curves.experiment, curves.by):
+        try:
+            runs = found.at(curves.experiment, **{short(curves.by): value}, **curves.at)
+        except NotRunError:
+            continue
+        x, y = curves.of(min(runs, key=lambda run: run.seed))
+        series.append({"name": str(value), "x": list(x), "y": list(y)})
+    if not series:
+        return None
+    return {
+        "name": curves.name,
+        "title": curves.title,
+        "source": curves.source,
+        "experiment": curves.experiment,
+        "x": curves.x,
+        "y": curves.y,
+        "series": series,
+    }
+
+
+# Assumptions
+
+
+def assumption_record(paper: Paper, assumption: Assumption, found: Found, under: Under) -> Json:
+    """An assumption, and what its alternatives change in the tables."""
+    alternatives = []
+    for alternative in assumption.alternatives:
+        other = under.get((assumption.name, alternative.name))
+        effects = [] if other is None else list(table_effects(paper, alternative, found, other))
+        alternatives.append({"name": alternative.name, "effects": effects})
+    return {
+        "name": assumption.name,
+        "taken": assumption.taken,
+        "why": assumption.why,
+        "alternatives": alternatives,
+    }
+
+
+def table_effects(paper: Paper, alternative: Any, found: Found, other: Found) -> Iterator[Json]:
+    """Each value of a table under an alternative beside the value as taken."""
+    for table in paper.tables:
+        if table.experiment not in alternative.settings:
+            continue
+        keys = [table.rows, *([table.columns] if table.columns else [])]
+        points = dict.fromkeys(
+            tuple(value_at(run, key) for key in keys) for run in other.runs[table.experiment]
+        )
+        for values in points:
+            point = dict(zip(keys, values, strict=True))
+            try:
+                taken = found.value(table.quantity, table.experiment, **point)
+                changed = other.value(table.quantity, table.experiment, **point)
+            except NotRunError:
+                continue
+            yield {
+                "table": table.name,
+                "what": ", ".join(f"{short(key)} {value}" for key, value in point.items()),
+                "unit": table.quantity.unit,
+                "digits": table.quantity.digits,
+                "as_taken": taken.mean,
+                "value": changed.mean,
+            }

@@ -1,0 +1,1 @@
+"""Runs of a scenario's points in worker processes."""

@@ -1,0 +1,226 @@
+"""Runs on the workers of a Dask scheduler: `narrows run … --scheduler ADDRESS`.
+
+A run is one task. Its parcel holds everything it depends on (plan, P4 program, what `run.json`
+says beforehand), so workers share no disk with the client, only the version of narrows; its key is
+the SHA-256 of the parcel, so the same run is the same task whoever asks for it. A task whose worker
+dies is run again on another one. A task stays published on the scheduler until its result has been
+collected: a client that is killed and started again finds what was finished or is running.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from narrows.testbed import catalogue
+from narrows.testbed.files import publish
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.runs.jobs import (
+    Display,
+    Job,
+    Outcome,
+    interrupts_ignored,
+    put_aside_finished,
+    run_one,
+    sigterm_as_interrupt,
+    simulated,
+    worked_ps,
+)
+
+AT_ONCE: Final = 1000
+"""Tasks that the scheduler has at a time; the others wait here."""
+CONNECT_S: Final = 10
+"""How long to wait for the scheduler."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A run as it travels to a worker."""
+
+    name: str
+    plan: str
+    """The plan; its programs are names in `files`."""
+    record: Json
+    files: dict[str, str]
+    """The programs' texts, and what stands beside them, by file name."""
+    version: str
+
+    @property
+    def key(self) -> str:
+        """The task's key: equal for equal runs."""
+        content = json.dumps(asdict(self), sort_keys=True)
+        return f"narrows-{hashlib.sha256(content.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What comes back: how the run ended, and its directory as a tar file."""
+
+    state: Literal["done", "reused", "refused", "failed"]
+    message: str
+    summary: Json | None
+    wall_s: float
+    tar: bytes
+    sha256: str
+    """Of the tar file."""
+
+
+def pack(job: Job) -> Parcel:
+    """The parcel of a job. Raises `OSError` when a program can't be read."""
+    plan = json.loads(job.plan)
+    files = {}
+    for switch in plan["switches"]:
+        program = Path(switch["program"])
+        beside = program.with_suffix(".p4info.txtpb")
+        # Two programs of one name in different directories stay apart.
+        digest = hashlib.sha256(str(program).encode()).hexdigest()[:8]
+        switch["program"] = f"{digest}-{program.name}"
+        files[switch["program"]] = program.read_text(encoding="utf-8")
+        if beside.exists():
+            files[f"{digest}-{beside.name}"] = beside.read_text(encoding="utf-8")
+    return Parcel(job.name, json.dumps(plan), job.record, files, catalogue.engine().version())
+
+
+def run_parcel(parcel: Parcel) -> Result:
+    """The task: runs a parcel in a directory of its own, in a process of its own."""
+    own = catalogue.engine().version()
+    if own != parcel.version:
+        message = f"a worker has narrows {own}, the client {parcel.version}; expected the same"
+        return Result("refused", message, None, 0.0, b"", hashlib.sha256().hexdigest())
+    with tempfile.TemporaryDirectory(prefix="narrows-") as name:
+        directory = Path(name)
+        for file, text in parcel.files.items():
+            (directory / file).write_text(text, encoding="utf-8")
+        plan = json.loads(parcel.plan)
+        for switch in plan["switches"]:
+            switch["program"] = str(directory / switch["program"])
+        job = Job(parcel.name, json.dumps(plan), parcel.record, directory / "run", 0)
+        outcome = run_one(job)
+        tar = _tar(job.final)
+    digest = hashlib.sha256(tar).hexdigest()
+    return Result(outcome.state, outcome.message, outcome.summary, outcome.wall_s, tar, digest)
+
+
+def unpack(job: Job, result: Result) -> Outcome:
+    """Puts a result in its place. What arrived damaged, or does not fit on the disk, has failed."""
+    if hashlib.sha256(result.tar).hexdigest() != result.sha256:
+        return Outcome(job, "failed", f"its result arrived damaged (SHA-256 {result.sha256})")
+    if result.tar:
+        job.partial.mkdir(parents=True)
+        with tarfile.open(fileobj=io.BytesIO(result.tar)) as tar:
+            tar.extractall(job.partial, filter="data")
+        publish(job.partial, job.final)
+    return Outcome(job, result.state, result.message, result.summary, result.wall_s)
+
+
+def run_all(address: str, todo: Sequence[Job], resume: bool, display: Display) -> list[Outcome]:
+    """Runs the jobs on a scheduler's workers and returns how each ended, in the jobs' order.
+
+    On SIGINT or SIGTERM the tasks are cancelled; `KeyboardInterrupt`. Raises `InputError` when
+    there is no scheduler at the address, or no Dask here.
+    """
+    outcomes, waiting = put_aside_finished(todo, resume, display)
+    parcels = ((job, pack(job)) for job in waiting)
+    total_ps = sum(job.expected_ps for job in waiting)
+    client = connect(address)
+    tasks = Tasks(client)
+    try:
+        with sigterm_as_interrupt():
+            for _ in range(AT_ONCE):
+                tasks.submit_next(parcels)
+            for job, result in tasks.finished(parcels):
+                outcomes[job.final] = outcome = unpack(job, result)
+                display.finished(outcome)
+                ended_ps = sum(worked_ps(ended) for ended in outcomes.values())
+                simulated_s = sum(simulated(ended) for ended in outcomes.values())
+                display.update(ended_ps / max(total_ps, 1), simulated_s)
+    except KeyboardInterrupt:
+        with interrupts_ignored():
+            tasks.cancel()
+        raise
+    finally:
+        client.close()
+    return [outcomes[job.final] for job in todo]
+
+
+def connect(address: str) -> Any:
+    """A client of the scheduler. Raises `InputError`."""
+    try:
+        from distributed import Client
+    except ImportError:
+        problem = Problem("", "needs Dask: .venv/bin/pip install distributed")
+        raise InputError("--scheduler", [problem]) from None
+    if not re.fullmatch(r"(\w+://)?[^/]+:\d+", address):
+        raise InputError("--scheduler", [Problem(address, "expected tcp://HOST:PORT")])
+    try:
+        return Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        problem = Problem(address, f"no Dask scheduler there ({error})")
+        raise InputError("--scheduler", [problem]) from None
+
+
+class Tasks:
+    """The tasks that the scheduler has."""
+
+    def __init__(self, client: Any) -> None:
+        from distributed import as_completed
+
+        self._client = client
+        self._completed = as_completed(loop=client.loop)
+        self._jobs: dict[str, tuple[Job, Any]] = {}
+
+    def submit_next(self, parcels: Iterator[tuple[Job, Parcel]]) -> None:
+        """Hands the next parcel over, where there is one.
+
+        Published under its key, a task outlives this client; one of that key may be there already.
+        """
+        for job, parcel in parcels:
+            future = self._client.submit(run_parcel, parcel, key=parcel.key)
+            self._client.publish_dataset(future, name=parcel.key, override=True)
+            self._jobs[parcel.key] = (job, future)
+            self._completed.add(future)
+            return
+
+    def finished(self, parcels: Iterator[tuple[Job, Parcel]]) -> Iterator[tuple[Job, Result]]:
+        """Each job when it has ended, with its result; the next parcel goes out in its stead."""
+        for future in self._completed:
+            job, _ = self._jobs[future.key]
+            if future.status == "finished":
+                yield job, future.result()
+            else:
+                # Workers died under it one after the other, or its result could not be sent.
+                yield job, Result("failed", str(future.exception()), None, 0.0, b"",
+                                  hashlib.sha256().hexdigest())  # fmt: skip
+            self._client.unpublish_dataset(future.key)
+            del self._jobs[future.key]
+            self.submit_next(parcels)
+
+    def cancel(self) -> None:
+        """Takes back what has not ended."""
+        for key, (_, future) in self._jobs.items():
+            self._client.unpublish_dataset(key)
+            future.cancel()
+
+
+def _tar(directory: Path) -> bytes:
+    """The files of a directory, none when it is not there; no owners, no dates."""
+    if not directory.is_dir():
+        return b""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        for path in sorted(directory.iterdir()):
+            about = tarfile.TarInfo(path.name)
+            about.size = path.stat().st_size
+            with path.open("rb") as file:
+                tar.addfile(about, file)
+    return content.getvalue()

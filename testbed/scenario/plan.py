@@ -1,0 +1,392 @@
+"""A scenario's point as the engine's plan: everything resolved, base units only, no defaults.
+
+The plan is JSON (`engine/src/plan.rs` reads it). A flow's null is its profile's value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from narrows.controller.state import TableEntry
+from narrows.controller.switch import ecn, loss, switch_state
+from narrows.controller.topology import End
+from narrows.testbed import catalogue
+from narrows.testbed.paths import ROOT
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.scenario import traces
+from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow, lay_out
+from narrows.testbed.scenario.schema import App, Change, Flow, KeepAlive, PortChange, Scenario
+from narrows.testbed.scenario.units import PS_PER_S
+
+SCHEMA = 1
+PROGRAM = ROOT / "p4/build/v1model.json"
+
+TIMESTAMP_BYTES = 12
+"""The timestamps option with its padding (RFC 7323 appendix A), which comes off an MSS."""
+
+UDP_ROOM_BYTES = 12
+"""By how much UDP's header is shorter than TCP's."""
+
+Json = dict[str, Any]
+
+
+def program_path(scenario: Scenario, source: str) -> Path:
+    """The P4 program of a scenario that was read from the file `source`."""
+    if scenario.program is None:
+        return PROGRAM
+    return (Path(source).parent / scenario.program).resolve()
+
+
+def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> Json:
+    """The plan of one point; `numbers` as `lay_out` has them. Raises `InputError` naming the file
+    where parts do not fit.
+    """
+    try:
+        layout = lay_out(scenario, numbers)
+        return {
+            "schema": SCHEMA,
+            "seed": scenario.seed,
+            "duration_ps": None if scenario.duration == "completion" else scenario.duration,
+            "limit_ps": scenario.limit,
+            "switches": switches(scenario, layout, str(program_path(scenario, source))),
+            "groups": list(layout.groups),
+            "cables": cables(layout),
+            "hosts": hosts(layout),
+            "flows": flows(scenario, layout, Path(source).parent),
+            "events": events(scenario, layout),
+            "bottleneck": dataclasses.asdict(layout.bottleneck),
+            "reverse": reverse(scenario, layout),
+            "record": {
+                "queue": scenario.record.queue in (True, "both"),
+                "packets": scenario.record.packets,
+                "flows": scenario.record.flows != "off",
+                "messages": scenario.record.messages,
+                "capture": scenario.record.capture,
+            },
+            "instrument": {
+                "departure_error_ps": scenario.instrument.departure_error,
+                "rate_error": scenario.instrument.rate_error,
+                "poll_gap_ps": scenario.instrument.poll_gap,
+                "lost_packets": scenario.instrument.lost_packets,
+            },
+        }
+    except LayoutError as error:
+        raise InputError(source, error.problems) from None
+
+
+def expected_ps(scenario: Scenario, plan: Json) -> int:
+    """About how long the run will last in simulated picoseconds, for the progress bar only."""
+    if scenario.duration != "completion":
+        return int(scenario.duration)
+    size_bytes = sum(flow["flow"]["app"].get("bytes") or 0 for flow in plan["flows"])
+    rates = [
+        port["rate_bps"]
+        for switch in plan["switches"]
+        for port in switch["config"]["ports"]
+        if port["rate_bps"]
+    ]
+    return int(size_bytes * 8 * PS_PER_S * 1.04 / min(rates)) + PS_PER_S // 10
+
+
+def switches(scenario: Scenario, layout: Layout, program: str) -> list[Json]:
+    """Every switch: its program, its ports, and what the controller puts on it."""
+    planned = []
+    for switch in layout.topology.switches:
+        state = switch_state(layout.topology, layout.routes, switch)
+        ports = [port(scenario, layout, End(switch.name, p.number)) for p in switch.ports]
+        planned.append(
+            {
+                "name": switch.name,
+                "program": program,
+                "config": {
+                    "timestamp_unit": "ns",
+                    "flow_field": "meta.flow_id",
+                    "record_queue": any(port["record"] for port in ports),
+                    "ports": ports,
+                },
+                "entries": [entry.as_json() for entry in state.entries],
+                "clone_sessions": [session.as_json() for session in state.clone_sessions],
+                "registers": [cell.as_json() for cell in state.registers],
+            }
+        )
+    return planned
+
+
+def port(scenario: Scenario, layout: Layout, end: End) -> Json:
+    """A port's traffic manager. A port towards hosts or the collector sends at once."""
+    settings = layout.ports[end]
+    planned: Json = {"port": end.port, "rate_bps": None, "queue": {"packets": 1000}}
+    counts = "frame"
+    if settings.scenario is not None:
+        rate_bps, queue = settings.scenario.rate, settings.scenario.queue
+        planned["rate_bps"] = rate_bps
+        planned["queue"] = queue_limit(layout, end, queue, rate_bps, "queue")
+        counts = settings.scenario.counts
+        planned["discipline"] = settings.scenario.discipline
+    wanted = scenario.record.queue
+    recorded = settings.scenario is not None
+    recorded &= scenario.record.both_directions or settings.forward
+    return planned | {"counts": counts, "queues": 1, "record": recorded and wanted is not False}
+
+
+def reverse(scenario: Scenario, layout: Layout) -> Json | None:
+    """The bottleneck's other direction, where its figures are wanted."""
+    if not scenario.record.both_directions:
+        return None
+    _, back = layout.links["bottleneck"]
+    return as_json(back)
+
+
+def queue_limit(layout: Layout, end: End, queue: Any, rate_bps: int, key: str) -> Json:
+    """A DropTail limit; what is wrong with it as a `LayoutError`."""
+    try:
+        return layout.queue_limit(end, queue, rate_bps)
+    except ValueError as error:
+        raise LayoutError([Problem(key, str(error))]) from None
+
+
+def cables(layout: Layout) -> list[Json]:
+    """What is plugged into which port."""
+    planned: list[Json] = [
+        {"a": as_json(cable.a), "b": as_json(cable.b), "delay_ps": cable.delay_ps}
+        for cable in layout.topology.cables
+    ]
+    for group, (end, delay_ps) in layout.groups.items():
+        planned.append({"a": as_json(end), "b": {"group": group}, "delay_ps": delay_ps})
+    planned += [
+        {"a": as_json(collector.at), "b": {"collector": True}, "delay_ps": 0}
+        for collector in layout.topology.collectors
+    ]
+    return planned
+
+
+def as_json(end: End) -> Json:
+    """A port's name."""
+    return {"switch": end.switch, "port": end.port}
+
+
+RECONSTRUCTIONS = {False: None, True: "even", "adaptive": "adaptive"}
+"""How ACKs are reconstructed, by the scenario's word for it."""
+
+
+def hosts(layout: Layout) -> list[Json]:
+    """Every host with its addresses and its access link."""
+    planned = []
+    for placed in layout.hosts:
+        host, access = placed.host, placed.access
+        gateway = layout.topology.by_name[host.at.switch].port(host.at.port)
+        try:
+            queue_packets = access.queue_packets
+        except ValueError as error:
+            raise LayoutError([Problem("access", str(error))]) from None
+        planned.append(
+            {
+                "group": placed.group,
+                "config": {
+                    "name": host.name,
+                    "mac": mac_text(host.mac),
+                    "ip": ip_text(host.ip),
+                    "gateway_mac": mac_text(gateway.mac),
+                    "access": {
+                        "rate_bps": access.rate,
+                        "delay_ps": access.delay,
+                        "jitter_ps": access.jitter,
+                        "queue_packets": queue_packets,
+                        "counts": access.counts,
+                    },
+                    "reconstructs_acks": RECONSTRUCTIONS[access.reconstruct_acks],
+                },
+            }
+        )
+    return planned
+
+
+def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[Json]:
+    """Every connection; paths count from the scenario's directory. Raises `LayoutError` where a run
+    to completion would never end.
+    """
+    endless = [placed for placed in layout.flows if not placed.settings.app.is_finite]
+    if scenario.duration == "completion" and len(endless) == len(layout.flows):
+        what = 'no flow ever finishes: give an app an end, bytes = "20000KB" or messages = 100'
+        raise LayoutError([Problem("duration", what, "completion")])
+    return [flow(scenario, placed, directory) for placed in layout.flows]
+
+
+def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
+    """One connection."""
+    settings, network = placed.settings, placed.flow
+    profile = scenario.profile_of(settings)
+    recorded = scenario.record.flows
+    return {
+        "from": network.source.name,
+        "to": network.destination.name,
+        "flow": {
+            "id": network.id,
+            "source": endpoint(network.source.ip, network.source_port),
+            "destination": endpoint(network.destination.ip, network.destination_port),
+            "start_ps": placed.start_ps,
+            "variant": settings.variant,
+            "recovery": settings.recovery or catalogue.default_recovery(settings.variant),
+            "profile": profile,
+            "segment_bytes": settings.segment,
+            "window_bytes": window_bytes(settings, profile),
+            "send_buffer_bytes": settings.send_buffer,
+            "initial_window": settings.initial_window,
+            "initial_ssthresh": settings.initial_ssthresh,
+            "sink": settings.sink,
+            "delayed_ack": settings.delayed_ack,
+            "sack": settings.sack,
+            "timestamps": settings.timestamps,
+            "ecn": settings.ecn,
+            "min_rto_ps": settings.min_rto,
+            "nagle": settings.nagle,
+            "data_on_syn": settings.data_on_syn,
+            "ttl": settings.ttl,
+            "max_burst": settings.max_burst,
+            "keep_alive": keep_alive(settings.keep_alive),
+            "user_timeout_ps": settings.user_timeout,
+            "params": settings.params,
+            "app": application(settings.app, directory),
+            "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
+        },
+    }
+
+
+def keep_alive(settings: KeepAlive | None) -> Json | None:
+    """Keep-alives in base units."""
+    if settings is None:
+        return None
+    times = {"idle_ps": settings.idle, "interval_ps": settings.interval}
+    return times | {"probes": settings.probes}
+
+
+def endpoint(ip: int, port: int) -> Json:
+    """One end of a flow."""
+    return {"ip": ip_text(ip), "port": port}
+
+
+def application(app: App, directory: Path) -> Json:
+    """What the sender writes, with only the keys that were given, by their names in a plan."""
+    planned: Json = {"kind": app.kind} | ({} if app.bytes is None else {"bytes": app.bytes})
+    for name, value in (app.model_extra or {}).items():
+        key = app.keys[name]
+        planned[key["plan"]] = value
+        if key["unit"] == "trace":
+            try:
+                planned[key["plan"]] = traces.read(directory / value)
+            except traces.TraceError as error:
+                raise LayoutError([Problem(f"flow.app.{name}", str(error), value)]) from None
+    return planned
+
+
+def window_bytes(settings: Flow, profile: str) -> int | None:
+    """What the receiver offers; packets are segments of the flow's own or the profile's size."""
+    if settings.window is None:
+        return None
+    record = catalogue.record("profiles", profile)
+    stamped = record["timestamps"] if settings.timestamps is None else settings.timestamps
+    segment_bytes = payload_bytes(settings.variant, record, settings.segment, stamped=stamped)
+    return settings.window.as_bytes(segment_bytes)
+
+
+def payload_bytes(variant: str, profile: Json, segment_bytes: int | None, *, stamped: bool) -> int:
+    """Payload of a full segment: the flow's own size, its ns-2 source's, or its profile's; of a
+    datagram the most of a message.
+    """
+    given = segment_bytes or catalogue.segment_bytes(variant)
+    if given is not None:
+        return given
+    [(kind, size)] = profile["segment"].items()
+    if sender := catalogue.sender(variant):
+        return int(size) + (UDP_ROOM_BYTES - sender["header_bytes"] if kind == "mss" else 0)
+    return int(size) - (TIMESTAMP_BYTES if kind == "mss" and stamped else 0)
+
+
+def events(scenario: Scenario, layout: Layout) -> list[Json]:
+    """What the controller does while the run goes on, in the order of time."""
+    planned = list[Json]()
+    state = EventState(layout)
+    indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
+    for index, event in indexed:
+        for name, change in changes(event.set):
+            key = f"event.{index}.set.{name}"
+            if name not in layout.links:
+                known = [link for link in layout.links if link != "bottleneck"]
+                what = catalogue.unknown("link", name, known)
+                raise LayoutError([Problem(f"event.{index}.set.link", what, name)])
+            there, back = layout.links[name]
+            both = name == "bottleneck" and scenario.is_dumbbell
+            for end in (there, back) if both else (there,):
+                planned += state.apply(event.at, end, change, key)
+    return planned
+
+
+def changes(change: Change) -> list[tuple[str, PortChange]]:
+    """What an event sets, by link direction."""
+    named = [("bottleneck", change.bottleneck)] if change.bottleneck else []
+    return [*named, *change.link.items()]
+
+
+class EventState:
+    """The ports as the events so far have left them."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.ports = {
+            End(switch.name, port.number): port
+            for switch in layout.topology.switches
+            for port in switch.ports
+        }
+        self.rates_bps = {
+            end: settings.scenario.rate
+            for end, settings in layout.ports.items()
+            if settings.scenario
+        }
+
+    def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[Json]:
+        """The plan's events for one change at one port."""
+        planned = list[Json]()
+        here: Json = {"at_ps": at_ps, "switch": end.switch}
+        if change.rate is not None:
+            self.rates_bps[end] = change.rate
+            planned.append(here | {"port": end.port, "rate_bps": change.rate})
+        if change.queue is not None:
+            limit = queue_limit(self.layout, end, change.queue, self.rates_bps[end], f"{key}.queue")
+            planned.append(here | {"port": end.port, "queue": limit})
+        if not self.layout.ports[end].forward:
+            return planned
+        before = self.ports[end]
+        after = dataclasses.replace(
+            before,
+            loss=before.loss if change.loss is None else change.loss,
+            ecn_threshold_packets=before.ecn_threshold_packets
+            if change.ecn_threshold is None
+            else change.ecn_threshold,
+        )
+        self.ports[end] = after
+        for old, new in ((loss(before), loss(after)), (ecn(before), ecn(after))):
+            planned += [here | written for written in entry_change(old, new)]
+        return planned
+
+
+def entry_change(old: TableEntry | None, new: TableEntry | None) -> list[Json]:
+    """The write that turns one table entry into another."""
+    if old == new:
+        return []
+    if new is None:
+        assert old is not None
+        return [{"entry": old.as_json(), "op": "delete"}]
+    return [{"entry": new.as_json(), "op": "modify" if old else "insert"}]
+
+
+def mac_text(mac: int) -> str:
+    """`02:00:00:00:00:01`."""
+    return mac.to_bytes(6, "big").hex(":")
+
+
+def ip_text(ip: int) -> str:
+    """`10.0.0.1`."""
+    return ".".join(str(byte) for byte in ip.to_bytes(4, "big"))

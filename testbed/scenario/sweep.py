@@ -1,0 +1,284 @@
+"""A scenario file to its points: the TOML read, `--set` applied, the sweep expanded, checked."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import itertools
+import json
+import re
+import tomllib
+import typing
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from narrows.testbed import catalogue
+from narrows.testbed.files import read_text
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.scenario.schema import Scenario, Sweep
+
+Tree = dict[str, Any]
+
+MAX_POINTS = 100_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a scenario."""
+
+    name: str
+    """The name of its directory: `count=2,variant=new-aimd,seed=1`."""
+    values: dict[str, Any]
+    """The sweep's keys with this point's values; the seed among them where runs are repeated."""
+    scenario: Scenario
+
+
+def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
+    """The points of the scenario in `path`, in the file's order.
+
+    `overrides` are dotted paths with values that take the place of the file's, as a sweep over
+    that one value would: they are in the points' names, except for the seed, which is there
+    anyway, what is drawn, and the sweep's own lists (`sweep.repeat`, `sweep.flow.count`). Raises
+    `InputError` with everything wrong in all points.
+    """
+    tree = read_toml(path)
+    choices = read_choices(str(path), tree.pop("choice", {}))
+    swept = dict(flatten(tree.pop("sweep", {})))
+    swept |= {key[6:]: value for key, value in overrides if key.startswith("sweep.")}
+    sweep = read_sweep(str(path), swept)
+    for key, value in overrides:
+        if key == "seed" or key.startswith("report."):
+            override(str(path), tree, key, value)
+        elif key in ("sweep", "choice"):
+            what = "is a table; expected one of its keys, for example sweep.repeat=3"
+            raise InputError("--set", [Problem(key, what)])
+        elif not key.startswith("sweep."):
+            sweep.values[key] = [value]
+    points, problems = [], list[Problem]()
+    for values in sweep.combinations():
+        point_tree = copy.deepcopy(tree)
+        for key, value in values.items():
+            for chosen, setting in choices.settings(str(path), key, value):
+                override(str(path), point_tree, chosen, setting)
+        try:
+            first = Scenario.model_validate(point_tree)
+        except ValidationError as error:
+            problems += explain(error)
+            continue
+        for seed in range(first.seed, first.seed + sweep.repeat):
+            scenario = first.model_copy(update={"seed": seed})
+            named = {**values, "seed": seed}
+            kept = named if sweep.repeat > 1 else values
+            points.append(Point(point_name(named), kept, scenario))
+    twice = [name for name, times in Counter(point.name for point in points).items() if times > 1]
+    problems += [Problem("sweep", f'gives the point "{name}" twice') for name in twice]
+    if problems:
+        raise InputError(str(path), problems)
+    return points
+
+
+def read_toml(path: Path) -> Tree:
+    """The file as a tree. Raises `InputError` when it cannot be read or is no TOML."""
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(path), [Problem("", f"is no TOML: {error}")]) from None
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """`key=value` of `--set`; the value is TOML, or else the text itself. Raises `InputError`."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        what = 'expected key=value, for example bottleneck.rate="5Mbps"'
+        raise InputError("--set", [Problem(text, what)])
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value
+
+
+@dataclass
+class Combinations:
+    """A sweep, read: paths with their values, and how often each combination is run."""
+
+    values: dict[str, list[Any]]
+    repeat: int
+
+    def combinations(self) -> Iterator[dict[str, Any]]:
+        """Every combination, the last key's values changing fastest."""
+        for values in itertools.product(*self.values.values()):
+            yield dict(zip(self.values, values, strict=True))
+
+
+def read_sweep(source: str, table: object) -> Combinations:
+    """The `[sweep]` table. Raises `InputError`."""
+    try:
+        sweep = Sweep.model_validate(table)
+    except ValidationError as error:
+        raise InputError(source, explain(error, Sweep, "sweep")) from None
+    values, problems = dict(flatten(sweep.model_extra or {})), []
+    for key, listed in values.items():
+        if not isinstance(listed, list) or not listed:
+            problems.append(Problem(f"sweep.{key}", "expected a list of values", listed))
+        elif key == "seed":
+            problems.append(Problem("sweep.seed", "seeds are counted by `repeat`"))
+    number = sweep.repeat
+    for listed in values.values():
+        number *= len(listed) if isinstance(listed, list) else 1
+    if number > MAX_POINTS:
+        problems.append(Problem("sweep", f"gives {number} runs, above {MAX_POINTS}"))
+    if problems:
+        raise InputError(source, problems)
+    return Combinations(values, sweep.repeat)
+
+
+@dataclass
+class Choices:
+    """The `[choice]` table: settings under a name, which a sweep goes over as one value.
+
+    `[choice.tcp]` with `tahoe = { "flow.recovery" = "tahoe" }` gives a sweep the key `choice.tcp`
+    and its value `"tahoe"`. A key is a dotted path in quotes, its value takes the place of what
+    is there.
+    """
+
+    families: dict[str, dict[str, Any]]
+
+    def settings(self, source: str, key: str, value: Any) -> list[tuple[str, Any]]:
+        """What a sweep's key and value set: themselves, or what the choice stands for.
+
+        Raises `InputError` for a choice that is not there.
+        """
+        head, _, family = key.partition(".")
+        if head != "choice":
+            return [(key, value)]
+        if family not in self.families:
+            what = catalogue.unknown("choice", family, self.families)
+            raise InputError(source, [Problem(f"sweep.{key}", what)])
+        named = self.families[family]
+        if value not in named:
+            what = catalogue.unknown(f"value of {key}", str(value), named)
+            raise InputError(source, [Problem(f"sweep.{key}", what, value)])
+        return list(named[value].items())
+
+
+def read_choices(source: str, table: object) -> Choices:
+    """The `[choice]` table. Raises `InputError` where it is not tables of tables."""
+    families: dict[str, Any] = table if isinstance(table, dict) else {"": table}
+    for family, named in families.items():
+        for name, settings in named.items() if isinstance(named, dict) else [("", named)]:
+            if not isinstance(settings, dict):
+                key = ".".join(filter(None, ["choice", family, name]))
+                what = 'expected a table of settings, for example { "flow.count" = 2 }'
+                raise InputError(source, [Problem(key, what, settings)])
+    return Choices(families)
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested tables as dotted paths: `flow.count = [1]` is `"flow.count" = [1]`."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def override(source: str, tree: Tree, path: str, value: Any) -> None:
+    """Sets the value at a dotted path; through a list without an index, in each of its tables.
+
+    Missing tables are made; whether the key exists, the schema says. Raises `InputError`.
+    """
+    *parents, last = path.split(".")
+    tables = [tree]
+    for depth, part in enumerate(parents):
+        if part.isdigit():
+            continue
+        inner = [table.setdefault(part, {}) for table in tables]
+        tables = [
+            table for found in inner for table in (found if isinstance(found, list) else [found])
+        ]
+        index = parents[depth + 1] if depth + 1 < len(parents) else ""
+        if index.isdigit():
+            if int(index) >= len(tables):
+                what = f"{part} has {len(tables)} tables; the first is {part}.0"
+                raise InputError(source, [Problem(path, what)])
+            tables = [tables[int(index)]]
+        if not all(isinstance(table, dict) for table in tables):
+            raise InputError(source, [Problem(path, f"{part} is no table")])
+    for table in tables:
+        table[last] = copy.deepcopy(value)
+
+
+def point_name(values: Mapping[str, Any]) -> str:
+    """The directory name of a point: each path's shortest distinct ending, and the value.
+
+    It depends on the sweep's keys and this point's values only, so it is stable when values
+    are added to a sweep.
+    """
+    return ",".join(f"{short(key, list(values))}={name(value)}" for key, value in values.items())
+
+
+def short(path: str, paths: Sequence[str]) -> str:
+    """The shortest ending of a dotted path that no other path shares."""
+    parts = path.split(".")
+    for length in range(1, len(parts) + 1):
+        ending = ".".join(parts[-length:])
+        if sum(f".{other}".endswith(f".{ending}") for other in paths) == 1:
+            return ending
+    return path
+
+
+def name(value: Any) -> str:
+    """A value as part of a file's name: as it is where that is short, else its hash."""
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    safe = re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.")
+    if safe != text or not safe or len(safe) > 40:
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        return f"{safe[:24].rstrip('-')}-{digest}" if safe else digest
+    return safe
+
+
+def explain(
+    error: ValidationError, model: type[BaseModel] = Scenario, prefix: str = ""
+) -> list[Problem]:
+    """Pydantic's errors in this project's words."""
+    problems = []
+    for item in error.errors(include_url=False):
+        loc = [part for part in item["loc"] if not str(part).startswith(("function-", "lax-"))]
+        key = ".".join([prefix] * bool(prefix) + [str(part) for part in loc])
+        match item["type"]:
+            case "extra_forbidden":
+                known = keys_at(model, loc[:-1])
+                if model is Scenario and len(loc) == 1:
+                    known += ["sweep", "choice"]
+                what = catalogue.unknown("key", str(loc[-1]), known)
+                problems.append(Problem(key, what))
+            case "missing":
+                problems.append(Problem(key, "is missing"))
+            case "value_error":
+                problems.append(Problem(key, str(item["ctx"]["error"]), item["input"]))
+            case _:
+                what = item["msg"].replace("Input should be", "should be")
+                problems.append(Problem(key, what, item["input"]))
+    return problems
+
+
+def keys_at(model: type[BaseModel], loc: Sequence[object]) -> list[str]:
+    """The keys of the table at a location in the schema."""
+    for part in loc:
+        for key, field in model.model_fields.items():
+            if part in (key, field.alias):
+                model = next(models_in(field.annotation), model)
+    return [field.alias or key for key, field in model.model_fields.items()]
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that an annotation names, in order."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in typing.get_args(annotation):
+        yield from models_in(part)

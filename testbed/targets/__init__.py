@@ -1,0 +1,1 @@
+"""Where a run takes place: a package per target."""

@@ -1,0 +1,214 @@
+"""bmv2's clock on ours, and how long packets take from its queue to the wire, by its own reports.
+
+bmv2 stamps packets in whole microseconds of the system's clock since it was started. A probe that
+we send at s, that ingress stamps i and egress e, and whose report we have at r, says that the
+offset lies between s - i and r - e; the closest of many probes says it within some 100 us. Done
+before and after a run, it says how far the two clocks drift.
+
+During a run a report of 64 is stamped by the kernel when it comes to the collector's interface.
+From the egress stamp to then a packet has passed the egress pipeline, been cloned, waited in the
+collector's queue, and stood in bmv2's second queue, of 128 packets, behind all ports' packets.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
+
+import dpkt
+
+from narrows.testbed.targets.linux.namespaces import PlumbingError
+
+US_NS = 1000
+"""bmv2's unit."""
+STAMPS = struct.Struct(">QQ")
+STAMPS_AT, INNER_AT, SEQUENCE_AT, DPORT_AT = 74, 110, 42, 36
+"""Where a report has its ingress and egress timestamps, the packet, its number, its UDP port
+(p4/headers.p4)."""
+IDENTIFICATION_AT = INNER_AT + 4
+ETH_P_ALL = 3
+SO_ATTACH_FILTER, SO_TIMESTAMPNS = 26, 35
+"""From asm-generic/socket.h."""
+PROBES, WAIT_S, TRIES = 40, 0.02, 400
+SAMPLE = 64
+FRAME_BYTES = 2048
+
+
+@dataclass(frozen=True)
+class Reading:
+    """bmv2's clock at a time of ours: ours is its own plus `offset_ns`, within `error_ns`."""
+
+    at_ns: int
+    offset_ns: int
+    error_ns: int
+
+
+@dataclass(frozen=True)
+class Clock:
+    """bmv2's clock over a run, between the readings before and after it."""
+
+    before: Reading
+    after: Reading
+
+    @property
+    def error_us(self) -> float:
+        """How far a stamp may be off."""
+        return max(self.before.error_ns, self.after.error_ns) / 1000
+
+    @property
+    def drift_ppm(self) -> float:
+        """How much faster ours goes, within what the readings are off."""
+        took_ns = self.after.at_ns - self.before.at_ns
+        return 1e6 * (self.after.offset_ns - self.before.offset_ns) / took_ns
+
+    def offset_ns(self, begin_ns: int) -> int:
+        """What makes its stamps times since the run's beginning: the mean offset of the run."""
+        return (self.before.offset_ns + self.after.offset_ns) // 2 - begin_ns
+
+
+def now_ns() -> int:
+    """The run's clock: what `CLOCK_MONOTONIC_RAW` shows."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+def packet_socket(interface: str) -> socket.socket:
+    """All that comes to an interface."""
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    made.bind((interface, 0))
+    return made
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where probes go in and their reports come out: this side's interfaces, and a host's address
+    behind the port whose packets are reported.
+    """
+
+    into: str
+    collector: str
+    destination: str
+
+    def read(self) -> Reading:
+        """Reads bmv2's clock. Raises `PlumbingError` when no probe is reported."""
+        least, most, found = -(2**63), 2**63, 0
+        with packet_socket(self.into) as into, packet_socket(self.collector) as collector:
+            collector.settimeout(WAIT_S)
+            for number in range(TRIES):
+                sent_ns = now_ns()
+                into.send(probe(self.destination, number))
+                try:
+                    while True:
+                        frame = collector.recv(FRAME_BYTES)
+                        received_ns = now_ns()
+                        if is_report_of(frame, number):
+                            break
+                except TimeoutError:
+                    continue
+                ingress, egress = (US_NS * stamp for stamp in STAMPS.unpack_from(frame, STAMPS_AT))
+                least, most = max(least, sent_ns - ingress), min(most, received_ns - egress)
+                found += 1
+                if found == PROBES:
+                    break
+        if not found:
+            raise PlumbingError(f"bmv2: none of {TRIES} probes to {self.destination} was reported")
+        return Reading(now_ns(), (least + most) // 2, abs(most - least) // 2)
+
+
+def probe(destination: str, number: int) -> bytes:
+    """A UDP datagram that no host listens to."""
+    datagram = dpkt.udp.UDP(sport=9, dport=9, ulen=8)
+    packet = dpkt.ip.IP(
+        src=socket.inet_aton("192.0.2.1"), dst=socket.inet_aton(destination),
+        id=number, p=dpkt.ip.IP_PROTO_UDP, data=datagram,
+    )  # fmt: skip
+    packet.len = len(packet)
+    return bytes(dpkt.ethernet.Ethernet(data=packet)).ljust(60, b"\0")
+
+
+def is_report_of(frame: bytes, number: int) -> bool:
+    """True for the report of a probe."""
+    if len(frame) < IDENTIFICATION_AT + 2:
+        return False
+    return frame[IDENTIFICATION_AT : IDENTIFICATION_AT + 2] == number.to_bytes(2, "big")
+
+
+class Sampler:
+    """Stamps one report of `SAMPLE` when it comes to the collector's interface."""
+
+    def __init__(self, collector: str, udp_port: int) -> None:
+        self._socket = packet_socket(collector)
+        self._socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        attach_filter(self._socket, sampled(udp_port))
+        self._socket.settimeout(0.1)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._listen)
+        self.samples = list[tuple[int, int]]()
+        """For each: bmv2's egress stamp, and when it came by our clock, both in ns."""
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self._socket.close()
+
+    def _listen(self) -> None:
+        while not self._over.is_set():
+            try:
+                frame, ancillary, _, _ = self._socket.recvmsg(FRAME_BYTES, 64)
+            except TimeoutError:
+                continue
+            # The kernel stamps by the system's clock.
+            ahead_ns = now_ns() - time.time_ns()
+            for _, kind, data in ancillary:
+                if kind == SO_TIMESTAMPNS:
+                    seconds, ns = struct.unpack("@qq", data)
+                    egress = US_NS * STAMPS.unpack_from(frame, STAMPS_AT)[1]
+                    self.samples.append((egress, seconds * 10**9 + ns + ahead_ns))
+
+    def to_the_wire_us(self, clock: Clock) -> list[float]:
+        """How long each took from its queue to the wire; some 100 us may be the clock's."""
+        offset_ns = clock.offset_ns(0)
+        return [(came - (egress + offset_ns)) / 1000 for egress, came in self.samples]
+
+
+def sampled(udp_port: int) -> Sequence[tuple[int, int, int, int]]:
+    """The classic BPF program that takes one report of `SAMPLE` (linux/bpf_common.h)."""
+    load_half, load_byte, jump_equal, jump_any, give = 0x28, 0x30, 0x15, 0x45, 0x06
+    return [
+        (load_half, 0, 0, DPORT_AT),
+        (jump_equal, 0, 3, udp_port),
+        (load_byte, 0, 0, SEQUENCE_AT + 3),
+        (jump_any, 1, 0, SAMPLE - 1),
+        (give, 0, 0, FRAME_BYTES),
+        (give, 0, 0, 0),
+    ]
+
+
+def attach_filter(to: socket.socket, program: Sequence[tuple[int, int, int, int]]) -> None:
+    """Lets a socket have only what a classic BPF program takes."""
+    code = b"".join(struct.pack("HBBI", *step) for step in program)
+    held = ctypes.create_string_buffer(code)
+    to.setsockopt(
+        socket.SOL_SOCKET, SO_ATTACH_FILTER,
+        struct.pack("HL", len(program), ctypes.addressof(held)),
+    )  # fmt: skip
+
+
+@contextmanager
+def sampling(sampler: Sampler | None) -> Iterator[None]:
+    """Samples, where there is something to sample."""
+    if sampler is None:
+        yield
+        return
+    with sampler:
+        yield

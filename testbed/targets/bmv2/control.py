@@ -1,0 +1,215 @@
+"""The controller's part of a run on bmv2: program, entries and rates before it, events during it,
+counts after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.controller.client import SwitchClient
+from narrows.controller.drivers import DriverError
+from narrows.controller.drivers.bmv2 import Bmv2Driver
+from narrows.controller.events import Controlled, Done, carry_out
+from narrows.controller.state import SwitchState
+from narrows.testbed.targets.bmv2.switch import Bmv2
+from narrows.testbed.targets.one_switch import Wiring
+
+Json = dict[str, Any]
+
+DROPS = "NarrowsIngress.count_drops.drops"
+RANDOM_LOSS = 5
+"""Of p4/metadata.p4."""
+FLOWS = "NarrowsIngress.identify_flow.flow"
+DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
+QUIET_S = 0.1
+DRAIN_S = 10.0
+PS_PER_NS = 1000
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """What became of a port's rate and queue limit: bmv2 has whole packets only."""
+
+    port: int
+    asked_bps: int
+    in_force_bps: int
+    packet_bytes: int
+    asked_queue: Json
+    queue_packets: int
+
+    @property
+    def packets_per_s(self) -> int:
+        """The rate as bmv2 has it."""
+        return self.in_force_bps // (8 * self.packet_bytes)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the program has counted."""
+
+    dropped: dict[int, int]
+    """By ingress, by reason."""
+    of_flows: int
+    """Packets of flows that have an entry, before random loss."""
+    to_bottleneck: int
+    """Of these, those that are to leave by the bottleneck."""
+    dequeued: dict[int, int]
+    """Packets that left their queues, by port."""
+
+    @property
+    def taken(self) -> int:
+        """All that came to the program."""
+        lost = self.dropped.get(RANDOM_LOSS, 0)
+        return self.of_flows + sum(self.dropped.values()) - lost
+
+    def since(self, before: Counts) -> Counts:
+        """What was counted after another time."""
+
+        def more(here: dict[int, int], there: dict[int, int]) -> dict[int, int]:
+            return {key: count - there.get(key, 0) for key, count in here.items()}
+
+        return Counts(
+            more(self.dropped, before.dropped),
+            self.of_flows - before.of_flows,
+            self.to_bottleneck - before.to_bottleneck,
+            more(self.dequeued, before.dequeued),
+        )
+
+
+class Control:
+    """The controller of one bmv2. Methods raise `ControllerError` and `DriverError`."""
+
+    def __init__(self, switch: Bmv2, wiring: Wiring) -> None:
+        self.switch, self.wiring = switch, wiring
+
+    def set_up(self) -> dict[int, Shaped]:
+        """Pushes the program and all that belongs on the switch. Returns the ports with a rate."""
+
+        async def work() -> dict[int, Shaped]:
+            async with self._client(push=True) as client:
+                await client.write(SwitchState.from_json(self.wiring.switch))
+            with closing(self._driver()) as driver:
+                found = [await self._shape(driver, port) for port in self.wiring.ports.values()]
+            return {one.port: one for one in found if one}
+
+        return asyncio.run(work())
+
+    @contextmanager
+    def events(self, events: list[Json], begin: Begin) -> Iterator[list[Done]]:
+        """Carries events out while the run goes on; those done are in the list afterwards."""
+        done, failed = list[Done](), list[Exception]()
+
+        async def work() -> None:
+            async with self._client() as client:
+                with closing(self._driver()) as driver:
+                    controlled = {self.wiring.name: Controlled(client, driver)}
+                    for event in events:
+                        done.extend(await carry_out([event], controlled, begin))
+
+        def on_a_thread() -> None:
+            try:
+                asyncio.run(work())
+            except RunOver:
+                return
+            except Exception as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=on_a_thread)
+        if events:
+            thread.start()
+        try:
+            yield done
+        finally:
+            begin.end()
+            if events:
+                thread.join()
+        if failed:
+            raise failed[0]
+
+    def counts(self) -> Counts:
+        """What was counted, once no packet moves any more."""
+        with closing(self._driver()) as driver:
+            until, before = time.monotonic() + DRAIN_S, dict[int, int]()
+            while before != (
+                now := {port: driver.register(DELAY_COUNT, port) for port in self.wiring.ports}
+            ):
+                if time.monotonic() > until:
+                    raise DriverError(f"{self.wiring.name}: packets still leave after {DRAIN_S} s")
+                before = now
+                time.sleep(QUIET_S)
+
+        async def work() -> Counts:
+            async with self._client() as client:
+                cells = await client.read_counters(DROPS)
+                lines = await client.read_entry_counts(FLOWS)
+            there = self.wiring.flows_to(self.wiring.port)
+            return Counts(
+                {reason: count.packets for reason, count in cells.items() if count.packets},
+                sum(count.packets for count in lines.values()),
+                sum(count.packets for line, count in lines.items() if line in there),
+                now,
+            )
+
+        return asyncio.run(work())
+
+    async def _shape(self, driver: Bmv2Driver, port: Json) -> Shaped | None:
+        number, rate_bps, limit = port["port"], port["rate_bps"], port["queue"]
+        if rate_bps is None:
+            await driver.set_queue_limit(number, limit)
+            return None
+        in_force = await driver.set_rate(number, rate_bps)
+        packets = (await driver.set_queue_limit(number, limit))["packets"]
+        return Shaped(number, rate_bps, in_force, driver.packet_bytes, limit, packets)
+
+    def _client(self, *, push: bool = False) -> SwitchClient:
+        program = Path(self.wiring.switch["program"])
+        return SwitchClient(
+            self.switch.address,
+            p4info=program.with_suffix(".p4info.txtpb") if push else None,
+            program=program if push else None,
+            device_id=self.switch.device_id,
+        )
+
+    def _driver(self) -> Bmv2Driver:
+        return self.switch.thrift(self.wiring.packet_bytes)
+
+
+class RunOver(Exception):  # noqa: N818 (no error)
+    """The run has ended before an event was due."""
+
+
+class Begin:
+    """The run's clock for events: begins when the engine says so, ends with the run."""
+
+    def __init__(self) -> None:
+        self._began = threading.Event()
+        self._over = threading.Event()
+        self.at_ns = 0
+
+    def begin(self, at_ns: int) -> None:
+        """The run's zero, by `CLOCK_MONOTONIC_RAW`."""
+        self.at_ns = at_ns
+        self._began.set()
+
+    def end(self) -> None:
+        """No event is waited for any longer."""
+        self._over.set()
+        self._began.set()
+
+    def now_ps(self) -> int:
+        """Time since the run began."""
+        return (time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - self.at_ns) * PS_PER_NS
+
+    async def wait_until(self, at_ps: int) -> None:
+        """Returns at that time; raises `RunOver` when the run ends before."""
+        await asyncio.to_thread(self._began.wait)
+        ahead_s = max(at_ps - self.now_ps(), 0) / 1e12
+        if await asyncio.to_thread(self._over.wait, ahead_s):
+            raise RunOver

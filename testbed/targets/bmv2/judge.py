@@ -1,0 +1,174 @@
+"""What bmv2 did to a run besides what it was told to: measured, named, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from narrows.controller.events import Done
+from narrows.testbed.targets import reported_ledger as reported
+from narrows.testbed.targets.bmv2.clock import Clock
+from narrows.testbed.targets.bmv2.control import Counts, Shaped
+from narrows.testbed.targets.bmv2.ledger import Kept
+from narrows.testbed.targets.one_switch import Wiring
+from narrows.testbed.targets.reported_ledger import quantiles
+
+Json = dict[str, Any]
+
+PS_PER_S = 10**12
+SECOND_QUEUE = 128
+"""Packets of bmv2's output buffer, which all ports share."""
+
+
+@dataclass
+class Found:
+    """What a run showed of its switch."""
+
+    wiring: Wiring
+    shaped: dict[int, Shaped]
+    """The ports with a rate."""
+    counts: Counts | None = None
+    end_ps: int = 0
+    events: list[tuple[Json, Done]] = field(default_factory=list)
+    handed_over: int = 0
+    """Packets that hosts sent to it."""
+    unreported: int = 0
+    """Reports whose numbers are missing between others."""
+    left: int | None = None
+    """Packets that left the bottleneck within the run; None where not every one is reported."""
+    clock: Clock | None = None
+    kept: Kept | None = None
+    to_the_wire_us: Sequence[float] = ()
+
+    def handle_events(self, events: Sequence[Json], done: Sequence[Done]) -> None:
+        """The events that were carried out, the first of them."""
+        self.events = list(zip(events, done, strict=False))
+
+    def handle_report_numbers(self, numbers: Sequence[int]) -> None:
+        """The numbers of the reports that came."""
+        if numbers:
+            self.unreported = max(numbers) - min(numbers) + 1 - len(set(numbers))
+
+    @property
+    def rates(self) -> list[tuple[int, int]]:
+        """The bottleneck's rates in bits per second, and since when in ps."""
+        events, done = [one for one, _ in self.events], [one for _, one in self.events]
+        first_bps = self.shaped[self.wiring.port].in_force_bps
+        return reported.rates(first_bps, self.wiring.port, events, done)
+
+    @property
+    def steady_ps(self) -> int:
+        """How long the bottleneck's rate was the first."""
+        rates = self.rates
+        return rates[1][0] if len(rates) > 1 else self.end_ps
+
+    @property
+    def capacity_bits(self) -> float:
+        """What the bottleneck's rates let through."""
+        return reported.capacity_bits(self.rates, self.end_ps)
+
+    @property
+    def lost_before_program(self) -> int:
+        """Packets that came to bmv2's interfaces and not to its program."""
+        assert self.counts is not None
+        return self.handed_over - self.counts.taken
+
+    @property
+    def late_events_ps(self) -> int:
+        """How late the latest event was."""
+        return max((done.done_ps - done.due_ps for _, done in self.events), default=0)
+
+    def as_json(self) -> Json:
+        """For the instrument."""
+        return {
+            "name": "bmv2",
+            "ports": [self.port_json(one) for one in self.shaped.values()],
+            "events": [vars(done) for _, done in self.events],
+            "clock": self.clock
+            and {"error_us": self.clock.error_us, "drift_ppm": self.clock.drift_ppm},
+            "bottleneck": self.kept and self.kept.as_json(),
+            "to_the_wire_us": quantiles(self.to_the_wire_us),
+            "lost_before_program": self.lost_before_program,
+            "unreported": self.unreported,
+            "notes": self.notes(),
+        }
+
+    def port_json(self, one: Shaped) -> Json:
+        """A port's settings, and what of its packets per second it used."""
+        assert self.counts is not None
+        most = one.packets_per_s * self.end_ps / PS_PER_S
+        return {
+            "port": one.port,
+            "asked_bps": one.asked_bps,
+            "packet_bytes": one.packet_bytes,
+            "packets_per_s": one.packets_per_s,
+            "in_force_bps": one.in_force_bps,
+            "asked_queue": one.asked_queue,
+            "queue_packets": one.queue_packets,
+            "use": self.counts.dequeued[one.port] / most if most else 0.0,
+        }
+
+    def notes(self) -> list[str]:
+        """The same in words, for a report."""
+        shaped = self.shaped[self.wiring.port]
+        off = 100 * (shaped.in_force_bps / shaped.asked_bps - 1)
+        lines = [
+            f"{shaped.asked_bps / 1e6:g} Mb/s are {shaped.packets_per_s} packets per second of "
+            f"{shaped.packet_bytes} bytes ({off:+.3f} %), and its queue is {shaped.queue_packets} "
+            "packets, of whatever size."
+        ]
+        for port in self.shaped.values():
+            if port.port != self.wiring.port:
+                use = self.port_json(port)["use"]
+                lines.append(
+                    f"An ACK costs as much as a full segment: port {port.port} spent "
+                    f"{100 * use:.1f} % of its packets per second."
+                )
+        if self.clock:
+            lines.append(
+                "Times are whole microseconds, and on the run's clock within "
+                f"{self.clock.error_us:.0f} us; the two drifted by {self.clock.drift_ppm:+.1f} "
+                "parts in a million."
+            )
+        if self.kept and (late := quantiles(self.kept.late_us)):
+            lines.append(
+                "A packet's departure is fixed when it comes, so a late thread sends what is due "
+                f"at once: packets left {late['p50']:.0f} us late (median), {late['p99']:.0f} us "
+                f"(99 %), {late['max']:.0f} us (most), and {100 * self.kept.bunched:.2f} % within "
+                "half an interval after the one before."
+            )
+        if wire := quantiles(self.to_the_wire_us):
+            lines.append(
+                f"From a queue to the wire, through the second queue of {SECOND_QUEUE} packets, it "
+                f"took {wire['p50']:.0f} us (median), {wire['p99']:.0f} us (99 %), "
+                f"{wire['max']:.0f} us (most)."
+            )
+        if self.lost_before_program:
+            lines.append(f"{self.lost_before_program} packets were lost before the program.")
+        return lines
+
+    def excesses(self, limits: Json) -> list[str]:
+        """What the run is void for; empty where it counts."""
+        found = []
+        late = quantiles(self.kept.late_us) if self.kept else None
+        most_us = limits["departure_error_ps"] / 1e6
+        if late and late["p99"] > most_us:
+            found.append(
+                f"bmv2: 1 % of packets left their queue over {late['p99']:.1f} us late, at most "
+                f"{most_us:g} us"
+            )
+        rates = self.kept.as_json()["rate_error"] if self.kept else None
+        if rates and abs(rates["worst"]) > limits["rate_error"]:
+            found.append(
+                f"bmv2: its rate was off by {rates['worst']:+.5f}, at most {limits['rate_error']:g}"
+            )
+        lost = max(self.lost_before_program, 0) + self.unreported
+        if lost > limits["lost_packets"]:
+            found.append(
+                f"bmv2: {self.lost_before_program} packets and {self.unreported} reports were "
+                f"lost, at most {limits['lost_packets']}"
+            )
+        if self.late_events_ps > limits["poll_gap_ps"]:
+            found.append(f"an event was {self.late_events_ps / 1e9:.1f} ms late")
+        return found

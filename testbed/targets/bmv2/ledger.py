@@ -1,0 +1,87 @@
+"""bmv2's reports on the run's clock, and how well it kept its rate by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from narrows.testbed.targets.bmv2.clock import US_NS, Clock
+from narrows.testbed.targets.bmv2.control import Shaped
+from narrows.testbed.targets.reported_ledger import quantiles
+
+Json = dict[str, Any]
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+WINDOW_NS = 10**9
+"""How long a queue must be busy without a break for its rate to be measured."""
+
+
+def to_run_time(out: Path, clock: Clock, begin_ns: int) -> pl.DataFrame:
+    """Puts the stamps of `packets.parquet` on the run's clock, in nanoseconds as on every target;
+    returns the table.
+    """
+    path = out / "packets.parquet"
+    stamps = [
+        pl.col(name) * US_NS + clock.offset_ns(begin_ns) for name in ("ingress_ns", "egress_ns")
+    ]
+    spans = [pl.col(name) * US_NS for name in ("queue_delay_ns", "hop_latency_ns")]
+    packets = pl.read_parquet(path).with_columns(*stamps, *spans)
+    packets.write_parquet(path)
+    return packets
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How well a queue kept its rate in packets per second, by every packet's stamps."""
+
+    late_us: Floats
+    """How late each left, after the instant that bmv2's rule gives it: when it came, and not before
+    one interval after the instant of the one before."""
+    rates: Floats
+    """Over each second in which it was never idle: packets per second, as a share of the rate."""
+    bunched: float
+    """The share of packets that left within half an interval after the one before."""
+
+    def as_json(self) -> Json:
+        """As the instrument has it."""
+        windows = len(self.rates)
+        errors = self.rates - 1
+        worst = float(errors[np.argmax(np.abs(errors))]) if windows else 0.0
+        rate = (
+            {"windows": windows, "mean": float(errors.mean()), "worst": worst} if windows else None
+        )
+        return {
+            "departure_error_us": quantiles(self.late_us),
+            "rate_error": rate,
+            "bunched": self.bunched,
+        }
+
+
+def kept(left: pl.DataFrame, shaped: Shaped) -> Kept:
+    """Compares a port's departures, all of them, with the rate that it was given."""
+    interval_ns = 1e9 / shaped.packets_per_s
+    came, went = (left[name].to_numpy().astype(float) for name in ("enqueue_ns", "egress_ns"))
+    # The ideal instant, max(came, the one before + interval), as a running maximum.
+    steps = interval_ns * np.arange(len(left))
+    spell = np.maximum.accumulate(came - steps)
+    ideal = spell + steps
+    begins = np.flatnonzero(spell == came - steps)
+    rates = []
+    for first, after in zip(begins, [*begins[1:], len(left)], strict=True):
+        # A busy spell: each ideal instant one interval after the one before.
+        busy = went[first:after]
+        edges = np.searchsorted(busy, np.arange(busy[0], busy[-1], WINDOW_NS))
+        for begin, end in pairwise(edges):
+            took_ns = busy[end] - busy[begin]
+            rates.append((end - begin) * interval_ns / took_ns)
+    gaps = np.diff(went)
+    return Kept(
+        late_us=(went - ideal) / 1000,
+        rates=np.array(rates),
+        bunched=float(np.mean(gaps < interval_ns / 2)) if len(gaps) else 0.0,
+    )

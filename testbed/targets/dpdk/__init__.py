@@ -1,0 +1,1 @@
+"""The `dpdk` target: DPDK ports in real time."""

@@ -1,0 +1,248 @@
+"""A run in real time in two processes: the hosts in the worker's, the switches in a child of it.
+
+Each cable between them is a pair of DPDK's shared-memory interfaces (`net_memif`), whose socket is
+an abstract one: nothing of it is left when a process ends, however it ends. Both clocks begin at
+the same instant with the same rate.
+
+The child is `python -m` this module. Its standard input has the job as a line of JSON, then
+`{"begin": [ns, rate]}`, then `{"end_ps": time}` when the hosts are done. Its standard output has
+`{"ready": true}` when its ports have links, and at last `{"summary": ...}`, or `refused` or
+`failed` as a worker says it. When its standard input ends it gives up: its parent is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from narrows.testbed import catalogue
+from narrows.testbed.runs.process import environment
+from narrows.testbed.targets.switch_setup import set_up
+from narrows.testbed.worker_messages import Json, say, telling
+
+AHEAD_NS = 100_000_000
+"""From the last process's being ready to the run's beginning: both must have heard by then."""
+PATIENCE_S = 60.0
+"""For the child to sum up, when the run is over."""
+STANDINGS = ("own", "fifo", "ordinary")
+"""How a loop may have its core, from best to worst (`dpdk/src/idle.rs`)."""
+RING = "rsize=12,bsize=2048"
+"""Packets of a ring (a power of two) and the room of each."""
+
+Meet = Callable[[int], tuple[int, int]]
+
+
+def devices(plan: Json) -> tuple[Json, Json]:
+    """The devices of the switches' wires, and of those of hosts and collectors, by their names."""
+    switches, hosts = dict[str, str](), dict[str, str]()
+    for number, cable in enumerate(plan["cables"]):
+        switch, port, far = cable["a"]["switch"], cable["a"]["port"], cable["b"]
+        if "switch" in far:
+            continue
+        shared = f"id={number},socket=narrows-{os.getpid()},{RING}"
+        switches[f"{switch} port {port}"] = f"net_memif{number},role=server,{shared}"
+        name = far.get("group") or f"collector at {switch}"
+        hosts[name] = f"net_memif{number},role=client,{shared}"
+    return switches, hosts
+
+
+def run(engine: Any, plan: str, setup: str, out: Path, report: Callable[[Json], bool]) -> Json:
+    """Runs a plan, its tables going to `out`; returns the whole summary."""
+    theirs = out / "switches"
+    theirs.mkdir()
+    of_switches, of_hosts = devices(json.loads(plan))
+    child = Child({"plan": plan, "setup": setup, "devices": of_switches, "out": str(theirs)})
+
+    def watched(progress: Json) -> bool:
+        child.check(engine)
+        return report(progress)
+
+    try:
+        hosts = engine.run_real_time(
+            plan, str(out), setup, watched, devices=of_hosts, meet=child.meet(engine)
+        )
+        switches = child.end(engine, round(hosts["duration_s"] * 1e12))
+    finally:
+        child.stop()
+    for table in theirs.glob("*.parquet"):
+        table.rename(out / table.name)
+    shutil.rmtree(theirs)
+    return joined(hosts, switches)
+
+
+class Child:
+    """The switches' process, seen from the hosts'."""
+
+    def __init__(self, job: Json) -> None:
+        self.errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (see stop)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "narrows.testbed.targets.dpdk.processes"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            env=environment(),
+        )
+        self.tell(job)
+
+    def tell(self, message: Json) -> None:
+        """Writes it a line; one that has ended is found out when it is listened to."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+
+    def listen(self, engine: Any, key: str) -> Any:
+        """What its next line says. Raises `PlanError` or `RunError` where that is another."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        message = json.loads(line) if line else {}
+        if key in message:
+            return message[key]
+        if "refused" in message:
+            raise engine.PlanError(message["refused"])
+        raise engine.RunError(message.get("failed") or self.ended())
+
+    def ended(self) -> str:
+        """How it ended, in words."""
+        status = self.process.wait(PATIENCE_S)
+        self.errors.seek(0)
+        return f"the switches' process ended with status {status}: {self.errors.read().strip()}"
+
+    def check(self, engine: Any) -> None:
+        """Raises `RunError` when it has ended before its time."""
+        if self.process.poll() not in (None, 0):
+            raise engine.RunError(self.ended())
+
+    def meet(self, engine: Any) -> Meet:
+        """Begins with it, by the clock whose rate is given."""
+
+        def begin(rate: int) -> tuple[int, int]:
+            self.listen(engine, "ready")
+            at_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) + AHEAD_NS
+            self.tell({"begin": [at_ns, rate]})
+            return at_ns, rate
+
+        return begin
+
+    def end(self, engine: Any, end_ps: int) -> Json:
+        """Tells it when the hosts ended; its summary."""
+        self.tell({"end_ps": end_ps})
+        summary: Json = self.listen(engine, "summary")
+        return summary
+
+    def stop(self) -> None:
+        """Ends it, where it has not ended."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()
+
+
+def joined(hosts: Json, switches: Json) -> Json:
+    """The summary of both processes' parts of a run."""
+    halves = {"hosts": hosts, "switches": switches}
+    reasons = [
+        f"{name}: {half['invalid_reason']}"
+        for name, half in halves.items()
+        if half["invalid_reason"]
+    ]
+    both = [half["instrument"] for half in halves.values()]
+    polls = [instrument["polls"] for instrument in both]
+    of_switches = ("bottleneck", "reverse", "switches")
+    ours = hosts | {key: switches[key] for key in of_switches if key in switches}
+    return ours | {
+        "valid": not reasons,
+        "invalid_reason": "; ".join(reasons) or None,
+        "engine": {key: hosts["engine"][key] + switches["engine"][key] for key in hosts["engine"]},
+        "instrument": {
+            "clock": hosts["instrument"]["clock"],
+            "clock_error_ppm": max((one["clock_error_ppm"] for one in both), key=abs),
+            "clock_steps_back": sum(one["clock_steps_back"] for one in both),
+            "polls": {
+                "core": max((one["core"] for one in polls), key=STANDINGS.index),
+                "count": sum(one["count"] for one in polls),
+                "gap_p99_us": max(one["gap_p99_us"] for one in polls),
+                "gap_max_us": max(one["gap_max_us"] for one in polls),
+            },
+            "wires": [wire for instrument in both for wire in instrument["wires"]],
+        },
+    }
+
+
+class Orders:
+    """What the parent says after the job, read on a thread of its own."""
+
+    def __init__(self) -> None:
+        self.begin: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()
+        """When the clock begins and its rate; None when the parent is gone."""
+        self.verdict: bool | int = True
+        """What the engine is told meanwhile."""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in sys.stdin:
+            message = json.loads(line)
+            if "begin" in message:
+                at_ns, rate = message["begin"]
+                self.begin.put((at_ns, rate))
+            else:
+                self.verdict = message["end_ps"]
+                return
+        self.verdict = False
+        self.begin.put(None)
+
+
+def main() -> int:
+    """The child."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    job = json.loads(sys.stdin.readline())
+    engine = catalogue.engine()
+    orders = Orders()
+
+    def meet(_: int) -> tuple[int, int]:
+        say({"ready": True})
+        begin = orders.begin.get()
+        if begin is None:
+            raise engine.Cancelled("the hosts' process is gone")
+        return begin
+
+    def verdict(_: Json) -> bool | int:
+        return orders.verdict
+
+    with telling(engine):
+        switches = set_up(engine, json.loads(job["plan"]))
+        summary = engine.run_real_time(
+            job["plan"],
+            job["out"],
+            job["setup"],
+            verdict,
+            switches,
+            devices=job["devices"],
+            meet=meet,
+        )
+        say({"summary": summary})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

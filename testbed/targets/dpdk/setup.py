@@ -1,0 +1,155 @@
+"""How DPDK is set up here: memory, hugepages, and whether its loop keeps a core to itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from narrows.testbed.problems import InputError, Problem
+
+MBUF_BYTES = 2048 + 128 + 128 + 64
+"""Room for a frame, DPDK's headroom, the mbuf itself, the pool's own per-object header."""
+OVERHEAD_MIB = 64
+"""For everything that is no mbuf: rings, the environment itself."""
+DEFAULT_MBUFS = 16_384
+READINGS = 9
+"""Of two clocks, of which the closest counts."""
+HUGEPAGES = Path("/sys/kernel/mm/hugepages")
+PCI_ADDRESS = re.compile(r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the engine is told (`Setup` in engine/src/python_live.rs)."""
+
+    mbufs: int
+    hugepages: bool
+    pci: bool
+    idle: str | None
+
+    @property
+    def memory_mib(self) -> int:
+        """Memory for the mbufs and everything else."""
+        return OVERHEAD_MIB + self.mbufs * MBUF_BYTES // 2**20
+
+    def as_text(self) -> str:
+        """As the engine reads it."""
+        fields: dict[str, Any] = {"hugepages": self.hugepages, "memory_mib": self.memory_mib}
+        return json.dumps(fields | {"pci": self.pci, "mbufs": self.mbufs, "idle": self.idle})
+
+
+@dataclass(frozen=True)
+class RealTime:
+    """How a run in real time is done."""
+
+    setup: Setup
+    processes: bool = False
+    """Switches and hosts in a process each, joined by memif."""
+    devices: dict[str, str] = field(default_factory=dict)
+    """Of `narrows host`: by the names of the wires that end here."""
+    begin_s: float | None = None
+    """When it begins, in seconds since 1970; at once without."""
+    lab: Path | None = None
+    """The hardware, where the switch is some."""
+
+    def as_json(self) -> dict[str, Any]:
+        """What the worker reads."""
+        fields: dict[str, Any] = {"setup": self.setup.as_text(), "processes": self.processes}
+        lab = self.lab and str(self.lab)
+        return fields | {"devices": self.devices, "begin_s": self.begin_s, "lab": lab}
+
+
+def begin_at(begin_s: float | None) -> Callable[[int], tuple[int, int] | None]:
+    """For the engine: when its clock begins, on the clock that a machine's processes share. It
+    raises `TimeoutError` where that is past.
+    """
+
+    def meet(rate: int) -> tuple[int, int] | None:
+        if begin_s is None:
+            return None
+        now_ns, raw_ns = both_clocks()
+        ahead_ns = round(begin_s * 1e9) - now_ns
+        if ahead_ns < 0:
+            raise TimeoutError(f"--begin was {-ahead_ns / 1e9:.1f} s ago when all ports were up")
+        return raw_ns + ahead_ns, rate
+
+    return meet
+
+
+def both_clocks() -> tuple[int, int]:
+    """Nanoseconds since 1970, and what `CLOCK_MONOTONIC_RAW` showed then: of several readings the
+    one in which least time passed, since a thread that waits for a core between the two clocks
+    takes them for milliseconds apart.
+    """
+
+    def reading() -> tuple[int, int, int]:
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        now = time.time_ns()
+        took = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - before
+        return took, now, before + took // 2
+
+    _, now_ns, raw_ns = min(reading() for _ in range(READINGS))
+    return now_ns, raw_ns
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of every command that opens DPDK ports."""
+    add = command.add_argument
+    add("--mbufs", type=int, default=DEFAULT_MBUFS, metavar="N",
+        help=f"packets that memory is set aside for ({DEFAULT_MBUFS})")  # fmt: skip
+    add("--no-huge", action="store_true", help="no hugepages, even where enough are free")
+    idle = command.add_mutually_exclusive_group()
+    idle.add_argument("--poll", action="store_const", const="poll", dest="idle",
+        help="the data path keeps its cores busy (where that leaves two)")  # fmt: skip
+    idle.add_argument("--yield", action="store_const", const="yield", dest="idle",
+        help="it lets others run while nothing is due (where fewer are left)")  # fmt: skip
+
+
+def setup_by(options: argparse.Namespace, devices: list[str]) -> Setup:
+    """The set-up that these options ask for. Raises `InputError`."""
+    if not 512 <= options.mbufs < 2**24:
+        raise InputError("--mbufs", [Problem(str(options.mbufs), "expected 512 to 16777215")])
+    return setup(devices, options.mbufs, may_be_huge=not options.no_huge, idle=options.idle)
+
+
+def setup(
+    devices: Iterable[str] = (),
+    mbufs: int = DEFAULT_MBUFS,
+    *,
+    may_be_huge: bool = True,
+    idle: str | None = None,
+) -> Setup:
+    """The set-up for these devices: in hugepages where enough are free."""
+    pci = any(PCI_ADDRESS.match(device) for device in devices)
+    without = Setup(mbufs, hugepages=False, pci=pci, idle=idle)
+    enough = may_be_huge and free_hugepages_mib() >= without.memory_mib
+    return replace(without, hugepages=enough)
+
+
+def cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
+def free_hugepages_mib(sizes: Path = HUGEPAGES) -> int:
+    """Memory in hugepages that nobody has taken."""
+    kib = 0
+    for size in sizes.glob("hugepages-*kB"):
+        try:
+            free = int((size / "free_hugepages").read_text())
+        except (OSError, ValueError):
+            continue
+        kib += free * int(size.name.removeprefix("hugepages-").removesuffix("kB"))
+    return kib // 1024
+
+
+def more_hugepages(memory_mib: int) -> str:
+    """The command that sets enough hugepages of 2 MiB aside."""
+    return f"sysctl -w vm.nr_hugepages={-(-memory_mib // 2)}"

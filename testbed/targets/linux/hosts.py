@@ -1,0 +1,95 @@
+"""A plan's hosts as network namespaces, for as long as a run lasts.
+
+Each has a veth to a port of the switch side, which is whatever opens the devices named in
+`devices`: access links are kept there, so a veth has neither a rate nor a queue of its own.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from narrows.testbed.problems import Problem
+from narrows.testbed.targets.linux import settings, variants
+from narrows.testbed.targets.linux.namespaces import Namespace, Plumbing
+from narrows.testbed.targets.linux.settings import HostSettings
+from narrows.testbed.tools import doctor
+
+Json = dict[str, Any]
+
+MOST_PORTS = 32
+"""Ports that DPDK has, as distributions build it (RTE_MAX_ETHPORTS)."""
+
+
+@dataclass(frozen=True)
+class LinuxHosts:
+    """The hosts of a run."""
+
+    namespaces: Mapping[str, Namespace]
+    """By the plan's names."""
+    congestion: Mapping[str, str]
+    """What the kernel calls each variant of the plan."""
+
+    @property
+    def devices(self) -> dict[str, str]:
+        """The device string of each host's port on the switch side."""
+        return {
+            name: f"net_af_packet{number},iface={namespace.outside}"
+            for number, (name, namespace) in enumerate(self.namespaces.items())
+        }
+
+
+def lacking() -> list[str]:
+    """What this machine lacks for the kernel's TCP as hosts, with what mends it."""
+    return doctor.lacking("--hosts linux")
+
+
+def problems(plan: Json) -> list[Problem]:
+    """Why a plan's hosts can't be the kernel's here; empty when they can."""
+    if missing := lacking():
+        return [Problem("", f"this machine lacks {'; '.join(missing)}")]
+    found = list(settings.problems(plan))
+    hosts, cables = len(plan["hosts"]), len(plan["cables"])
+    most = MOST_PORTS - 2 * cables
+    if hosts > most:
+        what = f'expected at most {most} hosts; [dumbbell] hosts = "shared" makes them two'
+        found.append(Problem("hosts", what, hosts))
+    return found
+
+
+def versions(hosts: str) -> dict[str, str]:
+    """The kernel's version, where it is the hosts'."""
+    return {} if hosts == "narrows" else {"linux": platform.release()}
+
+
+@contextmanager
+def made(plan: Json) -> Iterator[LinuxHosts]:
+    """Makes the hosts and has their variants in the kernel; leaves nothing behind.
+
+    Raises `PlumbingError` or `VariantError`.
+    """
+    asked = settings.by_host(plan)
+    with ExitStack() as stack:
+        congestion = stack.enter_context(variants.registered(settings.variants_of(plan)))
+        plumbing = stack.enter_context(Plumbing())
+        namespaces = {}
+        for number, host in enumerate(plan["hosts"], 1):
+            config = host["config"]
+            namespaces[config["name"]] = namespace = plumbing.add_host(
+                f"h{number}", config["ip"], config["mac"], config["gateway_mac"]
+            )
+            set_up(namespace, asked[config["name"]])
+        yield LinuxHosts(namespaces, congestion)
+
+
+def set_up(namespace: Namespace, asked: HostSettings) -> None:
+    """Sets a host's sysctls, and the attributes of its route. Raises `PlumbingError`."""
+    for key, value in asked.sysctls.items():
+        namespace.set_sysctl(key, value)
+    if asked.route:
+        attributes = [word for pair in asked.route.items() for word in pair]
+        namespace.run("ip", "route", "change", "default", "via", "169.254.0.1", "dev", "eth0",
+                      "onlink", *attributes)  # fmt: skip

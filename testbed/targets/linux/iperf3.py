@@ -1,0 +1,164 @@
+"""iperf3 as the application: its sockets are sampled like ours, by a copy of their descriptors.
+
+Each flow is a server in the receiver's namespace and a client in the sender's, of one stream with
+the flow's ports. The kernel lends us a process's socket (pidfd_getfd, Linux 5.6), so that rows and
+reports are made as for our own applications, but for one-way delays. iperf3's control connection
+crosses the bottleneck too, in no flow, and what it sends beyond a transfer's length (whole blocks,
+a cookie of 37 bytes) counts as delivered.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import socket
+import struct
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from narrows.testbed.problems import Problem
+from narrows.testbed.targets.linux import settings
+from narrows.testbed.targets.linux.hosts import LinuxHosts
+from narrows.testbed.targets.linux.sockets import TCP_INFO_BYTES, Connection, Driver
+
+Json = dict[str, Any]
+
+PIDFD_GETFD = 438
+"""The system call's number, the same on every architecture (asm-generic/unistd.h)."""
+BYTES_RECEIVED_AT, BYTES_SENT_AT = 128, 200
+"""Where struct tcp_info has them, the latter with bytes_retrans behind (linux/tcp.h)."""
+U64 = struct.Struct("=Q")
+ENDLESS_S = 86_400
+
+
+def problems(plan: Json) -> Iterator[Problem]:
+    """What iperf3 can't do of a plan."""
+    if not shutil.which("iperf3"):
+        yield Problem("", "iperf3 is not installed; narrows doctor says what mends it")
+    for planned in plan["flows"]:
+        flow = planned["flow"]
+        if flow["app"]["kind"] != "bulk":
+            what = "is not iperf3's; expected bulk"
+            yield Problem(f"flow {flow['id']}: app.kind", what, flow["app"]["kind"])
+    servers = [(planned["to"], planned["flow"]["destination"]["port"]) for planned in plan["flows"]]
+    if len(set(servers)) < len(servers):
+        yield Problem("dumbbell", "an iperf3 server has one flow; expected receivers of their own")
+
+
+class Borrowed(Connection):
+    """An end whose socket is a process's: looked at, not written to."""
+
+    def __init__(self, driver: Driver, planned: Json, host: str, sock: socket.socket) -> None:
+        super().__init__(driver, planned, host, sock)
+        self.counted_bytes = 0
+        self.is_open = True
+        driver.engine.handle_open(driver.now_ps(), self.host, self.flow)
+
+    def sample(self) -> None:
+        """Tells what the kernel knows, and how far the bytes have come."""
+        info = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
+        if self.is_sender:
+            [sent_bytes] = U64.unpack_from(info, BYTES_SENT_AT)
+            [again_bytes] = U64.unpack_from(info, BYTES_SENT_AT + U64.size)
+            self.count(sent_bytes - again_bytes)
+            self.engine.handle_info(self.driver.now_ps(), self.host, self.flow, info)
+        else:
+            self.count(*U64.unpack_from(info, BYTES_RECEIVED_AT))
+
+    def count(self, total_bytes: int) -> None:
+        """So many bytes were sent, or have come."""
+        more, self.counted_bytes = total_bytes - self.counted_bytes, total_bytes
+        if self.is_sender:
+            now_ps = self.driver.now_ps()
+            of_transfer = len(self.engine.poll_send(now_ps, self.host, self.flow, more))
+            self.engine.handle_sent(now_ps, self.host, self.flow, of_transfer)
+        elif more:
+            self.engine.handle_arrived(self.driver.now_ps(), self.host, self.flow, bytes(more))
+
+
+class Iperf3(Driver):
+    """A driver whose applications are iperf3's."""
+
+    def __init__(self, plan: Json, hosts: LinuxHosts, engine: Any) -> None:
+        self.processes = list[subprocess.Popen[bytes]]()
+        self.awaited = list[tuple[Json, str, subprocess.Popen[bytes]]]()
+        """Ends whose sockets are not there yet."""
+        super().__init__(plan, hosts, engine)
+
+    def __exit__(self, *raised: object) -> None:
+        super().__exit__(*raised)
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+    def listen(self, planned: Json) -> None:
+        """A server of one test."""
+        port = planned["flow"]["destination"]["port"]
+        self.start(planned, planned["to"], "--server", "--one-off", "--port", str(port))
+
+    def prepare(self, planned: Json) -> None:
+        """Nothing: the client is started when it is due."""
+
+    def connect(self, planned: Json) -> None:
+        """A client."""
+        flow = planned["flow"]
+        source, end = flow["source"], flow["destination"]
+        size = flow["app"].get("bytes")
+        ends = ["--bytes", str(size)] if size else ["--time", str(ENDLESS_S)]
+        options = {
+            "--bind": source["ip"], "--cport": source["port"], "--port": end["port"],
+            "--congestion": self.congestion[flow["variant"]],
+            "--set-mss": settings.segment_option(flow), "--window": flow["window_bytes"],
+        }  # fmt: skip
+        words = [str(w) for pair in options.items() if pair[1] is not None for w in pair]
+        self.start(planned, planned["from"], "--client", end["ip"], *ends, *words)
+
+    def start(self, planned: Json, host: str, *words: str) -> None:
+        """iperf3 inside a host, which ends with the thread that started it."""
+        command = self.namespaces[host].command(
+            "setpriv", "--pdeathsig", "KILL", "iperf3", "-4", *words
+        )
+        null = subprocess.DEVNULL
+        process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
+        self.processes.append(process)
+        self.awaited.append((planned, host, process))
+
+    def sample(self) -> None:
+        """Finds the sockets that have come, and tells what the kernel knows of each."""
+        for wanted in list(self.awaited):
+            planned, host, process = wanted
+            ends = [planned["flow"]["source"], planned["flow"]["destination"]]
+            if host == planned["to"]:
+                ends.reverse()
+            addresses = [(end["ip"], end["port"]) for end in ends]
+            if sock := borrow(process.pid, addresses):
+                self.awaited.remove(wanted)
+                self.ends[host, planned["flow"]["id"]] = Borrowed(self, planned, host, sock)
+        for connection in self.ends.values():
+            connection.sample()
+
+
+def borrow(pid: int, addresses: list[tuple[str, int]]) -> socket.socket | None:
+    """A copy of a process's socket between these two addresses; None where it has none now."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with suppress(OSError):
+        process = os.pidfd_open(pid)
+        try:
+            for entry in Path(f"/proc/{pid}/fd").iterdir():
+                if not str(entry.readlink()).startswith("socket:"):
+                    continue
+                copy = libc.syscall(PIDFD_GETFD, process, int(entry.name), 0)
+                if copy < 0:
+                    continue
+                sock = socket.socket(fileno=copy)
+                with suppress(OSError):
+                    if [sock.getsockname(), sock.getpeername()] == addresses:
+                        return sock
+                sock.close()
+        finally:
+            os.close(process)
+    return None

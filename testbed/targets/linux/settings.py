@@ -1,0 +1,175 @@
+"""What a plan's flows ask of the Linux kernel, and what they ask that it can't do.
+
+A flow's profile and recovery describe our TCP; the kernel's own stand for both. Some settings are a
+socket's, the others a whole host's (a `sysctl` of its namespace, an attribute of its route), on
+which all of a host's flows must agree.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from narrows.testbed import catalogue
+from narrows.testbed.problems import Problem
+from narrows.testbed.scenario.plan import TIMESTAMP_BYTES
+from narrows.testbed.scenario.units import PS_PER_S
+from narrows.testbed.targets.linux import variants
+
+Json = dict[str, Any]
+
+PS_PER_MS = PS_PER_S // 1000
+
+SYSCTLS = {
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_wmem": "4096 65536 67108864",
+    "net.ipv4.tcp_no_metrics_save": "1",
+}
+"""Buffers that bound no window, and no memory of earlier connections."""
+
+NO_COUNTERPART = {
+    "initial_ssthresh": "the kernel has no such setting",
+    "data_on_syn": "the kernel has no T/TCP",
+    "max_burst": "the kernel has no such limit",
+}
+"""Keys of a flow that the kernel's TCP can't follow, and why."""
+RATE_VARIANT, RATE = "app-tcp", "rate_mbps"
+"""The one variant with a parameter per socket."""
+DATAGRAMS = "udp"
+"""The sender of datagrams that the kernel can be: TFRC's rate is our hosts' only."""
+MOST_DATAGRAM_BYTES = 1500 - 20 - 8
+"""What a veth takes of a datagram in one piece, behind the headers of IPv4 and UDP."""
+
+
+@dataclass
+class HostSettings:
+    """A host's namespace: its sysctls, and the attributes of its route."""
+
+    sysctls: dict[str, str] = field(default_factory=lambda: dict(SYSCTLS))
+    route: dict[str, str] = field(default_factory=dict)
+
+
+def of_host(flow: Json) -> HostSettings:
+    """What one flow asks of both its hosts."""
+    asked = HostSettings({}, {})
+    for key in ("sack", "timestamps"):
+        if (value := of_sink(flow, key)) is not None:
+            asked.sysctls[f"net.ipv4.tcp_{key}"] = str(int(value))
+    if flow["ecn"] is not None:
+        asked.sysctls["net.ipv4.tcp_ecn"] = str(int(flow["ecn"]))
+    if of_sink(flow, "delayed_ack") is False:
+        asked.route["quickack"] = "1"
+    if flow["initial_window"] is not None:
+        asked.route["initcwnd"] = str(flow["initial_window"])
+    if flow["min_rto_ps"] is not None:
+        asked.route["rto_min"] = f"{-(-flow['min_rto_ps'] // PS_PER_MS)}ms"
+    return asked
+
+
+def of_sink(flow: Json, key: str) -> bool | None:
+    """A setting of the flow's own, else of the sink that it names."""
+    sink = catalogue.sink(flow["sink"]) if flow["sink"] else {}
+    value: bool | None = sink.get(key) if flow[key] is None else flow[key]
+    return value
+
+
+def by_host(plan: Json) -> dict[str, HostSettings]:
+    """Every host's settings. The plan is to have no `problems`."""
+    found = {host["config"]["name"]: HostSettings() for host in plan["hosts"]}
+    for flow in plan["flows"]:
+        if is_datagrams(flow["flow"]):
+            continue
+        asked = of_host(flow["flow"])
+        for name in (flow["from"], flow["to"]):
+            found[name].sysctls |= asked.sysctls
+            found[name].route |= asked.route
+    return found
+
+
+def keep_alive_options(flow: Json) -> dict[tuple[int, int], int]:
+    """Keep-alives in whole seconds and the user timeout in milliseconds, as options of a socket."""
+    options = dict[tuple[int, int], int]()
+    if asked := flow["keep_alive"]:
+        options = {
+            (socket.SOL_SOCKET, socket.SO_KEEPALIVE): 1,
+            (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE): -(-asked["idle_ps"] // PS_PER_S),
+            (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL): -(-asked["interval_ps"] // PS_PER_S),
+            (socket.IPPROTO_TCP, socket.TCP_KEEPCNT): asked["probes"],
+        }
+    if (timeout_ps := flow["user_timeout_ps"]) is not None:
+        timeout_ms = -(-timeout_ps // PS_PER_MS)
+        options[socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT] = timeout_ms
+    return options
+
+
+def segment_option(flow: Json) -> int | None:
+    """TCP_MAXSEG, in whose bytes the timestamps count too."""
+    if flow["segment_bytes"] is None:
+        return None
+    stamped = of_sink(flow, "timestamps") is not False
+    return int(flow["segment_bytes"]) + (TIMESTAMP_BYTES if stamped else 0)
+
+
+def required_rate(flow: Json) -> int | None:
+    """The payload in bytes a second that AppTCP is to hold; None for other variants."""
+    if flow["variant"] != RATE_VARIANT:
+        return None
+    parameters = catalogue.variant(RATE_VARIANT)["parameters"]
+    [default] = (known["default"] for known in parameters if known["name"] == RATE)
+    return round(float(flow["params"].get(RATE, default)) * 1e6 / 8)
+
+
+def variants_of(plan: Json) -> list[str]:
+    """The variants of a plan's connections, each once."""
+    flows = [planned["flow"] for planned in plan["flows"]]
+    return list(dict.fromkeys(flow["variant"] for flow in flows if not is_datagrams(flow)))
+
+
+def is_datagrams(flow: Json) -> bool:
+    """Whether a flow is none of connections."""
+    return catalogue.sender(flow["variant"]) is not None
+
+
+def problems(plan: Json) -> Iterable[Problem]:
+    """What the kernel can't do of a plan."""
+    for host in plan["hosts"]:
+        if host["config"]["reconstructs_acks"]:
+            name = host["config"]["name"]
+            yield Problem(f"host {name}: access.reconstruct_acks", "is a part of our hosts only")
+    asked = dict[str, tuple[int, HostSettings]]()
+    for planned in plan["flows"]:
+        flow = planned["flow"]
+        where = f"flow {flow['id']}"
+        if is_datagrams(flow):
+            if flow["variant"] != DATAGRAMS:
+                what = f"is our hosts' only; expected {DATAGRAMS} or a variant of the kernel's"
+                yield Problem(f"{where}: variant", what, flow["variant"])
+            if (flow["segment_bytes"] or 0) > MOST_DATAGRAM_BYTES:
+                what = f"expected at most {MOST_DATAGRAM_BYTES} bytes in a datagram"
+                yield Problem(f"{where}: segment", what, flow["segment_bytes"])
+            continue
+        for key, why in NO_COUNTERPART.items():
+            if flow[key]:
+                yield Problem(f"{where}: {key}", f"is not for --hosts linux: {why}", flow[key])
+        if flow["sink"] and catalogue.sink(flow["sink"])["ack_control"]:
+            yield Problem(f"{where}: sink", "is our receiver's, not the kernel's", flow["sink"])
+        for name in flow["params"]:
+            if (flow["variant"], name) != (RATE_VARIANT, RATE):
+                what = "is not for --hosts linux: the kernel's variants have no such parameter"
+                yield Problem(f"{where}: params.{name}", what, flow["params"][name])
+        own = of_host(flow)
+        for name in (planned["from"], planned["to"]):
+            first, others = asked.setdefault(name, (flow["id"], own))
+            if others != own:
+                what = (
+                    f"flow {first} at host {name} asks for other TCP options; expected the same, "
+                    'or hosts of their own ([dumbbell] hosts = "per-flow")'
+                )
+                yield Problem(where, what)
+    for variant in variants_of(plan):
+        if catalogue.is_agent(variant):
+            yield Problem("flow.variant", "is ns-2's; expected a variant of the kernel's", variant)
+        elif lacking := variants.refused(variant):
+            yield Problem("flow.variant", lacking, variant)

@@ -1,0 +1,98 @@
+"""What a plan says of its one switch, where that is not ours: its ports, who is behind them, its
+packets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from narrows.controller.matches import Exact, Ternary
+from narrows.controller.state import TableEntry
+from narrows.controller.switch import FLOW, FORWARD, REPORT, TELEMETRY
+from narrows.testbed import catalogue
+from narrows.testbed.scenario.plan import UDP_ROOM_BYTES, payload_bytes
+
+Json = dict[str, Any]
+
+HEADERS_BYTES, STAMP_BYTES = 14 + 20 + 20, 12
+"""Ethernet, IPv4, TCP; the timestamps option with its padding."""
+
+
+class Wiring:
+    """A plan with one switch. Raises `PlanError` for another network."""
+
+    def __init__(self, engine: Any, plan: Json) -> None:
+        names = [switch["name"] for switch in plan["switches"]]
+        if len(names) != 1:
+            raise engine.PlanError(f"the target is one switch; the scenario has {', '.join(names)}")
+        [self.switch] = plan["switches"]
+        self.name: str = self.switch["name"]
+        self.ports: dict[int, Json] = {one["port"]: one for one in self.switch["config"]["ports"]}
+        self.port: int = plan["bottleneck"]["port"]
+        """The bottleneck."""
+        self.counts: str = self.ports[self.port]["counts"]
+        self.packet_bytes = max(full_length(flow["flow"], self.counts) for flow in plan["flows"])
+        """Of the scenario's full segments the longest, as it counts against the rate."""
+        self.groups = dict[str, int]()
+        """The ports that groups of hosts are behind."""
+        self.collector: int | None = None
+        for cable in plan["cables"]:
+            if "group" in cable["b"]:
+                self.groups[cable["b"]["group"]] = cable["a"]["port"]
+            else:
+                self.collector = cable["a"]["port"]
+        self._entries = [TableEntry.from_json(entry) for entry in self.switch["entries"]]
+
+    @property
+    def every(self) -> int:
+        """One of so many packets of the bottleneck is reported; 0: none."""
+        params = self._params(f"{TELEMETRY}.telemetry", self.port)
+        return params["every"] if params and self.collector is not None else 0
+
+    @property
+    def udp_port(self) -> int:
+        """The collector's."""
+        assert self.collector is not None
+        params = self._params(f"{REPORT}.collector", self.collector)
+        assert params is not None
+        return params["udp_port"]
+
+    def flows_to(self, port: int) -> frozenset[str]:
+        """The lines of the flow table's entries whose packets leave by a port."""
+        destination = "hdr.ipv4.dst_addr"
+        there = {
+            getattr(entry.matches[destination], "value", None)
+            for entry in self._entries
+            if entry.table == f"{FORWARD}.ipv4_lpm" and entry.params["port"] == port
+        }
+        lines = set[str]()
+        for entry in self._entries:
+            if entry.table == f"{FLOW}.flow":
+                match = entry.matches[destination]
+                assert isinstance(match, Ternary)
+                if match.value in there:
+                    lines.add(str(entry))
+        return frozenset(lines)
+
+    def _params(self, table: str, port: int) -> Mapping[str, int] | None:
+        """What a table says of a port; None without an entry."""
+        for entry in self._entries:
+            if entry.table == table and Exact(port) in entry.matches.values():
+                return entry.params
+        return None
+
+
+def full_length(flow: Json, counts: str) -> int:
+    """What of a flow's full segment counts against a rate, in bytes; of its datagrams', where they
+    are all alike.
+    """
+    profile = catalogue.record("profiles", flow["profile"])
+    stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
+    payload = payload_bytes(flow["variant"], profile, flow["segment_bytes"], stamped=stamped)
+    if sender := catalogue.sender(flow["variant"]):
+        message = min(payload, int(flow["app"].get("size_bytes", payload)))
+        frame = HEADERS_BYTES - UDP_ROOM_BYTES + int(sender["header_bytes"]) + message
+    else:
+        frame = HEADERS_BYTES + STAMP_BYTES * bool(stamped) + payload
+    return {"ip": frame - 14, "frame": frame, "wire": max(frame + 4, 64) + 20}[counts]

@@ -1,0 +1,106 @@
+"""The controller sets a `sim` run's switches up, over P4Runtime and gNMI as any other's.
+
+Each switch of the plan is made without program and rates, behind a gRPC server on a Unix socket.
+The client pushes the pipeline, writes entries, clone sessions and registers, and sets rates and
+queue limits; then the run takes the switch as it is. A program without its P4Info beside it
+(`name.json`, `name.p4info.txtpb`) can't be had so: the engine writes its state in process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from narrows.controller.client import ControllerError, LateError, SwitchClient
+from narrows.controller.drivers import DriverError
+from narrows.controller.drivers.gnmi import PS_PER_US, GnmiDriver
+from narrows.controller.state import SwitchState
+from narrows.switch.server.gnmi import GnmiService
+from narrows.switch.server.p4runtime import P4RuntimeService
+from narrows.switch.server.serve import serve
+
+Json = dict[str, Any]
+
+TRIES = 3
+"""How often a switch is set up that does not answer: finsy waits 10 s, which a machine with too
+much to do may take to compile a program."""
+
+
+def set_up(engine: Any, plan: Json) -> dict[str, Any]:
+    """The plan's switches by name, set up; without those whose program has no P4Info. Raises
+    `ControllerError` or `DriverError` naming the switch.
+    """
+    # One event loop for all: gRPC's poller may still have a closed one's news.
+    return asyncio.run(set_up_all(engine, plan))
+
+
+async def set_up_all(engine: Any, plan: Json) -> dict[str, Any]:
+    """The same, in an event loop."""
+    made = dict[str, Any]()
+    with tempfile.TemporaryDirectory(prefix="narrows-") as directory:
+        for number, switch in enumerate(plan["switches"]):
+            program = Path(switch["program"])
+            if program.is_file() and p4info_of(program).is_file():
+                place = Path(directory) / str(number)
+                made[switch["name"]] = await set_up_one(engine, switch, plan["seed"], place)
+    return made
+
+
+async def set_up_one(engine: Any, switch: Json, seed: int, place: Path) -> Any:
+    """A switch of the plan, behind sockets at `place` until it is set up; begun anew where it was
+    late. Raises as `set_up` does.
+    """
+    program, ports = Path(switch["program"]), switch["config"]["ports"]
+    bare = [port | {"rate_bps": None} for port in ports]
+    config = {"switch": switch["config"] | {"ports": bare}, "name": switch["name"]}
+    for left in reversed(range(TRIES)):
+        target = engine.Switch(json.dumps(config), seed)
+        address = f"unix:{place}.{left}"
+        services = [P4RuntimeService(target).add_to, GnmiService(target).add_to]
+        server, _ = serve(address, services)
+        client = SwitchClient(address, p4info=p4info_of(program), program=program)
+        try:
+            await configure(client, SwitchState.from_json(switch), ports)
+        except ControllerError as error:
+            if isinstance(error, LateError) and left:
+                continue
+            said = str(error).removeprefix(f"{address}: ")
+            raise ControllerError(f"switch '{switch['name']}': {said}") from None
+        except DriverError as error:
+            raise DriverError(f"switch '{switch['name']}': {error}") from None
+        finally:
+            server.stop(None).wait()
+        break
+    return target
+
+
+def p4info_of(program: Path) -> Path:
+    """Where the P4Info of a program stands."""
+    return program.with_suffix(".p4info.txtpb")
+
+
+async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Json]) -> None:
+    """Gives a switch its pipeline, its state, and its ports' rates and limits. Raises
+    `DriverError` where a target would round one.
+    """
+    async with client:
+        await client.write(state)
+        assert client.gnmi is not None
+        driver = GnmiDriver(client.gnmi)
+        for port in ports:
+            number, rate_bps, limit = port["port"], port["rate_bps"], port["queue"]
+            if rate_bps is None:
+                continue
+            in_force: Any = await driver.set_rate(number, rate_bps)
+            if in_force != rate_bps:
+                raise DriverError(f"port {number}: rate {rate_bps} became {in_force}")
+            if limit.get("time_ps", 0) % PS_PER_US:
+                # gNMI has whole microseconds; the port was made with its limit.
+                continue
+            in_force = await driver.set_queue_limit(number, limit)
+            if in_force != limit:
+                raise DriverError(f"port {number}: queue limit {limit} became {in_force}")

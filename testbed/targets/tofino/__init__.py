@@ -1,0 +1,1 @@
+"""The `tofino` target: a hardware switch between hosts on cards."""

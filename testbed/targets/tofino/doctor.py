@@ -1,0 +1,163 @@
+"""`narrows doctor --target tofino`: whether the lab can run, item by item, and what mends it.
+
+The switch is asked over BfRuntime; the machine by Linux's /sys and /proc. Nothing is changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from narrows.controller.bfrt.client import BfrtError
+from narrows.controller.bfrt.switch import PIPE, BfrtSwitch
+from narrows.controller.drivers import DriverError
+from narrows.controller.drivers.bfrt import BfrtDriver
+from narrows.controller.switch import ECN, FLOW, FORWARD, LOSS, REPORT, TELEMETRY
+from narrows.testbed.problems import InputError
+from narrows.testbed.scenario import units
+from narrows.testbed.targets.dpdk import setup as dpdk
+from narrows.testbed.targets.tofino.lab import BFRT_PORT, Lab, trusted
+from narrows.testbed.targets.tofino.run import connected
+from narrows.testbed.tools.doctor import NEEDS
+
+TABLES = [f"{control}.{table}" for control, table in (
+    (FORWARD, "ipv4_lpm"), (FLOW, "flow"), (LOSS, "loss"), (ECN, "ecn"), (TELEMETRY, "telemetry"),
+    (REPORT, "collector"),
+)]  # fmt: skip
+"""What a program must have to be p4/tna.p4's."""
+DRIVERS = ("vfio-pci", "igb_uio", "uio_pci_generic")
+OWN_DRIVERS = ("mlx5_core", "mlx4_core")
+"""Cards that DPDK drives beside the kernel's driver."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One item: what was found, or what mends it."""
+
+    name: str
+    found: str | None
+    mend: str = ""
+
+    def __str__(self) -> str:
+        if self.found is not None:
+            return f"ok       {self.name}: {self.found}"
+        return f"MISSING  {self.name}\n           {self.mend}"
+
+
+def main(lab: Lab, path: Path) -> int:
+    """Prints the list. Exit code 1 when something is missing."""
+    findings = [*asyncio.run(of_switch(lab)), *of_machine(lab, path)]
+    for finding in findings:
+        print(finding)
+    return 0 if all(finding.found is not None for finding in findings) else 1
+
+
+async def of_switch(lab: Lab) -> list[Finding]:
+    """The switch's: its server, its program, its ports."""
+    address = lab.switch.address
+    run = f"on the switch: $SDE/run_switchd.sh -p {lab.switch.program or 'tna'}"
+    found = list[Finding]()
+    try:
+        async with connected(lab) as tofino:
+            driver, switch = tofino.driver, tofino.client
+            assert isinstance(driver, BfrtDriver)
+            assert isinstance(switch, BfrtSwitch)
+            client = switch.client
+            found.append(Finding("BfRuntime", f"{address}, {client.device.prefix}"))
+            lacking = [name for name in TABLES if PIPE + name not in client.schema.tables]
+            what = None if lacking else client.program
+            mend = f"{client.program} has no {', '.join(lacking)}: compile p4/tna.p4, then {run}"
+            found.append(Finding("program", what, mend))
+            for name, port in lab.sides.items():
+                number, speed = port.device_port, units.format_rate(port.speed)
+                command = f"python -m narrows.controller --address {address} --bfrt set-port"
+                mend = (
+                    f"{command} {number} {speed} --fec {port.fec}; see the cable, and the far end"
+                )
+                up = await is_up(driver, number)
+                found.append(Finding(f"port {number} ({name})", "up" if up else None, mend))
+    except BfrtError as error:
+        mend = f"{error}\n           {run}, and let this machine reach port {BFRT_PORT} there"
+        found.append(Finding("BfRuntime", None, mend))
+    return found
+
+
+async def is_up(driver: BfrtDriver, port: int) -> bool:
+    """Whether a port has its link; one that is not set up has none."""
+    try:
+        return await driver.port_is_up(port)
+    except DriverError:
+        return False
+
+
+def of_machine(lab: Lab, path: Path, root: Path = Path("/")) -> Iterator[Finding]:
+    """This machine's: DPDK, hugepages, cards, clock, calibration. `root` has /sys and /proc."""
+    for need in NEEDS:
+        if need.name in ("libdpdk", "root"):
+            yield Finding(need.name, need.find(), need.mend())
+    nics = [port.nic for port in lab.sides.values()]
+    memory_mib = dpdk.setup(nics).memory_mib
+    free_mib = dpdk.free_hugepages_mib(root / "sys/kernel/mm/hugepages")
+    what = f"{free_mib} MiB" if free_mib >= memory_mib else None
+    yield Finding("hugepages", what, dpdk.more_hugepages(memory_mib))
+    for nic in nics:
+        if dpdk.PCI_ADDRESS.fullmatch(nic):
+            yield bound(nic, root)
+    yield from clock(lab, root)
+    if lab.calibration is None:
+        mend = 'narrows calibrate --out calibration.json, and calibration = "calibration.json"'
+        yield Finding("calibration", None, f"{mend} in {path}")
+    else:
+        file = path.parent / lab.calibration
+        try:
+            yield Finding("calibration", f"up to {units.format_rate(trusted(file))}")
+        except InputError:
+            yield Finding("calibration", None, f"narrows calibrate --out {file}")
+
+
+def bound(nic: str, root: Path) -> Finding:
+    """Whether DPDK can have a card."""
+    address = nic if nic.count(":") == 2 else f"0000:{nic}"
+    device = root / "sys/bus/pci/devices" / address.lower()
+    name = f"card {nic}"
+    if not device.exists():
+        return Finding(name, None, "no such card: lspci -D | grep -i ethernet")
+    driver = (device / "driver").resolve().name if (device / "driver").exists() else "none"
+    if driver in DRIVERS or driver in OWN_DRIVERS:
+        return Finding(name, driver)
+    mend = f"modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci {address} (driver: {driver})"
+    return Finding(name, None, mend)
+
+
+def clock(lab: Lab, root: Path) -> Iterator[Finding]:
+    """One machine's time-stamp counter, or PTP."""
+    source = read(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
+    mend = "boot with tsc=reliable: the hosts' clock is the time-stamp counter"
+    yield Finding("clock", source if source == "tsc" else None, f"{mend} (it is {source})")
+    if lab.timing.kind != "ptp":
+        return
+    interface = lab.timing.interface
+    clocks = sorted((root / f"sys/class/net/{interface}/device/ptp").glob("ptp*"))
+    mend = f"{interface} has no clock of its own: ethtool -T {interface}; take a card that has"
+    yield Finding("PTP clock", clocks[0].name if clocks else None, mend)
+    running = processes(root)
+    for name, command in (
+        ("ptp4l", f"ptp4l -i {interface} -m"),
+        ("phc2sys", f"phc2sys -s {interface} -w -m"),
+    ):
+        yield Finding(name, "runs" if name in running else None, command)
+
+
+def processes(root: Path) -> set[str]:
+    """The names of what runs."""
+    return {read(path) for path in (root / "proc").glob("[0-9]*/comm")}
+
+
+def read(path: Path) -> str:
+    """A file's text, empty where it can't be read."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""

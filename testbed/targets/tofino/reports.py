@@ -1,0 +1,86 @@
+"""A Tofino's reports on the run's clock and in packets, and from them the bottleneck's figures.
+
+The switch counts time in nanoseconds of its own, in 48 bits, and depths in cells of its buffer. The
+least time from a report's egress stamp to its coming, each by its own clock, is taken for what the
+two clocks are apart: so the switch's times are late by what the quickest report took (its
+transmission, the cable, the loop), and by how far the clocks drifted apart since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.controller.events import Done
+from narrows.testbed.targets import reported_ledger as reported
+from narrows.testbed.targets.one_switch import Wiring
+
+STAMP_SPAN_NS = 1 << 48
+PS_PER_S = 10**12
+
+Json = dict[str, Any]
+
+
+def to_run(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> pl.DataFrame:
+    """Reports as they came with times since the run began, and depths in full packets."""
+    if packets.is_empty():
+        return packets
+    first = packets["egress_ns"][0]
+    half = STAMP_SPAN_NS // 2
+    stamps = [
+        (pl.col(name) - first + STAMP_SPAN_NS + half) % STAMP_SPAN_NS - half + first + lag_ns
+        for name in ("ingress_ns", "egress_ns")
+    ]
+    depths = [
+        (pl.col(name) + cells_per_packet - 1) // cells_per_packet
+        for name in ("depth_packets", "enqueue_depth_packets")
+    ]
+    return packets.with_columns(*stamps, *depths)
+
+
+def joined(
+    summary: Json, plan: Json, wiring: Wiring, switch: Json, cells_per_packet: int, out: Path
+) -> Json:
+    """The hosts' summary with the bottleneck's figures, from `packets.parquet` and what the
+    controller found (`switch`). Puts that table on the run's clock, and writes the queue's ledger
+    where the plan wants it.
+    """
+    end_ps = round(summary["duration_s"] * PS_PER_S)
+    [queue] = [one for one in switch["queues"] if one["port"] == wiring.port]
+    first_bps = next(
+        one["in_force"] for one in switch["set"] if one["port"] == wiring.port and "rate_bps" in one
+    )
+    done: Sequence[Done] = [Done(**one) for one in switch["events"]]
+    events = sorted(plan["events"], key=lambda event: int(event["at_ps"]))
+    rates = reported.rates(first_bps, wiring.port, events, done)
+    figures: Json = reported.NO_FIGURES
+    left = queue["transmitted"]
+    lag_ns = summary.get("report_lag_ns")
+    if wiring.every and plan["record"]["packets"] and lag_ns is not None:
+        path = out / "packets.parquet"
+        packets = to_run(pl.read_parquet(path), lag_ns, cells_per_packet)
+        packets.write_parquet(path)
+        ledger_out = out if plan["record"]["queue"] else None
+        bits = reported.capacity_bits(rates, end_ps)
+        figures, departed = reported.bottleneck(packets, wiring, bits, end_ps, ledger_out)
+        if wiring.every == 1:
+            left = len(departed)
+    waiting, full = queue["waiting_packets"], queue["dropped"]
+    return summary | {
+        "bottleneck": {
+            "switch": wiring.name,
+            "port": wiring.port,
+            "rate_bps": rates[-1][1],
+            **figures,
+            "arrived": left + waiting + full,
+            "enqueued": left + waiting,
+            "dequeued": left,
+            "queued": waiting,
+            "dropped": full,
+            "drops": {"queue_full": full} if full else {},
+        },
+        "switch": switch,
+    }

@@ -1,0 +1,195 @@
+"""A run on a Tofino: the switch set up over BfRuntime as the plan has it, its events carried out,
+and what its queues did read back. Its hosts are on the cards of `lab.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from narrows.controller.bfrt.client import BfrtClient, BfrtError
+from narrows.controller.bfrt.switch import BfrtSwitch
+from narrows.controller.drivers.bfrt import BfrtDriver
+from narrows.controller.events import Controlled, WallClock, carry_out
+from narrows.controller.state import SwitchState
+from narrows.testbed.targets.dpdk import setup as dpdk
+from narrows.testbed.targets.one_switch import Wiring
+from narrows.testbed.targets.tofino.lab import Lab, read
+from narrows.testbed.targets.tofino.reports import joined
+
+LINK_S = 30.0
+"""How long a port may take to have its link."""
+POLL_S = 0.2
+
+Json = dict[str, Any]
+
+
+@asynccontextmanager
+async def connected(lab: Lab) -> AsyncIterator[Controlled]:
+    """The lab's switch. Raises `BfrtError`."""
+    switch = lab.switch
+    client = BfrtClient(switch.address, program=switch.program, device_id=switch.device_id)
+    async with client:
+        yield Controlled(BfrtSwitch(client, switch.packet), BfrtDriver(client, switch.packet))
+
+
+async def set_up(tofino: Controlled, lab: Lab, plan: Json) -> list[Json]:
+    """Ports, state, rates and limits, as the plan's only switch has them. Returns for each rate
+    and limit what was asked and what is in force. Raises `DriverError`.
+    """
+    driver, switch = tofino.driver, tofino.client
+    assert isinstance(driver, BfrtDriver)
+    assert isinstance(switch, BfrtSwitch)
+    for port in lab.sides.values():
+        await driver.set_port(port.device_port, port.speed, port.fec)
+    [planned] = plan["switches"]
+    await switch.make(SwitchState.from_json(planned))
+    rounded = list[Json]()
+    for port in planned["config"]["ports"]:
+        number, rate_bps = port["port"], port["rate_bps"]
+        if rate_bps is None:
+            continue
+        in_force: Any = await driver.set_rate(number, rate_bps)
+        rounded.append({"port": number, "rate_bps": rate_bps, "in_force": in_force})
+        in_force = await driver.set_queue_limit(number, port["queue"])
+        rounded.append({"port": number, "queue": port["queue"], "in_force": in_force})
+    await links(driver, lab)
+    return rounded
+
+
+async def links(driver: BfrtDriver, lab: Lab) -> None:
+    """Waits until all ports have their links. Raises `BfrtError` naming one that has none."""
+    for name, port in lab.sides.items():
+        waited_s = 0.0
+        while not await driver.port_is_up(port.device_port):
+            if waited_s >= LINK_S:
+                what = f"{name}: port {port.device_port} has no link after {LINK_S:g} s"
+                raise BfrtError(f"{what}: see its cable, speed and fec")
+            await asyncio.sleep(POLL_S)
+            waited_s += POLL_S
+
+
+async def queues(tofino: Controlled, plan: Json) -> list[Json]:
+    """What the queues of the ports with rates have done since the switch counts."""
+    [planned] = plan["switches"]
+    return [
+        {"port": port["port"], **dataclasses.asdict(await tofino.driver.queue_state(port["port"]))}
+        for port in planned["config"]["ports"]
+        if port["rate_bps"] is not None
+    ]
+
+
+def since(before: list[Json], after: list[Json]) -> list[Json]:
+    """`queues` as the counts of a run; the most that waited is since the switch counts."""
+    counts = ("transmitted", "transmitted_bytes", "dropped")
+    return [
+        now | {count: now[count] - then[count] for count in counts}
+        for then, now in zip(before, after, strict=True)
+    ]
+
+
+class Control:
+    """The controller of a run, on a thread of its own while the hosts have the main one: sets the
+    switch up, carries the scenario's events out from the run's beginning on, and reads back what
+    the queues did when it has ended. A context manager; errors are raised where they are waited
+    for.
+    """
+
+    def __init__(self, lab: Lab, plan: Json) -> None:
+        self.lab, self.plan = lab, plan
+        self.found: Json = {"events": []}
+        """What `summary.json` says of the switch."""
+        self.cells_per_packet = 1
+        self._ready, self._begun, self._ended = (threading.Event() for _ in range(3))
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait()
+        self._check()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._begun.set()
+        self._ended.set()
+        self._thread.join()
+        if kind is None:
+            self._check()
+
+    def begin(self, _: int) -> None:
+        """For the engine, when its ports are up: time begins now."""
+        self._begun.set()
+
+    def _check(self) -> None:
+        if self._error is not None:
+            self._thread.join()
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._control())
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._ready.set()
+
+    async def _control(self) -> None:
+        async with connected(self.lab) as tofino:
+            self.found["set"] = await set_up(tofino, self.lab, self.plan)
+            assert isinstance(tofino.driver, BfrtDriver)
+            self.cells_per_packet = tofino.driver.cells_per_packet
+            before = await queues(tofino, self.plan)
+            self._ready.set()
+            await asyncio.to_thread(self._begun.wait)
+            events = asyncio.create_task(self._events(tofino))
+            await asyncio.to_thread(self._ended.wait)
+            # Those that were due later than the run lasted are not carried out.
+            if events.done() or not events.cancel():
+                events.result()
+            self.found["queues"] = since(before, await queues(tofino, self.plan))
+
+    async def _events(self, tofino: Controlled) -> None:
+        switches, clock = {switch["name"]: tofino for switch in self.plan["switches"]}, WallClock()
+        for event in sorted(self.plan["events"], key=lambda event: int(event["at_ps"])):
+            done = await carry_out([event], switches, clock)
+            self.found["events"] += map(dataclasses.asdict, done)
+
+
+def run(engine: Any, plan: Json, lab_file: Path, out: Path, report: Callable[[Json], bool]) -> Json:
+    """Runs a plan on the lab's switch and cards, its tables going to `out`; returns the summary.
+    Raises as the engine does, and `DriverError`.
+    """
+    lab, wiring = read(lab_file), Wiring(engine, plan)
+    devices = lab.devices(plan)
+    setup = dpdk.setup(devices.values()).as_text()
+    hosts = json.dumps(of_hosts(plan))
+    with Control(lab, plan) as control:
+        summary: Json = dict(
+            engine.run_real_time(
+                hosts, str(out), setup, report, devices=devices, meet=control.begin
+            )
+        )
+    return joined(summary, plan, wiring, control.found, control.cells_per_packet, out)
+
+
+def of_hosts(plan: Json) -> Json:
+    """The plan as the hosts have it. Events are the controller's. The switch has no delay line:
+    what a cable takes their access links take, in both directions.
+    """
+    delays = {
+        cable["b"]["group"]: cable["delay_ps"] for cable in plan["cables"] if "group" in cable["b"]
+    }
+    hosts = []
+    for host in plan["hosts"]:
+        access = host["config"]["access"]
+        longer = access | {"delay_ps": access["delay_ps"] + delays[host["group"]]}
+        hosts.append(host | {"config": host["config"] | {"access": longer}})
+    cables = [cable | {"delay_ps": 0} for cable in plan["cables"]]
+    return plan | {"events": [], "hosts": hosts, "cables": cables}

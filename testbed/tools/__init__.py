@@ -1,0 +1,1 @@
+"""The verbs besides runs: tools for packets, switches and this machine."""

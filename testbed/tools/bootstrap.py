@@ -1,0 +1,160 @@
+"""From a fresh clone to a working `.venv`: `make setup` runs this module.
+
+Standard library only. Each step is skipped when it is done already: what the machine lacks is
+installed (as root, by its package manager) or named with the exact command; `.venv` is made;
+the extension module is built when a Rust source, a Cargo file or pyproject.toml changed, and the
+rooms' bytecode is written, which an interpreter that may not write it reads all the same.
+"""
+
+from __future__ import annotations
+
+import compileall
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from collections.abc import Sequence
+
+from narrows.testbed.paths import ROOT
+from narrows.testbed.tools import doctor
+
+VENV = ROOT / ".venv"
+RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
+"""Tried as root; older distributions have none that is recent enough."""
+STAMP = VENV / "engine.sha256"
+CONSTRAINTS = "constraints.txt"
+PYTHON_ROOMS = ("analysis", "controller", "switch/server", "testbed", "traffic")
+RUST_ROOMS = ("common", "switch", "hosts", "traffic", "dpdk", "engine")
+BUILT_FROM = (".rs", ".toml", ".c")
+
+
+class BuildError(Exception):
+    """A step that failed; the message has the command that mends it."""
+
+
+def main() -> int:
+    """Runs the steps; exit code 1 with the reason when one cannot be done."""
+    try:
+        mend_machine()
+        make_venv()
+        build_engine()
+        compile_rooms()
+    except BuildError as error:
+        print(f"setup: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def mend_machine() -> None:
+    """Installs what is missing as root; otherwise says what to run."""
+    for need in doctor.NEEDS:
+        if need.find() or not need.set_up:
+            continue
+        command = need.mend()
+        if install(need):
+            print(f"setup: installed {need.name}", flush=True)
+        elif need.required:
+            raise BuildError(f"{need.name} is missing, and nothing runs without it:\n  {command}")
+        else:
+            print(f"setup: no {need.name} ({need.serves}); to get it: {command}", flush=True)
+
+
+def install(need: doctor.Need) -> bool:
+    """Tries the package manager as root, or rustup as anyone. True when the need is then met."""
+    manager = doctor.package_manager()
+    is_rust = need in (doctor.RUST, doctor.RUST_TOOLS)
+    packages = RUST_PACKAGES if is_rust else need.packages
+    has_rustup = shutil.which("rustup", path=doctor.cargo_environment()["PATH"]) is not None
+    can_install = manager is not None and manager in packages and os.geteuid() == 0
+    if manager and can_install and not (is_rust and has_rustup):
+        if manager == "apt-get":
+            run_quietly(["apt-get", "update"])
+        run_quietly(doctor.install_command(manager, packages[manager]))
+    if is_rust and shutil.which("rustup", path=doctor.cargo_environment()["PATH"]):
+        run_quietly(["rustup", "toolchain", "install", "stable", "--no-self-update"])
+        run_quietly(["rustup", "component", "add", "rustfmt", "clippy"])
+    return need.find() is not None
+
+
+def make_venv() -> None:
+    """Makes `.venv` of this interpreter, unless there is one whose interpreter still works."""
+    recent = "import sys; assert sys.version_info >= (3, 11)"
+    if doctor.output(str(VENV / "bin/python"), "-c", recent) is not None:
+        return
+    print(f"setup: making {VENV.name}", flush=True)
+    venv.create(VENV, clear=True, with_pip=True)
+
+
+def build_engine() -> None:
+    """Installs the dependencies and builds the extension into `narrows/`, when it is stale."""
+    digest = source_digest()
+    built = any(ROOT.glob("narrows/_engine.*"))
+    if built and STAMP.exists() and STAMP.read_text() == digest:
+        return
+    python = str(VENV / "bin/python")
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        build_requires = tomllib.load(file)["build-system"]["requires"]
+    print("setup: dependencies", flush=True)
+    run([python, "-m", "pip", "install", *build_requires])
+    print("setup: building the engine (a few minutes the first time)", flush=True)
+    run([python, "-m", "pip", "install", "--no-build-isolation", "--editable", f"{ROOT}[dev]"])
+    STAMP.write_text(digest)
+
+
+def compile_rooms() -> None:
+    """Writes the bytecode of what changed: without it a start takes a seventh longer."""
+    for room in PYTHON_ROOMS:
+        compileall.compile_dir(ROOT / room, quiet=2)
+
+
+def source_digest() -> str:
+    """SHA-256 over the names and contents of everything the extension is built from."""
+    files = [ROOT / name for name in ("pyproject.toml", CONSTRAINTS, "Cargo.toml", "Cargo.lock")]
+    for room in RUST_ROOMS:
+        files += [path for path in (ROOT / room).rglob("*") if path.suffix in BUILT_FROM]
+    # libdpdk is built against where it is there.
+    digest = hashlib.sha256((doctor.dpdk() or "").encode())
+    for path in sorted(files):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def environment() -> dict[str, str]:
+    """For every command: no questions, the venv's own programs first, cargo on PATH."""
+    found = doctor.cargo_environment()
+    found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
+    found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
+    found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    found["PIP_CONSTRAINT"] = str(ROOT / CONSTRAINTS)
+    found.pop("CONDA_PREFIX", None)  # maturin refuses two environments at once
+    return found
+
+
+def run(command: Sequence[str]) -> None:
+    """Runs a command that must succeed. Raises `BuildError` with the command."""
+    ran = subprocess.run(
+        command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False
+    )
+    if ran.returncode != 0:
+        raise BuildError(f"this failed with exit code {ran.returncode}:\n  {' '.join(command)}")
+
+
+def run_quietly(command: Sequence[str]) -> None:
+    """Runs a command that may fail; what it was for is looked for afterwards."""
+    print(f"setup: {' '.join(command)}", flush=True)
+    subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+"""`narrows calibrate`: what this machine can do in real time, as its own instrument judges it.
+
+For each segment size the bottleneck's rate is doubled until a run is void (its loop was late, its
+shaper off, packets lost) or its hosts no longer fill the bottleneck; then the gap between the last
+good rate and the first bad one is halved a few times. A rate is given up after three bad runs. What
+is written down is the highest rate at which a run was valid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.testbed import catalogue
+from narrows.testbed.files import make_directory
+from narrows.testbed.problems import InputError, Problem
+
+if TYPE_CHECKING:
+    from narrows.testbed.runs import jobs as runs
+
+SEGMENTS_BYTES = (100, 500, 1448)
+FIRST_BPS = 5_000_000
+MOST_BPS = 100_000_000_000
+#: Runs of a rate before it is given up.
+TRIES = 3
+HALVINGS = 2
+LEAST_BUSY = 0.9
+"""A bottleneck that its hosts keep less busy than this was not tried."""
+SCENARIO = """
+title = "Calibration"
+duration = "{seconds}s"
+profile = "linux"
+[bottleneck]
+rate = "{rate_bps}bps"
+delay = "1ms"
+queue = "20ms"
+[access]
+rate = "100Gbps"
+delay = "100us"
+[telemetry]
+every = 0
+[[flow]]
+variant = "reno"
+recovery = "sack"
+segment = "{segment_bytes}B"
+count = 4
+"""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A rate that was tried."""
+
+    rate_bps: int
+    why_not: str
+    """Why it can't be trusted; empty where it can."""
+    packets_per_second: float
+
+
+def add_command(commands: Any) -> None:
+    """The sub-command and its options."""
+    command = commands.add_parser(
+        "calibrate", help="the highest rates that can be trusted in real time on this machine"
+    )
+    command.add_argument("--seconds", type=int, default=3, help="of each run (3)")
+    command.add_argument("--out", type=Path, default=Path("results/calibration.json"),
+        help="where they are written (results/calibration.json)")  # fmt: skip
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`narrows calibrate`. Raises `InputError`."""
+    if options.seconds < 2:
+        what = "expected at least 2: a shaper's error is taken over a busy second"
+        raise InputError("--seconds", [Problem(str(options.seconds), what)])
+    if catalogue.engine().dpdk_version() is None:
+        raise InputError("calibrate", [Problem("", "needs libdpdk: narrows doctor")])
+    make_directory(options.out.parent)
+    found = {}
+    for segment_bytes in SEGMENTS_BYTES:
+
+        def attempt(rate_bps: int, segment_bytes: int = segment_bytes) -> Tried:
+            def once() -> Tried:
+                tried = measure(rate_bps, segment_bytes, options.seconds)
+                verdict = tried.why_not or "valid"
+                print(f"{segment_bytes} B, {rate_bps / 1e6:g} Mb/s: {verdict}", flush=True)
+                return tried
+
+            return patiently(once)
+
+        found[segment_bytes] = search(attempt)
+    content = {
+        "schema": 1,
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "kernel": platform.release(),
+        "load": round(os.getloadavg()[0], 1),
+        "dpdk": catalogue.engine().dpdk_version(),
+        "seconds": options.seconds,
+        "segments": [
+            {
+                "segment_bytes": size,
+                "rate_bps": best.rate_bps if best else 0,
+                "packets_per_second": round(best.packets_per_second) if best else 0,
+                "next_rate_bps": worse.rate_bps if worse else None,
+                "why_not": worse.why_not if worse else None,
+            }
+            for size, (best, worse) in found.items()
+        ],
+    }
+    options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    for size, (best, _) in found.items():
+        rate_bps = best.rate_bps if best else 0
+        print(f"segments of {size} B: up to {rate_bps / 1e6:g} Mb/s")
+    print(f"written: {options.out}")
+    return 0
+
+
+def search(attempt: Callable[[int], Tried]) -> tuple[Tried | None, Tried | None]:
+    """The highest rate found good and the lowest found bad above it."""
+    good: Tried | None = None
+    bad: Tried | None = None
+    rate_bps = FIRST_BPS
+    while bad is None and rate_bps <= MOST_BPS:
+        tried = attempt(rate_bps)
+        good, bad = (good, tried) if tried.why_not else (tried, None)
+        rate_bps *= 2
+    for _ in range(HALVINGS if good and bad else 0):
+        assert good is not None
+        assert bad is not None
+        tried = attempt(math.isqrt(good.rate_bps * bad.rate_bps))
+        good, bad = (good, tried) if tried.why_not else (tried, bad)
+    return good, bad
+
+
+def patiently(once: Callable[[], Tried]) -> Tried:
+    """The first good run of a rate, or its last bad one: a machine that stands still for a moment
+    does so at any rate, and one that is too slow for a rate is so each time.
+    """
+    tried = once()
+    for _ in range(TRIES - 1):
+        if not tried.why_not:
+            break
+        tried = once()
+    return tried
+
+
+def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
+    """One run. Raises `InputError` when it did not come to its end."""
+    from narrows.testbed.runs import jobs as runs
+    from narrows.testbed.runs import process
+    from narrows.testbed.scenario import sweep as points
+
+    with tempfile.TemporaryDirectory(prefix="narrows-calibrate-") as made:
+        source = Path(made) / "calibration.toml"
+        fields = {"rate_bps": rate_bps, "segment_bytes": segment_bytes, "seconds": seconds}
+        source.write_text(SCENARIO.format(**fields), encoding="utf-8")
+        todo = runs.jobs(source, points.read(source), Path(made), "dpdk")
+        with process.spare() as spare:
+            [outcome] = runs.run_all(todo, 1, False, Silent(), spare)
+    if outcome.summary is None:
+        raise InputError("calibrate", [Problem("", outcome.message)])
+    bottleneck = outcome.summary["bottleneck"]
+    rate = bottleneck["dequeued"] / outcome.summary["duration_s"]
+    why_not = outcome.message
+    if not why_not and (bottleneck["utilization"] or 0.0) < LEAST_BUSY:
+        why_not = f"the hosts kept it only {100 * bottleneck['utilization']:.0f} % busy"
+    return Tried(rate_bps, why_not, rate)
+
+
+class Silent:
+    """Shows nothing."""
+
+    def update(self, fraction: float, simulated_s: float) -> None:
+        """Nothing to show."""
+
+    def finished(self, outcome: runs.Outcome) -> None:
+        """Nothing to show."""

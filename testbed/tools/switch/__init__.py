@@ -1,0 +1,1 @@
+"""`narrows switch`: the software P4 target as a daemon."""

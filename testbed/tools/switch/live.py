@@ -1,0 +1,104 @@
+"""`narrows switch` on DPDK ports: real packets, in real time, with controllers beside the path."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import threading
+import time
+from typing import Any
+
+from narrows.testbed.catalogue import engine
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.scenario import units
+from narrows.testbed.targets.dpdk import setup as dpdk
+
+POLL_S = 0.02
+"""How often controllers are looked after; packets do not wait for it."""
+
+MOST_QUEUES = 64
+"""Of a port; cards have so many, or fewer."""
+
+Port = tuple[int, str, int]
+"""Number, device string, and the cable's delay in picoseconds."""
+
+
+def ports(devices: dict[int, str], delays: dict[int, str]) -> list[Port]:
+    """Every live port. Raises `InputError`."""
+    for port in set(delays) - set(devices):
+        raise InputError("--delay", [Problem(str(port), "there is no such --port")])
+    found = []
+    for number, device in sorted(devices.items()):
+        try:
+            delay_ps = units.parse_duration(delays.get(number, "0s"))
+        except ValueError as error:
+            raise InputError("--delay", [Problem(delays[number], str(error))]) from None
+        found.append((number, device, delay_ps))
+    return found
+
+
+def pipes(live_ports: list[Port], workers: int) -> dict[int, int]:
+    """The pipe of every live port, where each worker has one. Raises `InputError`."""
+    most = max(1, len(live_ports))
+    if not 1 <= workers <= most:
+        raise InputError("--workers", [Problem(str(workers), f"expected 1 to {most}, a port each")])
+    return {number: place % workers for place, (number, _, _) in enumerate(live_ports)}
+
+
+def af_packet(number: int, interface: str) -> str:
+    """The device string of a network interface of this machine."""
+    return f"net_af_packet{number},iface={interface}"
+
+
+class Live:
+    """A switch on its ports, from its making to `stop`. Raises `InputError`."""
+
+    def __init__(
+        self, switch: Any, live_ports: list[Port], options: argparse.Namespace, log: logging.Logger
+    ) -> None:
+        self._log = log
+        if not 1 <= options.queues <= MOST_QUEUES:
+            what = f"expected 1 to {MOST_QUEUES}"
+            raise InputError("--queues", [Problem(str(options.queues), what)])
+        setup = dpdk.setup_by(options, [device for _, device, _ in live_ports])
+        try:
+            self._live = engine().Live(switch, live_ports, setup.as_text(), options.queues)
+        except engine().DeviceError as error:
+            raise InputError("--port", [Problem("", str(error))]) from None
+        if not setup.hugepages and not options.no_huge:
+            log.info("no hugepages; they make it faster: %s", dpdk.more_hugepages(setup.memory_mib))
+        for (number, device, _), is_stamped in zip(live_ports, self._live.stamps(), strict=True):
+            clock = "the device" if is_stamped else "software"
+            log.info("port %d: %s, arrivals stamped by %s", number, device, clock)
+
+    def serve(self, service: Any, stop: threading.Event) -> None:
+        """Until `stop` is set. Raises `RuntimeError` when the data path ends by itself."""
+        while not stop.wait(POLL_S):
+            if not self._live.is_running():
+                raise RuntimeError("the data path has ended")
+            service.poll(time.monotonic_ns())
+
+    def stop(self) -> None:
+        """Closes the ports and says how far the instrument was off."""
+        instrument = self._live.stop()
+        if instrument is None:
+            return
+        for wire in instrument["wires"]:
+            late, rate = wire["departure_error_us"], wire["rate_error"]
+            self._log.info(
+                "%s: received %d, sent %d, late by %.1f us (median), %.1f (99 %%), %.1f us (max)",
+                wire["name"], wire["received"], wire["sent"], late["p50"], late["p99"], late["max"],
+            )  # fmt: skip
+            if rate is not None:
+                self._log.info(
+                    "%s: rate off by %+.4f %% at most over %d busy seconds",
+                    wire["name"], 100 * rate["worst"], rate["windows"],
+                )  # fmt: skip
+            for key in ("not_sent", "without_memory", "missed", "copied", "link_downs"):
+                if wire[key]:
+                    self._log.info("%s: %s %d", wire["name"], key.replace("_", " "), wire[key])
+        polls = instrument["polls"]
+        self._log.info(
+            "polled %d times, longest gap %.1f us; clock off by %.2f parts in a million",
+            polls["count"], polls["gap_max_us"], instrument["clock_error_ppm"],
+        )  # fmt: skip

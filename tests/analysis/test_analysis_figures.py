@@ -1,0 +1,259 @@
+"""Every figure, drawn from recorded runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from narrows.analysis import figures
+from narrows.analysis.chart import paper, style
+from narrows.analysis.chart.model import Rule, Trace
+from narrows.analysis.figures import FIGURES, UnknownFigureError, draw, render, select
+from narrows.analysis.figures.base import Results, number, thin
+from narrows.analysis.load import load
+from tests.support.analysis_runs import OF_OTHER_SWEEPS, write_run, write_sweep
+
+S = 10**12
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sweep(tmp_path_factory.mktemp("results") / "toy", segments=100, rate_bps=500_000)
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    write_run(tmp_path / "one" / "seed=1", {"seed": 1}, segments=100)
+    return tmp_path / "one"
+
+
+def size_px(png: bytes) -> tuple[int, int]:
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_a_figure_is_a_png_and_a_pdf_that_fit_a_page(sweep: Path, figure: Any) -> None:
+    if figure.name in OF_OTHER_SWEEPS:
+        assert draw(sweep, [figure.name]) == []
+        return
+    png, pdf = draw(sweep, [figure.name])
+    assert (png, pdf) == (
+        sweep / "figures" / f"{figure.name}.png",
+        sweep / "figures" / f"{figure.name}.pdf",
+    )
+    width, _ = size_px(png.read_bytes())
+    assert width in (round(style.COLUMN_IN * 300), round(style.PAGE_IN * 300))
+    assert pdf.read_bytes()[:5] == b"%PDF-"
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_its_bytes_depend_on_the_runs_alone(sweep: Path, figure: Any) -> None:
+    results = Results(tuple(load(sweep)))
+    kinds = ("png", "pdf", "svg")
+    first, second = render(figure, results, kinds), render(figure, results, kinds)
+    assert first == second
+    for content in first.values():
+        assert b"CreationDate" not in content and b"<dc:date>" not in content
+
+
+def test_a_figure_is_a_file_and_a_line_in_the_list() -> None:
+    parts = {"__init__", "base", "against", "flows"}
+    files = {path.stem for path in Path(figures.__file__).parent.glob("*.py")} - parts
+    assert files == {figure.name for figure in FIGURES}
+
+
+def test_names_and_texts_are_there_for_a_list() -> None:
+    assert len({figure.name for figure in FIGURES}) == len(FIGURES)
+    for figure in FIGURES:
+        assert figure.name.replace("_", "").isalpha() and figure.title and figure.caption
+
+
+def test_an_unknown_figure_is_refused_before_anything_is_drawn(one: Path) -> None:
+    with pytest.raises(UnknownFigureError, match="'queue_lenght' is unknown; expected one of thr"):
+        draw(one, ["throughput", "queue_lenght"])
+    assert not (one / "figures").exists()
+
+
+def test_all_that_can_be_drawn_is_drawn(one: Path) -> None:
+    (one / "seed=1" / "flows.parquet").unlink()
+    names = ["queue_length", "queue_delay", "delay_cdf", "queue_delay_box", "message_latency"]
+    assert draw(one) == [
+        one / "figures" / f"{name}.{suffix}" for name in names for suffix in ("png", "pdf")
+    ]
+
+
+def test_no_names_are_all_figures() -> None:
+    assert select(None) == list(FIGURES)
+    assert select([]) == []
+
+
+def drawn(results_dir: Path) -> set[str]:
+    results = Results(tuple(load(results_dir)))
+    return {figure.name for figure in FIGURES if figures.chart(figure, results) is not None}
+
+
+def test_a_single_run_has_no_figure_against_anything(one: Path) -> None:
+    assert drawn(one) == {figure.name for figure in FIGURES} - OF_OTHER_SWEEPS - {
+        "completion_time",
+        "convergence",
+        "fairness",
+        "fairness_over_time",
+        "smoothness",
+        "sweep",
+        "throughput_delay",
+    }
+
+
+def test_what_was_not_recorded_is_not_drawn(one: Path) -> None:
+    (one / "seed=1" / "flows.parquet").unlink()
+    names = {"queue_length", "queue_delay", "delay_cdf", "queue_delay_box", "message_latency"}
+    assert drawn(one) == names
+
+
+def test_message_latency_is_the_share_read_within_a_time(one: Path) -> None:
+    chart = select(["message_latency"])[0].chart(Results(tuple(load(one))))
+    assert chart is not None
+    marks = chart.panels[0].marks
+    line = next(mark for mark in marks if isinstance(mark, Trace))
+    times, shares = line.x, line.y
+    # 16 of 20 messages took 60 ms, 4 took 150 ms.
+    assert shares[times <= 100].max() == pytest.approx(0.8)
+    assert shares[times <= 200].max() == 1
+    assert [mark.x for mark in marks if isinstance(mark, Rule)] == [100, 200]
+
+
+def test_without_messages_no_latency_is_drawn(one: Path) -> None:
+    run = load(one)[0]
+    run.table("messages").head(0).collect().write_parquet(run.path / "messages.parquet")
+    assert "message_latency" not in drawn(one)
+
+
+def test_invalid_runs_do_not_count(tmp_path: Path) -> None:
+    write_sweep(tmp_path / "toy", (1, 2), ("reno",), (1,), segments=50, valid=False)
+    assert drawn(tmp_path / "toy").isdisjoint({"completion_time", "fairness", "queue_delay_box"})
+    results = Results(tuple(load(tmp_path / "toy")))
+    (queue_length,) = select(["queue_length"])
+    chart = queue_length.chart(results)
+    assert chart is not None
+    assert all("INVALID RUN" in panel.title for panel in chart.panels)
+
+
+def test_nothing_sent_and_nothing_recorded(one: Path) -> None:
+    run = load(one)[0]
+    for name in ("queue", "flows"):
+        run.table(name).head(0).collect().write_parquet(run.path / f"{name}.parquet")
+    assert "queue_length" in drawn(one)
+
+
+@pytest.mark.parametrize(
+    ("counts", "variants", "panels"),
+    [((1, 2, 3, 4, 5), ("aimd-fc-plus", "new-aimd", "reno"), 15), ((30,), ("reno",), 1)],
+)
+def test_large_sweeps_and_many_flows(
+    tmp_path: Path, counts: tuple[int, ...], variants: tuple[str, ...], panels: int
+) -> None:
+    results_dir = write_sweep(tmp_path / "toy", counts, variants, (1,), segments=20)
+    results = Results(tuple(load(results_dir)))
+    for name in ("throughput", "queue_length", "cwnd"):
+        chart = select([name])[0].chart(results)
+        assert chart is not None
+        assert len(chart.panels) == panels
+        canvas = paper.draw(chart)
+        for text in [text for axis in canvas.axes for text in axis.texts] + canvas.texts:
+            assert float(text.get_fontsize()) >= 6
+
+
+@pytest.mark.parametrize(
+    ("flows", "labels"),
+    [
+        (2, ["flow 1 (reno)", "flow 2 (new-aimd)"]),
+        (10, ["each reno flow", "each new-aimd flow"]),
+    ],
+)
+def test_variants_side_by_side_are_named(tmp_path: Path, flows: int, labels: list[str]) -> None:
+    path = write_run(tmp_path / "one" / "seed=1", {"seed": 1}, flows=flows, segments=20)
+    summary = json.loads((path / "summary.json").read_text())
+    for flow in summary["flows"][1::2]:
+        flow["variant"] = "new-aimd"
+    (path / "summary.json").write_text(json.dumps(summary))
+    chart = select(["cwnd"])[0].chart(Results(tuple(load(tmp_path / "one"))))
+    assert chart is not None
+    assert [name for name, _, _ in chart.legend] == labels
+
+
+def test_swept_keys_of_any_kind(tmp_path: Path) -> None:
+    for limit in ("5packets", "10packets", "20packets"):
+        for algorithm in ("droptail", "codel"):
+            point = {"bottleneck.queue": limit, "switch.algorithm": algorithm, "seed": 1}
+            size = int(limit.removesuffix("packets"))
+            write_run(tmp_path / "toy" / f"{limit},{algorithm}", point, segments=40, limit=size)
+    results = Results(tuple(load(tmp_path / "toy")))
+    assert results.keys == ["bottleneck.queue", "switch.algorithm"]
+    assert results.x_key == "bottleneck.queue"
+    assert results.values("bottleneck.queue") == ["5packets", "10packets", "20packets"]
+    assert results.series_key == "switch.algorithm"
+    assert drawn(tmp_path / "toy") >= {"throughput", "queue_delay_box", "fairness", "cwnd"}
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        (3, 3), (0.5, 0.5), ("1.5bdp", 1.5), ("100packets", 100), ("5Mbps", 5e6), ("50ms", 0.05),
+        ("15us", 15e-6), ("2s", 2), ("20000KB", 2e7), ("new-aimd", None), ("", None), (True, None),
+    ],
+)  # fmt: skip
+def test_a_value_with_a_unit_is_a_number(value: object, size: float | None) -> None:
+    assert number(value) == (None if size is None else pytest.approx(size))
+
+
+def test_a_series_keeps_its_colour_where_it_has_no_run(sweep: Path, tmp_path: Path) -> None:
+    shutil.copytree(sweep, tmp_path / "toy")
+    for path in (tmp_path / "toy").glob("*count=1,*variant=aimd-fc-plus*"):
+        shutil.rmtree(path)
+    results = Results(tuple(load(tmp_path / "toy")))
+    (point, first), *_ = results.facets(results.series_key)
+    assert point == {"flow.count": 1}
+    assert first.series == ["aimd-fc-plus", "new-aimd"]
+    assert not first.of_series("aimd-fc-plus").runs
+    assert {"completion_time", "queue_delay_by_rtt", "queue_length"} <= drawn(tmp_path / "toy")
+
+
+def test_thinning_keeps_every_excursion() -> None:
+    rng = np.random.default_rng(1)
+    times = np.sort(rng.integers(0, 10 * S, 50_000))
+    values = rng.normal(size=50_000)
+    values[12_345] = 99
+    columns = 500
+    x, y = thin(times, values, 10 * S, columns)
+    assert len(x) <= 4 * columns + 1
+    assert np.all(np.diff(x) >= 0) and x[-1] == 10
+    column, kept = times * columns // (10 * S), (x[:-1] * columns / 10 + 1e-9).astype(int)
+    for number_of in range(columns):
+        recorded, drawn_values = values[column == number_of], y[:-1][kept == number_of]
+        assert (recorded.min(), recorded.max()) == (drawn_values.min(), drawn_values.max())
+        assert (recorded[0], recorded[-1]) == (drawn_values[0], drawn_values[-1])
+
+
+def test_few_points_are_not_thinned_and_the_last_value_is_held() -> None:
+    x, y = thin([0, 2 * S], [1, 3], 5 * S, 100)
+    assert x.tolist() == [0, 2, 5] and y.tolist() == [1, 3, 3]
+    assert [len(part) for part in thin([], [], S, 100)] == [0, 0]
+
+
+def test_the_first_three_colours_stay_apart_in_grey() -> None:
+    def luminance(colour: str) -> float:
+        red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        linear: float = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+        return linear
+
+    shades = sorted(luminance(colour) for colour in style.COLOURS[:3])
+    assert all(high / low > 1.5 for low, high in pairwise(shades))

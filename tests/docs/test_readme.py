@@ -1,0 +1,106 @@
+"""Every command that the documents show works: run where it is cheap, checked where it is not."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from narrows.testbed.cli import list as listing
+from narrows.testbed.cli import main as cli
+from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario.plan import make_plan
+from tests.support.world import ROOT, narrows
+
+CHEAP_VERBS = {"help", "doctor", "p4-check"}
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """(document, command) for every line of a ```sh block that begins with make or narrows."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]:
+        if path.name == "tutorial.md":
+            continue  # tests/docs/test_tutorial.py runs it from its beginning to its end
+        for block in re.findall(r"^```sh\n(.*?)^```", path.read_text(), re.M | re.S):
+            for line in block.splitlines():
+                line = line.split("  #")[0].strip().removeprefix("$ ").removeprefix(".venv/bin/")
+                if line.endswith("=mine"):
+                    continue  # a reader's own file; tests/targets/test_linux_hosts.py writes one
+                if re.match(r"(make|narrows)\b", line):
+                    yield path.relative_to(ROOT).as_posix(), line.partition(" > ")[0]
+
+
+@pytest.mark.parametrize(("document", "command"), sorted(set(commands())))
+def test_a_documented_command_works(document: str, command: str) -> None:
+    program, *arguments = shlex.split(command)
+    if program == "make":
+        verbs = [word for word in arguments if "=" not in word]
+        dry = [] if set(verbs) <= CHEAP_VERBS else ["-n"]
+        ran = make(*dry, *arguments)
+        assert ran.returncode == 0, f"{document}: {command}: {ran.stderr}"
+        return
+    options = cli.parser().parse_args(arguments)
+    if options.command == cli.run_scenario:
+        settings = [points.parse_setting(text) for text in options.settings]
+        for point in points.read(ROOT / options.scenario, settings):
+            make_plan(point.scenario, str(options.scenario))
+    elif options.command == listing.run:
+        assert narrows(*arguments).returncode == 0
+
+
+def scenarios() -> Iterator[tuple[str, str]]:
+    """(document, text) for every ```toml block that is a whole scenario."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for block in re.findall(r"^```toml\n(.*?)^```", path.read_text(), re.M | re.S):
+            if "title =" in block:
+                yield path.relative_to(ROOT).as_posix(), block
+
+
+@pytest.mark.parametrize(("document", "text"), list(scenarios()))
+def test_a_documented_scenario_is_one(tmp_path: Path, document: str, text: str) -> None:
+    source = tmp_path / f"{document.replace('/', '-')}.toml"
+    source.write_text(text)
+    for point in points.read(source):
+        make_plan(point.scenario, str(source))
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    readme = {command for document, command in commands() if document == "README.md"}
+    assert {"make run", "make test"} <= readme
+
+
+def test_bare_make_lists_the_verbs() -> None:
+    listed = make().stdout
+    for verb in ("run", "test", "bench", "p4", "lint", "doctor", "clean"):
+        assert re.search(rf"^  {verb} +\w", listed, re.M), verb
+
+
+@pytest.mark.parametrize("what", listing.LISTS)
+def test_every_list_lists(what: str) -> None:
+    ran = narrows("list", what)
+    assert ran.returncode == 0, ran.stderr
+    assert len(ran.stdout.splitlines()) > 1
+
+
+def test_doctor_says_what_is_there_and_how_to_get_the_rest() -> None:
+    ran = narrows("doctor")
+    assert ran.returncode == 0, ran.stdout
+    lines = ran.stdout.splitlines()
+    assert any(line.startswith("ok") and "Rust" in line for line in lines)
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith(("absent", "MISSING")):
+            assert following.startswith("    "), f"{line}: no way to mend it is given"

@@ -1,0 +1,76 @@
+"""scenarios/new-aimd.toml against what its parameters imply, worked out before it was run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from narrows.testbed import catalogue
+from narrows.testbed.scenario import plan
+from narrows.testbed.scenario import sweep as points
+from tests.support.world import ROOT
+
+SCENARIO = ROOT / "scenarios/new-aimd.toml"
+FLOWS = 3
+
+
+@pytest.fixture(scope="module")
+def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The first seed's summary for each variant."""
+    found = {}
+    for point in points.read(SCENARIO, [("flow.count", FLOWS)]):
+        if point.scenario.seed == 1:
+            out = tmp_path_factory.mktemp("run")
+            made = plan.make_plan(point.scenario, str(SCENARIO))
+            catalogue.engine().run(json.dumps(made), str(out), None)
+            loaded = json.loads(Path(out, "summary.json").read_text())
+            found[str(point.values["flow.variant"])] = loaded
+    return found
+
+
+@pytest.mark.parametrize("variant", ["new-aimd", "aimd-fc-plus", "reno"])
+def test_every_rule_ends_at_the_links_bound(
+    summaries: dict[str, dict[str, Any]], variant: str
+) -> None:
+    """A halved window of half a 100-packet queue still fills a 3-packet pipe: the link never
+    idles, so all rules take the time of the bytes: 13,699 segments a flow with 54 B of headers.
+    """
+    segments = -(-20_000_000 // 1460)
+    assert segments == 13_699
+    bound_s = FLOWS * (20_000_000 + segments * 54) * 8 / 5e6
+    flows = summaries[variant]["flows"]
+    done_s = max(flow["start_s"] + flow["completion_s"] for flow in flows)
+    done_s -= min(flow["start_s"] for flow in flows)
+    assert bound_s < done_s < 1.005 * bound_s
+    assert summaries[variant]["bottleneck"]["utilization"] > 0.995
+
+
+def test_cutting_less_keeps_a_longer_queue_and_loses_more(
+    summaries: dict[str, dict[str, Any]],
+) -> None:
+    """New-AIMD's cuts shrink with every event, so its queue stands nearer to the limit than
+    that of halving, and it finds the limit more often. The paper concludes the opposite.
+    """
+    new, reno = summaries["new-aimd"]["bottleneck"], summaries["reno"]["bottleneck"]
+    assert new["queue_packets_mean"] > reno["queue_packets_mean"]
+    assert new["dropped"] > 2 * reno["dropped"]
+    # Halving at about 100 packets and one more in the pipe swings between 50 and 100.
+    assert 65 < reno["queue_packets_mean"] < 90
+    assert new["queue_packets_max"] == reno["queue_packets_max"] == 100
+
+
+def test_a_flow_alone_queues_at_its_own_interface(tmp_path: Path) -> None:
+    """Its own link is as slow as the bottleneck, so what reaches the switch has nothing to wait
+    for but the jitter of its link; only the last segment, 974 B with its headers, catches up with
+    the one before it, by the transmission time of the 540 B that it is shorter.
+    """
+    point = points.read(SCENARIO, [("flow.count", 1), ("flow.variant", "reno")])[0]
+    made = plan.make_plan(point.scenario, str(SCENARIO))
+    summary = catalogue.engine().run(json.dumps(made), str(tmp_path), None)
+    delay_ms = summary["bottleneck"]["queue_delay_ms"]
+    assert delay_ms["p99"] < 1e-4
+    assert delay_ms["max"] == pytest.approx(540 * 8 / 5e3, rel=1e-3)
+    assert summary["flows"][0]["rtt_ms"]["max"] > 200

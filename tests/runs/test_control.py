@@ -1,0 +1,107 @@
+"""A `sim` run's switches set up over P4Runtime and gNMI: the run is what it is in process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from finsy import p4client
+from finsy.proto import p4r
+
+from narrows.controller.client import ControllerError
+from narrows.testbed import catalogue
+from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario.plan import make_plan
+from narrows.testbed.targets.switch_setup import set_up
+from tests.support.world import ROOT, TWO_FLOWS, write
+
+BUSY = (
+    TWO_FLOWS.replace('duration = "5s"', 'duration = "2s"').replace(
+        'queue = "20packets"', 'queue = "30ms"\nloss = 0.001\necn_threshold = 5'
+    )
+    + """
+[[event]]
+at = "1s"
+set = { bottleneck = { rate = "2Mbps", loss = 0.01 } }
+"""
+)
+
+
+def planned(directory: Path, text: str, name: str = "scenario") -> dict[str, Any]:
+    source = write(directory, text, name)
+    return make_plan(points.read(source, [])[0].scenario, str(source))
+
+
+def run(plan: dict[str, Any], out: Path, switches: dict[str, Any] | None) -> dict[str, bytes]:
+    out.mkdir()
+    catalogue.engine().run(json.dumps(plan), str(out), None, switches)
+    return {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+@pytest.mark.parametrize("scenario", ["busy", "parking-lot"])
+def test_a_run_is_the_same_byte_for_byte(tmp_path: Path, scenario: str) -> None:
+    if scenario == "busy":
+        plan = planned(tmp_path, BUSY)
+    else:
+        source = ROOT / "scenarios/parking-lot.toml"
+        point = points.read(source, [("duration", "1s")])[0]
+        plan = make_plan(point.scenario, str(source))
+    switches = set_up(catalogue.engine(), plan)
+    assert list(switches) == [switch["name"] for switch in plan["switches"]]
+    state = switches["s1"].port_state(2)
+    wanted = next(port for port in plan["switches"][0]["config"]["ports"] if port["port"] == 2)
+    assert (state["rate_bps"], state["queue"]) == (wanted["rate_bps"], wanted["queue"])
+    # Nothing of the state is left in the plan: it must come with the switches.
+    bare = json.loads(json.dumps(plan))
+    for switch in bare["switches"]:
+        switch |= {"entries": [], "clone_sessions": [], "registers": []}
+    assert run(bare, tmp_path / "set-up", switches) == run(plan, tmp_path / "in-process", None)
+
+
+def test_a_program_without_p4info_is_left_to_the_engine(tmp_path: Path) -> None:
+    plan = planned(tmp_path, TWO_FLOWS)
+    program = tmp_path / "own.json"
+    shutil.copy(plan["switches"][0]["program"], program)
+    plan["switches"][0]["program"] = str(program)
+    assert set_up(catalogue.engine(), plan) == {}
+
+
+def test_what_is_refused_names_the_switch(tmp_path: Path) -> None:
+    plan = planned(tmp_path, TWO_FLOWS)
+    plan["switches"][0]["entries"][0]["table"] = "nowhere"
+    with pytest.raises(ControllerError, match=r"^switch 's1': .*'nowhere'"):
+        set_up(catalogue.engine(), plan)
+
+
+def test_a_switch_that_was_late_is_set_up_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What finsy waits for is too short for the first two pipelines, then enough."""
+    plan, waits = planned(tmp_path, TWO_FLOWS), iter([1e-3, 1e-3])
+    request = p4client.P4Client.request
+
+    async def impatient(client: p4client.P4Client, message: Any) -> Any:
+        pushes = isinstance(message, p4r.SetForwardingPipelineConfigRequest)
+        monkeypatch.setattr(p4client, "_DEFAULT_RPC_TIMEOUT", next(waits, 10.0) if pushes else 10.0)
+        return await request(client, message)
+
+    monkeypatch.setattr(p4client.P4Client, "request", impatient)
+    assert set(set_up(catalogue.engine(), plan)) == {"s1"}
+    waits = iter([1e-3] * 3)
+    with pytest.raises(ControllerError, match=r"^switch 's1': DEADLINE_EXCEEDED"):
+        set_up(catalogue.engine(), plan)
+
+
+def test_a_switch_that_is_not_in_the_plan(tmp_path: Path) -> None:
+    plan = planned(tmp_path, TWO_FLOWS)
+    switches = set_up(catalogue.engine(), plan)
+    (tmp_path / "out").mkdir()
+    engine = catalogue.engine()
+    with pytest.raises(engine.PlanError, match="no switch 's7'"):
+        engine.run(json.dumps(plan), str(tmp_path / "out"), None, {"s7": switches["s1"]})
+    # The run took it.
+    with pytest.raises(engine.PlanError, match="it has no program"):
+        engine.run(json.dumps(plan), str(tmp_path / "out"), None, {"s1": switches["s1"]})

@@ -1,0 +1,28 @@
+"""Machine code and interpreter leave the same run behind, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from narrows.testbed import catalogue
+from narrows.testbed.scenario import plan
+from narrows.testbed.scenario import sweep as points
+from tests.support.world import TWO_FLOWS, write
+
+
+def test_both_engines_write_the_same_run(tmp_path: Path) -> None:
+    source = write(tmp_path, TWO_FLOWS)
+    settings = [("telemetry.every", 3), ("bottleneck.loss", 0.01)]
+    point = points.read(source, settings)[0]
+    written = []
+    for engine in ("native", "interpreter"):
+        made = plan.make_plan(point.scenario, str(source))
+        for switch in made["switches"]:
+            switch["config"]["engine"] = engine
+        out = tmp_path / engine
+        out.mkdir()
+        catalogue.engine().run(json.dumps(made), str(out), None)
+        written.append({file.name: file.read_bytes() for file in sorted(out.iterdir())})
+    assert len(written[0]) > 3
+    assert written[0] == written[1]

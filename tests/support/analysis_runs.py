@@ -1,0 +1,309 @@
+"""Small runs written as a run directory has them, by a toy of a few lines, for the tests.
+
+One bottleneck, a FIFO of a few packets, senders that add a segment per round trip and cut their
+window at a loss. It is no TCP: it exists so that the tables have every shape a run gives them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import deque
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+MS = 1_000_000_000
+SEGMENT, PACKET = 1000, 1054
+CUTS = {"reno": 0.5, "aimd-fc-plus": 0.6, "new-aimd": 0.8}
+
+QUEUE = {
+    "time_ps": pl.Int64, "switch": pl.String, "port": pl.Int32, "queue": pl.Int32,
+    "event": pl.String, "reason": pl.String, "packet": pl.Int64, "flow": pl.Int32,
+    "length_bytes": pl.Int32, "depth_packets": pl.Int32, "depth_bytes": pl.Int64,
+    "sojourn_ps": pl.Int64,
+}  # fmt: skip
+FLOWS = {
+    "time_ps": pl.Int64, "flow": pl.Int32, "cwnd_bytes": pl.Int64, "ssthresh_bytes": pl.Int64,
+    "in_flight_bytes": pl.Int64, "srtt_ps": pl.Int64, "rtt_ps": pl.Int64, "rto_ps": pl.Int64,
+    "acked_bytes": pl.Int64, "retransmits": pl.Int64, "timeouts": pl.Int64,
+    "delivery_rate_bps": pl.Int64, "round": pl.Int64, "phase": pl.String,
+}  # fmt: skip
+MESSAGES = {
+    "flow": pl.Int32, "message": pl.Int64, "length_bytes": pl.Int64, "written_ps": pl.Int64,
+    "read_ps": pl.Int64,
+}  # fmt: skip
+
+OF_OTHER_SWEEPS = {
+    "both_directions", "buffer_sweep", "cross_losses", "gain_loss", "goodput_ratio", "loss_sweep",
+    "ramp_up", "rtt_fairness", "shares", "window_recovery",
+}  # fmt: skip
+"""Figures of sweeps that the toy's is not: tests/analysis/test_sweep_figures.py has theirs."""
+
+
+@dataclass
+class Sender:
+    """One flow of the toy."""
+
+    cut: float
+    left: int
+    cwnd: float = 2.0
+    ssthresh: float | None = None
+    in_flight: int = 0
+    acked: int = 0
+    retransmits: int = 0
+    round: int = 0
+    round_ends_ps: int = 0
+    recovers_ps: int = 0
+    done_ps: int = 0
+
+
+def write_run(
+    path: Path,
+    point: dict[str, Any],
+    *,
+    flows: int = 2,
+    variant: str = "reno",
+    seed: int = 1,
+    segments: int = 150,
+    limit: int = 20,
+    rate_bps: int = 5_000_000,
+    base_ps: int = 20 * MS,
+    valid: bool = True,
+) -> Path:
+    """Runs the toy until every flow has its segments, and writes the run directory `path`."""
+    senders = [Sender(CUTS[variant], segments) for _ in range(flows)]
+    queue_rows, flow_rows, delays, rtts = [], [], [], []
+    fifo: deque[tuple[int, int, int]] = deque()
+    events: list[tuple[int, int, str, int, int]] = []
+    order, packet, now, busy_until = 0, 0, 0, 0
+    transmit_ps = PACKET * 8 * 10**12 // rate_bps
+
+    def at(time_ps: int, kind: str, flow: int, sent_ps: int = 0) -> None:
+        nonlocal order
+        order += 1
+        heapq.heappush(events, (time_ps, order, kind, flow, sent_ps))
+
+    def ledger(event: str, flow: int, number: int, sojourn_ps: int = 0, reason: str = "") -> None:
+        depth = len(fifo)
+        queue_rows.append(
+            (
+                now,
+                "s1",
+                2,
+                0,
+                event,
+                reason,
+                number,
+                flow,
+                PACKET,
+                depth,
+                depth * PACKET,
+                sojourn_ps,
+            )
+        )
+
+    def dequeue() -> None:
+        nonlocal busy_until
+        flow, number, since_ps = fifo.popleft()
+        busy_until = now + transmit_ps
+        ledger("dequeue", flow, number, now - since_ps)
+        delays.append(now - since_ps)
+        at(busy_until, "free", flow)
+        at(busy_until + base_ps, "ack", flow, since_ps)
+
+    def send(flow: int) -> None:
+        nonlocal packet
+        sender = senders[flow - 1]
+        while sender.left and sender.in_flight < int(sender.cwnd):
+            sender.left -= 1
+            sender.in_flight += 1
+            if len(fifo) == limit:
+                ledger("drop", flow, packet, reason="queue-full")
+                at(now + base_ps + limit * transmit_ps, "loss", flow)
+            else:
+                fifo.append((flow, packet, now))
+                ledger("enqueue", flow, packet)
+                if now >= busy_until:
+                    dequeue()
+            packet += 1
+
+    rng = np.random.default_rng(seed)
+    for flow in range(1, flows + 1):
+        at(int(rng.integers(0, 50 * MS)), "start", flow)
+    while events:
+        now, _, kind, flow, sent_ps = heapq.heappop(events)
+        if kind == "free":
+            if fifo and now >= busy_until:
+                dequeue()
+            continue
+        sender = senders[flow - 1]
+        if kind == "ack":
+            sender.in_flight -= 1
+            sender.acked += SEGMENT
+            rtts.append(now - sent_ps)
+            slow = sender.ssthresh is None or sender.cwnd < sender.ssthresh
+            sender.cwnd += 1 if slow else 1 / sender.cwnd
+            if now >= sender.round_ends_ps:
+                sender.round += 1
+                sender.round_ends_ps = now + (now - sent_ps)
+            sender.done_ps = now
+        elif kind == "loss":
+            sender.in_flight -= 1
+            sender.left += 1
+            sender.retransmits += 1
+            if now >= sender.recovers_ps:
+                sender.cwnd = max(2.0, sender.cwnd * sender.cut)
+                sender.ssthresh = sender.cwnd
+                sender.recovers_ps = now + base_ps + limit * transmit_ps
+        send(flow)
+        rtt = rtts[-1] if rtts else None
+        threshold = None if sender.ssthresh is None else int(sender.ssthresh * SEGMENT)
+        phase = "slow-start" if threshold is None else "congestion-avoidance"
+        flow_rows.append(
+            (now, flow, int(sender.cwnd * SEGMENT), threshold, sender.in_flight * SEGMENT, rtt, rtt,
+             200 * MS, sender.acked, sender.retransmits, 0, None, sender.round,
+             phase)
+        )  # fmt: skip
+
+    path.mkdir(parents=True)
+    _table(path, "queue", QUEUE, queue_rows)
+    _table(path, "flows", FLOWS, flow_rows)
+    # A message of 80 B each 50 ms; every fifth takes 150 ms, the others 60 ms.
+    latencies_ps = [(n, 150 * MS if n % 5 == 0 else 60 * MS) for n in range(20)]
+    messages = [
+        (flow + 1, n, 80, 50 * n * MS, 50 * n * MS + latency_ps)
+        for n, latency_ps in latencies_ps
+        for flow in range(flows)
+    ]
+    _table(path, "messages", MESSAGES, messages)
+    duration_s = now / 1e12
+    dropped = sum(row[4] == "drop" for row in queue_rows)
+    delay_ms = _quantiles([delay / MS for delay in delays])
+    one_way_ms = _quantiles([(delay + transmit_ps + base_ps // 2) / MS for delay in delays])
+    bottleneck = {
+        "switch": "s1", "port": 2, "rate_bps": rate_bps,
+        "utilization": len(delays) * PACKET * 8 / duration_s / rate_bps,
+        "queue_packets_mean": sum(delays) / now,
+        "queue_packets_max": max(row[9] for row in queue_rows),
+        "queue_bytes_mean": sum(delays) / now * PACKET,
+        "queue_bytes_max": max(row[10] for row in queue_rows),
+        "queue_delay_ms": {key: delay_ms[key] for key in ("mean", "p50", "p95", "p99", "max")},
+        "arrived": len(delays) + dropped, "enqueued": len(delays), "dequeued": len(delays),
+        "dropped": dropped, "drops": {"queue-full": dropped} if dropped else {},
+    }  # fmt: skip
+    goodputs = [sender.acked * 8e12 / sender.done_ps for sender in senders]
+    summary = {
+        "schema": 1, "scenario": path.parent.name, "point": path.name, "valid": valid,
+        "invalid_reason": None if valid else "stopped at the limit of 3600 s",
+        "duration_s": duration_s, "bottleneck": bottleneck,
+        "flows": [
+            {
+                "id": index + 1, "variant": variant, "recovery": "sack", "profile": "ns2",
+                "goodput_bps": goodput, "throughput_bps": goodput * PACKET / SEGMENT,
+                "delivered_bytes": sender.acked, "sent_segments": segments + sender.retransmits,
+                "retransmits": sender.retransmits, "timeouts": 0,
+                "rtt_ms": _quantiles([rtt / MS for rtt in rtts]),
+                "one_way_delay_ms": one_way_ms,
+                "start_s": 0.0, "completion_s": sender.done_ps / 1e12 if valid else None,
+            }
+            for index, (sender, goodput) in enumerate(zip(senders, goodputs, strict=True))
+        ],
+        "jain": sum(goodputs) ** 2 / (flows * sum(rate**2 for rate in goodputs)),
+        "aggregate_goodput_bps": sum(goodputs),
+        "switches": {"s1": {"parser_errors": 0, "dropped": {}}}, "engine": {"events": order},
+    }  # fmt: skip
+    scenario = {
+        "title": "A toy <sweep> of two variants",
+        "bottleneck": {"rate_bps": rate_bps, "queue": {"packets": limit}},
+        "flow": [
+            {
+                "variant": variant,
+                "count": flows,
+                "app": {"kind": "bulk", "bytes": segments * SEGMENT},
+            }
+        ],
+    }
+    record = {
+        "schema": 1, "scenario": scenario, "point": point, "seed": seed, "target": "sim",
+        "valid": True, "version": "0.1.0",
+    }  # fmt: skip
+    (path / "summary.json").write_text(json.dumps(summary, indent=1))
+    (path / "run.json").write_text(json.dumps(record, indent=1))
+    return path
+
+
+def write_ledger(
+    path: Path,
+    queue: list[tuple[float, str, int, int, int, int, float]],
+    flows: list[tuple[float, int, int, int]],
+    *,
+    rate_bps: int,
+    duration_s: float,
+) -> Path:
+    """A run directory from rows written out by hand.
+
+    `queue`: time in s, event, packet, length, depth in packets and in bytes, sojourn in s.
+    `flows`: time in s, flow, bytes acknowledged, round.
+    """
+    path.mkdir(parents=True)
+    ledger = [
+        (round(at * 1e12), "s1", 2, 0, event, "queue-full" if event == "drop" else "", packet, 1,
+         length, packets, depth, round(sojourn * 1e12))
+        for at, event, packet, length, packets, depth, sojourn in queue
+    ]  # fmt: skip
+    other_port = [(*ledger[0][:2], 1, *ledger[0][3:])] if ledger else []
+    _table(path, "queue", QUEUE, ledger + other_port)
+    senders = [
+        (round(at * 1e12), flow, 2000, None, 0, None, None, 200 * MS, acked, 0, 0, None, number, "")
+        for at, flow, acked, number in flows
+    ]
+    _table(path, "flows", FLOWS, senders)
+    ids = sorted({row[1] for row in flows})
+    summary = {
+        "schema": 1, "valid": True, "duration_s": duration_s,
+        "bottleneck": {"switch": "s1", "port": 2, "rate_bps": rate_bps},
+        "flows": [
+            {"id": flow, "variant": "reno", "start_s": 0.25 * flow,
+             "completion_s": duration_s - flow, "delivered_bytes": 1000}
+            for flow in ids
+        ],
+    }  # fmt: skip
+    record = {
+        "schema": 1, "scenario": {"title": "by hand"}, "point": {}, "seed": 1, "target": "sim",
+        "valid": True,
+    }  # fmt: skip
+    (path / "summary.json").write_text(json.dumps(summary))
+    (path / "run.json").write_text(json.dumps(record))
+    return path
+
+
+def write_sweep(
+    results: Path,
+    counts: tuple[int, ...] = (1, 2, 3),
+    variants: tuple[str, ...] = ("aimd-fc-plus", "new-aimd"),
+    seeds: tuple[int, ...] = (1, 2),
+    **options: Any,
+) -> Path:
+    """Every combination of flow count, variant and seed as a run under `results`."""
+    for count, variant, seed in product(counts, variants, seeds):
+        point = {"flow.count": count, "flow.variant": variant, "seed": seed}
+        name = ",".join(f"{key}={value}" for key, value in point.items())
+        write_run(results / name, point, flows=count, variant=variant, seed=seed, **options)
+    return results
+
+
+def _table(path: Path, name: str, schema: dict[str, Any], rows: list[Any]) -> None:
+    pl.DataFrame(rows, schema=schema, orient="row").write_parquet(path / f"{name}.parquet")
+
+
+def _quantiles(values: list[float]) -> dict[str, float]:
+    p50, p95, p99 = np.percentile(values, [50, 95, 99], method="inverted_cdf").tolist()
+    return {
+        "min": min(values), "mean": float(np.mean(values)), "p50": p50, "p95": p95, "p99": p99,
+        "max": max(values),
+    }  # fmt: skip

@@ -1,0 +1,104 @@
+"""What the tests of whole runs share: a scenario's text to a run directory, and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from narrows.testbed import catalogue
+from narrows.testbed.scenario import plan
+from narrows.testbed.scenario import sweep as points
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TWO_FLOWS = """
+title = "Two flows through 5 Mb/s"
+duration = "5s"
+profile = "linux"
+[bottleneck]
+rate = "5Mbps"
+delay = "5ms"
+queue = "20packets"
+[access]
+rate = "100Mbps"
+delay = "1ms"
+[[flow]]
+variant = "reno"
+count = 2
+start = { every = "100ms" }
+"""
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """A finished run."""
+
+    path: Path
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        loaded: dict[str, Any] = json.loads((self.path / "summary.json").read_text())
+        return loaded
+
+    @property
+    def longest_gap_us(self) -> float:
+        """Of a run in real time: between two looks of its loop."""
+        gap: float = self.summary["instrument"]["polls"]["gap_max_us"]
+        return gap
+
+    def table(self, name: str) -> pl.DataFrame:
+        return pl.read_parquet(self.path / f"{name}.parquet")
+
+
+def write(directory: Path, text: str, name: str = "scenario") -> Path:
+    """The text as a scenario file."""
+    path = directory / f"{name}.toml"
+    path.write_text(text)
+    return path
+
+
+def run(directory: Path, text: str, **settings: Any) -> RunDirectory:
+    """Runs the first point of a scenario in this process. A setting's dots are double underscores
+    (`bottleneck__rate="1Mbps"`)."""
+    directory.mkdir(exist_ok=True, parents=True)
+    overrides = [(key.replace("__", "."), value) for key, value in settings.items()]
+    source = write(directory, text)
+    point = points.read(source, overrides)[0]
+    out = directory / "run"
+    out.mkdir()
+    made = json.dumps(plan.make_plan(point.scenario, str(source)))
+    catalogue.engine().run(made, str(out), None)
+    return RunDirectory(out)
+
+
+def command(*arguments: str | Path) -> list[str]:
+    """The `narrows` command of this interpreter."""
+    return [sys.executable, "-m", "narrows", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    """The environment of a command run outside the checkout."""
+    inherited = os.environ.get("PYTHONPATH", "")
+    return {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{inherited}", "COLUMNS": "200"}
+
+
+def narrows(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Runs the command to its end, without a terminal or standard input."""
+    return subprocess.run(
+        command(*arguments),
+        cwd=cwd,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )

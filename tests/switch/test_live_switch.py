@@ -1,0 +1,459 @@
+"""`narrows switch` on DPDK ports, in real time: Linux hosts behind it, controllers, faults.
+
+Everything here runs beside whatever else the machine does, so rates are told by what came through,
+not by how late single packets were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import finsy as fy
+import pytest
+
+from narrows.controller.client import SwitchClient
+from narrows.controller.drivers.gnmi import GnmiDriver
+from narrows.testbed.targets.linux.namespaces import Namespace, Plumbing, missing
+from tests.support.real_time import judged, needs_dpdk, real_time
+from tests.support.world import ROOT, narrows
+from tests.switch.test_switch_command import P4INFO, PROGRAM, Running
+
+pytestmark = needs_dpdk
+
+TCP_SHARE = 1448 / 1500
+"""Of an IP packet at Linux's usual MSS: what iperf3 calls bits are the payload's."""
+ROUTER_MAC = "02:00:0a:09:00:fe"
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Leaves a test out where there are no namespaces, or not these programs."""
+    lacking = missing() + [
+        f"{name} is not installed" for name in programs if not shutil.which(name)
+    ]
+    return pytest.mark.skipif(bool(lacking), reason="; ".join(lacking))
+
+
+@dataclass(frozen=True)
+class LinuxHost:
+    """A namespace behind one port."""
+
+    namespace: Namespace
+    ip: str
+    mac: str
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[tuple[LinuxHost, LinuxHost]]:
+    with Plumbing() as plumbing:
+        made = [
+            LinuxHost(plumbing.add_host(name, ip, mac, ROUTER_MAC), ip, mac)
+            for name, ip, mac in (
+                ("a", "10.9.1.1", "02:00:0a:09:01:01"),
+                ("b", "10.9.2.1", "02:00:0a:09:02:01"),
+            )
+        ]
+        for host in made:
+            keep_filling(host.namespace)
+        yield made[0], made[1]
+
+
+def keep_filling(namespace: Namespace) -> None:
+    """Makes its senders CUBIC: BBR, some kernels' default, leaves a link idle now and then."""
+    route = namespace.run("ip", "route", "show", "default").split()
+    namespace.run("ip", "route", "change", *route, "congctl", "cubic")
+
+
+def route(host: LinuxHost, port: int) -> Any:
+    """All packets to a host, by a port."""
+    return fy.P4TableEntry(
+        "ipv4_lpm",
+        match=fy.P4TableMatch({"hdr.ipv4.dst_addr": f"{host.ip}/32"}),
+        action=fy.P4TableAction("route", port=port, src_mac=ROUTER_MAC, dst_mac=host.mac),
+    )
+
+
+async def set_up(address: str, hosts: tuple[LinuxHost, LinuxHost]) -> None:
+    options = fy.SwitchOptions(device_id=0, p4info=P4INFO)
+    async with fy.Switch("sw", address, options) as switch:
+        await switch.write([+route(host, port) for port, host in enumerate(hosts, start=1)])
+
+
+class Between:
+    """A running switch between two Linux hosts: port 2, the bottleneck, leads to the second."""
+
+    def __init__(
+        self,
+        hosts: tuple[LinuxHost, LinuxHost],
+        *arguments: str,
+        driver: str = "net_af_packet",
+        options: str = "",
+    ) -> None:
+        self.hosts = hosts
+        interfaces = [
+            text
+            for port, host in enumerate(hosts, start=1)
+            for text in ("--port", f"{port}={driver}{port},iface={host.namespace.outside}{options}")
+        ]
+        self.running = Running(PROGRAM, "--p4info", P4INFO, *interfaces, *arguments)
+        asyncio.run(set_up(self.running.address, hosts))
+
+    def __enter__(self) -> Between:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        put_away(self.running)
+
+    def iperf3(self, seconds: int) -> list[float]:
+        """A transfer from the first host to the second: Mb/s of each second at the receiver, the
+        first and the last ones aside, in which it began and ended."""
+        first, second = self.hosts
+        server = subprocess.Popen(
+            second.namespace.command("iperf3", "--server", "--one-off", "--json"),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            time.sleep(0.5)
+            first.namespace.run("iperf3", "--client", second.ip, "--time", str(seconds))
+            printed, _ = server.communicate(timeout=10)
+        finally:
+            server.kill()
+            server.wait()
+        intervals = json.loads(printed)["intervals"]
+        return [interval["sum"]["bits_per_second"] / 1e6 for interval in intervals[1 : seconds - 1]]
+
+    def round_trips_ms(self, count: int) -> list[float]:
+        """What `ping` would say, which not every machine has: ICMP echoes, one at a time."""
+        script = Path(__file__).with_name("ping.py")
+        arguments = (str(script), self.hosts[1].ip, str(count))
+        printed = self.hosts[0].namespace.run(sys.executable, *arguments)
+        return [float(line) for line in printed.split()]
+
+    def end(self) -> None:
+        """Ends it as an operator would."""
+        code, errors = self.running.end()
+        assert (code, errors) == (0, "")
+
+    def judge(self, measured: float, expected: Any) -> None:
+        """Compares, after the end."""
+        with judged(self.running.longest_gap_us()):
+            assert measured == expected
+
+
+def put_away(running: Running) -> None:
+    """Ends a switch that may have ended."""
+    running.process.kill()
+    running.process.wait()
+    for pipe in (running.process.stdout, running.process.stderr):
+        assert pipe is not None
+        pipe.close()
+
+
+@real_time
+@needs("iperf3")
+@pytest.mark.parametrize(("mbps", "workers"), [(5, 1), (50, 2), (500, 1)])
+def test_linux_tcp_gets_the_configured_rate_within_one_percent(
+    hosts: tuple[LinuxHost, LinuxHost], mbps: float, workers: int
+) -> None:
+    arguments = ("--rate", f"2={mbps}Mbps", "--queue", "2=100ms", "--counts", "ip")
+    with Between(hosts, *arguments, "--delay", "2=2ms", "--workers", str(workers)) as between:
+        seconds = between.iperf3(6)
+        between.end()
+    assert len(seconds) == 4
+    between.judge(statistics.median(seconds), pytest.approx(mbps * TCP_SHARE, rel=0.01))
+    assert any(line.startswith("port 2: rate off by") for line in between.running.lines)
+
+
+@real_time
+@needs("curl")
+@pytest.mark.parametrize(("mbps", "seconds"), [(5, 4), (50, 3), (500, 3)])
+def test_curl_gets_the_configured_rate_within_one_percent(
+    hosts: tuple[LinuxHost, LinuxHost], tmp_path: Path, mbps: int, seconds: int
+) -> None:
+    """From the first byte on, since a busy machine's server may take its time before that. Slow
+    start through a path of 2 ms leaves a few round trips of these seconds idle."""
+    with (tmp_path / "file").open("wb") as file:
+        file.truncate(mbps * 1_000_000 // 8 * seconds)
+    first, second = hosts
+    serve = ("-m", "http.server", "8000", "--bind", first.ip, "--directory", str(tmp_path))
+    server = subprocess.Popen(
+        first.namespace.command(sys.executable, *serve),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    shaper = ("--rate", f"2={mbps}Mbps", "--queue", "2=100ms", "--counts", "ip")
+    try:
+        with Between(hosts, "--rate", "1=1Gbps", *shaper, "--delay", "2=2ms") as between:
+            printed = second.namespace.run(
+                "curl", "--silent", "--show-error", "--retry", "20", "--retry-connrefused",
+                "--retry-delay", "1", "--output", "/dev/null", "--write-out",
+                "%{size_download} %{time_starttransfer} %{time_total}",
+                f"http://{first.ip}:8000/file",
+            )  # fmt: skip
+            between.end()
+    finally:
+        server.kill()
+        server.wait()
+    size_bytes, first_s, last_s = map(float, printed.split())
+    speed_mbps = size_bytes * 8 / (last_s - first_s) / 1e6
+    between.judge(speed_mbps, pytest.approx(mbps * TCP_SHARE, rel=0.01))
+
+
+@real_time
+@needs()
+def test_the_delay_of_a_cable_is_in_the_round_trip_and_a_controller_is_heard_meanwhile(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    async def read_and_write(address: str) -> tuple[int, int, int]:
+        async with SwitchClient(address, p4info=P4INFO) as client:
+            assert client.gnmi is not None
+            driver = GnmiDriver(client.gnmi)
+            rate_bps = await driver.set_rate(2, 7_000_000)
+            state = await client.read_state()
+            counts = await driver.queue_state(2)
+            return rate_bps, len(state.entries), counts.transmitted
+
+    delays = ("--delay", "1=10ms", "--delay", "2=15ms")
+    with Between(hosts, "--rate", "2=1Gbps", *delays) as between:
+        round_trips = between.round_trips_ms(10)
+        rate_bps, entries, dequeued = asyncio.run(read_and_write(between.running.address))
+        between.end()
+    assert len(round_trips) == 10
+    # A late poll adds to it, nothing takes away from it.
+    assert min(round_trips) >= 25.0
+    between.judge(min(round_trips), pytest.approx(26.0, abs=1.0))
+    assert (rate_bps, entries) == (7_000_000, 2)
+    assert dequeued == 10
+
+
+@real_time
+@needs()
+def test_the_queueing_delay_the_program_measures_is_what_ping_sees_beyond_the_base(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    """A flood of 1.1 times the rate keeps the queue at 40 packets of 1,500 bytes: 96 ms at 5 Mb/s,
+    one packet (2.4 ms) more or less, and an echo's 84 bytes wait as long."""
+
+    async def longest_wait_ms(address: str) -> float:
+        async with SwitchClient(address, p4info=P4INFO) as client:
+            name = "NarrowsEgress.measure_delay.delay_max"
+            return await client.read_register(name, 2) / 1e6
+
+    arguments = ("--rate", "2=5Mbps", "--queue", "2=40packets", "--counts", "ip")
+    with Between(hosts, *arguments, "--timestamp-unit", "ns", "--delay", "1=5ms") as between:
+        base = min(between.round_trips_ms(5))
+        script = Path(__file__).with_name("flood.py")
+        flood = subprocess.Popen(
+            hosts[0].namespace.command(sys.executable, str(script), hosts[1].ip, "5.5e6")
+        )
+        try:
+            time.sleep(1.0)
+            loaded = statistics.median(between.round_trips_ms(15))
+        finally:
+            flood.kill()
+            flood.wait()
+        measured = asyncio.run(longest_wait_ms(between.running.address))
+        between.end()
+    between.judge(measured, pytest.approx(40.5 * 2.4, abs=1.3))
+    between.judge(loaded - base, pytest.approx(measured, abs=2.5))
+
+
+@needs()
+@pytest.mark.parametrize("driver", ["net_pcap", "net_af_xdp"])
+def test_other_drivers_take_an_interface_too(
+    hosts: tuple[LinuxHost, LinuxHost], driver: str
+) -> None:
+    with Between(hosts, driver=driver) as between:
+        assert len(between.round_trips_ms(3)) == 3
+        code, errors = between.running.end()
+    # What net_af_xdp is built on talks.
+    assert (code, [line for line in errors.splitlines() if not line.startswith("lib")]) == (0, [])
+
+
+@real_time
+@needs()
+def test_ports_on_two_cores_answer_to_their_own_numbers(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    with Between(hosts, "--workers", "2", "--delay", "2=5ms") as between:
+        round_trips = between.round_trips_ms(5)
+        between.end()
+    assert len(round_trips) == 5
+    between.judge(min(round_trips), pytest.approx(6.0, abs=1.0))
+    said = [line for line in between.running.lines if ": received" in line]
+    assert [line.split(":")[0] for line in said] == ["port 1", "port 2"]
+    # An ARP request of the neighbour's never comes: its address is fixed.
+    assert all("received 5, sent 5," in line for line in said), said
+
+
+@needs()
+def test_a_ports_receive_queues_on_two_cores_are_all_read_and_flows_stay_in_order(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    """The kernel deals 16 flows out to two packet sockets by their hashes."""
+    first, second = hosts
+
+    def bound(address: str, port: int) -> socket.socket:
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        made.bind((address, port))
+        made.settimeout(5.0)
+        return made
+
+    sink = second.namespace.call(lambda: bound(second.ip, 9000))
+    ports = range(10_000, 10_016)
+    sources = [first.namespace.call(partial(bound, first.ip, port)) for port in ports]
+    arguments = ("--workers", "2", "--queues", "2")
+    with Between(hosts, *arguments, options=",qpairs=2") as between:
+        for number in range(10):
+            for source in sources:
+                source.sendto(bytes([number]), (second.ip, 9000))
+        came: dict[int, list[int]] = {port: [] for port in ports}
+        for _ in range(10 * len(ports)):
+            payload, (_, port) = sink.recvfrom(100)
+            came[port].append(payload[0])
+        between.end()
+    for one in (sink, *sources):
+        one.close()
+    assert came == {port: list(range(10)) for port in ports}
+    assert any(line.startswith("port 1: received 160,") for line in between.running.lines)
+
+
+def test_a_device_with_fewer_receive_queues_is_refused_by_name() -> None:
+    for device in ("net_ring0", "net_memif0,role=client,id=0"):
+        arguments = ("--port", f"1={device}", "--queues", "32")
+        ran = narrows("switch", PROGRAM, *arguments, "--grpc-server-addr", "127.0.0.1:0")
+        assert ran.returncode == 2
+        assert f"device '{device}'" in ran.stderr, ran.stderr
+        assert "queue" in ran.stderr, ran.stderr
+
+
+@needs()
+def test_a_queue_longer_than_the_memory_is_copied_and_loses_nothing_else(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    """A second at 30 Mb/s, 2,500 packets, into a queue of 2,000 that sends 400 a second."""
+    arguments = ("--rate", "2=5Mbps", "--queue", "2=2000packets", "--mbufs", "512")
+    with Between(hosts, *arguments) as between:
+        script = str(Path(__file__).with_name("flood.py"))
+        flood = subprocess.Popen(
+            hosts[0].namespace.command(sys.executable, script, hosts[1].ip, "30e6")
+        )
+        time.sleep(1.5)
+        flood.kill()
+        flood.wait()
+        between.end()
+    said = "\n".join(between.running.lines)
+    [copied] = re.findall(r"port 1: copied (\d+)", said)
+    assert int(copied) > 1000
+    assert "without memory" not in said
+
+
+CONTROLLER = """
+import asyncio, sys
+from pathlib import Path
+from narrows.controller.client import SwitchClient
+
+async def main():
+    async with SwitchClient(sys.argv[1], p4info=Path(sys.argv[2])) as client:
+        await client.read_state()
+        print("connected", flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@needs()
+def test_a_controller_that_is_killed_leaves_the_switch_to_the_next(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    async def entries(address: str) -> int:
+        async with SwitchClient(address, p4info=P4INFO) as client:
+            return len((await client.read_state()).entries)
+
+    with Between(hosts) as between:
+        address = between.running.address
+        controller = subprocess.Popen(
+            [sys.executable, "-c", CONTROLLER, address, str(P4INFO)],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert controller.stdout is not None
+        assert controller.stdout.readline() == "connected\n"
+        controller.kill()
+        controller.communicate()
+        assert len(between.round_trips_ms(3)) == 3
+        assert asyncio.run(entries(address)) == 2
+        between.end()
+
+
+@needs()
+def test_a_cable_that_is_unplugged_and_back_carries_on(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    """It is on the second core."""
+    with Between(hosts, "--workers", "2") as between:
+        assert between.round_trips_ms(2)
+        outside = hosts[1].namespace.outside
+        subprocess.run(["ip", "link", "set", outside, "down"], check=True)
+        assert between.round_trips_ms(1) == []
+        subprocess.run(["ip", "link", "set", outside, "up"], check=True)
+        time.sleep(0.5)
+        assert between.round_trips_ms(2)
+        between.end()
+
+
+@needs()
+def test_a_switch_that_was_killed_leaves_its_ports_free(
+    hosts: tuple[LinuxHost, LinuxHost],
+) -> None:
+    with Between(hosts, "--workers", "2") as between:
+        between.running.process.send_signal(signal.SIGKILL)
+        between.running.process.wait(timeout=10)
+    with Between(hosts) as between:
+        assert between.round_trips_ms(2)
+        between.end()
+
+
+def test_two_switches_on_one_socket_are_told_apart() -> None:
+    """The second memif server of one socket is refused, and the first goes on."""
+    device = "1=net_memif0,role=server,id=0,socket=narrows-test-two"
+    first = Running(PROGRAM, "--port", device)
+    try:
+        ran = narrows("switch", PROGRAM, "--port", device, "--grpc-server-addr", "127.0.0.1:0")
+        assert ran.returncode == 2
+        assert "device 'net_memif0,role=server" in ran.stderr
+        assert "Traceback" not in ran.stderr
+        code, errors = first.end()
+        assert (code, errors) == (0, "")
+    finally:
+        put_away(first)
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("net_fish0", "device 'net_fish0': "),
+        ("net_af_packet0,iface=narrows-none", "narrows-none"),
+        ("net_memif0,role=fish", "device 'net_memif0,role=fish': "),
+        ("ffff:ff:1f.7", "device 'ffff:ff:1f.7': "),
+    ],
+)
+def test_a_wrong_device_is_named_with_the_drivers_reason(device: str, message: str) -> None:
+    ran = narrows("switch", PROGRAM, "--port", f"1={device}", "--grpc-server-addr", "127.0.0.1:0")
+    assert ran.returncode == 2
+    assert message in ran.stderr, ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -1,0 +1,81 @@
+"""`narrows switch` with TLS: who gets in, and who doesn't."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from narrows.controller.__main__ import main
+from tests.switch.test_switch_command import P4INFO, PROGRAM, Running, start
+
+__all__ = ["start"]
+
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is missing")
+
+
+def openssl(at: Path, *arguments: str) -> None:
+    subprocess.run(["openssl", *arguments], cwd=at, check=True, capture_output=True, timeout=60)
+
+
+def key_pair(at: Path, name: str, authority: str | None) -> None:
+    """NAME.key and NAME.pem, for 127.0.0.1, signed by an authority or by itself."""
+    subject = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+               f"/CN={name}", "-keyout", f"{name}.key"]  # fmt: skip
+    if authority is None:
+        openssl(at, "req", "-x509", *subject, "-out", f"{name}.pem")
+        return
+    openssl(at, "req", "-new", *subject, "-out", f"{name}.csr")
+    (at / "extensions").write_text("subjectAltName=IP:127.0.0.1\n")
+    signer = ["-CA", f"{authority}.pem", "-CAkey", f"{authority}.key", "-CAcreateserial"]
+    openssl(at, "x509", "-req", "-in", f"{name}.csr", *signer, "-extfile", "extensions",
+            "-out", f"{name}.pem")  # fmt: skip
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    key_pair(tmp_path, "authority", None)
+    key_pair(tmp_path, "switch", "authority")
+    key_pair(tmp_path, "client", "authority")
+    key_pair(tmp_path, "stranger", None)
+    return tmp_path
+
+
+def push(address: str, *tls: str | Path) -> int:
+    """Pushes the pipeline; the command's exit code."""
+    arguments = ["--address", address, *map(str, tls), "--p4info", str(P4INFO)]
+    return main([*arguments, "--json", str(PROGRAM), "push"])
+
+
+def test_the_server_has_a_certificate(keys: Path, start: Callable[..., Running]) -> None:
+    running = start(
+        "--no-p4", "--use-files", "600", "--grpc-server-ssl",
+        "--grpc-server-cert", keys / "switch.pem", "--grpc-server-key", keys / "switch.key",
+    )  # fmt: skip
+    assert push(running.address, "--ca", keys / "authority.pem") == 0
+    assert push(running.address, "--ca", keys / "stranger.pem") == 1
+    assert push(running.address) == 1
+
+
+def test_clients_need_a_certificate(keys: Path, start: Callable[..., Running]) -> None:
+    running = start(
+        "--no-p4", "--use-files", "600", "--grpc-server-ssl", "--grpc-server-with-client-auth",
+        "--grpc-server-cert", keys / "switch.pem", "--grpc-server-key", keys / "switch.key",
+        "--grpc-server-cacert", keys / "authority.pem",
+    )  # fmt: skip
+    authority = ("--ca", keys / "authority.pem")
+    ours = ("--cert", keys / "client.pem", "--key", keys / "client.key")
+    assert push(running.address, *authority, *ours) == 0
+    assert push(running.address, *authority) == 1
+    theirs = ("--cert", keys / "stranger.pem", "--key", keys / "stranger.key")
+    assert push(running.address, *authority, *theirs) == 1
+
+
+def test_a_key_that_is_not_there_is_named(keys: Path) -> None:
+    from narrows.testbed.cli.main import main as narrows
+
+    files = ["--grpc-server-cert", str(keys / "switch.pem"), "--grpc-server-key", "missing.key"]
+    assert narrows(["switch", "--no-p4", "--grpc-server-ssl", *files]) == 2
