@@ -41,7 +41,7 @@ ENTRY_POINTS = re.compile(r"engine/src/python\w*\.rs")
 IO_MAY = {"threads"}
 """What an `io/` folder may use besides files."""
 
-MACHINE_CODE = "switch/src/native/host.rs"
+MACHINE_CODE = "switch/src/jit/host.rs"
 """The file that runs machine code: the one of an engine that says `unsafe`."""
 
 FORBIDDEN = {

@@ -6,37 +6,33 @@
 //! ```
 //!
 //! [`Program::from_json`] resolves every name once and lowers the program to operations on
-//! numbered slots (`op`, `load`); `exec` runs them and knows no architecture; `v1model` is the
-//! architecture; `tm` the queues and lines; `control` what a controller may do.
+//! numbered slots. Its modules are layers; each knows only those on its left:
+//!
+//! ```text
+//! ir <- load
+//! ir <- state <- interpreter <- jit <- v1model <- switch, pipelines <- control <- stf
+//! ```
 
-mod bits;
 mod control;
-mod deparse;
-mod exec;
-mod externs;
-mod json;
+mod interpreter;
+mod ir;
+mod jit;
 mod load;
-mod machine;
-mod native;
-mod op;
-mod pass;
-mod pipe;
-mod program;
+mod pipelines;
+mod state;
 pub mod stf;
 mod switch;
-mod table;
 mod tm;
 mod v1model;
-mod wide;
 
 pub use control::{
     ControlError, CountedEntry, DefaultAction, Match, ProfileGroup, ProfileMember, TableEntry,
 };
-pub use externs::counter::Count;
-pub use externs::meter::{Colour, MeterConfig};
+pub use ir::program::Program;
 pub use load::LoadError;
-pub use pipe::Handover;
-pub use program::Program;
+pub use pipelines::Handover;
+pub use state::counter::Count;
+pub use state::meter::{Colour, MeterConfig};
 pub use switch::{
     CloneSession, ConfigError, Digest, Engine, Replica, Statistics, Switch, SwitchConfig,
     TimestampUnit, Transmit,

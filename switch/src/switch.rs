@@ -1,9 +1,9 @@
 //! The switch: ports, queues and the program between them. Sans-IO: time and packets come in,
 //! transmissions and the time of the next event go out.
 
-use crate::machine::Machine;
-use crate::pipe::Handover;
-use crate::program::Program;
+use crate::interpreter::machine::Machine;
+use crate::ir::program::Program;
+use crate::pipelines::Handover;
 use crate::tm::{Item, PortConfig, PortStatistics, QueueLimit, TrafficManager};
 use crate::v1model::Again;
 use narrows_common::record::QueueRecord;
@@ -203,7 +203,7 @@ pub struct Switch {
     pub(crate) digests: VecDeque<Digest>,
     pub(crate) handovers: VecDeque<Handover>,
     pub(crate) unit: TimestampUnit,
-    pub(crate) flow_slot: Option<crate::op::Slot>,
+    pub(crate) flow_slot: Option<crate::ir::op::Slot>,
     pub(crate) statistics: Statistics,
     packets: Vec<Packet>,
     #[expect(clippy::vec_box, reason = "an item keeps its place")]
@@ -225,7 +225,7 @@ impl Switch {
     ) -> Result<Switch, ConfigError> {
         let mut numbers = std::collections::BTreeSet::new();
         for port in &config.ports {
-            if u64::from(port.port) == crate::v1model::DROP_PORT {
+            if u64::from(port.port) == crate::ir::architecture::DROP_PORT {
                 return Err(ConfigError::PortReserved(port.port));
             }
             if !numbers.insert(port.port) {
@@ -469,14 +469,14 @@ impl Switch {
 impl Program {
     /// The slot of a metadata field by the end of its name: p4c calls `meta.flow_id`
     /// `scalars.userMetadata.flow_id` or `scalars.metadata_t.flow_id`.
-    fn metadata_slot(&self, name: &str) -> Result<crate::op::Slot, ConfigError> {
+    fn metadata_slot(&self, name: &str) -> Result<crate::ir::op::Slot, ConfigError> {
         let is_metadata =
             |header: &str| self.headers.iter().any(|known| known.metadata && known.name == header);
         let ends = |full: &str, tail: &str| {
             full.strip_suffix(tail).is_some_and(|front| front.is_empty() || front.ends_with('.'))
         };
         let last = name.rsplit('.').next().unwrap_or(name);
-        let find = |tail: &str| -> Vec<crate::op::Slot> {
+        let find = |tail: &str| -> Vec<crate::ir::op::Slot> {
             let fields = self.fields.iter().filter(|((header, field), (_, width))| {
                 *width <= 64 && is_metadata(header) && ends(&format!("{header}.{field}"), tail)
             });

@@ -2,8 +2,8 @@
 
 use super::matches::number;
 use super::{ControlError, DefaultAction, find};
-use crate::load::value::to_hex;
-use crate::program::{Table as Declared, limbs};
+use crate::ir::integer::to_hex;
+use crate::ir::program::{Table as Declared, limbs};
 use crate::switch::Switch;
 use std::collections::BTreeMap;
 

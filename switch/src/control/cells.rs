@@ -2,9 +2,9 @@
 
 use super::matches::{matches, number};
 use super::{ControlError, TableEntry, find};
-use crate::externs::counter::Count;
-use crate::externs::meter::MeterConfig;
-use crate::load::value::to_hex;
+use crate::ir::integer::to_hex;
+use crate::state::counter::Count;
+use crate::state::meter::MeterConfig;
 use crate::switch::Switch;
 use narrows_common::Time;
 

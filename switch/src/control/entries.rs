@@ -2,10 +2,10 @@
 
 use super::matches::{matches, shown};
 use super::{ControlError, TableEntry};
-use crate::externs::counter::Count;
-use crate::program::Table as Declared;
+use crate::ir::program::Table as Declared;
+use crate::state::counter::Count;
+use crate::state::table::{Entry, Refusal};
 use crate::switch::Switch;
-use crate::table::{Entry, Refusal};
 
 /// An entry with its direct counter, 0 without.
 pub type CountedEntry = (TableEntry, Count);

@@ -1,9 +1,9 @@
 //! Matches and values between the control plane's text and a table's limbs.
 
 use super::{ControlError, Match, find};
-use crate::load::value::{Integer, to_hex};
-use crate::program::{KeyField, MatchKind, Table as Declared};
-use crate::table::{FieldMatch, prefix_mask};
+use crate::ir::field_match::{FieldMatch, prefix_mask};
+use crate::ir::integer::{Integer, to_hex};
+use crate::ir::program::{KeyField, MatchKind, Table as Declared};
 use std::collections::BTreeMap;
 
 pub(super) fn number(place: &str, text: &str, width: u32) -> Result<Vec<u64>, ControlError> {
@@ -69,7 +69,7 @@ fn field_match(
             return Err(ControlError::Value { place, value: format!("{other:?}"), expected });
         }
     };
-    crate::table::normalise(&mut found, field);
+    crate::ir::field_match::normalise(&mut found, field);
     Ok(found)
 }
 

@@ -3,10 +3,10 @@
 //! An entry of such a table has the action `$member` or `$group` with the parameter `id`.
 
 use super::{ControlError, find};
+use crate::ir::program::Table as Declared;
 use crate::load::profile::{GROUP, MEMBER};
-use crate::program::Table as Declared;
+use crate::state::profile::Member;
 use crate::switch::Switch;
-use crate::table::profile::Member;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

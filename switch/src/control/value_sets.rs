@@ -2,8 +2,8 @@
 
 use super::matches::open_match;
 use super::{ControlError, Match, find};
+use crate::state::value_set::Members;
 use crate::switch::Switch;
-use crate::table::value_set::Members;
 
 impl Switch {
     /// Sets all members of a parser value set: each has one match, of any kind, for each part

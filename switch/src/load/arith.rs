@@ -6,10 +6,10 @@
 //! modulo 2^64 in one operation; what really needs more becomes [`Wide`].
 
 use super::expr::{Binary, Cast, Expr, Part, Unary};
-use super::value::Integer;
 use super::{LoadError, Loader};
-use crate::op::{NOWHERE, Op, Pc, Slot, Wide};
-use crate::program::{limbs, mask};
+use crate::ir::integer::Integer;
+use crate::ir::op::{NOWHERE, Op, Pc, Slot, Wide};
+use crate::ir::program::{limbs, mask};
 
 /// Where a value is and what is known of it: in `0..2^bits`, or in two's complement of `bits`.
 /// Up to 64 bits it fills one slot (sign- or zero-extended), above `limbs(bits)` of them.

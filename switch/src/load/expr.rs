@@ -1,7 +1,7 @@
 //! Type-value objects and expressions of the JSON, as a tree with names resolved.
 
-use super::value::Integer;
 use super::{LoadError, Names};
+use crate::ir::integer::Integer;
 use serde_json::Value;
 
 /// An expression that yields a number or a truth value (0 or 1).

@@ -1,7 +1,7 @@
 //! Gives every header field that is used, and all metadata, its slots.
 //!
 //! ```text
-//! 0..16                internal (crate::op::internal)
+//! 0..16                internal (crate::ir::op::internal)
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
 //! ..carried_end        metadata that is used before egress, and in it
 //! ..metadata_end       metadata that egress alone uses
@@ -15,13 +15,13 @@
 use super::names::FieldType;
 use super::scan::Usage;
 use super::{LoadError, Loader, Names};
-use crate::json::Root;
-use crate::op::{NOWHERE, Op, Slot, internal};
-use crate::program::{
+use crate::ir::metadata::StandardMetadata;
+use crate::ir::op::{NOWHERE, Op, Slot, internal};
+use crate::ir::program::{
     Block, Field, FieldPlan, FieldPlans, Header, ParserErrors, Part, Program, Stack, UnionStack,
     Window, Word, limbs,
 };
-use crate::v1model::StandardMetadata;
+use crate::load::json::Root;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -333,7 +333,7 @@ fn plan(plans: &mut FieldPlans, header: &Header, field: &Field) {
     let varbit = header.fields.iter().find(|field| field.varbit);
     let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
     let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
-    let mask = crate::program::mask(field.width);
+    let mask = crate::ir::program::mask(field.width);
     if field.after_varbit || limit < 8 || end - start.min(limit - 8) > 8 {
         plans.others.push(alone(limit, field));
         return;
@@ -367,7 +367,7 @@ fn alone(limit: u32, field: &Field) -> FieldPlan {
         byte: start as u16,
         window: bits,
         shift: 0,
-        mask: crate::program::mask(field.width),
+        mask: crate::ir::program::mask(field.width),
     };
     let size = (end - start).next_power_of_two();
     if size > 4 || size > limit || field.after_varbit {

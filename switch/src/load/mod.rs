@@ -7,6 +7,7 @@
 mod arith;
 mod calculation;
 mod expr;
+pub(crate) mod json;
 mod layout;
 mod names;
 mod parser;
@@ -15,13 +16,12 @@ mod primitive;
 pub(crate) mod profile;
 mod scan;
 mod table;
-pub(crate) mod value;
 
 pub(crate) use names::Names;
 
-use crate::json::Root;
-use crate::op::{Op, Pc, Slot, Wide};
-use crate::program::Program;
+use crate::ir::op::{Op, Pc, Slot, Wide};
+use crate::ir::program::Program;
+use crate::load::json::Root;
 use std::collections::BTreeMap;
 
 /// Why a JSON program was refused. `place` says where in the program.
@@ -177,7 +177,7 @@ impl Loader<'_> {
             found.map_or(otherwise, |(_, code)| u64::from(*code))
         };
         // A program that lacks one of them can't ask for it; it must only differ from NoError.
-        let errors = crate::program::ParserErrors {
+        let errors = crate::ir::program::ParserErrors {
             packet_too_short: code("PacketTooShort", 0x7fff_fff0),
             stack_out_of_bounds: code("StackOutOfBounds", 0x7fff_fff1),
             header_too_short: code("HeaderTooShort", 0x7fff_fff2),

@@ -1,7 +1,7 @@
 //! Finding objects by name, and errors that say what was looked for.
 
 use super::LoadError;
-use crate::json::Root;
+use crate::load::json::Root;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -1,10 +1,10 @@
 //! The parser's states, as code.
 
-use super::value::Integer;
 use super::{LoadError, Loader};
-use crate::json::{ParseState, ParserOp, Transition};
-use crate::op::{Op, Pc, Slot};
-use crate::program::{Block, Case, Select, ValueSet, limbs, mask};
+use crate::ir::integer::Integer;
+use crate::ir::op::{Op, Pc, Slot};
+use crate::ir::program::{Block, Case, Select, ValueSet, limbs, mask};
+use crate::load::json::{ParseState, ParserOp, Transition};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -2,10 +2,10 @@
 
 use super::expr::{Expr, HeaderExpr};
 use super::{LoadError, Loader};
-use crate::json::Primitive;
-use crate::op::{NOWHERE, Op, Slot};
-use crate::program::{Action, HashCall, HeaderRef, LogCall, Parameter, limbs, mask};
-use crate::v1model::{DROP_PORT, architecture};
+use crate::ir::architecture::{self, DROP_PORT};
+use crate::ir::op::{NOWHERE, Op, Slot};
+use crate::ir::program::{Action, HashCall, HeaderRef, LogCall, Parameter, limbs, mask};
+use crate::load::json::Primitive;
 use serde_json::Value;
 
 /// Where a primitive writes to.

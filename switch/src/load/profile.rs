@@ -4,9 +4,9 @@
 //! with the parameter `id`; to the interpreter, code of one operation.
 
 use super::{LoadError, Loader};
-use crate::json::{Pipeline, Table as JsonTable};
-use crate::op::Op;
-use crate::program::{Action, ActionProfile, Parameter};
+use crate::ir::op::Op;
+use crate::ir::program::{Action, ActionProfile, Parameter};
+use crate::load::json::{Pipeline, Table as JsonTable};
 
 /// Runs a member of the profile.
 pub(crate) const MEMBER: &str = "$member";

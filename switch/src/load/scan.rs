@@ -7,8 +7,8 @@
 //! refers to.
 
 use super::{LoadError, Names};
-use crate::json::{Root, Table};
-use crate::v1model::SET_BEFORE_EGRESS;
+use crate::ir::metadata::SET_BEFORE_EGRESS;
+use crate::load::json::{Root, Table};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
 pub(crate) fn actions_of<'a>(
     root: &'a Root,
     table: &'a Table,
-) -> impl Iterator<Item = &'a crate::json::Action> {
+) -> impl Iterator<Item = &'a crate::load::json::Action> {
     root.actions.iter().filter(|action| match &table.action_ids {
         Some(ids) => ids.contains(&action.id),
         None => table.actions.contains(&action.name),

@@ -1,11 +1,11 @@
 //! Tables: keys, actions and entries that the program brings along.
 
-use super::value::Integer;
 use super::{LoadError, Loader};
-use crate::json::{EntryKey, Table as JsonTable};
-use crate::op::NOWHERE;
-use crate::program::{ConstEntry, Field, KeyField, KeyLoad, MatchKind, Table, limbs, mask};
-use crate::table::FieldMatch;
+use crate::ir::field_match::FieldMatch;
+use crate::ir::integer::Integer;
+use crate::ir::op::NOWHERE;
+use crate::ir::program::{ConstEntry, Field, KeyField, KeyLoad, MatchKind, Table, limbs, mask};
+use crate::load::json::{EntryKey, Table as JsonTable};
 use serde_json::Value;
 
 impl Loader<'_> {

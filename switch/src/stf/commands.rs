@@ -2,7 +2,7 @@
 
 use super::Runner;
 use super::words::{ends_in, meter_config};
-use crate::externs::counter::Count;
+use crate::state::counter::Count;
 use crate::switch::{CloneSession, Replica};
 use std::collections::BTreeMap;
 

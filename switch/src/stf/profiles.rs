@@ -7,8 +7,8 @@
 use super::words::{decimal, ends_in, part};
 use super::{Runner, StfError};
 use crate::control::{ControlError, Match, ProfileGroup, ProfileMember, TableEntry};
+use crate::ir::integer::{Integer, to_hex};
 use crate::load::profile::{GROUP, MEMBER};
-use crate::load::value::{Integer, to_hex};
 use narrows_common::Duration;
 use std::collections::BTreeMap;
 

@@ -1,0 +1,161 @@
+//! What a hash or checksum is computed over: fields laid end to end, bit by bit.
+
+use crate::ir::hash::fold_sum;
+use crate::ir::op::Slot;
+use crate::ir::program::{Calculation, Header, Input, Program};
+use narrows_common::Packet;
+
+/// Bits collected from the most significant on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BitBuffer {
+    bytes: Vec<u8>,
+    /// How many bits of the last byte are taken; 0 when it is full.
+    used: u32,
+}
+
+impl BitBuffer {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.used = 0;
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Appends the low `width <= 64` bits of `value`.
+    pub(crate) fn push(&mut self, value: u64, width: u32) {
+        if self.used == 0 && width % 8 == 0 {
+            self.bytes.extend_from_slice(&value.to_be_bytes()[8 - width as usize / 8..]);
+            return;
+        }
+        let mut left = width;
+        while left > 0 {
+            if self.used == 0 {
+                self.bytes.push(0);
+            }
+            let count = left.min(8 - self.used);
+            let piece = (value >> (left - count)) as u8 & (0xff >> (8 - count));
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= piece << (8 - self.used - count);
+            }
+            self.used = (self.used + count) % 8;
+            left -= count;
+        }
+    }
+
+    /// Appends `width` bits that lie in slots, the least significant limb first.
+    pub(crate) fn push_limbs(&mut self, limbs: &[u64], width: u32) {
+        let mut left = width;
+        while left > 0 {
+            let top = (left - 1) % 64 + 1;
+            left -= top;
+            self.push(limbs[(left / 64) as usize], top);
+        }
+    }
+
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        if self.used == 0 {
+            self.bytes.extend_from_slice(bytes);
+        } else {
+            bytes.iter().for_each(|&byte| self.push(u64::from(byte), 8));
+        }
+    }
+}
+
+/// The result of a calculation over the packet as it is.
+pub(crate) fn calculate(
+    program: &Program,
+    calculation: &Calculation,
+    slots: &[u64; 65_536],
+    packet: &Packet,
+    buffer: &mut BitBuffer,
+) -> u64 {
+    if let Some(sum) = &calculation.sum {
+        let header = &program.headers[sum.header as usize];
+        if slots[header.valid() as usize] == 0 {
+            return fold_sum(0);
+        }
+        let part = |&(slot, shift): &(Slot, u8)| slots[slot as usize] << shift;
+        return fold_sum(sum.fields.iter().map(part).sum());
+    }
+    buffer.clear();
+    for input in &calculation.inputs {
+        collect(program, input, slots, packet, buffer);
+    }
+    if !calculation.payload {
+        return calculation.algorithm.digest(&[buffer.bytes()], 0);
+    }
+    let start = slots[crate::ir::op::internal::PAYLOAD as usize] as usize;
+    let tail = packet.data.get(start..).unwrap_or(&[]);
+    let parts = [buffer.bytes(), tail, packet.payload()];
+    calculation.algorithm.digest(&parts, packet.zeros as usize)
+}
+
+fn collect(
+    program: &Program,
+    input: &Input,
+    slots: &[u64; 65_536],
+    packet: &Packet,
+    buffer: &mut BitBuffer,
+) {
+    let valid = |header: u16| slots[program.headers[header as usize].valid() as usize] != 0;
+    match *input {
+        Input::Field { header, slot, width } => {
+            if header.is_none_or(valid) {
+                buffer.push_limbs(from(slots, slot, width), width);
+            }
+        }
+        Input::Constant { slot, width } => buffer.push_limbs(from(slots, slot, width), width),
+        Input::Varbit { header } => {
+            let header = &program.headers[header as usize];
+            if header.metadata || slots[header.valid() as usize] != 0 {
+                buffer.push_bytes(varbit(header, slots, packet));
+            }
+        }
+        Input::Header { header } => {
+            if valid(header) {
+                let header = &program.headers[header as usize];
+                for field in &header.fields {
+                    if field.varbit {
+                        buffer.push_bytes(varbit(header, slots, packet));
+                    } else {
+                        buffer.push_limbs(from(slots, field.slot, field.width), field.width);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn from(slots: &[u64; 65_536], slot: Slot, width: u32) -> &[u64] {
+    let start = slot as usize;
+    &slots[start..start + crate::ir::program::limbs(width) as usize]
+}
+
+/// The bytes of a header's variable-length field.
+pub(crate) fn varbit<'a>(header: &Header, slots: &[u64; 65_536], packet: &'a Packet) -> &'a [u8] {
+    let start = slots[header.varbit_offset() as usize] as usize;
+    let count = slots[header.varbit_bytes() as usize] as usize;
+    packet.data.get(start..start.saturating_add(count)).unwrap_or(&[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lays_fields_end_to_end() {
+        let mut buffer = BitBuffer::default();
+        buffer.push(0x5, 3); // 101
+        buffer.push(0x1ff, 9); // 1 1111 1111
+        buffer.push(0, 4);
+        buffer.push(0xabcd, 16);
+        buffer.push_limbs(&[0x0123_4567_89ab_cdef, 0x3], 66);
+        assert_eq!(
+            buffer.bytes(),
+            // 101 11111 | 1111 0000 | abcd | 11 and 64 bits, two bits further on
+            [0xbf, 0xf0, 0xab, 0xcd, 0xc0, 0x48, 0xd1, 0x59, 0xe2, 0x6a, 0xf3, 0x7b, 0xc0]
+        );
+    }
+}

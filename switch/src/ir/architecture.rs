@@ -1,0 +1,25 @@
+//! What v1model's externs leave for the end of a pipeline, and its numbers that a program uses.
+
+use super::op::{Slot, internal};
+
+/// The `egress_spec` that means "drop".
+pub(crate) const DROP_PORT: u64 = 511;
+
+/// The clone session and [`CLONE_FLAG`].
+pub(crate) const CLONE: Slot = internal::ARCHITECTURE;
+/// The number of a clone's field list.
+pub(crate) const CLONE_LIST: Slot = internal::ARCHITECTURE + 1;
+/// The number of a digest's field list.
+pub(crate) const DIGEST: Slot = internal::ARCHITECTURE + 2;
+/// The number of a resubmission's field list.
+pub(crate) const RESUBMIT: Slot = internal::ARCHITECTURE + 3;
+/// The number of a recirculation's field list.
+pub(crate) const RECIRCULATE: Slot = internal::ARCHITECTURE + 4;
+/// [`TRUNCATE_NONE`] less the length to cut to; 0 for none.
+pub(crate) const TRUNCATE: Slot = internal::ARCHITECTURE + 5;
+/// Set with a session, since session 0 exists.
+pub(crate) const CLONE_FLAG: u64 = 1 << 32;
+/// Larger than any length.
+pub(crate) const TRUNCATE_NONE: u64 = 1 << 40;
+/// All of them.
+pub(crate) const ALL: core::ops::Range<usize> = CLONE as usize..TRUNCATE as usize + 1;

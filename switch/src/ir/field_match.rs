@@ -1,0 +1,66 @@
+//! What an entry asks of a field of its table's key.
+
+use super::program::{KeyField, limbs, mask};
+
+/// What an entry asks of one field of the key; limbs, the least significant first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum FieldMatch {
+    Exact(Vec<u64>),
+    /// Value and prefix length.
+    Lpm(Vec<u64>, u32),
+    /// Value and mask.
+    Ternary(Vec<u64>, Vec<u64>),
+    /// From and to, inclusive.
+    Range(Vec<u64>, Vec<u64>),
+}
+
+impl FieldMatch {
+    pub(crate) fn limbs(&self) -> usize {
+        match self {
+            FieldMatch::Exact(value)
+            | FieldMatch::Lpm(value, _)
+            | FieldMatch::Ternary(value, _)
+            | FieldMatch::Range(value, _) => value.len(),
+        }
+    }
+
+    /// Whether a value of as many limbs fits; a prefix must have been made a mask before.
+    pub(crate) fn holds(&self, value: &[u64]) -> bool {
+        match self {
+            FieldMatch::Exact(wanted) | FieldMatch::Lpm(wanted, _) => value == wanted,
+            FieldMatch::Ternary(wanted, mask) => {
+                let masked = value.iter().zip(mask).map(|(value, mask)| value & mask);
+                masked.eq(wanted.iter().copied())
+            }
+            FieldMatch::Range(from, to) => within(from, to, value),
+        }
+    }
+}
+
+/// Clears what a match does not look at, so that equal matches are equal values.
+pub(crate) fn normalise(part: &mut FieldMatch, field: &KeyField) {
+    match part {
+        FieldMatch::Lpm(value, length) => {
+            for (limb, keep) in value.iter_mut().zip(prefix_mask(field.width, *length)) {
+                *limb &= keep;
+            }
+        }
+        FieldMatch::Ternary(value, keep) => {
+            value.iter_mut().zip(keep.iter()).for_each(|(limb, keep)| *limb &= keep);
+        }
+        FieldMatch::Exact(_) | FieldMatch::Range(..) => {}
+    }
+}
+
+/// The mask of a prefix, in limbs.
+pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
+    let limbs = limbs(width);
+    let below = |bits: u32, limb: u32| mask(bits.saturating_sub(limb * 64));
+    (0..u32::from(limbs)).map(|limb| below(width, limb) & !below(width - length, limb)).collect()
+}
+
+/// Whether a number lies between two others of as many limbs, both included.
+pub(crate) fn within(from: &[u64], to: &[u64], value: &[u64]) -> bool {
+    let not_above = |a: &[u64], b: &[u64]| a.iter().rev().le(b.iter().rev());
+    not_above(from, value) && not_above(value, to)
+}

@@ -1,0 +1,186 @@
+//! The deparser: fields written back where their headers lie as they came, and headers put together
+//! where they do not.
+
+use super::host::{BEFORE, BEFORE_LENGTH, Helper};
+use super::translate::Translator;
+use crate::ir::op::Slot;
+use crate::ir::program::{FieldPlan, FieldPlans, Header, Window, mask};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
+
+/// Bytes of a header that are copied by loads and stores, at most.
+const COPIED_MAX: u32 = 256;
+
+/// What is moved at once, the most first.
+const UNITS: [Type; 5] = [types::I8X16, types::I64, types::I32, types::I16, types::I8];
+
+impl Translator<'_, '_> {
+    /// Whether [`Translator::patch`] can do it.
+    pub(super) fn patches(&self) -> bool {
+        let headers = &self.program.headers;
+        let patched = self.program.patched.iter().map(|&header| &headers[header as usize]);
+        patched.into_iter().all(|header| is_plain(&header.patch))
+    }
+
+    /// As `deparse` does it while the headers lie as they were extracted.
+    pub(super) fn patch(&mut self) {
+        let program = self.program;
+        for &header in &program.patched {
+            let header = &program.headers[header as usize];
+            let (valid, next) = (self.builder.create_block(), self.builder.create_block());
+            let is_valid = self.read(header.valid());
+            let before = self.known_here();
+            self.builder.ins().brif(is_valid, valid, &[], next, &[]);
+            self.builder.switch_to_block(valid);
+            let origin = self.read(header.origin());
+            let start = self.builder.ins().iadd_imm(origin, -1);
+            let end = self.builder.ins().iadd_imm(start, i64::from(header.fixed_bytes));
+            let length = self.frame_length();
+            let inside = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length);
+            let there = self.builder.create_block();
+            self.builder.ins().brif(inside, there, &[], next, &[]);
+            self.builder.switch_to_block(there);
+            let data = self.frame();
+            let start = self.builder.ins().iadd(data, start);
+            self.put_fields(&header.patch, start);
+            self.builder.ins().jump(next, &[]);
+            self.builder.switch_to_block(next);
+            self.go_back_to(before);
+        }
+    }
+
+    /// As `deparse` does it otherwise. Ends the pass before it where a header is valid that is left
+    /// to `deparse`.
+    pub(super) fn put_together(&mut self) {
+        let program = self.program;
+        let headers = program.deparse.iter().map(|&header| &program.headers[header as usize]);
+        let (mut bytes, mut others) = (self.constant(0), self.constant(0));
+        for header in headers.clone() {
+            let valid = self.read(header.valid());
+            if is_writable(header) {
+                let here = self.builder.ins().imul_imm(valid, i64::from(header.fixed_bytes));
+                bytes = self.builder.ins().iadd(bytes, here);
+            } else {
+                others = self.builder.ins().bor(others, valid);
+            }
+        }
+        self.end_if(others);
+        self.call_with(Helper::Renew, &[bytes]);
+        let mut start = self.frame();
+        for (&number, header) in program.deparse.iter().zip(headers) {
+            if !is_writable(header) {
+                continue;
+            }
+            let (valid, next) = (self.builder.create_block(), self.builder.create_block());
+            let end = self.builder.append_block_param(next, types::I64);
+            let is_valid = self.read(header.valid());
+            let before = self.known_here();
+            self.builder.ins().brif(is_valid, valid, &[], next, &[start.into()]);
+            self.builder.switch_to_block(valid);
+            // The parser has none of the late ones.
+            if !program.late_headers.contains(&number) {
+                self.bytes_before(header, start);
+            }
+            self.put_fields(&header.patch, start);
+            let behind = self.builder.ins().iadd_imm(start, i64::from(header.fixed_bytes));
+            self.builder.ins().jump(next, &[behind.into()]);
+            self.builder.switch_to_block(next);
+            self.go_back_to(before);
+            start = end;
+        }
+    }
+
+    /// A header's bytes as it came, if it did.
+    fn bytes_before(&mut self, header: &Header, start: Value) {
+        let [came, there, on] = [(); 3].map(|()| self.builder.create_block());
+        let origin = self.read(header.origin());
+        self.builder.ins().brif(origin, came, &[], on, &[]);
+        self.builder.switch_to_block(came);
+        let old = self.builder.ins().iadd_imm(origin, -1);
+        let end = self.builder.ins().iadd_imm(old, i64::from(header.fixed_bytes));
+        let length = self.host_word(BEFORE_LENGTH);
+        let inside = self.builder.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length);
+        self.builder.ins().brif(inside, there, &[], on, &[]);
+        self.builder.switch_to_block(there);
+        let before = self.host_word(BEFORE);
+        let old = self.builder.ins().iadd(before, old);
+        self.copy(old, start, header.fixed_bytes);
+        self.builder.ins().jump(on, &[]);
+        self.builder.switch_to_block(on);
+    }
+
+    /// Copies so many bytes to where none of them lies.
+    fn copy(&mut self, from: Value, to: Value, bytes: u32) {
+        let flags = MemFlags::new().with_notrap();
+        let Some(&unit) = UNITS.iter().find(|unit| unit.bytes() <= bytes) else { return };
+        for at in (0..bytes).step_by(unit.bytes() as usize) {
+            // The last may take some of those before once more.
+            let at = at.min(bytes - unit.bytes()) as i32;
+            let moved = self.builder.ins().load(unit, flags, from, at);
+            self.builder.ins().store(flags, moved, to, at);
+        }
+    }
+
+    fn put_fields(&mut self, plans: &FieldPlans, start: Value) {
+        let mut rest = plans.parts.as_slice();
+        for word in &plans.words {
+            let (parts, after) = rest.split_at(word.count as usize);
+            rest = after;
+            let covered = parts.iter().fold(0, |bits, part| bits | part.mask << part.shift);
+            let mut value = self.rest(types::I64, start, word.byte, covered);
+            for part in parts {
+                value = self.put(value, part.slot, part.shift, part.mask);
+            }
+            self.put_big_endian(types::I64, value, start, word.byte);
+        }
+        for plan in &plans.others {
+            let kind = kind_of(plan);
+            let value = self.rest(kind, start, plan.byte, plan.mask << plan.shift);
+            let value = self.put(value, plan.slot, plan.shift, plan.mask);
+            self.put_big_endian(kind, value, start, plan.byte);
+        }
+    }
+
+    /// What lies there, but for the bits that fields cover.
+    fn rest(&mut self, kind: Type, start: Value, byte: u16, covered: u64) -> Value {
+        if covered == mask(kind.bits()) {
+            return self.constant(0);
+        }
+        let value = self.big_endian(kind, start, byte);
+        self.masked(value, !covered)
+    }
+
+    /// `value` with a field in its place, which is clear.
+    fn put(&mut self, value: Value, slot: Slot, shift: u8, mask: u64) -> Value {
+        let field = self.read(slot);
+        let field = self.masked(field, mask);
+        let field = self.builder.ins().ishl_imm(field, i64::from(shift));
+        self.builder.ins().bor(value, field)
+    }
+
+    fn put_big_endian(&mut self, kind: Type, value: Value, start: Value, byte: u16) {
+        let cut = if kind == types::I64 { value } else { self.builder.ins().ireduce(kind, value) };
+        let turned = if kind == types::I8 { cut } else { self.builder.ins().bswap(cut) };
+        let flags = MemFlags::new().with_notrap();
+        self.builder.ins().store(flags, turned, start, i32::from(byte));
+    }
+}
+
+/// Whether every field lies in a window of whole bytes.
+pub(super) fn is_plain(plans: &FieldPlans) -> bool {
+    !plans.others.iter().any(|plan| matches!(plan.window, Window::Bits { .. }))
+}
+
+fn is_writable(header: &Header) -> bool {
+    !header.has_varbit && header.fixed_bytes <= COPIED_MAX && is_plain(&header.patch)
+}
+
+/// What is loaded for a field that stands alone.
+pub(super) fn kind_of(plan: &FieldPlan) -> Type {
+    match plan.window {
+        Window::One => types::I8,
+        Window::Two => types::I16,
+        Window::Four => types::I32,
+        Window::Bits { .. } => unreachable!("is_plain() leaves these out"),
+    }
+}

@@ -1,0 +1,200 @@
+//! The control flow of one entry point: straight runs of operations and what follows each.
+//!
+//! An action's code is one block for each table that calls it, since what follows it is part of
+//! the block's name: `Return` is then an ordinary jump.
+
+use crate::ir::op::{Op, Pc};
+use crate::ir::program::{Case, Program};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Blocks of one entry point, at most: actions are repeated for each table that calls them.
+const BLOCKS_MAX: usize = 20_000;
+
+/// Where a block begins, and where a `Return` in it goes (0 outside actions).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub pc: Pc,
+    pub back: Pc,
+}
+
+impl Place {
+    /// Where a control ends, nothing is left to return to.
+    pub(super) fn new(pc: Pc, back: Pc) -> Self {
+        Place { pc, back: if pc == 0 { 0 } else { back } }
+    }
+}
+
+/// Operations from `place.pc` to `last`, of which only the last jumps.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub place: Place,
+    pub last: Pc,
+    /// Indices of the blocks that may come next, in the order of [`successors`].
+    pub next: Vec<usize>,
+    /// Indices of the blocks that it may follow.
+    pub before: Vec<usize>,
+}
+
+/// Blocks in an order in which each comes after all that lead to it, but for those that close
+/// a loop. The first is where it begins.
+#[derive(Debug)]
+pub(super) struct Graph {
+    pub blocks: Vec<Block>,
+    pub loops: bool,
+}
+
+/// That of a block with nothing in it.
+pub(super) static EMPTY: Graph = Graph { blocks: vec![], loops: false };
+
+impl Graph {
+    /// `None` when there is too much of it.
+    pub(super) fn new(program: &Program, entry: Pc) -> Option<Graph> {
+        let leaders = leaders(program);
+        let mut found: BTreeMap<Place, (Pc, Vec<Place>)> = BTreeMap::new();
+        let (mut order, mut open, mut loops) = (vec![], BTreeSet::new(), false);
+        // Depth first, without recursion: a place is left when all that follow it are.
+        let mut path = vec![(Place::new(entry, 0), 0usize)];
+        while let Some((place, tried)) = path.pop() {
+            let (_, next) = found.entry(place).or_insert_with(|| {
+                let last = last_of(program, &leaders, place.pc);
+                (last, successors(program, place, last))
+            });
+            open.insert(place);
+            match next.get(tried).copied() {
+                None => {
+                    open.remove(&place);
+                    order.push(place);
+                }
+                Some(to) => {
+                    path.push((place, tried + 1));
+                    if open.contains(&to) {
+                        loops = true;
+                    } else if !found.contains_key(&to) {
+                        path.push((to, 0));
+                    }
+                }
+            }
+            if found.len() > BLOCKS_MAX {
+                return None;
+            }
+        }
+        order.reverse();
+        let numbers: BTreeMap<Place, usize> =
+            order.iter().enumerate().map(|(i, &place)| (place, i)).collect();
+        let mut blocks: Vec<Block> = vec![];
+        for &place in &order {
+            let (last, next) = &found[&place];
+            let next = next.iter().map(|to| numbers[to]).collect();
+            blocks.push(Block { place, last: *last, next, before: vec![] });
+        }
+        for i in 0..blocks.len() {
+            for to in blocks[i].next.clone() {
+                blocks[to].before.push(i);
+            }
+        }
+        Some(Graph { blocks, loops })
+    }
+}
+
+/// Where the operation ends a straight run.
+pub(super) fn jumps(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Halt
+            | Op::Return
+            | Op::Jump(_)
+            | Op::JumpZero { .. }
+            | Op::JumpEq { .. }
+            | Op::JumpNe { .. }
+            | Op::SelectState(_)
+            | Op::Table(_)
+            | Op::Choose { .. }
+    )
+}
+
+/// Every place that something jumps to.
+fn leaders(program: &Program) -> BTreeSet<Pc> {
+    let mut leaders = BTreeSet::new();
+    for op in &program.ops {
+        match *op {
+            Op::Jump(to)
+            | Op::JumpZero { to, .. }
+            | Op::JumpEq { to, .. }
+            | Op::JumpNe { to, .. } => drop(leaders.insert(to)),
+            _ => {}
+        }
+    }
+    for select in &program.selects {
+        leaders.extend(select_targets(select));
+    }
+    leaders.extend(program.actions.iter().map(|action| action.code));
+    for table in &program.tables {
+        leaders.extend(&table.next);
+        leaders.extend(table.on_hit.iter().chain(&table.on_miss));
+        leaders.insert(table.base_next);
+    }
+    leaders
+}
+
+fn last_of(program: &Program, leaders: &BTreeSet<Pc>, from: Pc) -> Pc {
+    let mut pc = from;
+    while !jumps(&program.ops[pc as usize]) && !leaders.contains(&(pc + 1)) {
+        pc += 1;
+    }
+    pc
+}
+
+fn select_targets(select: &crate::ir::program::Select) -> Vec<Pc> {
+    let mut targets: Vec<Pc> = vec![];
+    for case in &select.cases {
+        let (Case::Value { next, .. } | Case::ValueSet { next, .. }) = case;
+        targets.push(*next);
+    }
+    targets.push(select.default);
+    targets
+}
+
+/// What a table can lead to: an action's code (0 for none) and what follows it.
+pub(super) fn arms(program: &Program, table: u32) -> BTreeSet<(Pc, Pc)> {
+    let declared = &program.tables[table as usize];
+    let mut arms = BTreeSet::new();
+    for &action in &declared.actions {
+        let code = program.actions[action as usize].code;
+        arms.extend([true, false].map(|hit| (code, declared.after(action, hit))));
+    }
+    arms.insert(match declared.default {
+        None => (0, declared.after_nothing()),
+        Some((action, _)) => {
+            let code = program.actions[action as usize].code;
+            (code, declared.after(action, false))
+        }
+    });
+    arms
+}
+
+/// The place that an arm of a table leads to.
+pub(super) fn arm_place((code, next): (Pc, Pc)) -> Place {
+    // Without an action there is nothing to return from.
+    if code == 0 { Place::new(next, 0) } else { Place::new(code, next) }
+}
+
+/// The places that may come after a block: of a branch first where it jumps to, of a select its
+/// cases and then the default, of a table its arms.
+fn successors(program: &Program, place: Place, last: Pc) -> Vec<Place> {
+    let back = place.back;
+    let to = |pc: Pc| Place::new(pc, back);
+    match program.ops[last as usize] {
+        Op::Halt | Op::Choose { .. } => vec![],
+        Op::Return => vec![Place::new(back, 0)],
+        Op::Jump(pc) => vec![to(pc)],
+        Op::JumpZero { to: pc, .. } | Op::JumpEq { to: pc, .. } | Op::JumpNe { to: pc, .. } => {
+            vec![to(pc), to(last + 1)]
+        }
+        Op::SelectState(i) => {
+            let targets = select_targets(&program.selects[i as usize]);
+            targets.into_iter().map(to).collect()
+        }
+        Op::Table(i) => arms(program, i).into_iter().map(arm_place).collect(),
+        _ => vec![to(last + 1)],
+    }
+}

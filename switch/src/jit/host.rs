@@ -1,0 +1,232 @@
+//! Where native code and Rust meet: the only place that says `unsafe`.
+//!
+//! Native code gets two addresses: the slots, and a [`Host`]. It touches memory in these ways
+//! only:
+//! - slots, by constant indices below 65,536, and there are as many;
+//! - the fields of the [`Host`];
+//! - registers' cells, by indices that it compares with the array's size before;
+//! - a table's array of rows, where there is one, by keys of as many bits as it has cells for;
+//! - the cells of a trie, by as many bits of a key as a node has cells for, from where a cell says
+//!   that a node begins (`Trie`);
+//! - a table's cells of recent keys, by as many bits of a hash as there are cells for (`Recent`);
+//! - a table's rows, each of so many words (`Rows`), by an index from there or one that it was told;
+//!   while it runs nothing adds rows or cells, which alone moves them;
+//! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`, `deparse`);
+//! - of a packet put together, the bytes for which it asked, and those before below their length;
+//! - through the functions below, which take the `Host` and a number.
+#![allow(unsafe_code)]
+
+use super::End;
+use crate::interpreter::deparse::renew_packet;
+use crate::interpreter::machine::Machine;
+use crate::interpreter::run;
+use crate::ir::op::{Pc, internal};
+use crate::ir::program::Program;
+use crate::state::table::action_entries::packed;
+use crate::state::table::{Addresses, Table};
+use crate::v1model::phases::Pass;
+use cranelift_jit::JITModule;
+use narrows_common::Packet;
+use std::mem::{offset_of, size_of};
+
+/// What native code works on besides the slots.
+#[repr(C)]
+pub(super) struct Host<'a> {
+    /// The packet's real bytes.
+    data: *mut u8,
+    length: u64,
+    /// Those that the packet had before [`Helper::Renew`].
+    before: *const u8,
+    before_length: u64,
+    /// The registers' cells.
+    cells: *mut u64,
+    tables: *const Table,
+    /// Jumps left.
+    fuel: u64,
+    program: &'a Program,
+    machine: &'a mut Machine,
+    packet: &'a mut Packet,
+}
+
+pub(super) const DATA: i32 = offset_of!(Host<'static>, data) as i32;
+pub(super) const LENGTH: i32 = offset_of!(Host<'static>, length) as i32;
+pub(super) const BEFORE: i32 = offset_of!(Host<'static>, before) as i32;
+pub(super) const BEFORE_LENGTH: i32 = offset_of!(Host<'static>, before_length) as i32;
+pub(super) const CELLS: i32 = offset_of!(Host<'static>, cells) as i32;
+pub(super) const TABLES: i32 = offset_of!(Host<'static>, tables) as i32;
+pub(super) const FUEL: i32 = offset_of!(Host<'static>, fuel) as i32;
+
+impl Host<'_> {
+    /// The packet's bytes may have moved.
+    fn refresh(&mut self) {
+        (self.data, self.length) = (self.packet.data.as_mut_ptr(), self.packet.data.len() as u64);
+    }
+}
+
+/// How far from the first table on a table has noted its addresses.
+pub(super) fn addresses(table: u32) -> Addresses {
+    let start = table as usize * size_of::<Table>() + offset_of!(Table, addresses);
+    let (cells, any) = (offset_of!(Addresses, cells), offset_of!(Addresses, any));
+    let rows = offset_of!(Addresses, rows);
+    Addresses { cells: start + cells, rows: start + rows, any: start + any }
+}
+
+/// A function that native code calls, by its place in [`Helper::all`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Helper {
+    /// The interpreter's own code for the operation of this number; not 0 to stop.
+    Step,
+    /// Looks in the table of this number: the action's code, and what follows it, packed.
+    Apply,
+    /// The row that a key of up to two words finds in the table of this number.
+    Row,
+    /// Where the select of this number leads.
+    Select,
+    /// Makes the packet's bytes up to here real; not 0 when there are not as many.
+    Need,
+    /// Makes room for so many bytes of headers, all zero, before the payload.
+    Renew,
+    /// Ends a run that would not end.
+    OutOfFuel,
+}
+
+impl Helper {
+    pub(super) const COUNT: usize = 7;
+
+    /// Each with its name, its address, and how many numbers it takes besides the [`Host`].
+    pub(super) fn all() -> [(Helper, &'static str, *const u8, usize); Self::COUNT] {
+        type One = extern "C" fn(&mut Host<'_>, u64) -> u64;
+        type Three = extern "C" fn(&mut Host<'_>, u64, u64, u64) -> u64;
+        let one = |function: One| function as *const u8;
+        let three = |function: Three| function as *const u8;
+        [
+            (Helper::Step, "step", one(step), 1),
+            (Helper::Apply, "apply", one(apply), 1),
+            (Helper::Row, "row", three(row), 3),
+            (Helper::Select, "select", one(select), 1),
+            (Helper::Need, "need", one(need), 1),
+            (Helper::Renew, "renew", one(renew), 1),
+            (Helper::OutOfFuel, "out_of_fuel", one(out_of_fuel), 1),
+        ]
+    }
+}
+
+extern "C" fn step(host: &mut Host<'_>, pc: u64) -> u64 {
+    let op = &host.program.ops[pc as usize];
+    let stop = run::step(host.program, host.machine, host.packet, op);
+    host.refresh();
+    u64::from(stop == run::Flow::Stop)
+}
+
+extern "C" fn apply(host: &mut Host<'_>, table: u64) -> u64 {
+    packed(run::apply(host.program, host.machine, table as u32))
+}
+
+extern "C" fn row(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
+    host.machine.tables[table as usize].row([low, high]).into()
+}
+
+extern "C" fn select(host: &mut Host<'_>, index: u64) -> u64 {
+    u64::from(run::select(host.program, host.machine, index as u32))
+}
+
+extern "C" fn need(host: &mut Host<'_>, end: u64) -> u64 {
+    if (host.packet.len() as u64) < end {
+        host.machine.set(internal::PARSER_ERROR, host.program.errors.packet_too_short);
+        return 1;
+    }
+    host.packet.materialise(end as usize);
+    host.refresh();
+    0
+}
+
+extern "C" fn renew(host: &mut Host<'_>, bytes: u64) -> u64 {
+    renew_packet(host.machine, host.packet, |out, _, _| out.resize(bytes as usize, 0));
+    let before = &host.machine.scratch;
+    (host.before, host.before_length) = (before.as_ptr(), before.len() as u64);
+    host.refresh();
+    0
+}
+
+extern "C" fn out_of_fuel(host: &mut Host<'_>, start: u64) -> u64 {
+    run::out_of_fuel(host.program, host.machine, start as Pc);
+    0
+}
+
+/// What a function of a pass returns when all is done: a place that there is not.
+pub(super) const DONE: u64 = 0;
+/// The same when the packet's bytes are written, too.
+pub(super) const WRITTEN: u64 = 1;
+
+/// A function that Cranelift made. Returns one of these, or where the interpreter goes on: an
+/// operation and what follows its action, packed.
+type Entry = extern "C" fn(slots: *mut u64, host: *mut Host<'_>) -> u64;
+
+/// Native code and its entry points.
+pub(super) struct Code {
+    /// `None` only while it is dropped.
+    module: Option<JITModule>,
+    passes: [Entry; Pass::ALL.len()],
+}
+
+// SAFETY: a finished module is only ever read, until it is dropped.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// `passes` are functions of the finished `module`, written by `Translator`.
+    pub(super) fn new(module: JITModule, passes: [*const u8; Pass::ALL.len()]) -> Self {
+        // SAFETY: they have the signature of `Entry` (`compile`).
+        let function = |address| unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+        Code { module: Some(module), passes: passes.map(function) }
+    }
+
+    #[inline]
+    pub(super) fn run(
+        &self,
+        program: &Program,
+        machine: &mut Machine,
+        packet: &mut Packet,
+        pass: Pass,
+    ) -> End {
+        let slots = machine.slots.as_mut_ptr();
+        let cells = machine.registers.as_mut_ptr();
+        let tables = machine.tables.as_ptr();
+        let (data, length) = (packet.data.as_mut_ptr(), packet.data.len() as u64);
+        let (before, before_length) = (core::ptr::null(), 0);
+        let fuel = u64::from(run::FUEL);
+        let mut host = Host {
+            data,
+            length,
+            before,
+            before_length,
+            cells,
+            tables,
+            fuel,
+            program,
+            machine,
+            packet,
+        };
+        match self.passes[pass as usize](slots, &raw mut host) {
+            DONE => End::Done,
+            WRITTEN => End::Written,
+            packed => End::At(((packed >> 32) as Pc, packed as Pc, host.fuel as u32)),
+        }
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: `passes` go with it, and none of them runs: `self` is borrowed then.
+            unsafe { module.free_memory() }
+        }
+    }
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Code({} passes)", self.passes.len())
+    }
+}

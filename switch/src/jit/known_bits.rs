@@ -1,0 +1,81 @@
+//! What holds of a program's slots whatever comes: constants, which bits of a field can be set, and
+//! who looks at a slot in memory.
+
+use crate::ir::op::{NOWHERE, Slot};
+use crate::ir::program::{Header, Program, limbs, mask};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub constants: BTreeMap<Slot, u64>,
+    /// The bits that can be set, of slots of which not all can.
+    bits: BTreeMap<Slot, u64>,
+    /// Packet slots that nothing reads but operations of the program.
+    private: BTreeSet<Slot>,
+    packet_end: Slot,
+}
+
+impl Facts {
+    pub(super) fn new(program: &Program) -> Self {
+        let mut bits = BTreeMap::new();
+        for header in &program.headers {
+            for field in header.fields.iter().filter(|field| field.slot != NOWHERE) {
+                if field.width < 64 {
+                    bits.insert(field.slot, mask(field.width));
+                }
+            }
+            if !header.metadata {
+                bits.insert(header.valid(), 1);
+            }
+        }
+        Facts {
+            constants: program.constants.iter().copied().collect(),
+            bits,
+            private: private(program).collect(),
+            packet_end: program.packet_end,
+        }
+    }
+
+    /// The bits of a slot that can be set.
+    pub(super) fn bits(&self, slot: Slot) -> u64 {
+        self.bits.get(&slot).copied().unwrap_or(u64::MAX)
+    }
+
+    /// Whether the slot's value has to be in memory only for operations that say so: a temporary's,
+    /// or that of a field which one side of the queue has for itself.
+    pub(super) fn is_private(&self, slot: Slot) -> bool {
+        self.is_temporary(slot) || self.private.contains(&slot)
+    }
+
+    pub(super) fn is_temporary(&self, slot: Slot) -> bool {
+        slot >= self.packet_end && !self.constants.contains_key(&slot)
+    }
+
+    /// Metadata that only egress uses: zero when a packet comes there.
+    pub(super) fn zero_at_egress(&self, program: &Program) -> impl Iterator<Item = Slot> {
+        let end = program.metadata_end;
+        self.private.iter().copied().filter(move |&slot| slot < end)
+    }
+}
+
+/// What the architecture, which reads its own metadata and the fields of lists, never looks at:
+/// metadata that only egress uses, and fields of headers that only ingress uses.
+fn private(program: &Program) -> impl Iterator<Item = Slot> {
+    let lists = program.field_lists.values().chain(program.digests.values());
+    let listed = lists.flat_map(|list| list.slots.iter().copied());
+    let looked_at: BTreeSet<Slot> = listed.chain(program.standard.slots()).collect();
+    let early = |header: &Header| {
+        let late_end = program.late_end;
+        let fields = header.fields.iter().filter(|_| !header.metadata);
+        let fields = fields.flat_map(|field| all(field.slot, field.width));
+        fields.filter(|&slot| slot >= late_end).collect::<Vec<_>>()
+    };
+    let late = program.carried_end..program.metadata_end;
+    let both = late.chain(program.headers.iter().flat_map(early));
+    both.filter(move |slot| *slot < program.packet_end && !looked_at.contains(slot))
+}
+
+/// The slots of a field.
+fn all(first: Slot, width: u32) -> impl Iterator<Item = Slot> {
+    (0..limbs(width)).filter_map(move |limb| first.checked_add(limb))
+}

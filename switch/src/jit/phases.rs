@@ -1,0 +1,100 @@
+//! What comes between the program's blocks in a pass, as `v1model/phases.rs` has it.
+
+use super::host::{DONE, WRITTEN};
+use super::translate::{Stored, Translator};
+use crate::ir::architecture::{self, DROP_PORT};
+use crate::ir::metadata::MetadataField;
+use crate::ir::op::{Slot, internal};
+use crate::ir::program::Block;
+use crate::v1model::phases::Pass;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+impl Translator<'_, '_> {
+    /// Writes the function. Returns which private slots have to be in memory: where that is more
+    /// than `stored`, the function is wrong and must be written again.
+    pub(super) fn translate(mut self, pass: Pass) -> Stored {
+        let end = match pass {
+            Pass::Arrive => {
+                let standard = self.program.standard;
+                self.block(Block::Parser);
+                self.tell(internal::PARSER_ERROR, standard.parser_error);
+                self.block(Block::Verify);
+                self.tell(internal::CHECKSUM_ERROR, standard.checksum_error);
+                self.block(Block::Ingress);
+                DONE
+            }
+            Pass::Depart => {
+                self.block(Block::Egress);
+                if self.patches() {
+                    self.end_if_more_is_asked();
+                    self.block(Block::Update);
+                    self.patch();
+                    WRITTEN
+                } else {
+                    DONE
+                }
+            }
+            Pass::Finish => {
+                self.block(Block::Update);
+                if self.patches() {
+                    self.patch_unless_moved();
+                    self.put_together();
+                    WRITTEN
+                } else {
+                    DONE
+                }
+            }
+        };
+        self.end_with(end);
+        self.finalize()
+    }
+
+    /// Puts what a block found wrong where the next one looks for it.
+    fn tell(&mut self, error: Slot, field: MetadataField) {
+        if let Some(field) = field.known() {
+            let error = self.read(error);
+            let error = self.masked(error, field.mask);
+            self.write(field.slot, error);
+        }
+    }
+
+    /// Ends the pass here where the architecture has something to do before the rest, or after it.
+    fn end_if_more_is_asked(&mut self) {
+        let [aborted, clone, moved] =
+            [internal::ABORTED, architecture::CLONE, internal::MOVED].map(|slot| self.read(slot));
+        let asked = self.builder.ins().bor(aborted, clone);
+        let asked = self.builder.ins().bor(asked, moved);
+        self.end_if(asked);
+        let port = self.read(self.program.standard.egress_spec.slot);
+        let drops = self.builder.ins().icmp_imm(IntCC::Equal, port, DROP_PORT as i64);
+        self.end_if(drops);
+    }
+
+    /// Ends the pass here with the fields put back, where headers lie as they came.
+    fn patch_unless_moved(&mut self) {
+        let moved = self.read(internal::MOVED);
+        let (in_place, on) = (self.builder.create_block(), self.builder.create_block());
+        let before = self.known_here();
+        self.builder.ins().brif(moved, on, &[], in_place, &[]);
+        self.builder.switch_to_block(in_place);
+        self.patch();
+        self.end_with(WRITTEN);
+        self.builder.switch_to_block(on);
+        self.go_back_to(before);
+    }
+
+    /// Ends the pass when `value` is not 0.
+    pub(super) fn end_if(&mut self, value: Value) {
+        let (end, on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(value, end, &[], on, &[]);
+        self.builder.switch_to_block(end);
+        self.end_with(DONE);
+        self.builder.switch_to_block(on);
+    }
+
+    fn end_with(&mut self, end: u64) {
+        let end = self.constant(end);
+        self.builder.ins().return_(&[end]);
+    }
+}

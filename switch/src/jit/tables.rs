@@ -1,0 +1,199 @@
+//! Tables: the key is put together in registers, an array, a trie, the keys of late or a function of
+//! ours has its row, and what the row says is read from there: the action, its parameters where they
+//! are used, and the counter.
+
+use super::graph::{arm_place, arms};
+use super::host::{Helper, TABLES, addresses};
+use super::translate::{STAYS, Translator};
+use crate::ir::op::internal;
+use crate::ir::program::{KeyLoad, Table};
+use crate::state::table::action_entries::{COUNTER, TARGET, packed, parameters_at, stride};
+use crate::state::table::lookup_cache::{BITS, Cell, FACTORS};
+use crate::state::table::{NARROW_WORDS, is_array, is_trie, steps};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+use std::mem::{offset_of, size_of};
+
+impl Translator<'_, '_> {
+    pub(super) fn table(&mut self, i: u32, next: &[usize]) {
+        let program = self.program;
+        let declared = &program.tables[i as usize];
+        let plain = declared.meter.is_none() && declared.profile.is_none() && !declared.idle;
+        let is_written_out = plain && usize::from(declared.words) <= NARROW_WORDS;
+        let found = if is_written_out {
+            self.row(i, declared)
+        } else {
+            declared.loads.iter().for_each(|load| self.in_memory(load.slot));
+            let found = self.call(Helper::Apply, u64::from(i));
+            self.forget(program.parameters, declared.stride.into());
+            if declared.profile.is_some() {
+                self.all_in_memory();
+            }
+            if let Some(meter) = declared.meter {
+                self.forget(program.meters[meter as usize].target, 1);
+            }
+            found
+        };
+        let mut arms: Vec<_> = arms(program, i).into_iter().zip(next).collect();
+        // One of them it is; elsewhere it may be an action of a profile's member.
+        let last = if is_written_out { arms.pop() } else { None };
+        for (arm, &to) in arms {
+            debug_assert_eq!(arm_place(arm), self.graph.blocks[to].place);
+            let holds = self.builder.ins().icmp_imm(IntCC::Equal, found, packed(arm) as i64);
+            self.branch_to(holds, to);
+        }
+        match last {
+            Some((_, &to)) => self.jump(to),
+            // The interpreter goes on.
+            None => drop(self.builder.ins().return_(&[found])),
+        }
+    }
+
+    /// Finds the row of the key, counts the packet, and makes the parameters known. Returns the
+    /// row's action and what follows it.
+    fn row(&mut self, i: u32, declared: &Table) -> Value {
+        let key = self.key(&declared.loads);
+        let row = match declared.words {
+            // The first is that of a miss.
+            0 => self.noted(addresses(i).rows),
+            _ if is_array(declared) => {
+                let row = self.row_in_array(i, key[0]);
+                self.row_at(i, declared, row)
+            }
+            _ if is_trie(declared) => {
+                let row = self.row_in_trie(i, declared, key[0]);
+                self.row_at(i, declared, row)
+            }
+            _ => {
+                let row = self.row_of_late(i, declared, key);
+                self.row_at(i, declared, row)
+            }
+        };
+        let at = |word: usize| word as i32 * 8;
+        if declared.counted {
+            let bytes = self.read(internal::ARRIVED);
+            let one = self.constant(1);
+            for (word, more) in [(COUNTER, one), (COUNTER + 1, bytes)] {
+                let flags = MemFlags::trusted();
+                let count = self.builder.ins().load(types::I64, flags, row, at(word));
+                let count = self.builder.ins().iadd(count, more);
+                self.builder.ins().store(flags, count, row, at(word));
+            }
+        }
+        for limb in 0..declared.stride {
+            let word = parameters_at(declared.counted) + usize::from(limb);
+            let value = self.builder.ins().load(types::I64, STAYS, row, at(word));
+            self.write(self.program.parameters + limb, value);
+        }
+        self.builder.ins().load(types::I64, STAYS, row, at(TARGET))
+    }
+
+    /// The number of the row of a key that is below the number of the array's cells.
+    fn row_in_array(&mut self, i: u32, key: Value) -> Value {
+        let array = self.noted(addresses(i).cells);
+        let cell = self.builder.ins().ishl_imm(key, 2);
+        let cell = self.builder.ins().iadd(array, cell);
+        self.builder.ins().uload32(MemFlags::trusted(), cell, 0)
+    }
+
+    /// The number of the row of the longest prefix, as `Trie::find` finds it.
+    fn row_in_trie(&mut self, i: u32, declared: &Table, key: Value) -> Value {
+        let (width, (first, step)) = (declared.key[0].width, steps(declared.max_size));
+        let cells = self.noted(addresses(i).cells);
+        let mut best = self.noted(addresses(i).any);
+        let found = self.builder.create_block();
+        let row = self.builder.append_block_param(found, types::I64);
+        let (mut node, mut taken, mut count) = (self.constant(0), 0, first);
+        loop {
+            let bits = self.part(key, width, taken, count);
+            let cell = self.builder.ins().iadd(node, bits);
+            let cell = self.builder.ins().ishl_imm(cell, 3);
+            let at = self.builder.ins().iadd(cells, cell);
+            let here = self.builder.ins().uload32(MemFlags::trusted(), at, 0);
+            best = self.builder.ins().select(here, here, best);
+            (taken, count) = (taken + count, step);
+            if taken >= width {
+                self.builder.ins().jump(found, &[best.into()]);
+                break;
+            }
+            node = self.builder.ins().uload32(MemFlags::trusted(), at, 4);
+            let below = self.builder.create_block();
+            self.builder.ins().brif(node, below, &[], found, &[best.into()]);
+            self.builder.switch_to_block(below);
+        }
+        self.builder.switch_to_block(found);
+        row
+    }
+
+    /// So many bits of a key of `width` bits after the first `taken`; zeros behind its end.
+    fn part(&mut self, key: Value, width: u32, taken: u32, count: u32) -> Value {
+        let end = taken + count;
+        let moved = match width.checked_sub(end) {
+            Some(behind) => self.builder.ins().ushr_imm(key, i64::from(behind)),
+            None => self.builder.ins().ishl_imm(key, i64::from(end - width)),
+        };
+        self.masked(moved, (1 << count) - 1)
+    }
+
+    /// The number of the row of a key: of one of late, or as a function of ours finds it.
+    fn row_of_late(&mut self, i: u32, declared: &Table, key: [Value; NARROW_WORDS]) -> Value {
+        let (mut hash, mut differs) = (self.constant(0), self.constant(0));
+        let words = &key[..declared.words.into()];
+        for (&word, factor) in words.iter().zip(FACTORS) {
+            let product = self.builder.ins().imul_imm(word, factor as i64);
+            hash = self.builder.ins().iadd(hash, product);
+        }
+        let cell = self.builder.ins().ushr_imm(hash, i64::from(u64::BITS - BITS));
+        let cell = self.builder.ins().imul_imm(cell, size_of::<Cell>() as i64);
+        let cells = self.noted(addresses(i).cells);
+        let cell = self.builder.ins().iadd(cells, cell);
+        for (i, &word) in words.iter().enumerate() {
+            let at = (offset_of!(Cell, key) + i * 8) as i32;
+            let known = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, at);
+            let other = self.builder.ins().bxor(known, word);
+            differs = self.builder.ins().bor(differs, other);
+        }
+        let at = offset_of!(Cell, row) as i32;
+        let row = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, at);
+        let (look, found) = (self.builder.create_block(), self.builder.create_block());
+        let any = self.builder.append_block_param(found, types::I64);
+        self.builder.set_cold_block(look);
+        self.builder.ins().brif(differs, look, &[], found, &[row.into()]);
+        self.builder.switch_to_block(look);
+        let number = self.constant(i.into());
+        let row = self.call_with(Helper::Row, &[number, key[0], key[1]]);
+        self.builder.ins().jump(found, &[row.into()]);
+        self.builder.switch_to_block(found);
+        any
+    }
+
+    /// Where a row is.
+    fn row_at(&mut self, i: u32, declared: &Table, row: Value) -> Value {
+        let rows = self.noted(addresses(i).rows);
+        let stride = stride(declared.stride.into(), declared.counted);
+        let offset = self.builder.ins().imul_imm(row, stride as i64 * 8);
+        self.builder.ins().iadd(rows, offset)
+    }
+
+    /// An address that a table has noted.
+    fn noted(&mut self, at: usize) -> Value {
+        let tables = self.host_constant(TABLES);
+        self.builder.ins().load(types::I64, STAYS, tables, at as i32)
+    }
+
+    /// A key of up to two words, as `Table::gather` has it.
+    fn key(&mut self, loads: &[KeyLoad]) -> [Value; NARROW_WORDS] {
+        let mut words = [None; NARROW_WORDS];
+        for load in loads {
+            let part = self.read(load.slot);
+            let part = self.masked(part, load.mask);
+            let part = self.builder.ins().ishl_imm(part, i64::from(load.shift));
+            let word = &mut words[load.word as usize];
+            *word = Some(match *word {
+                Some(word) => self.builder.ins().bor(word, part),
+                None => part,
+            });
+        }
+        words.map(|word| word.unwrap_or_else(|| self.constant(0)))
+    }
+}

@@ -1,0 +1,140 @@
+//! Register arrays of any width.
+
+use crate::ir::op::Slot;
+use crate::ir::program::{Register, limbs, mask};
+
+/// The cells of all register arrays, one array's after the other's; least significant limb first.
+#[derive(Clone, Debug)]
+pub(crate) struct Registers {
+    cells: Vec<u64>,
+    arrays: Vec<Array>,
+    /// What a controller wrote last, where that is kept apart; otherwise empty.
+    written: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Array {
+    first: usize,
+    count: usize,
+    limbs: usize,
+    /// What the top limb keeps.
+    mask: u64,
+}
+
+impl Array {
+    /// Where the limbs of a cell are.
+    #[inline]
+    fn cell(self, i: u64) -> Option<core::ops::Range<usize>> {
+        let i = usize::try_from(i).ok().filter(|&i| i < self.count)?;
+        let start = self.first + i * self.limbs;
+        Some(start..start + self.limbs)
+    }
+}
+
+/// Where each array's cells begin.
+pub(crate) fn offsets(registers: &[Register]) -> impl Iterator<Item = usize> {
+    registers.iter().scan(0, |next, register| {
+        let first = *next;
+        *next += register.size as usize * limbs(register.width) as usize;
+        Some(first)
+    })
+}
+
+impl Registers {
+    pub(crate) fn new(registers: &[Register]) -> Self {
+        let array = |(register, first): (&Register, usize)| {
+            let limbs = limbs(register.width);
+            Array {
+                first,
+                count: register.size as usize,
+                limbs: limbs as usize,
+                mask: mask(register.width - u32::from(limbs - 1) * 64),
+            }
+        };
+        let arrays: Vec<Array> = registers.iter().zip(offsets(registers)).map(array).collect();
+        let size = arrays.iter().map(|array| array.count * array.limbs).sum();
+        Registers { cells: vec![0; size], arrays, written: vec![] }
+    }
+
+    /// From now on what a controller writes is told from what the program adds to it.
+    pub(crate) fn keep_written(&mut self) {
+        self.written = self.cells.clone();
+    }
+
+    /// A controller sets one cell; false beyond the array.
+    pub(crate) fn put(&mut self, register: usize, i: u64, value: &[u64]) -> bool {
+        let is_there = self.set(register, i, value);
+        if let Some(cell) = self.arrays[register].cell(i)
+            && let Some(written) = self.written.get_mut(cell.clone())
+        {
+            written.copy_from_slice(&self.cells[cell]);
+        }
+        is_there
+    }
+
+    /// Adds to a cell's limbs what the program has added to this one's since it was written.
+    pub(crate) fn add_changes(&self, register: usize, i: u64, sum: &mut [u64]) {
+        let array = self.arrays[register];
+        let Some(cell) = array.cell(i) else { return };
+        let (mut carry, mut borrow) = (false, false);
+        for (limb, at) in sum.iter_mut().zip(cell) {
+            let (added, over) = limb.overflowing_add(self.cells[at]);
+            let (added, again) = added.overflowing_add(carry.into());
+            carry = over | again;
+            let (less, under) = added.overflowing_sub(self.written[at]);
+            let (less, below) = less.overflowing_sub(borrow.into());
+            borrow = under | below;
+            *limb = less;
+        }
+        sum[array.limbs - 1] &= array.mask;
+    }
+
+    /// Reads into slots; nothing happens beyond the array, as in bmv2.
+    #[inline]
+    pub(crate) fn read(
+        &self,
+        register: u16,
+        slots: &mut [u64; 65_536],
+        d: Slot,
+        i: u64,
+        keep: u64,
+    ) {
+        let Some(cell) = self.arrays[register as usize].cell(i) else { return };
+        match &self.cells[cell] {
+            [cell] => slots[d as usize] = cell & keep,
+            cell => slots[d as usize..d as usize + cell.len()].copy_from_slice(cell),
+        }
+    }
+
+    /// Writes from slots; nothing happens beyond the array.
+    #[inline]
+    pub(crate) fn write(&mut self, register: u16, slots: &[u64; 65_536], i: u64, a: Slot) {
+        let limbs = self.arrays[register as usize].limbs;
+        self.set(register as usize, i, &slots[a as usize..a as usize + limbs]);
+    }
+
+    /// How many cells an array has.
+    pub(crate) fn len(&self, register: usize) -> u64 {
+        self.arrays[register].count as u64
+    }
+
+    /// One cell's limbs.
+    pub(crate) fn cell(&self, register: usize, i: u64) -> Option<&[u64]> {
+        self.cells.get(self.arrays[register].cell(i)?)
+    }
+
+    /// Sets one cell; false beyond the array.
+    pub(crate) fn set(&mut self, register: usize, i: u64, value: &[u64]) -> bool {
+        let array = self.arrays[register];
+        let Some(cell) = array.cell(i) else { return false };
+        let cell = &mut self.cells[cell];
+        cell.copy_from_slice(value);
+        cell[array.limbs - 1] &= array.mask;
+        true
+    }
+
+    /// All cells, as machine code finds them.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u64 {
+        self.cells.as_mut_ptr()
+    }
+}

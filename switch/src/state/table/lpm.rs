@@ -1,0 +1,187 @@
+//! Longest-prefix match on one field of up to 64 bits: a trie of some bits a step, where a
+//! prefix that ends inside a step fills all of the step's cells that it covers. Steps are of 8
+//! bits; in large tables the first is of 16, and the others of 4, whose nodes have 128 bytes
+//! instead of 2,048.
+
+use super::MISS;
+
+/// Tables of more entries have small nodes.
+const SMALL_MAX: u64 = 16_384;
+
+/// A cell of a node: the row whose prefix ends in this step, and where the cells of the node
+/// below begin; 0 for none.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Cell {
+    row: u32,
+    child: u32,
+}
+
+/// Bits of the first step, and of the others, in a table of so many entries.
+pub(crate) fn steps(max_size: u64) -> (u32, u32) {
+    if max_size > SMALL_MAX { (16, 4) } else { (8, 8) }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Trie {
+    width: u32,
+    /// Bits of the first step, and of the others.
+    first: u32,
+    step: u32,
+    /// The cells of one node after the other's.
+    cells: Vec<Cell>,
+    /// Prefix lengths by row.
+    lengths: Vec<u8>,
+    /// The prefix of length 0.
+    any: u32,
+}
+
+impl Trie {
+    pub(super) fn new(width: u32, max_size: u64) -> Self {
+        let (first, step) = steps(max_size);
+        let cells = vec![Cell::default(); 1 << first];
+        Trie { width, first, step, cells, lengths: vec![], any: MISS }
+    }
+
+    /// Where the cells are, and the row of the prefix of length 0.
+    pub(super) fn parts(&self) -> (usize, u32) {
+        (self.cells.as_ptr().expose_provenance(), self.any)
+    }
+
+    /// The key's bits from the top of a 64-bit word on.
+    fn aligned(&self, value: u64) -> u64 {
+        value << (64 - self.width)
+    }
+
+    #[inline]
+    pub(super) fn find(&self, value: u64) -> u32 {
+        let mut rest = self.aligned(value);
+        let mut cell = self.cells[(rest >> (64 - self.first)) as usize];
+        rest <<= self.first;
+        let mut best = self.any;
+        loop {
+            if cell.row != MISS {
+                best = cell.row;
+            }
+            if cell.child == 0 {
+                return best;
+            }
+            cell = self.cells[cell.child as usize + (rest >> (64 - self.step)) as usize];
+            rest <<= self.step;
+        }
+    }
+
+    pub(super) fn insert(&mut self, value: u64, length: u32, row: u32) {
+        if self.lengths.len() <= row as usize {
+            self.lengths.resize(row as usize + 1, 0);
+        }
+        self.lengths[row as usize] = length as u8;
+        if length == 0 {
+            self.any = row;
+            return;
+        }
+        let (first, count) = self.cells(value, length);
+        for cell in &mut self.cells[first..first + count] {
+            if cell.row == MISS || u32::from(self.lengths[cell.row as usize]) <= length {
+                cell.row = row;
+            }
+        }
+    }
+
+    /// The cells that a prefix covers in the node where it ends, which is made if need be.
+    fn cells(&mut self, value: u64, length: u32) -> (usize, usize) {
+        let (mut rest, mut node, mut left) = (self.aligned(value), 0usize, length);
+        let mut step = self.first;
+        while left > step {
+            let at = node + (rest >> (64 - step)) as usize;
+            if self.cells[at].child == 0 {
+                self.cells[at].child = self.cells.len() as u32;
+                self.cells.resize(self.cells.len() + (1 << self.step), Cell::default());
+            }
+            node = self.cells[at].child as usize;
+            rest <<= step;
+            left -= step;
+            step = self.step;
+        }
+        let count = 1usize << (step - left);
+        let first = (rest >> (64 - step)) as usize & !(count - 1);
+        (node + first, count)
+    }
+
+    /// Removes a row's prefix; `row_of` says which row has the same bits' first ones, so many of
+    /// them, if one has.
+    pub(super) fn remove(
+        &mut self,
+        value: u64,
+        length: u32,
+        row: u32,
+        row_of: impl Fn(u32) -> Option<u32>,
+    ) {
+        if length == 0 {
+            self.any = MISS;
+            return;
+        }
+        // What is left for its cells: the longest prefix around it that ends in the same step.
+        let step_start = match length.checked_sub(self.first + 1) {
+            None => 0,
+            Some(below) => self.first + below / self.step * self.step,
+        };
+        let heir = (step_start + 1..length).rev().find_map(row_of).unwrap_or(MISS);
+        let (first, count) = self.cells(value, length);
+        for cell in &mut self.cells[first..first + count] {
+            if cell.row == row {
+                cell.row = heir;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::program::mask;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list that is searched from end to end.
+        #[test]
+        fn finds_what_a_list_finds(
+            size in prop::sample::select(vec![1024u64, 1 << 20]),
+            width in prop::sample::select(vec![9u32, 16, 31, 32, 48, 64]),
+            steps in prop::collection::vec((any::<u64>(), 0u32..=64, any::<bool>()), 1..80),
+            keys in prop::collection::vec((any::<u64>(), 0usize..80, 0u32..64), 50),
+        ) {
+            let mut trie = Trie::new(width, size);
+            let mut list: Vec<(u64, u32, u32)> = vec![];
+            let prefix = |value: u64, length: u32| {
+                value & mask(width) & !mask(width - length)
+            };
+            for (i, &(value, length, remove)) in steps.iter().enumerate() {
+                let length = length.min(width);
+                let value = prefix(value, length);
+                let known = list.iter().position(|&(v, l, _)| (v, l) == (value, length));
+                if remove && !list.is_empty() {
+                    let (value, length, row) = list.swap_remove(value as usize % list.len());
+                    trie.remove(value, length, row, |shorter| {
+                        let same = |&&(v, l, _): &&(u64, u32, u32)| {
+                            (v, l) == (prefix(value, shorter), shorter)
+                        };
+                        list.iter().find(same).map(|&(.., row)| row)
+                    });
+                } else if known.is_none() {
+                    let row = i as u32 + 1;
+                    list.push((value, length, row));
+                    trie.insert(value, length, row);
+                }
+            }
+            for (random, near, flip) in keys {
+                // A key near a prefix, or anywhere.
+                let key = list.get(near).map_or(random, |&(v, ..)| v ^ (1u64 << flip)) & mask(width);
+                let longest = list.iter()
+                    .filter(|&&(value, length, _)| prefix(key, length) == value)
+                    .max_by_key(|&&(_, length, _)| length);
+                prop_assert_eq!(trie.find(key), longest.map_or(MISS, |&(.., row)| row));
+            }
+        }
+    }
+}
