@@ -46,7 +46,7 @@ struct Worker {
 /// The bottleneck program with queues on both ports, no telemetry; a pipe for each worker.
 fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Vec<u8>; 2]) -> Vec<Worker> {
     let ports = PORTS.iter().zip(0..).map(|(&number, place)| PortConfig {
-        pipe: place % count,
+        pipeline: place % count,
         ..port(number, Some(RATE_BPS), QueueLimit::Packets(10_000))
     });
     let made = running(&common::bottleneck_program(), ports.collect(), |switch| {

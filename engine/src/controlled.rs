@@ -36,7 +36,7 @@ impl Config {
 
     /// The pipe that has a port's queues; the first for one that does not exist.
     pub fn pipe_of(&self, port: u16) -> u16 {
-        self.switch.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipe)
+        self.switch.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipeline)
     }
 
     /// A program as p4c made it.
@@ -53,7 +53,7 @@ impl Config {
     /// # Errors
     /// When it does not fit the configuration.
     pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
-        let rng = match self.switch.pipe {
+        let rng = match self.switch.pipeline {
             0 => Rng::for_component(seed, &self.name),
             pipe => Rng::for_component(seed, &format!("{}, pipe {pipe}", self.name)),
         };

@@ -18,9 +18,9 @@ pub struct Pipes<'a>(Vec<&'a mut Controlled>);
 
 /// A switch's pipes without a program, as many as its ports are of.
 pub fn pipes(config: &Config, seed: u64) -> Vec<Controlled> {
-    let last = config.switch.ports.iter().map(|port| port.pipe).max().unwrap_or(0);
-    let pipe = |pipe| {
-        let switch = SwitchConfig { pipe, ..config.switch.clone() };
+    let last = config.switch.ports.iter().map(|port| port.pipeline).max().unwrap_or(0);
+    let pipe = |pipeline| {
+        let switch = SwitchConfig { pipeline, ..config.switch.clone() };
         Controlled::new(Config { switch, ..config.clone() }, seed)
     };
     (0..=last).map(pipe).collect()
@@ -104,7 +104,7 @@ impl<'a> Pipes<'a> {
         while from < self.0.len() {
             match self.0[from].handed_over.pop_front() {
                 Some(handed) => {
-                    self.0[usize::from(handed.handover.pipe)].handle_handover(handed);
+                    self.0[usize::from(handed.handover.pipeline)].handle_handover(handed);
                     from = 0;
                 }
                 None => from += 1,

@@ -32,7 +32,7 @@ fn made(count: u16) -> Vec<Controlled> {
     let limit = QueueLimit::Packets(20);
     let ports = [(IN, Some(20_000_000)), (OUT, Some(8_000_000)), (COLLECTOR, None)];
     let ports = ports.into_iter().zip(0..).map(|((number, rate), place)| PortConfig {
-        pipe: place % count,
+        pipeline: place % count,
         ..port(number, rate, limit)
     });
     running(&common::bottleneck_program(), ports.collect(), set_up)
@@ -42,7 +42,7 @@ fn made(count: u16) -> Vec<Controlled> {
 fn two(program_json: &str) -> Vec<Controlled> {
     let program = Arc::new(Program::from_json(program_json).expect("it loads"));
     let ports = (1..=4).map(|number| PortConfig {
-        pipe: number % 2,
+        pipeline: number % 2,
         ..port(number, None, QueueLimit::Packets(0))
     });
     running(&program, ports.collect(), |_| ())

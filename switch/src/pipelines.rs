@@ -1,12 +1,12 @@
-//! Several switches as the pipes of one, as a switching chip has them: each runs the same program
-//! and may take packets in by any port; a port's queues, line and egress are one pipe's.
+//! Several switches as the pipelines of one, as a switching chip has them: each runs the same program
+//! and may take packets in by any port; a port's queues, line and egress are one pipeline's.
 //!
 //! ```text
 //! handle_packet -> ingress -+-> [queue of a port here] -> egress
 //!                           +-> poll_handover ... handle_handover -> [queue of a port there] -> egress
 //! ```
 //!
-//! What a controller writes it writes to every pipe, in the same order, so that entries have the
+//! What a controller writes it writes to every pipeline, in the same order, so that entries have the
 //! same places everywhere. Here is what it reads of all of them together.
 
 use crate::control::ControlError;
@@ -14,11 +14,11 @@ use crate::ir::integer::to_hex;
 use crate::switch::{Offer, Switch};
 use narrows_common::Time;
 
-/// A packet on its way to another pipe's queue.
+/// A packet on its way to another pipeline's queue.
 #[derive(Debug)]
 pub struct Handover {
-    /// To which pipe.
-    pub pipe: u16,
+    /// To which pipeline.
+    pub pipeline: u16,
     /// When it was to come to its queue.
     pub at: Time,
     pub(crate) offer: Offer,
@@ -39,12 +39,12 @@ impl Handover {
 }
 
 impl Switch {
-    /// The next packet for another pipe.
+    /// The next packet for another pipeline.
     pub fn poll_handover(&mut self) -> Option<Handover> {
         self.handovers.pop_front()
     }
 
-    /// A packet comes from another pipe, of the same program and ports. It is queued, sent or
+    /// A packet comes from another pipeline, of the same program and ports. It is queued, sent or
     /// dropped as if ingress had been here.
     pub fn handle_handover(&mut self, now: Time, handover: Handover) {
         self.handle_timeout(now);
@@ -52,7 +52,7 @@ impl Switch {
         self.settle(now);
     }
 
-    /// An entry is hit when any pipe hits it: takes over the hits of another one, so that
+    /// An entry is hit when any pipeline hits it: takes over the hits of another one, so that
     /// idle time-outs are told of both.
     pub fn learn_hits(&mut self, other: &Switch) {
         for (ours, theirs) in self.machine.tables.iter_mut().zip(&other.machine.tables) {
@@ -60,19 +60,19 @@ impl Switch {
         }
     }
 
-    /// `count` register cells from `first` on as all pipes together have them, in hexadecimal: what
-    /// was written last, and what each has added since. Of a cell that one pipe alone changes
+    /// `count` register cells from `first` on as all pipelines together have them, in hexadecimal: what
+    /// was written last, and what each has added since. Of a cell that one pipeline alone changes
     /// that is its value, of a count or a sum the total.
     ///
     /// # Errors
     /// When there is no such register, or it ends before.
     pub fn read_registers_of(
-        pipes: &[&Switch],
+        pipelines: &[&Switch],
         name: &str,
         first: u64,
         count: u64,
     ) -> Result<Vec<String>, ControlError> {
-        let [whole, others @ ..] = pipes else { return Ok(vec![]) };
+        let [whole, others @ ..] = pipelines else { return Ok(vec![]) };
         let register = whole.register_cells(name, first, count)?;
         let value = |index: u64| {
             let mut sum = whole.machine.registers.cell(register, index)?.to_vec();

@@ -50,9 +50,9 @@ pub struct SwitchConfig {
     /// What runs the program.
     #[serde(default)]
     pub engine: Engine,
-    /// Which pipe of a switch of several this is; a switch that is whole is its pipe 0.
+    /// Which pipeline of a switch of several this is; a switch that is whole is its pipeline 0.
     #[serde(default)]
-    pub pipe: u16,
+    pub pipeline: u16,
 }
 
 /// Why a switch can't be made, or changed, as asked.
@@ -243,13 +243,13 @@ impl Switch {
             None => None,
         };
         let mut machine = Machine::new(&program, config.engine, rng);
-        if config.pipe > 0 {
+        if config.pipeline > 0 {
             machine.registers.keep_written();
         }
         Ok(Switch {
             machine,
             program,
-            tm: TrafficManager::new(&config.ports, config.pipe, config.record_queue),
+            tm: TrafficManager::new(&config.ports, config.pipeline, config.record_queue),
             sessions: BTreeMap::new(),
             groups: BTreeMap::new(),
             work: VecDeque::new(),
@@ -309,8 +309,8 @@ impl Switch {
 
     /// Queues a packet or drops it, and takes from the port what can leave at once.
     pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
-        if let Some(pipe) = self.tm.ports[offer.port].elsewhere {
-            self.handovers.push_back(Handover { pipe, at, offer });
+        if let Some(pipeline) = self.tm.ports[offer.port].elsewhere {
+            self.handovers.push_back(Handover { pipeline, at, offer });
             return;
         }
         let Offer { port, priority, frame_bytes, item } = offer;

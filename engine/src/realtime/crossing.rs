@@ -73,7 +73,7 @@ impl Crossing {
     /// Sends what is for other pipes on its way.
     pub(crate) fn send(&mut self, pipe: &mut Controlled) {
         for handed in pipe.handed_over.drain(..) {
-            self.outboxes[usize::from(handed.handover.pipe)].waiting.push(handed);
+            self.outboxes[usize::from(handed.handover.pipeline)].waiting.push(handed);
         }
         self.outboxes.iter_mut().for_each(Outbox::flush);
     }

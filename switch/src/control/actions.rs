@@ -62,20 +62,20 @@ impl Switch {
         let kind = format!("action of table '{}'", table.name);
         let action = table.actions[find(&kind, name, names)?];
         let found = &actions[action as usize];
-        let place = format!("action '{}'", found.name);
+        let object = format!("action '{}'", found.name);
         for given in params.keys() {
             if !found.parameters.iter().any(|parameter| parameter.name == *given) {
-                let kind = format!("parameter of {place}");
+                let kind = format!("parameter of {object}");
                 return Err(ControlError::Unknown { kind, name: given.clone() });
             }
         }
         let mut data = vec![];
         for parameter in &found.parameters {
             let Some(text) = params.get(&parameter.name) else {
-                return Err(ControlError::Missing { place, name: parameter.name.clone() });
+                return Err(ControlError::Missing { object, name: parameter.name.clone() });
             };
-            let place = format!("{place}, parameter '{}'", parameter.name);
-            data.extend(number(&place, text, parameter.width)?);
+            let object = format!("{object}, parameter '{}'", parameter.name);
+            data.extend(number(&object, text, parameter.width)?);
         }
         Ok((action, data))
     }

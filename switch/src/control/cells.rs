@@ -25,7 +25,7 @@ impl Switch {
         match cells.cell(register, index) {
             Some([value]) => Ok(*value),
             Some(_) => Err(ControlError::Value {
-                place: format!("register '{}'", declared.name),
+                object: format!("register '{}'", declared.name),
                 value: format!("{} bits", declared.width),
                 expected: "at most 64 bits; read_register_hex has no limit".into(),
             }),
@@ -88,8 +88,8 @@ impl Switch {
     ) -> Result<(), ControlError> {
         let register = self.register(name)?;
         let declared = &self.program.registers[register];
-        let place = format!("register '{}'", declared.name);
-        let value = number(&place, value, declared.width)?;
+        let object = format!("register '{}'", declared.name);
+        let value = number(&object, value, declared.width)?;
         if self.machine.registers.put(register, index, &value) {
             return Ok(());
         }

@@ -109,7 +109,7 @@ impl Switch {
         Ok(Some((self.shown_entry(declared, &stored), found.count(at))))
     }
 
-    /// A table's entries with their direct counters, in the order of their places.
+    /// A table's entries with their direct counters, in the order of their numbers.
     ///
     /// # Errors
     /// When there is no such table.
@@ -117,7 +117,7 @@ impl Switch {
         Ok(self.entries_from(table, 0, usize::MAX)?.0)
     }
 
-    /// At most so many of a table's entries from a place on, and the place to go on from; a
+    /// At most so many of a table's entries from a number on, and the number to go on from; a
     /// large table can so be read without holding the switch all the while.
     ///
     /// # Errors
@@ -125,13 +125,13 @@ impl Switch {
     pub fn entries_from(
         &self,
         table: &str,
-        place: u32,
+        first: u32,
         most: usize,
     ) -> Result<(Vec<CountedEntry>, Option<u32>), ControlError> {
         let table = self.table(table)?;
         let declared = &self.program.tables[table];
         let found = &self.machine.tables[table];
-        let entries = found.entries_from(place).take(most);
+        let entries = found.entries_from(first).take(most);
         let mut next = None;
         let entries = entries.map(|(at, entry)| {
             next = Some(at + 1);

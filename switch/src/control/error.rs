@@ -22,20 +22,20 @@ pub enum ControlError {
         found: String,
     },
     /// A value of the wrong kind or size.
-    #[error("{place}: '{value}': expected {expected}")]
+    #[error("{object}: '{value}': expected {expected}")]
     Value {
         /// Table and field, action and parameter, ...
-        place: String,
+        object: String,
         /// What was given.
         value: String,
         /// What was expected.
         expected: String,
     },
     /// A field or parameter that is needed is not given.
-    #[error("{place}: '{name}' is missing")]
+    #[error("{object}: '{name}' is missing")]
     Missing {
         /// Table or action.
-        place: String,
+        object: String,
         /// Field or parameter.
         name: String,
     },

@@ -6,8 +6,8 @@ use crate::switch::Switch;
 use narrows_common::{Duration, Time};
 
 impl Switch {
-    /// The table and place of an entry whose table has idle time-outs.
-    fn idle_place(&self, entry: &TableEntry) -> Result<(usize, u32), ControlError> {
+    /// The table and the number of an entry whose table has idle time-outs.
+    fn entry_with_timeout(&self, entry: &TableEntry) -> Result<(usize, u32), ControlError> {
         let table = self.table(&entry.table)?;
         let declared = &self.program.tables[table];
         if !declared.idle {
@@ -32,7 +32,7 @@ impl Switch {
         entry: &TableEntry,
         timeout: Option<Duration>,
     ) -> Result<(), ControlError> {
-        let (table, at) = self.idle_place(entry)?;
+        let (table, at) = self.entry_with_timeout(entry)?;
         self.machine.tables[table].set_timeout(at, now, timeout);
         Ok(())
     }
@@ -42,7 +42,7 @@ impl Switch {
     /// # Errors
     /// When there is no such entry, or its table has no idle time-outs.
     pub fn idle_timeout(&self, entry: &TableEntry) -> Result<Option<Duration>, ControlError> {
-        let (table, at) = self.idle_place(entry)?;
+        let (table, at) = self.entry_with_timeout(entry)?;
         Ok(self.machine.tables[table].timeout(at))
     }
 
@@ -51,7 +51,7 @@ impl Switch {
     /// # Errors
     /// When there is no such entry, or its table has no idle time-outs.
     pub fn since_hit(&self, now: Time, entry: &TableEntry) -> Result<Duration, ControlError> {
-        let (table, at) = self.idle_place(entry)?;
+        let (table, at) = self.entry_with_timeout(entry)?;
         Ok(self.machine.tables[table].since_hit(at, now))
     }
 

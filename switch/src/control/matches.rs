@@ -6,10 +6,10 @@ use crate::ir::integer::{Integer, to_hex};
 use crate::ir::program::{KeyField, MatchKind, Table as Declared};
 use std::collections::BTreeMap;
 
-pub(super) fn number(place: &str, text: &str, width: u32) -> Result<Vec<u64>, ControlError> {
+pub(super) fn number(object: &str, text: &str, width: u32) -> Result<Vec<u64>, ControlError> {
     let value = Integer::parse(text).and_then(|integer| integer.to_width(width));
     value.ok_or_else(|| ControlError::Value {
-        place: place.into(),
+        object: object.into(),
         value: text.into(),
         expected: format!("a number of at most {width} bits, decimal or 0x..."),
     })
@@ -35,18 +35,18 @@ fn field_match(
     field: &KeyField,
     part: Option<&Match>,
 ) -> Result<FieldMatch, ControlError> {
-    let place = format!("table '{}', field '{}'", table.name, field.name);
-    let value = |text: &str| number(&place, text, field.width);
+    let object = format!("table '{}', field '{}'", table.name, field.name);
+    let value = |text: &str| number(&object, text, field.width);
     let ones = prefix_mask(field.width, field.width);
     let zeros = vec![0; ones.len()];
     let mut found = match (field.kind, part) {
         (MatchKind::Exact, Some(Match::Exact(text))) => FieldMatch::Exact(value(text)?),
         (MatchKind::Exact, None) => {
-            let place = format!("table '{}'", table.name);
-            return Err(ControlError::Missing { place, name: field.name.clone() });
+            let object = format!("table '{}'", table.name);
+            return Err(ControlError::Missing { object, name: field.name.clone() });
         }
         (MatchKind::Lpm, Some(Match::Lpm(text, length))) => {
-            FieldMatch::Lpm(value(text)?, prefix(&place, *length, field.width)?)
+            FieldMatch::Lpm(value(text)?, prefix(&object, *length, field.width)?)
         }
         (MatchKind::Lpm, Some(Match::Exact(text))) => FieldMatch::Lpm(value(text)?, field.width),
         (MatchKind::Lpm, None) => FieldMatch::Lpm(zeros, 0),
@@ -58,7 +58,7 @@ fn field_match(
         }
         (MatchKind::Ternary, None) => FieldMatch::Ternary(zeros.clone(), zeros),
         (MatchKind::Range, Some(Match::Range(from, to))) => {
-            range(&place, value(from)?, value(to)?)?
+            range(&object, value(from)?, value(to)?)?
         }
         (MatchKind::Range, Some(Match::Exact(text))) => {
             FieldMatch::Range(value(text)?, value(text)?)
@@ -66,7 +66,7 @@ fn field_match(
         (MatchKind::Range, None) => FieldMatch::Range(zeros, ones),
         (kind, Some(other)) => {
             let expected = format!("a match of kind {kind:?}").to_lowercase();
-            return Err(ControlError::Value { place, value: format!("{other:?}"), expected });
+            return Err(ControlError::Value { object, value: format!("{other:?}"), expected });
         }
     };
     crate::ir::field_match::normalise(&mut found, field);
@@ -75,11 +75,11 @@ fn field_match(
 
 /// A match of whatever kind it is; prefixes become masks.
 pub(super) fn open_match(
-    place: &str,
+    object: &str,
     width: u32,
     part: Option<&Match>,
 ) -> Result<FieldMatch, ControlError> {
-    let value = |text: &str| number(place, text, width);
+    let value = |text: &str| number(object, text, width);
     let masked = |mut value: Vec<u64>, mask: Vec<u64>| {
         value.iter_mut().zip(&mask).for_each(|(limb, keep)| *limb &= keep);
         FieldMatch::Ternary(value, mask)
@@ -92,26 +92,26 @@ pub(super) fn open_match(
         Some(Match::Exact(text) | Match::Optional(text)) => FieldMatch::Exact(value(text)?),
         Some(Match::Ternary(text, mask)) => masked(value(text)?, value(mask)?),
         Some(Match::Lpm(text, length)) => {
-            masked(value(text)?, prefix_mask(width, prefix(place, *length, width)?))
+            masked(value(text)?, prefix_mask(width, prefix(object, *length, width)?))
         }
-        Some(Match::Range(from, to)) => range(place, value(from)?, value(to)?)?,
+        Some(Match::Range(from, to)) => range(object, value(from)?, value(to)?)?,
     })
 }
 
-fn prefix(place: &str, length: u32, width: u32) -> Result<u32, ControlError> {
+fn prefix(object: &str, length: u32, width: u32) -> Result<u32, ControlError> {
     if length <= width {
         return Ok(length);
     }
     let expected = format!("a prefix of 0 to {width}");
-    Err(ControlError::Value { place: place.into(), value: length.to_string(), expected })
+    Err(ControlError::Value { object: object.into(), value: length.to_string(), expected })
 }
 
-fn range(place: &str, from: Vec<u64>, to: Vec<u64>) -> Result<FieldMatch, ControlError> {
+fn range(object: &str, from: Vec<u64>, to: Vec<u64>) -> Result<FieldMatch, ControlError> {
     if from.iter().rev().le(to.iter().rev()) {
         return Ok(FieldMatch::Range(from, to));
     }
     Err(ControlError::Value {
-        place: place.into(),
+        object: object.into(),
         value: format!("{} to {}", to_hex(&from), to_hex(&to)),
         expected: "a range that is not empty".into(),
     })

@@ -46,12 +46,12 @@ impl Switch {
         find("action profile", name, self.program.profiles.iter().map(|p| p.name.as_str()))
     }
 
-    fn profile_place(&self, profile: usize) -> String {
+    fn profile_label(&self, profile: usize) -> String {
         format!("action profile '{}'", self.program.profiles[profile].name)
     }
 
     fn no_such(&self, profile: usize, what: &str, id: u64) -> ControlError {
-        let kind = format!("{what} of {}", self.profile_place(profile));
+        let kind = format!("{what} of {}", self.profile_label(profile));
         ControlError::Unknown { kind, name: id.to_string() }
     }
 
@@ -59,7 +59,7 @@ impl Switch {
     fn member(&self, profile: usize, member: &ProfileMember) -> Result<Member, ControlError> {
         let of_profile = |table: &&Declared| table.profile == Some(profile as u16);
         let mut refused = ControlError::Unknown {
-            kind: format!("action of {}", self.profile_place(profile)),
+            kind: format!("action of {}", self.profile_label(profile)),
             name: member.action.clone(),
         };
         if member.action == MEMBER || member.action == GROUP {
@@ -85,13 +85,13 @@ impl Switch {
         let declared = &self.program.profiles[profile];
         let members = &self.machine.profiles[profile].members;
         if members.contains_key(&member.id) {
-            let what = format!("member {} of {}", member.id, self.profile_place(profile));
+            let what = format!("member {} of {}", member.id, self.profile_label(profile));
             return Err(ControlError::Present { what });
         }
         // An action selector's size is that of its groups.
         let limited = declared.selector.is_none() && declared.max_size > 0;
         if limited && members.len() as u64 >= declared.max_size {
-            let (what, size) = (self.profile_place(profile), declared.max_size);
+            let (what, size) = (self.profile_label(profile), declared.max_size);
             return Err(ControlError::NoRoom { what, size });
         }
         self.machine.profiles[profile].members.insert(member.id, found);
@@ -126,7 +126,7 @@ impl Switch {
         }
         let grouped = found.groups.values().any(|group| group.members.contains_key(&id));
         if grouped || self.is_chosen(profile, MEMBER, id) {
-            let what = format!("member {id} of {}", self.profile_place(profile));
+            let what = format!("member {id} of {}", self.profile_label(profile));
             return Err(ControlError::InUse { what });
         }
         self.machine.profiles[profile].members.remove(&id);
@@ -164,7 +164,7 @@ impl Switch {
             let twice = group.members[..i].iter().any(|&(other, _)| other == member);
             if times == 0 || twice {
                 return Err(ControlError::Value {
-                    place: format!("group {} of {}", group.id, self.profile_place(profile)),
+                    object: format!("group {} of {}", group.id, self.profile_label(profile)),
                     value: format!("member {member}, weight {times}"),
                     expected: "each member once, with a weight from 1".into(),
                 });
@@ -173,7 +173,7 @@ impl Switch {
         }
         let size = if declared.max_size > 0 { declared.max_size } else { WEIGHT_MAX };
         if weight > size {
-            return Err(ControlError::NoRoom { what: self.profile_place(profile), size });
+            return Err(ControlError::NoRoom { what: self.profile_label(profile), size });
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Switch {
         let profile = self.profile(&group.profile)?;
         self.check_group(profile, group)?;
         if self.machine.profiles[profile].groups.contains_key(&group.id) {
-            let what = format!("group {} of {}", group.id, self.profile_place(profile));
+            let what = format!("group {} of {}", group.id, self.profile_label(profile));
             return Err(ControlError::Present { what });
         }
         let members = group.members.iter().copied().collect();
@@ -219,7 +219,7 @@ impl Switch {
             return Err(self.no_such(profile, "group", id));
         }
         if self.is_chosen(profile, GROUP, id) {
-            let what = format!("group {id} of {}", self.profile_place(profile));
+            let what = format!("group {id} of {}", self.profile_label(profile));
             return Err(ControlError::InUse { what });
         }
         self.machine.profiles[profile].groups.remove(&id);
@@ -270,7 +270,7 @@ impl Switch {
             GROUP if found.groups.contains_key(&id) => Ok(()),
             GROUP => Err(self.no_such(profile as usize, "group", id)),
             _ => Err(ControlError::Value {
-                place: format!("table '{}'", table.name),
+                object: format!("table '{}'", table.name),
                 value: name.into(),
                 expected: format!("a {MEMBER} or {GROUP} of its action profile"),
             }),
@@ -284,7 +284,7 @@ impl Switch {
             return Ok(());
         }
         Err(ControlError::Value {
-            place: format!("table '{}', default action", table.name),
+            object: format!("table '{}', default action", table.name),
             value: name.into(),
             expected: "an action with its parameters".into(),
         })

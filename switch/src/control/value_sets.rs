@@ -19,18 +19,18 @@ impl Switch {
         let names = self.program.value_sets.iter().map(|set| set.name.as_str());
         let set = find("value set", name, names)?;
         let declared = &self.program.value_sets[set];
-        let place = format!("value set '{}'", declared.name);
+        let object = format!("value set '{}'", declared.name);
         let mut found = Members::default();
         for parts in members {
             if declared.parts.len() != parts.len() {
                 return Err(ControlError::Value {
-                    place,
+                    object,
                     value: format!("a member of {} parts", parts.len()),
                     expected: format!("{} parts", declared.parts.len()),
                 });
             }
             let parts = parts.iter().zip(&declared.parts);
-            let parts = parts.map(|(part, &width)| open_match(&place, width, part.as_ref()));
+            let parts = parts.map(|(part, &width)| open_match(&object, width, part.as_ref()));
             found.insert(parts.collect::<Result<_, _>>()?);
         }
         self.machine.value_sets[set] = found;

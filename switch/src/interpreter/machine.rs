@@ -11,7 +11,7 @@ use crate::state::register::Registers;
 use crate::state::table::Table;
 use crate::state::value_set::Members;
 use crate::switch::Engine;
-use crate::tm::{Carried, Item};
+use crate::tm::{Bridged, Item};
 use narrows_common::{Packet, Rng, Time};
 
 /// As many as a [`crate::ir::op::Slot`] reaches, so that no index needs a check.
@@ -92,46 +92,48 @@ impl Machine {
     /// Forgets the packet before.
     #[inline]
     pub(crate) fn reset(&mut self, program: &Program, at: Time, length: u64) {
-        self.forget_late_headers(program);
+        self.invalidate_egress_headers(program);
         self.now = at;
         let slots = &mut *self.slots;
         slots[..program.metadata_end as usize].fill(0);
-        slots[program.late_end as usize..program.packet_end as usize].fill(0);
+        slots[program.egress_headers_end as usize..program.packet_end as usize].fill(0);
         slots[internal::LENGTH as usize] = length;
         slots[internal::ARRIVED as usize] = length;
     }
 
     /// Leaves with a packet what egress may read of what ingress left.
     #[inline]
-    pub(crate) fn set_down(&self, program: &Program, item: &mut Item) {
-        item.carried = Carried::Slots;
+    pub(crate) fn save_bridged(&self, program: &Program, item: &mut Item) {
+        item.bridged = Bridged::Slots;
         item.slots.clear();
-        item.slots.extend_from_slice(&self.slots[..program.carried_end as usize]);
+        item.slots.extend_from_slice(&self.slots[..program.bridged_end as usize]);
     }
 
     /// Takes up a packet that comes to egress. What egress alone uses is zero then.
     #[inline]
-    pub(crate) fn take_up(&mut self, program: &Program, item: &Item) {
-        let late = program.carried_end as usize..program.metadata_end as usize;
-        match item.carried {
-            Carried::InMachine => {}
-            Carried::Slots => {
-                self.forget_late_headers(program);
-                self.slots[..late.start].copy_from_slice(&item.slots);
-                self.slots[late].fill(0);
+    pub(crate) fn restore_bridged(&mut self, program: &Program, item: &Item) {
+        let egress_only = program.bridged_end as usize..program.metadata_end as usize;
+        match item.bridged {
+            Bridged::InMachine => {}
+            Bridged::Slots => {
+                self.invalidate_egress_headers(program);
+                self.slots[..egress_only.start].copy_from_slice(&item.slots);
+                self.slots[egress_only].fill(0);
             }
-            Carried::WithLate => self.slots[..item.slots.len()].copy_from_slice(&item.slots),
+            Bridged::WithEgressHeaders => {
+                self.slots[..item.slots.len()].copy_from_slice(&item.slots)
+            }
         }
     }
 
     /// Headers that only egress makes valid are not, once another packet comes into the machine.
     /// They never are while the headers lie as they were extracted.
     #[inline]
-    pub(crate) fn forget_late_headers(&mut self, program: &Program) {
+    pub(crate) fn invalidate_egress_headers(&mut self, program: &Program) {
         if self.get(internal::MOVED) == 0 {
             return;
         }
-        for &header in &program.late_headers {
+        for &header in &program.egress_headers {
             self.set(program.headers[header as usize].valid(), 0);
         }
     }

@@ -12,7 +12,7 @@ use narrows_common::Packet;
 pub(crate) const FUEL: u32 = 1 << 16;
 
 /// Where a run goes on: an operation, what follows its action, and how much fuel is left.
-pub(crate) type Place = (Pc, Pc, u32);
+pub(crate) type ResumePoint = (Pc, Pc, u32);
 
 /// Interprets from a place on, in what began at `start`. The packet is read and extended by the
 /// parser's operations only.
@@ -24,7 +24,7 @@ pub(crate) fn interpret(
     m: &mut Machine,
     packet: &mut Packet,
     start: Pc,
-    (pc, mut back, mut fuel): Place,
+    (pc, mut back, mut fuel): ResumePoint,
 ) {
     let ops = program.ops.as_slice();
     let mut pc = pc as usize;
@@ -324,19 +324,19 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
 pub(crate) fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     let arrived_bytes = m.get(internal::ARRIVED);
     let table = &mut m.tables[i as usize];
-    let (row, code, next) = table.apply(&mut m.slots, program.parameters, arrived_bytes);
+    let (number, code, next) = table.apply(&mut m.slots, program.parameters, arrived_bytes);
     let declared = &program.tables[i as usize];
-    if row != MISS {
+    if number != MISS {
         if let Some(meter) = declared.meter {
             let declared = &program.meters[meter as usize];
             let tokens = if declared.bytes { arrived_bytes } else { 1 };
-            if let Some(meter) = m.direct_meters[i as usize].get_mut(row as usize) {
+            if let Some(meter) = m.direct_meters[i as usize].get_mut(number as usize) {
                 let colour = meter.mark(m.now, tokens);
                 m.slots[declared.target as usize] = colour as u64 & declared.target_mask;
             }
         }
         if declared.idle {
-            m.tables[i as usize].touch(row, m.now);
+            m.tables[i as usize].touch(number, m.now);
         }
     }
     // Without an action there is nothing to return from.

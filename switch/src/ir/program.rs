@@ -24,7 +24,7 @@ pub struct Program {
     /// Those of them that the parser extracts and the program may have written.
     pub(crate) patched: Vec<u16>,
     /// Headers that are never valid before egress.
-    pub(crate) late_headers: Vec<u16>,
+    pub(crate) egress_headers: Vec<u16>,
     /// Where each block begins, by its number; 0 where there is nothing in it.
     pub(crate) starts: [Pc; Block::ALL.len()],
     pub(crate) checksums: Vec<Checksum>,
@@ -43,11 +43,11 @@ pub struct Program {
     /// Slots below this are zero at the start of a packet.
     pub(crate) packet_end: Slot,
     /// Slots below this go with a packet from ingress to egress.
-    pub(crate) carried_end: Slot,
+    pub(crate) bridged_end: Slot,
     /// Slots from there to this are zero when a packet comes to egress: metadata of egress alone.
     pub(crate) metadata_end: Slot,
-    /// Slots below this go with a packet from egress to egress: the late headers too.
-    pub(crate) late_end: Slot,
+    /// Slots below this go with a packet from egress to egress: the egress headers too.
+    pub(crate) egress_headers_end: Slot,
     /// Metadata that egress uses: `metadata_start..metadata_end`.
     pub(crate) metadata_start: Slot,
     /// Where action parameters are put.

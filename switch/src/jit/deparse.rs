@@ -49,7 +49,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// As `deparse` does it otherwise. Ends the pass before it where a header is valid that is left
+    /// As `deparse` does it otherwise. Ends the phase before it where a header is valid that is left
     /// to `deparse`.
     pub(super) fn put_together(&mut self) {
         let program = self.program;
@@ -77,8 +77,8 @@ impl Translator<'_, '_> {
             let before = self.known_here();
             self.builder.ins().brif(is_valid, valid, &[], next, &[start.into()]);
             self.builder.switch_to_block(valid);
-            // The parser has none of the late ones.
-            if !program.late_headers.contains(&number) {
+            // The parser extracts no header that only egress makes valid.
+            if !program.egress_headers.contains(&number) {
                 self.bytes_before(header, start);
             }
             self.put_fields(&header.patch, start);

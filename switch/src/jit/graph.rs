@@ -12,22 +12,22 @@ const BLOCKS_MAX: usize = 20_000;
 
 /// Where a block begins, and where a `Return` in it goes (0 outside actions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct BlockKey {
     pub pc: Pc,
     pub back: Pc,
 }
 
-impl Place {
+impl BlockKey {
     /// Where a control ends, nothing is left to return to.
     pub(super) fn new(pc: Pc, back: Pc) -> Self {
-        Place { pc, back: if pc == 0 { 0 } else { back } }
+        BlockKey { pc, back: if pc == 0 { 0 } else { back } }
     }
 }
 
-/// Operations from `place.pc` to `last`, of which only the last jumps.
+/// Operations from `key.pc` to `last`, of which only the last jumps.
 #[derive(Debug)]
 pub(super) struct Block {
-    pub place: Place,
+    pub key: BlockKey,
     pub last: Pc,
     /// Indices of the blocks that may come next, in the order of [`successors`].
     pub next: Vec<usize>,
@@ -50,23 +50,23 @@ impl Graph {
     /// `None` when there is too much of it.
     pub(super) fn new(program: &Program, entry: Pc) -> Option<Graph> {
         let leaders = leaders(program);
-        let mut found: BTreeMap<Place, (Pc, Vec<Place>)> = BTreeMap::new();
+        let mut found: BTreeMap<BlockKey, (Pc, Vec<BlockKey>)> = BTreeMap::new();
         let (mut order, mut open, mut loops) = (vec![], BTreeSet::new(), false);
-        // Depth first, without recursion: a place is left when all that follow it are.
-        let mut path = vec![(Place::new(entry, 0), 0usize)];
-        while let Some((place, tried)) = path.pop() {
-            let (_, next) = found.entry(place).or_insert_with(|| {
-                let last = last_of(program, &leaders, place.pc);
-                (last, successors(program, place, last))
+        // Depth first, without recursion: a block is left when all that follow it are.
+        let mut path = vec![(BlockKey::new(entry, 0), 0usize)];
+        while let Some((key, tried)) = path.pop() {
+            let (_, next) = found.entry(key).or_insert_with(|| {
+                let last = last_of(program, &leaders, key.pc);
+                (last, successors(program, key, last))
             });
-            open.insert(place);
+            open.insert(key);
             match next.get(tried).copied() {
                 None => {
-                    open.remove(&place);
-                    order.push(place);
+                    open.remove(&key);
+                    order.push(key);
                 }
                 Some(to) => {
-                    path.push((place, tried + 1));
+                    path.push((key, tried + 1));
                     if open.contains(&to) {
                         loops = true;
                     } else if !found.contains_key(&to) {
@@ -79,13 +79,13 @@ impl Graph {
             }
         }
         order.reverse();
-        let numbers: BTreeMap<Place, usize> =
-            order.iter().enumerate().map(|(i, &place)| (place, i)).collect();
+        let numbers: BTreeMap<BlockKey, usize> =
+            order.iter().enumerate().map(|(i, &key)| (key, i)).collect();
         let mut blocks: Vec<Block> = vec![];
-        for &place in &order {
-            let (last, next) = &found[&place];
+        for &key in &order {
+            let (last, next) = &found[&key];
             let next = next.iter().map(|to| numbers[to]).collect();
-            blocks.push(Block { place, last: *last, next, before: vec![] });
+            blocks.push(Block { key, last: *last, next, before: vec![] });
         }
         for i in 0..blocks.len() {
             for to in blocks[i].next.clone() {
@@ -112,7 +112,7 @@ pub(super) fn jumps(op: &Op) -> bool {
     )
 }
 
-/// Every place that something jumps to.
+/// Every operation that something jumps to.
 fn leaders(program: &Program) -> BTreeSet<Pc> {
     let mut leaders = BTreeSet::new();
     for op in &program.ops {
@@ -172,20 +172,20 @@ pub(super) fn arms(program: &Program, table: u32) -> BTreeSet<(Pc, Pc)> {
     arms
 }
 
-/// The place that an arm of a table leads to.
-pub(super) fn arm_place((code, next): (Pc, Pc)) -> Place {
+/// The block that an arm of a table leads to.
+pub(super) fn arm_key((code, next): (Pc, Pc)) -> BlockKey {
     // Without an action there is nothing to return from.
-    if code == 0 { Place::new(next, 0) } else { Place::new(code, next) }
+    if code == 0 { BlockKey::new(next, 0) } else { BlockKey::new(code, next) }
 }
 
-/// The places that may come after a block: of a branch first where it jumps to, of a select its
+/// The blocks that may come after a block: of a branch first where it jumps to, of a select its
 /// cases and then the default, of a table its arms.
-fn successors(program: &Program, place: Place, last: Pc) -> Vec<Place> {
-    let back = place.back;
-    let to = |pc: Pc| Place::new(pc, back);
+fn successors(program: &Program, key: BlockKey, last: Pc) -> Vec<BlockKey> {
+    let back = key.back;
+    let to = |pc: Pc| BlockKey::new(pc, back);
     match program.ops[last as usize] {
         Op::Halt | Op::Choose { .. } => vec![],
-        Op::Return => vec![Place::new(back, 0)],
+        Op::Return => vec![BlockKey::new(back, 0)],
         Op::Jump(pc) => vec![to(pc)],
         Op::JumpZero { to: pc, .. } | Op::JumpEq { to: pc, .. } | Op::JumpNe { to: pc, .. } => {
             vec![to(pc), to(last + 1)]
@@ -194,7 +194,7 @@ fn successors(program: &Program, place: Place, last: Pc) -> Vec<Place> {
             let targets = select_targets(&program.selects[i as usize]);
             targets.into_iter().map(to).collect()
         }
-        Op::Table(i) => arms(program, i).into_iter().map(arm_place).collect(),
+        Op::Table(i) => arms(program, i).into_iter().map(arm_key).collect(),
         _ => vec![to(last + 1)],
     }
 }

@@ -5,12 +5,12 @@
 //! - slots, by constant indices below 65,536, and there are as many;
 //! - the fields of the [`Host`];
 //! - registers' cells, by indices that it compares with the array's size before;
-//! - a table's array of rows, where there is one, by keys of as many bits as it has cells for;
+//! - a table's array of entries' numbers, where there is one, by keys of as many bits as it has cells for;
 //! - the cells of a trie, by as many bits of a key as a node has cells for, from where a cell says
 //!   that a node begins (`Trie`);
-//! - a table's cells of recent keys, by as many bits of a hash as there are cells for (`Recent`);
-//! - a table's rows, each of so many words (`Rows`), by an index from there or one that it was told;
-//!   while it runs nothing adds rows or cells, which alone moves them;
+//! - the cells of a table's look-up cache, by as many bits of a hash as there are cells for;
+//! - a table's entries, each of so many words (`ActionEntries`), by a number from there or from
+//!   [`Helper::LookUp`]; while it runs nothing adds entries or cells, which alone moves them;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`, `deparse`);
 //! - of a packet put together, the bytes for which it asked, and those before below their length;
 //! - through the functions below, which take the `Host` and a number.
@@ -24,7 +24,7 @@ use crate::ir::op::{Pc, internal};
 use crate::ir::program::Program;
 use crate::state::table::action_entries::packed;
 use crate::state::table::{Addresses, Table};
-use crate::v1model::phases::Pass;
+use crate::v1model::phases::Phase;
 use cranelift_jit::JITModule;
 use narrows_common::Packet;
 use std::mem::{offset_of, size_of};
@@ -67,8 +67,8 @@ impl Host<'_> {
 pub(super) fn addresses(table: u32) -> Addresses {
     let start = table as usize * size_of::<Table>() + offset_of!(Table, addresses);
     let (cells, any) = (offset_of!(Addresses, cells), offset_of!(Addresses, any));
-    let rows = offset_of!(Addresses, rows);
-    Addresses { cells: start + cells, rows: start + rows, any: start + any }
+    let action_entries = offset_of!(Addresses, action_entries);
+    Addresses { cells: start + cells, action_entries: start + action_entries, any: start + any }
 }
 
 /// A function that native code calls, by its place in [`Helper::all`].
@@ -78,8 +78,8 @@ pub(super) enum Helper {
     Step,
     /// Looks in the table of this number: the action's code, and what follows it, packed.
     Apply,
-    /// The row that a key of up to two words finds in the table of this number.
-    Row,
+    /// The entry that a key of up to two words finds in the table of this number.
+    LookUp,
     /// Where the select of this number leads.
     Select,
     /// Makes the packet's bytes up to here real; not 0 when there are not as many.
@@ -102,7 +102,7 @@ impl Helper {
         [
             (Helper::Step, "step", one(step), 1),
             (Helper::Apply, "apply", one(apply), 1),
-            (Helper::Row, "row", three(row), 3),
+            (Helper::LookUp, "look_up", three(look_up), 3),
             (Helper::Select, "select", one(select), 1),
             (Helper::Need, "need", one(need), 1),
             (Helper::Renew, "renew", one(renew), 1),
@@ -122,8 +122,8 @@ extern "C" fn apply(host: &mut Host<'_>, table: u64) -> u64 {
     packed(run::apply(host.program, host.machine, table as u32))
 }
 
-extern "C" fn row(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
-    host.machine.tables[table as usize].row([low, high]).into()
+extern "C" fn look_up(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
+    host.machine.tables[table as usize].find_and_cache([low, high]).into()
 }
 
 extern "C" fn select(host: &mut Host<'_>, index: u64) -> u64 {
@@ -153,7 +153,7 @@ extern "C" fn out_of_fuel(host: &mut Host<'_>, start: u64) -> u64 {
     0
 }
 
-/// What a function of a pass returns when all is done: a place that there is not.
+/// What a function of a phase returns when all is done: a place that there is not.
 pub(super) const DONE: u64 = 0;
 /// The same when the packet's bytes are written, too.
 pub(super) const WRITTEN: u64 = 1;
@@ -166,7 +166,7 @@ type Entry = extern "C" fn(slots: *mut u64, host: *mut Host<'_>) -> u64;
 pub(super) struct Code {
     /// `None` only while it is dropped.
     module: Option<JITModule>,
-    passes: [Entry; Pass::ALL.len()],
+    phases: [Entry; Phase::ALL.len()],
 }
 
 // SAFETY: a finished module is only ever read, until it is dropped.
@@ -175,11 +175,11 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// `passes` are functions of the finished `module`, written by `Translator`.
-    pub(super) fn new(module: JITModule, passes: [*const u8; Pass::ALL.len()]) -> Self {
+    /// `phases` are functions of the finished `module`, written by `Translator`.
+    pub(super) fn new(module: JITModule, phases: [*const u8; Phase::ALL.len()]) -> Self {
         // SAFETY: they have the signature of `Entry` (`compile`).
         let function = |address| unsafe { std::mem::transmute::<*const u8, Entry>(address) };
-        Code { module: Some(module), passes: passes.map(function) }
+        Code { module: Some(module), phases: phases.map(function) }
     }
 
     #[inline]
@@ -188,7 +188,7 @@ impl Code {
         program: &Program,
         machine: &mut Machine,
         packet: &mut Packet,
-        pass: Pass,
+        phase: Phase,
     ) -> End {
         let slots = machine.slots.as_mut_ptr();
         let cells = machine.registers.as_mut_ptr();
@@ -208,7 +208,7 @@ impl Code {
             machine,
             packet,
         };
-        match self.passes[pass as usize](slots, &raw mut host) {
+        match self.phases[phase as usize](slots, &raw mut host) {
             DONE => End::Done,
             WRITTEN => End::Written,
             packed => End::At(((packed >> 32) as Pc, packed as Pc, host.fuel as u32)),
@@ -219,7 +219,7 @@ impl Code {
 impl Drop for Code {
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {
-            // SAFETY: `passes` go with it, and none of them runs: `self` is borrowed then.
+            // SAFETY: `phases` go with it, and none of them runs: `self` is borrowed then.
             unsafe { module.free_memory() }
         }
     }
@@ -227,6 +227,6 @@ impl Drop for Code {
 
 impl std::fmt::Debug for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Code({} passes)", self.passes.len())
+        write!(f, "Code({} phases)", self.phases.len())
     }
 }

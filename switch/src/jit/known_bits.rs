@@ -6,7 +6,7 @@ use crate::ir::program::{Header, Program, limbs, mask};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct KnownBits {
     pub constants: BTreeMap<Slot, u64>,
     /// The bits that can be set, of slots of which not all can.
     bits: BTreeMap<Slot, u64>,
@@ -15,7 +15,7 @@ pub(super) struct Facts {
     packet_end: Slot,
 }
 
-impl Facts {
+impl KnownBits {
     pub(super) fn new(program: &Program) -> Self {
         let mut bits = BTreeMap::new();
         for header in &program.headers {
@@ -28,7 +28,7 @@ impl Facts {
                 bits.insert(header.valid(), 1);
             }
         }
-        Facts {
+        KnownBits {
             constants: program.constants.iter().copied().collect(),
             bits,
             private: private(program).collect(),
@@ -64,14 +64,14 @@ fn private(program: &Program) -> impl Iterator<Item = Slot> {
     let lists = program.field_lists.values().chain(program.digests.values());
     let listed = lists.flat_map(|list| list.slots.iter().copied());
     let looked_at: BTreeSet<Slot> = listed.chain(program.standard.slots()).collect();
-    let early = |header: &Header| {
-        let late_end = program.late_end;
+    let ingress_only = |header: &Header| {
+        let egress_headers_end = program.egress_headers_end;
         let fields = header.fields.iter().filter(|_| !header.metadata);
         let fields = fields.flat_map(|field| all(field.slot, field.width));
-        fields.filter(|&slot| slot >= late_end).collect::<Vec<_>>()
+        fields.filter(|&slot| slot >= egress_headers_end).collect::<Vec<_>>()
     };
-    let late = program.carried_end..program.metadata_end;
-    let both = late.chain(program.headers.iter().flat_map(early));
+    let egress_only = program.bridged_end..program.metadata_end;
+    let both = egress_only.chain(program.headers.iter().flat_map(ingress_only));
     both.filter(move |slot| *slot < program.packet_end && !looked_at.contains(slot))
 }
 

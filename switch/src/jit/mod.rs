@@ -23,10 +23,10 @@ mod translate;
 mod validity;
 
 use crate::interpreter::machine::Machine;
-use crate::interpreter::run::Place;
+use crate::interpreter::run::ResumePoint;
 use crate::ir::op::Pc;
 use crate::ir::program::Program;
-use crate::v1model::phases::Pass;
+use crate::v1model::phases::Phase;
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -34,19 +34,19 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use graph::Graph;
 use host::{Code, Helper};
-use known_bits::Facts;
+use known_bits::KnownBits;
 use narrows_common::Packet;
 use std::collections::BTreeMap;
 use translate::{Stored, Translator};
 
-/// How a pass ended.
+/// How a phase ended.
 pub(crate) enum End {
     /// Its blocks have run.
     Done,
     /// They have, and the packet's bytes are written.
     Written,
     /// The interpreter goes on with the block from here: ingress or egress.
-    At(Place),
+    At(ResumePoint),
 }
 
 /// A program's machine code.
@@ -56,7 +56,7 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    /// Translates every pass.
+    /// Translates every phase.
     ///
     /// # Errors
     /// Why this machine or this program can't have it.
@@ -65,20 +65,21 @@ impl Native {
             return Err("the processor is big-endian".into());
         }
         let mut compiler = Compiler::new()?;
-        let facts = Facts::new(program);
+        let known_bits = KnownBits::new(program);
         let mut graphs: BTreeMap<Pc, Graph> = BTreeMap::new();
         for entry in program.starts.into_iter().filter(|&entry| entry != 0) {
             let graph = Graph::new(program, entry);
             graphs.insert(entry, graph.ok_or("the program's control flow is too large")?);
         }
-        // What one pass wants in memory, all others have to put there.
-        let mut stored: BTreeMap<Pass, Stored> = BTreeMap::new();
+        // What one phase wants in memory, all others have to put there.
+        let mut stored: BTreeMap<Phase, Stored> = BTreeMap::new();
         loop {
             let mut wanted = stored.clone();
-            for pass in Pass::ALL {
-                let before = stored.get(&pass).cloned().unwrap_or_default();
-                let after = compiler.translator(program, &graphs, &facts, &before).translate(pass);
-                wanted.insert(pass, after);
+            for phase in Phase::ALL {
+                let before = stored.get(&phase).cloned().unwrap_or_default();
+                let after =
+                    compiler.translator(program, &graphs, &known_bits, &before).translate(phase);
+                wanted.insert(phase, after);
             }
             Stored::share(&mut wanted);
             if wanted == stored {
@@ -86,24 +87,24 @@ impl Native {
             }
             stored = wanted;
         }
-        let mut passes = vec![];
-        for pass in Pass::ALL {
-            compiler.translator(program, &graphs, &facts, &stored[&pass]).translate(pass);
-            passes.push(compiler.define(&format!("{pass:?}"))?);
+        let mut phases = vec![];
+        for phase in Phase::ALL {
+            compiler.translator(program, &graphs, &known_bits, &stored[&phase]).translate(phase);
+            phases.push(compiler.define(&format!("{phase:?}"))?);
         }
-        Ok(Native { code: compiler.finish(&passes)? })
+        Ok(Native { code: compiler.finish(&phases)? })
     }
 
-    /// Runs a pass.
+    /// Runs a phase.
     #[inline]
     pub(crate) fn run(
         &self,
         program: &Program,
         machine: &mut Machine,
         packet: &mut Packet,
-        pass: Pass,
+        phase: Phase,
     ) -> End {
-        self.code.run(program, machine, packet, pass)
+        self.code.run(program, machine, packet, phase)
     }
 }
 
@@ -158,12 +159,12 @@ impl Compiler {
         })
     }
 
-    /// What writes a pass into the context.
+    /// What writes a phase into the context.
     fn translator<'a>(
         &'a mut self,
         program: &'a Program,
         graphs: &'a BTreeMap<Pc, Graph>,
-        facts: &'a Facts,
+        known_bits: &'a KnownBits,
         stored: &'a Stored,
     ) -> Translator<'a, 'a> {
         self.module.clear_context(&mut self.context);
@@ -171,7 +172,7 @@ impl Compiler {
         function.signature = self.signature.clone();
         let helpers = self.helpers.map(|id| self.module.declare_func_in_func(id, function));
         let builder = FunctionBuilder::new(function, &mut self.builder);
-        Translator::new(program, graphs, facts, stored, builder, helpers)
+        Translator::new(program, graphs, known_bits, stored, builder, helpers)
     }
 
     /// Compiles what is in the context.
@@ -182,10 +183,10 @@ impl Compiler {
         Ok(id)
     }
 
-    /// The code of all passes, in their order.
-    fn finish(mut self, passes: &[FuncId]) -> Result<Code, String> {
+    /// The code of all phases, in their order.
+    fn finish(mut self, phases: &[FuncId]) -> Result<Code, String> {
         self.module.finalize_definitions().map_err(|error| error.to_string())?;
-        let passes = std::array::from_fn(|i| self.module.get_finalized_function(passes[i]));
-        Ok(Code::new(self.module, passes))
+        let phases = std::array::from_fn(|i| self.module.get_finalized_function(phases[i]));
+        Ok(Code::new(self.module, phases))
     }
 }

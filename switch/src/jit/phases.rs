@@ -1,4 +1,4 @@
-//! What comes between the program's blocks in a pass, as `v1model/phases.rs` has it.
+//! What comes between the program's blocks in a phase, as `v1model/phases.rs` has it.
 
 use super::host::{DONE, WRITTEN};
 use super::translate::{Stored, Translator};
@@ -6,16 +6,16 @@ use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::metadata::MetadataField;
 use crate::ir::op::{Slot, internal};
 use crate::ir::program::Block;
-use crate::v1model::phases::Pass;
+use crate::v1model::phases::Phase;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 impl Translator<'_, '_> {
     /// Writes the function. Returns which private slots have to be in memory: where that is more
     /// than `stored`, the function is wrong and must be written again.
-    pub(super) fn translate(mut self, pass: Pass) -> Stored {
-        let end = match pass {
-            Pass::Arrive => {
+    pub(super) fn translate(mut self, phase: Phase) -> Stored {
+        let end = match phase {
+            Phase::Arrive => {
                 let standard = self.program.standard;
                 self.block(Block::Parser);
                 self.tell(internal::PARSER_ERROR, standard.parser_error);
@@ -24,7 +24,7 @@ impl Translator<'_, '_> {
                 self.block(Block::Ingress);
                 DONE
             }
-            Pass::Depart => {
+            Phase::Depart => {
                 self.block(Block::Egress);
                 if self.patches() {
                     self.end_if_more_is_asked();
@@ -35,7 +35,7 @@ impl Translator<'_, '_> {
                     DONE
                 }
             }
-            Pass::Finish => {
+            Phase::Finish => {
                 self.block(Block::Update);
                 if self.patches() {
                     self.patch_unless_moved();
@@ -59,19 +59,19 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Ends the pass here where the architecture has something to do before the rest, or after it.
+    /// Ends the phase here where the architecture has something to do before the rest, or after it.
     fn end_if_more_is_asked(&mut self) {
         let [aborted, clone, moved] =
             [internal::ABORTED, architecture::CLONE, internal::MOVED].map(|slot| self.read(slot));
-        let asked = self.builder.ins().bor(aborted, clone);
-        let asked = self.builder.ins().bor(asked, moved);
-        self.end_if(asked);
+        let requested = self.builder.ins().bor(aborted, clone);
+        let requested = self.builder.ins().bor(requested, moved);
+        self.end_if(requested);
         let port = self.read(self.program.standard.egress_spec.slot);
         let drops = self.builder.ins().icmp_imm(IntCC::Equal, port, DROP_PORT as i64);
         self.end_if(drops);
     }
 
-    /// Ends the pass here with the fields put back, where headers lie as they came.
+    /// Ends the phase here with the fields put back, where headers lie as they came.
     fn patch_unless_moved(&mut self) {
         let moved = self.read(internal::MOVED);
         let (in_place, on) = (self.builder.create_block(), self.builder.create_block());
@@ -84,7 +84,7 @@ impl Translator<'_, '_> {
         self.go_back_to(before);
     }
 
-    /// Ends the pass when `value` is not 0.
+    /// Ends the phase when `value` is not 0.
     pub(super) fn end_if(&mut self, value: Value) {
         let (end, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(value, end, &[], on, &[]);

@@ -1,8 +1,7 @@
-//! Tables: the key is put together in registers, an array, a trie, the keys of late or a function of
-//! ours has its row, and what the row says is read from there: the action, its parameters where they
-//! are used, and the counter.
+//! Tables. The key is put together in registers. An array, a trie, the look-up cache or
+//! [`Helper::LookUp`] finds its entry. Action, used parameters and counter are read from the entry.
 
-use super::graph::{arm_place, arms};
+use super::graph::{arm_key, arms};
 use super::host::{Helper, TABLES, addresses};
 use super::translate::{STAYS, Translator};
 use crate::ir::op::internal;
@@ -21,7 +20,7 @@ impl Translator<'_, '_> {
         let plain = declared.meter.is_none() && declared.profile.is_none() && !declared.idle;
         let is_written_out = plain && usize::from(declared.words) <= NARROW_WORDS;
         let found = if is_written_out {
-            self.row(i, declared)
+            self.find_entry(i, declared)
         } else {
             declared.loads.iter().for_each(|load| self.in_memory(load.slot));
             let found = self.call(Helper::Apply, u64::from(i));
@@ -38,7 +37,7 @@ impl Translator<'_, '_> {
         // One of them it is; elsewhere it may be an action of a profile's member.
         let last = if is_written_out { arms.pop() } else { None };
         for (arm, &to) in arms {
-            debug_assert_eq!(arm_place(arm), self.graph.blocks[to].place);
+            debug_assert_eq!(arm_key(arm), self.graph.blocks[to].key);
             let holds = self.builder.ins().icmp_imm(IntCC::Equal, found, packed(arm) as i64);
             self.branch_to(holds, to);
         }
@@ -49,24 +48,24 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Finds the row of the key, counts the packet, and makes the parameters known. Returns the
-    /// row's action and what follows it.
-    fn row(&mut self, i: u32, declared: &Table) -> Value {
+    /// Finds the entry of the key, counts the packet, and makes the parameters known. Returns the
+    /// entry's action and what follows it.
+    fn find_entry(&mut self, i: u32, declared: &Table) -> Value {
         let key = self.key(&declared.loads);
-        let row = match declared.words {
+        let entry = match declared.words {
             // The first is that of a miss.
-            0 => self.noted(addresses(i).rows),
+            0 => self.noted(addresses(i).action_entries),
             _ if is_array(declared) => {
-                let row = self.row_in_array(i, key[0]);
-                self.row_at(i, declared, row)
+                let number = self.number_in_array(i, key[0]);
+                self.entry_at(i, declared, number)
             }
             _ if is_trie(declared) => {
-                let row = self.row_in_trie(i, declared, key[0]);
-                self.row_at(i, declared, row)
+                let number = self.number_in_trie(i, declared, key[0]);
+                self.entry_at(i, declared, number)
             }
             _ => {
-                let row = self.row_of_late(i, declared, key);
-                self.row_at(i, declared, row)
+                let number = self.number_in_cache(i, declared, key);
+                self.entry_at(i, declared, number)
             }
         };
         let at = |word: usize| word as i32 * 8;
@@ -75,34 +74,34 @@ impl Translator<'_, '_> {
             let one = self.constant(1);
             for (word, more) in [(COUNTER, one), (COUNTER + 1, bytes)] {
                 let flags = MemFlags::trusted();
-                let count = self.builder.ins().load(types::I64, flags, row, at(word));
+                let count = self.builder.ins().load(types::I64, flags, entry, at(word));
                 let count = self.builder.ins().iadd(count, more);
-                self.builder.ins().store(flags, count, row, at(word));
+                self.builder.ins().store(flags, count, entry, at(word));
             }
         }
         for limb in 0..declared.stride {
             let word = parameters_at(declared.counted) + usize::from(limb);
-            let value = self.builder.ins().load(types::I64, STAYS, row, at(word));
+            let value = self.builder.ins().load(types::I64, STAYS, entry, at(word));
             self.write(self.program.parameters + limb, value);
         }
-        self.builder.ins().load(types::I64, STAYS, row, at(TARGET))
+        self.builder.ins().load(types::I64, STAYS, entry, at(TARGET))
     }
 
-    /// The number of the row of a key that is below the number of the array's cells.
-    fn row_in_array(&mut self, i: u32, key: Value) -> Value {
+    /// The number of the entry of a key below the number of the array's cells.
+    fn number_in_array(&mut self, i: u32, key: Value) -> Value {
         let array = self.noted(addresses(i).cells);
         let cell = self.builder.ins().ishl_imm(key, 2);
         let cell = self.builder.ins().iadd(array, cell);
         self.builder.ins().uload32(MemFlags::trusted(), cell, 0)
     }
 
-    /// The number of the row of the longest prefix, as `Trie::find` finds it.
-    fn row_in_trie(&mut self, i: u32, declared: &Table, key: Value) -> Value {
+    /// The number of the entry with the longest prefix, as `Trie::find` finds it.
+    fn number_in_trie(&mut self, i: u32, declared: &Table, key: Value) -> Value {
         let (width, (first, step)) = (declared.key[0].width, steps(declared.max_size));
         let cells = self.noted(addresses(i).cells);
         let mut best = self.noted(addresses(i).any);
         let found = self.builder.create_block();
-        let row = self.builder.append_block_param(found, types::I64);
+        let number = self.builder.append_block_param(found, types::I64);
         let (mut node, mut taken, mut count) = (self.constant(0), 0, first);
         loop {
             let bits = self.part(key, width, taken, count);
@@ -122,7 +121,7 @@ impl Translator<'_, '_> {
             self.builder.switch_to_block(below);
         }
         self.builder.switch_to_block(found);
-        row
+        number
     }
 
     /// So many bits of a key of `width` bits after the first `taken`; zeros behind its end.
@@ -135,8 +134,8 @@ impl Translator<'_, '_> {
         self.masked(moved, (1 << count) - 1)
     }
 
-    /// The number of the row of a key: of one of late, or as a function of ours finds it.
-    fn row_of_late(&mut self, i: u32, declared: &Table, key: [Value; NARROW_WORDS]) -> Value {
+    /// The number of a key's entry, from the look-up cache or by `Helper::LookUp`.
+    fn number_in_cache(&mut self, i: u32, declared: &Table, key: [Value; NARROW_WORDS]) -> Value {
         let (mut hash, mut differs) = (self.constant(0), self.constant(0));
         let words = &key[..declared.words.into()];
         for (&word, factor) in words.iter().zip(FACTORS) {
@@ -153,26 +152,26 @@ impl Translator<'_, '_> {
             let other = self.builder.ins().bxor(known, word);
             differs = self.builder.ins().bor(differs, other);
         }
-        let at = offset_of!(Cell, row) as i32;
-        let row = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, at);
+        let at = offset_of!(Cell, entry) as i32;
+        let cached = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, at);
         let (look, found) = (self.builder.create_block(), self.builder.create_block());
-        let any = self.builder.append_block_param(found, types::I64);
+        let number = self.builder.append_block_param(found, types::I64);
         self.builder.set_cold_block(look);
-        self.builder.ins().brif(differs, look, &[], found, &[row.into()]);
+        self.builder.ins().brif(differs, look, &[], found, &[cached.into()]);
         self.builder.switch_to_block(look);
-        let number = self.constant(i.into());
-        let row = self.call_with(Helper::Row, &[number, key[0], key[1]]);
-        self.builder.ins().jump(found, &[row.into()]);
+        let table = self.constant(i.into());
+        let looked_up = self.call_with(Helper::LookUp, &[table, key[0], key[1]]);
+        self.builder.ins().jump(found, &[looked_up.into()]);
         self.builder.switch_to_block(found);
-        any
+        number
     }
 
-    /// Where a row is.
-    fn row_at(&mut self, i: u32, declared: &Table, row: Value) -> Value {
-        let rows = self.noted(addresses(i).rows);
+    /// The address of an entry.
+    fn entry_at(&mut self, i: u32, declared: &Table, number: Value) -> Value {
+        let action_entries = self.noted(addresses(i).action_entries);
         let stride = stride(declared.stride.into(), declared.counted);
-        let offset = self.builder.ins().imul_imm(row, stride as i64 * 8);
-        self.builder.ins().iadd(rows, offset)
+        let offset = self.builder.ins().imul_imm(number, stride as i64 * 8);
+        self.builder.ins().iadd(action_entries, offset)
     }
 
     /// An address that a table has noted.

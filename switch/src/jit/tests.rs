@@ -1,8 +1,8 @@
 //! The interpreter is the twin: both engines run the same random entries and packets, and after
-//! every packet the whole state must be the same, and fields may have only the bits that `Facts` says. The interpreter's packets keep all metadata
+//! every packet the whole state must be the same, and fields may have only the bits that `KnownBits` says. The interpreter's packets keep all metadata
 //! while they wait, and what they should not look for after that is overwritten (`spoil`).
 
-use super::known_bits::Facts;
+use super::known_bits::KnownBits;
 use crate::control::{Match, TableEntry};
 use crate::ir::hash::Algorithm;
 use crate::ir::op::Slot;
@@ -25,7 +25,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         counts: Counts::Frame,
         queues: 2,
         record: true,
-        pipe: 0,
+        pipeline: 0,
     };
     let config = SwitchConfig {
         ports: (0..PORTS).map(port).collect(),
@@ -33,7 +33,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         flow_field: None,
         record_queue: true,
         engine,
-        pipe: 0,
+        pipeline: 0,
     };
     let mut switch = Switch::new(program.clone(), config, Rng::from_seed(3)).expect("a switch");
     let replicas = [1, 2].map(|port| Replica { port, rid: port });
@@ -135,7 +135,7 @@ fn compare(name: &str, json: &str, packets: u32) -> usize {
     let Ok(program) = Program::from_json(json) else { return 0 };
     assert_eq!(program.not_native(), None, "{name}");
     let Ok(mut keeps_all) = Program::from_json(json) else { return 0 };
-    keeps_all.carried_end = keeps_all.metadata_end;
+    keeps_all.bridged_end = keeps_all.metadata_end;
     let programs = [Arc::new(program), Arc::new(keeps_all)];
     (1..=4).map(|seed| compare_once(name, &programs, seed, packets)).sum()
 }
@@ -143,17 +143,17 @@ fn compare(name: &str, json: &str, packets: u32) -> usize {
 /// Overwrites what a packet that comes to egress does not bring along.
 fn spoil(switch: &mut Switch) {
     let program = &switch.program;
-    let late = program.late_end as usize..program.packet_end as usize;
-    switch.machine.slots[late].fill(0x5a5a_5a5a_5a5a_5a5a);
+    let ingress_only = program.egress_headers_end as usize..program.packet_end as usize;
+    switch.machine.slots[ingress_only].fill(0x5a5a_5a5a_5a5a_5a5a);
 }
 
 fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u32) -> usize {
     let mut twins =
         [switch(&programs[0], Engine::Native), switch(&programs[1], Engine::Interpreter)];
     let program = &programs[0];
-    let facts = Facts::new(program);
+    let known_bits = KnownBits::new(program);
     // What `spoil` overwrites.
-    let late = program.late_end..program.packet_end;
+    let ingress_only = program.egress_headers_end..program.packet_end;
     let (mut rng, words) = (Rng::from_seed(seed), dictionary(program));
     for entry in entries(program, &mut rng) {
         let results = twins.each_mut().map(|switch| switch.insert_entry(&entry).is_ok());
@@ -176,11 +176,11 @@ fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u3
         left += sent[0].len();
         let slots = twins.each_ref().map(|switch| &switch.machine.slots);
         let of_packets = 0..program.packet_end;
-        let differs = of_packets.clone().filter(|&slot| !facts.is_private(slot));
+        let differs = of_packets.clone().filter(|&slot| !known_bits.is_private(slot));
         let differs = differs.map(usize::from).find(|&slot| slots[0][slot] != slots[1][slot]);
         assert_eq!(differs, None, "{name}: packet {i}: a slot after {copy:?}");
-        let is_wide = |&slot: &Slot| slots[1][usize::from(slot)] & !facts.bits(slot) != 0;
-        let wide = of_packets.filter(|slot| !(late.contains(slot))).find(is_wide);
+        let is_wide = |&slot: &Slot| slots[1][usize::from(slot)] & !known_bits.bits(slot) != 0;
+        let wide = of_packets.filter(|slot| !(ingress_only.contains(slot))).find(is_wide);
         assert_eq!(wide, None, "{name}: packet {i}: a bit of a slot after {copy:?}");
         if i % 64 == 0 || i + 1 == packets {
             assert_eq!(state(&twins[0]), state(&twins[1]), "{name}: packet {i}");

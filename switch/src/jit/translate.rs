@@ -1,17 +1,17 @@
-//! Operations of a pass to Cranelift's intermediate representation.
+//! Operations of a phase to Cranelift's intermediate representation.
 //!
 //! A slot that was read or written is kept as a value until something may have changed it behind
 //! the code's back; where paths meet, what they agree on is kept. What the architecture reads is
-//! written to memory at once. Private slots, temporaries above all (`Facts::is_private`), are only
+//! written to memory at once. Private slots, temporaries above all (`KnownBits::is_private`), are only
 //! where an operation looks for them in memory, which a first attempt at translation finds out.
 
-use super::graph::{EMPTY, Graph, Place};
+use super::graph::{BlockKey, EMPTY, Graph};
 use super::host::{DATA, FUEL, Helper, LENGTH};
-use super::known_bits::Facts;
+use super::known_bits::KnownBits;
 use crate::interpreter::run;
 use crate::ir::op::{Op, Pc, Slot, internal};
 use crate::ir::program::{self, Case, Header, Program};
-use crate::v1model::phases::Pass;
+use crate::v1model::phases::Phase;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -38,8 +38,8 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// A slot may be read that another pass was the last to write.
-    pub(super) fn share(all: &mut BTreeMap<Pass, Stored>) {
+    /// A slot may be read that another phase was the last to write.
+    pub(super) fn share(all: &mut BTreeMap<Phase, Stored>) {
         let slots: BTreeSet<Slot> =
             all.values().flat_map(|one| one.slots.iter().copied()).collect();
         let fields = all.values().any(|one| one.fields);
@@ -57,7 +57,7 @@ pub(super) struct Translator<'a, 'f> {
     pub graph: &'a Graph,
     graphs: &'a BTreeMap<Pc, Graph>,
     helpers: [FuncRef; Helper::COUNT],
-    facts: &'a Facts,
+    known_bits: &'a KnownBits,
     pub slots: Value,
     host: Value,
     known: BTreeMap<Slot, Known>,
@@ -78,7 +78,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     pub(super) fn new(
         program: &'a Program,
         graphs: &'a BTreeMap<Pc, Graph>,
-        facts: &'a Facts,
+        known_bits: &'a KnownBits,
         stored: &'a Stored,
         mut builder: FunctionBuilder<'f>,
         helpers: [FuncRef; Helper::COUNT],
@@ -93,7 +93,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             graph: &EMPTY,
             graphs,
             helpers,
-            facts,
+            known_bits,
             slots,
             host,
             known: BTreeMap::new(),
@@ -138,12 +138,12 @@ impl<'a, 'f> Translator<'a, 'f> {
             let before: Option<Vec<_>> = block.before.iter().map(|&b| ends[b].as_ref()).collect();
             self.known = before.map_or_else(BTreeMap::new, |before| agreed(&before));
             if i == 0 && block.before.is_empty() {
-                self.known = self.known_at(block.place.pc);
+                self.known = self.known_at(block.key.pc);
             }
-            for pc in block.place.pc..block.last {
+            for pc in block.key.pc..block.last {
                 self.op(pc);
             }
-            self.last(block.last, block.place, &block.next);
+            self.last(block.last, block.key, &block.next);
             ends[i] = Some(core::mem::take(&mut self.known));
         }
     }
@@ -153,7 +153,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let zero: Vec<Slot> = match pc {
             pc if pc == self.program.start(program::Block::Parser) => after_reset(self.program),
             pc if pc == self.program.start(program::Block::Egress) => {
-                self.facts.zero_at_egress(self.program).collect()
+                self.known_bits.zero_at_egress(self.program).collect()
             }
             _ => vec![],
         };
@@ -170,7 +170,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.builder.ins().brif(left, self.blocks[to], &[], self.out_of_fuel, &[]);
         }
         self.builder.switch_to_block(self.out_of_fuel);
-        let start = self.graph.blocks.first().map_or(0, |block| block.place.pc);
+        let start = self.graph.blocks.first().map_or(0, |block| block.key.pc);
         self.call(Helper::OutOfFuel, u64::from(start));
         self.builder.ins().jump(self.done, &[]);
         self.builder.switch_to_block(self.done);
@@ -201,7 +201,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     pub(super) fn read(&mut self, slot: Slot) -> Value {
-        if let Some(&constant) = self.facts.constants.get(&slot) {
+        if let Some(&constant) = self.known_bits.constants.get(&slot) {
             return self.constant(constant);
         }
         match self.known.get(&slot) {
@@ -212,7 +212,7 @@ impl<'a, 'f> Translator<'a, 'f> {
                 let flags = MemFlags::trusted();
                 let at = Self::address(slot);
                 let value = self.builder.ins().load(types::I64, flags, self.slots, at);
-                let value = self.with_bits(value, self.facts.bits(slot));
+                let value = self.with_bits(value, self.known_bits.bits(slot));
                 self.known.insert(slot, Known::Value(value));
                 value
             }
@@ -220,7 +220,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     pub(super) fn known(&self, slot: Slot) -> Option<u64> {
-        match (self.facts.constants.get(&slot), self.known.get(&slot)) {
+        match (self.known_bits.constants.get(&slot), self.known.get(&slot)) {
             (Some(&constant), _) | (None, Some(&Known::Constant(constant))) => Some(constant),
             _ => None,
         }
@@ -236,8 +236,8 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     fn is_stored(&self, slot: Slot) -> bool {
         let Stored { temporaries, fields, slots } = self.stored;
-        let all = if self.facts.is_temporary(slot) { *temporaries } else { *fields };
-        all || slots.contains(&slot) || !self.facts.is_private(slot)
+        let all = if self.known_bits.is_temporary(slot) { *temporaries } else { *fields };
+        all || slots.contains(&slot) || !self.known_bits.is_private(slot)
     }
 
     pub(super) fn write_constant(&mut self, slot: Slot, constant: u64) {
@@ -267,7 +267,7 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// Somebody looks for the slot in memory.
     pub(super) fn in_memory(&mut self, slot: Slot) {
-        if self.facts.is_private(slot) {
+        if self.known_bits.is_private(slot) {
             self.wanted.slots.insert(slot);
         }
     }
@@ -325,7 +325,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// The last operation of a block.
-    fn last(&mut self, pc: Pc, place: Place, next: &[usize]) {
+    fn last(&mut self, pc: Pc, key: BlockKey, next: &[usize]) {
         match self.program.ops[pc as usize] {
             Op::Halt => {
                 self.builder.ins().jump(self.done, &[]);
@@ -348,7 +348,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             }
             _ => {
                 self.op(pc);
-                debug_assert!(next.len() == 1, "{place:?} falls through");
+                debug_assert!(next.len() == 1, "{key:?} falls through");
                 self.builder.ins().jump(self.blocks[next[0]], &[]);
             }
         }

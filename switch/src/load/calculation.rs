@@ -19,11 +19,11 @@ impl Loader<'_> {
     /// Registers, counters and meters; tables bind direct ones later.
     pub(super) fn declare_externs(&mut self) -> Result<(), LoadError> {
         if let Some(instance) = self.root.extern_instances.first() {
-            self.names.place = format!("extern instance '{}'", instance.name);
+            self.names.location = format!("extern instance '{}'", instance.name);
             return Err(self.names.unsupported("the extern type", &instance.kind));
         }
         for register in &self.root.register_arrays {
-            self.names.place = format!("register array '{}'", register.name);
+            self.names.location = format!("register array '{}'", register.name);
             let width = register.bitwidth;
             if width == 0 || width > 16_384 {
                 return Err(self.names.malformed("bitwidth", "1 to 16,384", width));
@@ -36,7 +36,7 @@ impl Loader<'_> {
             });
         }
         for counter in &self.root.counter_arrays {
-            self.names.place = format!("counter array '{}'", counter.name);
+            self.names.location = format!("counter array '{}'", counter.name);
             let size = if counter.is_direct { 0 } else { counter.size.unwrap_or(0) };
             self.check_cells(size)?;
             self.program.counters.push(CounterArray {
@@ -46,7 +46,7 @@ impl Loader<'_> {
             });
         }
         for meter in &self.root.meter_arrays {
-            self.names.place = format!("meter array '{}'", meter.name);
+            self.names.location = format!("meter array '{}'", meter.name);
             self.check_cells(meter.size)?;
             let bytes = match meter.kind.as_str() {
                 "bytes" => true,
@@ -84,7 +84,7 @@ impl Loader<'_> {
 
     /// Finds the architecture's metadata.
     pub(super) fn standard_metadata(&mut self) -> Result<(), LoadError> {
-        self.names.place = "standard metadata".into();
+        self.names.location = "standard metadata".into();
         let find = |header: &str, field: &str| {
             let (header, field) = self.root.aliased(header, field);
             let key = (header.to_owned(), field.to_owned());
@@ -111,7 +111,7 @@ impl Loader<'_> {
     }
 
     fn field_list(&mut self, list: &JsonList) -> Result<FieldList, LoadError> {
-        self.names.place = format!("field list '{}'", list.name);
+        self.names.location = format!("field list '{}'", list.name);
         let mut fields = vec![];
         for element in &list.elements {
             match self.names.expr(element)? {
@@ -141,7 +141,7 @@ impl Loader<'_> {
     pub(super) fn declare_calculations(&mut self) -> Result<(), LoadError> {
         let root = self.root;
         for calculation in &root.calculations {
-            self.names.place = format!("calculation '{}'", calculation.name);
+            self.names.location = format!("calculation '{}'", calculation.name);
             let found = self.calculation(&calculation.algo, &calculation.input)?;
             self.program.calculations.push(found);
         }
@@ -221,7 +221,7 @@ impl Loader<'_> {
             if verify { checksum.verify } else { checksum.update }
         };
         for checksum in root.checksums.iter().filter(wanted) {
-            self.names.place = format!("checksum '{}'", checksum.name);
+            self.names.location = format!("checksum '{}'", checksum.name);
             let calculation = self.names.calculation(&checksum.calculation)?;
             let header = self.names.header(&checksum.target.0)?;
             let field = self.names.header_field(header, &checksum.target.1)?;

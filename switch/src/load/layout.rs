@@ -3,9 +3,9 @@
 //! ```text
 //! 0..16                internal (crate::ir::op::internal)
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
-//! ..carried_end        metadata that is used before egress, and in it
+//! ..bridged_end        metadata that is used before egress, and in it
 //! ..metadata_end       metadata that egress alone uses
-//! ..late_end           headers that are never valid before egress
+//! ..egress_headers_end           headers that are never valid before egress
 //! ..packet_end         metadata and fields of headers that egress does not use
 //! parameters..         the running action's parameters
 //! temporaries..        upwards
@@ -40,7 +40,7 @@ pub(crate) fn lay_out<'a>(
     mut names: Names,
     usage: &Usage,
 ) -> Result<Loader<'a>, LoadError> {
-    names.place = "headers".into();
+    names.location = "headers".into();
     let mut layout =
         Layout { names: &names, usage, next: u32::from(internal::END), headers: vec![] };
     for (index, header) in root.headers.iter().enumerate() {
@@ -51,14 +51,14 @@ pub(crate) fn lay_out<'a>(
     let stacks = layout.stacks()?;
     let union_stacks = layout.union_stacks()?;
     let metadata_start = layout.next;
-    layout.metadata(|before, late| before && late)?;
-    let carried_end = layout.next;
-    layout.metadata(|before, late| late && !before)?;
+    layout.metadata(|ingress, egress| ingress && egress)?;
+    let bridged_end = layout.next;
+    layout.metadata(|ingress, egress| egress && !ingress)?;
     let metadata_end = layout.next;
     layout.place_headers(&[], true)?;
-    let late_end = layout.next;
-    layout.metadata(|_, late| !late)?;
-    layout.place_early_fields()?;
+    let egress_headers_end = layout.next;
+    layout.metadata(|_, egress| !egress)?;
+    layout.place_ingress_fields()?;
     let packet_end = layout.next;
     let parameters = packet_end;
     let most = root.actions.iter().map(|action| {
@@ -77,8 +77,9 @@ pub(crate) fn lay_out<'a>(
         }
     }
     let fields = field_names(&headers);
-    let is_late = |index: &u16| !headers[*index as usize].metadata && !usage.early.contains(index);
-    let late_headers = (0..headers.len() as u16).filter(is_late).collect();
+    let of_egress =
+        |index: &u16| !headers[*index as usize].metadata && !usage.ingress_headers.contains(index);
+    let egress_headers = (0..headers.len() as u16).filter(of_egress).collect();
     let program = Program {
         ops: vec![Op::Halt],
         wide: vec![],
@@ -92,7 +93,7 @@ pub(crate) fn lay_out<'a>(
         selects: vec![],
         deparse: vec![],
         patched: vec![],
-        late_headers,
+        egress_headers,
         starts: [0; Block::ALL.len()],
         checksums: vec![],
         calculations: vec![],
@@ -108,9 +109,9 @@ pub(crate) fn lay_out<'a>(
         errors: ParserErrors::default(),
         standard: StandardMetadata::default(),
         packet_end: packet_end as Slot,
-        carried_end: carried_end as Slot,
+        bridged_end: bridged_end as Slot,
         metadata_end: metadata_end as Slot,
-        late_end: late_end as Slot,
+        egress_headers_end: egress_headers_end as Slot,
         metadata_start: metadata_start as Slot,
         parameters: parameters as Slot,
         fields,
@@ -210,13 +211,13 @@ impl Layout<'_> {
     fn place_headers(
         &mut self,
         stacks: &[(String, Vec<u16>)],
-        late: bool,
+        with_egress_headers: bool,
     ) -> Result<(), LoadError> {
         let members = stacks.iter().flat_map(|(_, members)| members.iter().copied());
         let all = 0..self.headers.len() as u16;
         for index in members.chain(all) {
             let header = &self.headers[index as usize];
-            let wanted = late || self.usage.early.contains(&index);
+            let wanted = with_egress_headers || self.usage.ingress_headers.contains(&index);
             if header.base == NOWHERE && !header.metadata && wanted {
                 self.place_header(index)?;
             }
@@ -239,20 +240,20 @@ impl Layout<'_> {
     }
 
     fn place_header(&mut self, index: u16) -> Result<(), LoadError> {
-        let whole = self.usage.whole.contains(&index);
+        let built = self.usage.built.contains(&index);
         let base = self.take(self.headers[index as usize].parts())?;
         self.place_fields(index, |usage, key| {
-            whole || usage.written.contains(&key) || usage.late.contains(&key)
+            built || usage.written.contains(&key) || usage.egress.contains(&key)
         })?;
         let header = &mut self.headers[index as usize];
         header.base = base;
-        header.built = whole;
+        header.built = built;
         header.stride = (self.next - u32::from(base)) as u16;
         Ok(())
     }
 
     /// Fields that egress neither uses nor puts back, and where the fields of all headers lie.
-    fn place_early_fields(&mut self) -> Result<(), LoadError> {
+    fn place_ingress_fields(&mut self) -> Result<(), LoadError> {
         for index in 0..self.headers.len() as u16 {
             if self.headers[index as usize].metadata {
                 continue;
@@ -320,7 +321,7 @@ impl Layout<'_> {
                 self.headers[index as usize].base = self.take(header.parts())?;
             }
             self.place_fields(index, |usage, key| {
-                is_wanted(usage.before.contains(&key), usage.late.contains(&key))
+                is_wanted(usage.ingress.contains(&key), usage.egress.contains(&key))
             })?;
         }
         Ok(())

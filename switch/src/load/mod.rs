@@ -24,37 +24,37 @@ use crate::ir::program::Program;
 use crate::load::json::Root;
 use std::collections::BTreeMap;
 
-/// Why a JSON program was refused. `place` says where in the program.
+/// Why a JSON program was refused. `location` says where in the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// It is not JSON, or lacks what bmv2's format requires.
     #[error("not a bmv2 JSON program: {0}")]
     Json(String),
     /// A name that nothing in the program bears.
-    #[error("{place}: there is no {kind} named '{name}'")]
+    #[error("{location}: there is no {kind} named '{name}'")]
     Unknown {
         /// Where.
-        place: String,
+        location: String,
         /// What it should be.
         kind: &'static str,
         /// The name found.
         name: String,
     },
     /// Well-formed, but not what this target can do.
-    #[error("{place}: {what} '{name}' is not supported")]
+    #[error("{location}: {what} '{name}' is not supported")]
     Unsupported {
         /// Where.
-        place: String,
+        location: String,
         /// What sort of thing.
         what: String,
         /// Its name.
         name: String,
     },
     /// A value of the wrong shape.
-    #[error("{place}: {what}: expected {expected}, found {found}")]
+    #[error("{location}: {what}: expected {expected}, found {found}")]
     Malformed {
         /// Where.
-        place: String,
+        location: String,
         /// Which value.
         what: String,
         /// What was expected.
@@ -63,10 +63,10 @@ pub enum LoadError {
         found: String,
     },
     /// It needs more than this target has.
-    #[error("{place}: too big: {what}")]
+    #[error("{location}: too big: {what}")]
     TooBig {
         /// Where.
-        place: String,
+        location: String,
         /// What there is too much of.
         what: String,
     },

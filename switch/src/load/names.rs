@@ -26,7 +26,7 @@ pub(crate) struct HeaderType {
 /// Every name of a program.
 pub(crate) struct Names {
     /// Where the loader is, for errors.
-    pub place: String,
+    pub location: String,
     pub types: Vec<HeaderType>,
     /// Index into `types` of each header instance.
     pub headers: Vec<u16>,
@@ -53,7 +53,7 @@ const WIDTH_MAX: u64 = 16_384;
 impl Names {
     pub(crate) fn new(root: &Root) -> Result<Names, LoadError> {
         let mut names = Names {
-            place: "header_types".into(),
+            location: "header_types".into(),
             types: vec![],
             headers: vec![],
             header_index: BTreeMap::new(),
@@ -76,7 +76,7 @@ impl Names {
 
     fn header_types(&mut self, root: &Root) -> Result<(), LoadError> {
         for header in &root.header_types {
-            self.place = format!("header type '{}'", header.name);
+            self.location = format!("header type '{}'", header.name);
             if header.length_exp.is_some() {
                 return Err(self.unsupported("a length expression of", &header.name));
             }
@@ -108,7 +108,7 @@ impl Names {
             return Err(self.too_big("more than 8,192 headers"));
         }
         for header in &root.headers {
-            self.place = format!("header '{}'", header.name);
+            self.location = format!("header '{}'", header.name);
             let found = self.types.iter().position(|kind| kind.name == header.header_type);
             let Some(kind) = found else {
                 return Err(self.unknown("header type", &header.header_type));
@@ -125,7 +125,7 @@ impl Names {
 
     fn header_groups(&mut self, root: &Root) -> Result<(), LoadError> {
         for stack in &root.header_stacks {
-            self.place = format!("header stack '{}'", stack.name);
+            self.location = format!("header stack '{}'", stack.name);
             let members = self.members(&stack.header_ids)?;
             let same = members.iter().all(|&member| {
                 let kind = self.headers[member as usize] as usize;
@@ -138,13 +138,13 @@ impl Names {
             self.stacks.push((stack.name.clone(), members));
         }
         for union in &root.header_unions {
-            self.place = format!("header union '{}'", union.name);
+            self.location = format!("header union '{}'", union.name);
             let members = self.members(&union.header_ids)?;
             self.unions.insert(union.name.clone(), members.clone());
             self.union_ids.insert(union.id, members);
         }
         for stack in &root.header_union_stacks {
-            self.place = format!("header union stack '{}'", stack.name);
+            self.location = format!("header union stack '{}'", stack.name);
             let kind = root.header_union_types.iter().find(|kind| kind.name == stack.union_type);
             let Some(kind) = kind else {
                 return Err(self.unknown("header union type", &stack.union_type));
@@ -265,12 +265,12 @@ impl Names {
     }
 
     pub(crate) fn unknown(&self, kind: &'static str, name: impl Display) -> LoadError {
-        LoadError::Unknown { place: self.place.clone(), kind, name: name.to_string() }
+        LoadError::Unknown { location: self.location.clone(), kind, name: name.to_string() }
     }
 
     pub(crate) fn unsupported(&self, what: impl Display, name: impl Display) -> LoadError {
         LoadError::Unsupported {
-            place: self.place.clone(),
+            location: self.location.clone(),
             what: what.to_string(),
             name: name.to_string(),
         }
@@ -288,7 +288,7 @@ impl Names {
             found.push_str("...");
         }
         LoadError::Malformed {
-            place: self.place.clone(),
+            location: self.location.clone(),
             what: what.to_string(),
             expected: expected.to_string(),
             found,
@@ -296,7 +296,7 @@ impl Names {
     }
 
     pub(crate) fn too_big(&self, what: impl Display) -> LoadError {
-        LoadError::TooBig { place: self.place.clone(), what: what.to_string() }
+        LoadError::TooBig { location: self.location.clone(), what: what.to_string() }
     }
 }
 

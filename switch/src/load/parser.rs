@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 impl Loader<'_> {
     pub(super) fn parsers(&mut self) -> Result<(), LoadError> {
-        self.names.place = "parsers".into();
+        self.names.location = "parsers".into();
         let [parser] = self.root.parsers.as_slice() else {
             let found = self.root.parsers.len();
             return Err(self.names.malformed("parsers", "one parser", found));
@@ -24,7 +24,7 @@ impl Loader<'_> {
         let mut starts: Vec<Pc> = vec![];
         let mut jumps = vec![];
         for state in &parser.parse_states {
-            self.names.place = format!("parser '{}', state '{}'", parser.name, state.name);
+            self.names.location = format!("parser '{}', state '{}'", parser.name, state.name);
             starts.push(self.here());
             self.state(state, &states, &mut jumps)?;
         }
@@ -41,7 +41,7 @@ impl Loader<'_> {
             let target = start(state);
             self.patch(at, target);
         }
-        self.names.place = format!("parser '{}'", parser.name);
+        self.names.location = format!("parser '{}'", parser.name);
         let first = self.next_state(&parser.init_state, &states)?;
         self.program.starts[Block::Parser as usize] = start(first);
         Ok(())

@@ -19,7 +19,7 @@ impl Loader<'_> {
     pub(super) fn pipelines(&mut self) -> Result<(), LoadError> {
         let root = self.root;
         for (name, block) in [("ingress", Block::Ingress), ("egress", Block::Egress)] {
-            self.names.place = "pipelines".into();
+            self.names.location = "pipelines".into();
             let found = root.pipelines.iter().find(|pipeline| pipeline.name == name);
             let Some(pipeline) = found else {
                 return Err(self.names.unknown("pipeline", name));
@@ -35,7 +35,7 @@ impl Loader<'_> {
         let first_table = self.program.tables.len();
         self.action_profiles(pipeline)?;
         for (i, table) in pipeline.tables.iter().enumerate() {
-            self.names.place = format!("table '{}'", table.name);
+            self.names.location = format!("table '{}'", table.name);
             let lowered = self.table(table)?;
             self.program.tables.push(lowered);
             index.insert(&table.name, nodes.len());
@@ -57,7 +57,7 @@ impl Loader<'_> {
             jumps: vec![],
             pending: vec![],
         };
-        self.names.place = format!("pipeline '{}'", pipeline.name);
+        self.names.location = format!("pipeline '{}'", pipeline.name);
         let Some(init) = flow.find(self, pipeline.init_table.as_deref())? else { return Ok(0) };
         flow.pending.push(init);
         while let Some(node) = flow.pending.pop() {
@@ -98,7 +98,7 @@ impl Loader<'_> {
             match flow.nodes[node] {
                 Node::Conditional(i) => {
                     let conditional = &flow.pipeline.conditionals[i];
-                    self.names.place = format!("conditional '{}'", conditional.name);
+                    self.names.location = format!("conditional '{}'", conditional.name);
                     let condition = self.names.expr(&conditional.expression)?;
                     let otherwise = flow.find(self, conditional.false_next.as_deref())?;
                     let jump = self.branch_unless(&condition)?;
@@ -109,7 +109,7 @@ impl Loader<'_> {
                 }
                 Node::Call(i) => {
                     let call = &flow.pipeline.action_calls[i];
-                    self.names.place = format!("action call '{}'", call.name);
+                    self.names.location = format!("action call '{}'", call.name);
                     let action = match self.action_ids.get(&call.action_id) {
                         Some(&action) => action,
                         None => return Err(self.names.unknown("action with id", call.action_id)),
@@ -122,7 +122,7 @@ impl Loader<'_> {
                     self.inline_action(action, 0)?;
                 }
                 Node::Table(i, number) => {
-                    self.names.place = format!("table '{}'", flow.pipeline.tables[i].name);
+                    self.names.location = format!("table '{}'", flow.pipeline.tables[i].name);
                     self.next_nodes(flow, &flow.pipeline.tables[i], number)?;
                     let table = &self.program.tables[number as usize];
                     // What p4c makes of a plain statement: no key, one action, nothing to set.
@@ -183,7 +183,7 @@ impl Loader<'_> {
         let meters = root.meter_arrays.iter().map(|m| (m.is_direct, &m.name, &m.binding));
         let mut found = vec![];
         for (direct, name, binding) in counters.chain(meters) {
-            self.names.place = format!("direct extern '{name}'");
+            self.names.location = format!("direct extern '{name}'");
             let table = match (direct, binding) {
                 (true, Some(binding)) => {
                     match self.program.tables.iter().position(|table| table.name == *binding) {
@@ -207,7 +207,7 @@ impl Loader<'_> {
 
     /// The order in which headers are put together again.
     pub(super) fn deparser(&mut self) -> Result<(), LoadError> {
-        self.names.place = "deparsers".into();
+        self.names.location = "deparsers".into();
         let [deparser] = self.root.deparsers.as_slice() else {
             let found = self.root.deparsers.len();
             return Err(self.names.malformed("deparsers", "one deparser", found));
@@ -227,7 +227,7 @@ impl Loader<'_> {
         }
         let patched = |header: &&u16| {
             let found = &self.program.headers[**header as usize];
-            !found.patch.is_empty() && !self.program.late_headers.contains(header)
+            !found.patch.is_empty() && !self.program.egress_headers.contains(header)
         };
         self.program.patched = order.iter().filter(patched).copied().collect();
         Ok(())

@@ -19,7 +19,7 @@ impl Loader<'_> {
     /// Reads the actions' names and parameters.
     pub(super) fn declare_actions(&mut self) -> Result<(), LoadError> {
         for action in &self.root.actions {
-            self.names.place = format!("action '{}'", action.name);
+            self.names.location = format!("action '{}'", action.name);
             let (mut parameters, mut total) = (vec![], 0);
             for data in &action.runtime_data {
                 if data.bitwidth == 0 || data.bitwidth > 16_384 {
@@ -62,16 +62,16 @@ impl Loader<'_> {
             self.locals.push((slot, parameter.width));
             slot += limbs(parameter.width);
         }
-        let place = format!("action '{}'", action.name);
-        let result = self.primitives(&place, &action.primitives);
+        let location = format!("action '{}'", action.name);
+        let result = self.primitives(&location, &action.primitives);
         self.locals.clear();
         result
     }
 
-    fn primitives(&mut self, place: &str, primitives: &[Primitive]) -> Result<(), LoadError> {
+    fn primitives(&mut self, location: &str, primitives: &[Primitive]) -> Result<(), LoadError> {
         let (mut starts, mut jumps) = (vec![], vec![]);
         for (i, primitive) in primitives.iter().enumerate() {
-            self.names.place = format!("{place}, primitive {i} ({})", primitive.op);
+            self.names.location = format!("{location}, primitive {i} ({})", primitive.op);
             starts.push(self.here());
             let parameters = &primitive.parameters;
             match primitive.op.as_str() {

@@ -16,7 +16,7 @@ pub(crate) const GROUP: &str = "$group";
 impl Loader<'_> {
     pub(super) fn action_profiles(&mut self, pipeline: &Pipeline) -> Result<(), LoadError> {
         for profile in &pipeline.action_profiles {
-            self.names.place = format!("action profile '{}'", profile.name);
+            self.names.location = format!("action profile '{}'", profile.name);
             let selector = match &profile.selector {
                 Some(selector) => {
                     let found = self.calculation(&selector.algo, &selector.input)?;

@@ -2,7 +2,7 @@
 //!
 //! A header field that nothing refers to stays in the packet's bytes and costs nothing. A field
 //! that may be written is put back at the end. A header that can become valid otherwise than by
-//! extraction (`setValid`, assignment, stacks, unions) is *whole*: all its fields have slots.
+//! extraction (`setValid`, assignment, stacks, unions) is *built*: all its fields have slots.
 //! What egress does not refer to is not kept while a packet waits, nor metadata that nothing else
 //! refers to.
 
@@ -17,17 +17,17 @@ use std::collections::BTreeSet;
 pub(crate) struct Usage {
     pub used: BTreeSet<(u16, u16)>,
     pub written: BTreeSet<(u16, u16)>,
-    pub whole: BTreeSet<u16>,
+    pub built: BTreeSet<u16>,
     /// Headers that may be valid before egress.
-    pub early: BTreeSet<u16>,
+    pub ingress_headers: BTreeSet<u16>,
     /// Used before egress.
-    pub before: BTreeSet<(u16, u16)>,
+    pub ingress: BTreeSet<(u16, u16)>,
     /// Used from egress on.
-    pub late: BTreeSet<(u16, u16)>,
+    pub egress: BTreeSet<(u16, u16)>,
 }
 
 pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
-    let mut scan = Scan { root, names, usage: Usage::default(), before: true, late: false };
+    let mut scan = Scan { root, names, usage: Usage::default(), ingress: true, egress: false };
     scan.groups();
     for (header, field) in SET_BEFORE_EGRESS {
         let (header, field) = root.aliased(header, field);
@@ -42,8 +42,8 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
         }
     }
     for pipeline in &root.pipelines {
-        scan.before = pipeline.name == "ingress";
-        scan.late = !scan.before;
+        scan.ingress = pipeline.name == "ingress";
+        scan.egress = !scan.ingress;
         for conditional in &pipeline.conditionals {
             scan.value(&conditional.expression);
         }
@@ -64,12 +64,12 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
         }
     }
     // Who uses a calculation has been asked already.
-    (scan.before, scan.late) = (false, false);
+    (scan.ingress, scan.egress) = (false, false);
     for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
         scan.input(&input.kind, &input.value);
     }
     // Selectors, checksums and lists serve both sides; all of it is kept.
-    (scan.before, scan.late) = (true, true);
+    (scan.ingress, scan.egress) = (true, true);
     let profiles = root.pipelines.iter().flat_map(|pipeline| &pipeline.action_profiles);
     let selectors = profiles.flat_map(|profile| &profile.selector);
     for input in selectors.flat_map(|selector| &selector.input) {
@@ -114,19 +114,19 @@ struct Scan<'a> {
     names: &'a Names,
     usage: Usage,
     /// Whether what is scanned runs before egress, or from there on.
-    before: bool,
-    late: bool,
+    ingress: bool,
+    egress: bool,
 }
 
 impl Scan<'_> {
     fn groups(&mut self) {
         for (_, members) in &self.names.stacks {
-            self.usage.whole.extend(members);
-            self.usage.early.extend(members);
+            self.usage.built.extend(members);
+            self.usage.ingress_headers.extend(members);
         }
         for members in self.names.unions() {
-            self.usage.whole.extend(members);
-            self.usage.early.extend(members);
+            self.usage.built.extend(members);
+            self.usage.ingress_headers.extend(members);
         }
     }
 
@@ -141,11 +141,11 @@ impl Scan<'_> {
 
     /// Notes on which side of the queue fields are used.
     fn sides(&mut self, fields: impl Iterator<Item = (u16, u16)> + Clone) {
-        if self.before {
-            self.usage.before.extend(fields.clone());
+        if self.ingress {
+            self.usage.ingress.extend(fields.clone());
         }
-        if self.late {
-            self.usage.late.extend(fields);
+        if self.egress {
+            self.usage.egress.extend(fields);
         }
     }
 
@@ -156,14 +156,14 @@ impl Scan<'_> {
         let Ok(field) = self.names.header_field(header, field) else { return };
         self.usage.written.insert((header, field));
         if self.names.kind(header).fields[field as usize].width.is_none() {
-            self.usage.whole.insert(header);
+            self.usage.built.insert(header);
         }
     }
 
     fn whole(&mut self, value: &Value) {
         let header = value["value"].as_str().and_then(|name| self.names.header(name).ok());
         let Some(header) = header else { return };
-        self.usage.whole.insert(header);
+        self.usage.built.insert(header);
         let fields = 0..self.names.kind(header).fields.len() as u16;
         self.sides(fields.map(|field| (header, field)));
     }
@@ -182,7 +182,7 @@ impl Scan<'_> {
             "field" => self.reference(value),
             "header" => {
                 let header = value.as_str().and_then(|name| self.names.header(name).ok());
-                self.usage.whole.extend(header);
+                self.usage.built.extend(header);
             }
             _ => {}
         }
@@ -233,9 +233,11 @@ impl Scan<'_> {
             if kind == "header" && !extracts {
                 self.whole(parameter);
             }
-            if matches!(kind, "header" | "regular") && !self.late {
+            if matches!(kind, "header" | "regular") && !self.egress {
                 let name = parameter["value"].as_str();
-                self.usage.early.extend(name.and_then(|name| self.names.header(name).ok()));
+                self.usage
+                    .ingress_headers
+                    .extend(name.and_then(|name| self.names.header(name).ok()));
             }
         }
         if op == "mark_to_drop" {

@@ -14,7 +14,7 @@ pub(crate) struct Member {
 pub(crate) struct Group {
     pub members: BTreeMap<u64, u32>,
     /// Each as often as it weighs, in the order of their numbers: bmv2's order for weights of 1.
-    row: Vec<u64>,
+    weighted: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -30,20 +30,20 @@ impl Profile {
 
     /// The member of a group that a hash falls on.
     pub(crate) fn chosen(&self, group: u64, hash: u64) -> Option<&Member> {
-        let row = self.groups.get(&group)?.row.as_slice();
-        let at = hash.checked_rem(row.len() as u64)?;
-        self.member(row[at as usize])
+        let weighted = self.groups.get(&group)?.weighted.as_slice();
+        let at = hash.checked_rem(weighted.len() as u64)?;
+        self.member(weighted[at as usize])
     }
 
     pub(crate) fn set_group(&mut self, id: u64, members: BTreeMap<u64, u32>) {
         let times = |(&member, &weight): (&u64, &u32)| std::iter::repeat_n(member, weight as usize);
-        let row = members.iter().flat_map(times).collect();
-        self.groups.insert(id, Group { members, row });
+        let weighted = members.iter().flat_map(times).collect();
+        self.groups.insert(id, Group { members, weighted });
     }
 
     /// The weights of all groups together, `except` left out.
     pub(crate) fn weight(&self, except: u64) -> u64 {
         let groups = self.groups.iter().filter(|(id, _)| **id != except);
-        groups.map(|(_, group)| group.row.len() as u64).sum()
+        groups.map(|(_, group)| group.weighted.len() as u64).sum()
     }
 }

@@ -107,7 +107,7 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
         counts: Counts::Frame,
         queues: 8,
         record: false,
-        pipe: 0,
+        pipeline: 0,
     };
     let config = SwitchConfig {
         ports: (0..511).map(port).collect(),
@@ -115,7 +115,7 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
         engine: Engine::default(),
         flow_field: None,
         record_queue: false,
-        pipe: 0,
+        pipeline: 0,
     };
     let fail = |line: usize, message: String| vec![StfError::Statement { line, message }];
     let switch = Switch::new(program, config, Rng::from_seed(1));

@@ -10,7 +10,7 @@ mod limit;
 mod queue;
 
 pub use limit::{Counts, Discipline, QueueLimit};
-pub(crate) use queue::{Carried, Item, Label};
+pub(crate) use queue::{Bridged, Item, Label};
 
 use crate::switch::Transmit;
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
@@ -40,9 +40,9 @@ pub struct PortConfig {
     /// Whether its events are recorded, where the switch records at all.
     #[serde(default = "yes")]
     pub record: bool,
-    /// The pipe that has its queues and its egress ([`crate::SwitchConfig::pipe`]).
+    /// The pipeline that has its queues and its egress ([`crate::SwitchConfig::pipeline`]).
     #[serde(default)]
-    pub pipe: u16,
+    pub pipeline: u16,
 }
 
 fn one() -> u8 {
@@ -84,7 +84,7 @@ pub struct PortStatistics {
 #[derive(Debug)]
 pub(crate) struct Port {
     pub number: u16,
-    /// The pipe that has its queues, where that is another one.
+    /// The pipeline that has its queues, where that is another one.
     pub elsewhere: Option<u16>,
     line: Option<Line>,
     limit: QueueLimit,
@@ -154,7 +154,7 @@ pub(crate) struct TrafficManager {
 const NO_PORT: u32 = u32::MAX;
 
 impl TrafficManager {
-    pub(crate) fn new(ports: &[PortConfig], pipe: u16, record: bool) -> Self {
+    pub(crate) fn new(ports: &[PortConfig], pipeline: u16, record: bool) -> Self {
         let most = ports.iter().map(|port| port.port as usize + 1).max().unwrap_or(0);
         let mut by_number = vec![NO_PORT; most];
         for (i, port) in ports.iter().enumerate() {
@@ -165,7 +165,7 @@ impl TrafficManager {
         };
         let port = |config: &PortConfig| Port {
             number: config.port,
-            elsewhere: (config.pipe != pipe).then_some(config.pipe),
+            elsewhere: (config.pipeline != pipeline).then_some(config.pipeline),
             line: config.rate_bps.map(|bps| Line::new(Rate::from_bps(bps))),
             limit: config.queue,
             discipline: config.discipline,

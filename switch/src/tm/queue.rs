@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(crate) struct Item {
     pub packet: Packet,
-    pub carried: Carried,
-    /// The first slots of the machine, as far as they are carried.
+    pub bridged: Bridged,
+    /// The first slots of the machine, as far as they are bridged.
     pub slots: Vec<u64>,
     pub label: Label,
     pub enqueued_at: Time,
@@ -21,14 +21,14 @@ pub(crate) struct Item {
 
 /// What of the program's state goes with a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Carried {
+pub(crate) enum Bridged {
     /// Nothing: it is still in the machine, since the packet goes on at once.
     #[default]
     InMachine,
     /// All that egress reads of what ingress left.
     Slots,
-    /// With the late headers.
-    WithLate,
+    /// With the egress headers.
+    WithEgressHeaders,
 }
 
 /// What the ledger says of a packet.

@@ -9,7 +9,7 @@ use crate::ir::metadata::{MetadataField, StandardMetadata};
 use crate::ir::op::{Slot, internal};
 use crate::ir::program::FieldList;
 use crate::switch::{Digest, Offer, Replica, Switch, TimestampUnit, Work};
-use crate::tm::{Carried, Dequeued, Item, Label};
+use crate::tm::{Bridged, Dequeued, Item, Label};
 use crate::v1model::phases::{arrive, depart, finish, parse};
 use narrows_common::Time;
 
@@ -81,9 +81,10 @@ impl Switch {
     #[inline]
     fn after_ingress(&mut self, at: Time, mut item: Box<Item>) {
         item.label = Label { flow: self.flow(), ..Label::default() };
-        let asked = self.machine.slots[architecture::ALL].iter().fold(0, |any, value| any | value);
-        if asked != 0 {
-            match self.do_as_asked(at, item) {
+        let requested =
+            self.machine.slots[architecture::ALL].iter().fold(0, |any, value| any | value);
+        if requested != 0 {
+            match self.carry_out_requests(at, item) {
                 Some(goes_on) => item = goes_on,
                 None => return,
             }
@@ -111,7 +112,7 @@ impl Switch {
     }
 
     /// What externs left for the end of ingress. The packet, unless it comes round.
-    fn do_as_asked(&mut self, at: Time, item: Box<Item>) -> Option<Box<Item>> {
+    fn carry_out_requests(&mut self, at: Time, item: Box<Item>) -> Option<Box<Item>> {
         let clone = self.machine.get(architecture::CLONE);
         let resubmit = self.machine.get(architecture::RESUBMIT);
         let digest = self.machine.get(architecture::DIGEST);
@@ -214,15 +215,15 @@ impl Switch {
         let priority = priority.map_or(0, |field| self.machine.get(field.slot));
         let frame_bytes = self.machine.get(internal::LENGTH);
         match next && self.tm.is_idle(at, port) {
-            true => item.carried = Carried::InMachine,
-            false => self.machine.set_down(&self.program, &mut item),
+            true => item.bridged = Bridged::InMachine,
+            false => self.machine.save_bridged(&self.program, &mut item),
         }
         Some(Offer { port, priority, frame_bytes, item })
     }
 
     /// Egress, checksum update, deparser, and what becomes of the packet then.
     pub(crate) fn egress(&mut self, dequeued: Dequeued) {
-        self.machine.take_up(&self.program, &dequeued.item);
+        self.machine.restore_bridged(&self.program, &dequeued.item);
         self.tell_egress(&dequeued);
         let Dequeued { port, queue, at, mut item, .. } = dequeued;
         if !depart(&self.program, &mut self.machine, &mut item.packet) {
@@ -309,26 +310,26 @@ impl Switch {
             let len = self.cut(item, session.truncate_bytes);
             let mut copy = self.copy(&item.packet, len);
             let program = &self.program;
-            // No late header is valid while the headers lie as they came.
-            let (carried, end) = match self.machine.get(internal::MOVED) {
-                0 => (Carried::Slots, program.carried_end),
-                _ => (Carried::WithLate, program.late_end),
+            // No egress header is valid while the headers lie as they came.
+            let (bridged, end) = match self.machine.get(internal::MOVED) {
+                0 => (Bridged::Slots, program.bridged_end),
+                _ => (Bridged::WithEgressHeaders, program.egress_headers_end),
             };
-            copy.carried = carried;
+            copy.bridged = bridged;
             copy.slots.clear();
             copy.slots.extend_from_slice(&self.machine.slots[..end.into()]);
-            let carried = copy.slots.as_mut_slice();
-            carried[architecture::ALL].fill(0);
+            let slots = copy.slots.as_mut_slice();
+            slots[architecture::ALL].fill(0);
             let metadata_end = end.min(program.metadata_end);
-            carried[program.metadata_start.into()..metadata_end.into()].fill(0);
+            slots[program.metadata_start.into()..metadata_end.into()].fill(0);
             for &slot in program.field_lists.get(&list).map_or(&[][..], |list| &list.slots) {
-                if let Some(carried) = carried.get_mut(slot as usize) {
-                    *carried = self.machine.get(slot);
+                if let Some(slots) = slots.get_mut(slot as usize) {
+                    *slots = self.machine.get(slot);
                 }
             }
             let standard = &self.program.standard;
             let mut put = |field: MetadataField, value: u64| {
-                if let Some(slot) = carried.get_mut(field.slot as usize) {
+                if let Some(slot) = slots.get_mut(field.slot as usize) {
                     *slot = value & field.mask;
                 }
             };

@@ -11,18 +11,18 @@ use narrows_common::Packet;
 
 /// Blocks that machine code runs in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Pass {
+pub(crate) enum Phase {
     /// Parser, checksums, ingress.
     Arrive,
-    /// Egress; and [`Pass::Finish`] where egress drops nothing, clones nothing and leaves the headers
+    /// Egress; and [`Phase::Finish`] where egress drops nothing, clones nothing and leaves the headers
     /// as they lie.
     Depart,
     /// Checksums; and the fields put back where their headers lie as they came.
     Finish,
 }
 
-impl Pass {
-    pub(crate) const ALL: [Pass; 3] = [Pass::Arrive, Pass::Depart, Pass::Finish];
+impl Phase {
+    pub(crate) const ALL: [Phase; 3] = [Phase::Arrive, Phase::Depart, Phase::Finish];
 }
 
 fn native<'a>(program: &'a Program, m: &Machine) -> Option<&'a Native> {
@@ -54,8 +54,8 @@ pub(crate) fn arrive(program: &Program, m: &mut Machine, packet: &mut Packet) {
         program.standard.checksum_error.put(&mut m.slots, error);
         return run(program, m, packet, Block::Ingress);
     };
-    if let End::At(place) = native.run(program, m, packet, Pass::Arrive) {
-        interpret(program, m, packet, program.start(Block::Ingress), place);
+    if let End::At(point) = native.run(program, m, packet, Phase::Arrive) {
+        interpret(program, m, packet, program.start(Block::Ingress), point);
     }
 }
 
@@ -66,10 +66,10 @@ pub(crate) fn depart(program: &Program, m: &mut Machine, packet: &mut Packet) ->
         run(program, m, packet, Block::Egress);
         return false;
     };
-    match native.run(program, m, packet, Pass::Depart) {
+    match native.run(program, m, packet, Phase::Depart) {
         End::Written => return true,
         End::Done => {}
-        End::At(place) => interpret(program, m, packet, program.start(Block::Egress), place),
+        End::At(point) => interpret(program, m, packet, program.start(Block::Egress), point),
     }
     false
 }
@@ -77,7 +77,7 @@ pub(crate) fn depart(program: &Program, m: &mut Machine, packet: &mut Packet) ->
 /// What is left after egress: checksums and the deparser.
 pub(crate) fn finish(program: &Program, m: &mut Machine, packet: &mut Packet) {
     let end = match native(program, m) {
-        Some(native) => native.run(program, m, packet, Pass::Finish),
+        Some(native) => native.run(program, m, packet, Phase::Finish),
         None => {
             run(program, m, packet, Block::Update);
             End::Done

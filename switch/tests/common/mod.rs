@@ -35,7 +35,7 @@ pub fn port(port: u16, rate_bps: Option<u64>, queue: QueueLimit) -> PortConfig {
         counts: Counts::Frame,
         queues: 1,
         record: true,
-        pipe: 0,
+        pipeline: 0,
     }
 }
 
@@ -46,7 +46,7 @@ pub fn config(ports: Vec<PortConfig>) -> SwitchConfig {
         flow_field: Some("meta.flow_id".into()),
         record_queue: true,
         engine: Engine::default(),
-        pipe: 0,
+        pipeline: 0,
     }
 }
 

@@ -379,7 +379,7 @@ def config(options: argparse.Namespace, ports: set[int], pipes: dict[int, int]) 
                 "rate_bps": rates.get(port),
                 "queue": queues.get(port, DEFAULT_QUEUE),
                 "counts": options.counts,
-                "pipe": pipes.get(port, 0),
+                "pipeline": pipes.get(port, 0),
             }
             for port in sorted(numbers)
         ],

@@ -1,5 +1,5 @@
-//! What the entries of a table ask, by row, and which row asks a thing. An entry is a few words
-//! in one vector, as its table's key has them; rows are found by a hash of these words.
+//! What the entries of a table match: by an entry's number its matches, and by matches its number.
+//! An entry is a few words in one vector; a hash of these words finds its number.
 
 use super::MISS;
 use crate::ir::field_match::FieldMatch;
@@ -8,19 +8,19 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// The first word of a row without an entry.
+/// The first word where a number has no entry.
 const VACANT: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct EntryIndex {
     /// Of each field of the key, with its limbs.
     kinds: Vec<(MatchKind, usize)>,
     /// Whether priorities tell entries apart: only where they decide.
     by_priority: bool,
-    /// Priority and action of a row, and its matches' words.
+    /// By number: priority and action, and the matches' words.
     words: Vec<u64>,
     stride: usize,
-    rows: HashTable<u32>,
+    numbers: HashTable<u32>,
 }
 
 /// An entry's words.
@@ -42,7 +42,7 @@ fn flat(matches: &[FieldMatch], priority: i32, action: u16) -> Vec<u64> {
     words
 }
 
-impl Asked {
+impl EntryIndex {
     pub(super) fn new(key: &[KeyField]) -> Self {
         let kinds: Vec<_> =
             key.iter().map(|field| (field.kind, limbs(field.width) as usize)).collect();
@@ -56,16 +56,16 @@ impl Asked {
         let by_priority = kinds.iter().any(|&(kind, _)| decides(kind));
         // A miss asks for nothing.
         let words = vec![VACANT; stride];
-        Asked { kinds, by_priority, words, stride, rows: HashTable::new() }
+        EntryIndex { kinds, by_priority, words, stride, numbers: HashTable::new() }
     }
 
     /// How many entries there are.
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.numbers.len()
     }
 
-    fn row(words: &[u64], stride: usize, row: u32) -> &[u64] {
-        &words[row as usize * stride..][..stride]
+    fn words_of(words: &[u64], stride: usize, number: u32) -> &[u64] {
+        &words[number as usize * stride..][..stride]
     }
 
     /// What tells an entry from the others.
@@ -73,53 +73,62 @@ impl Asked {
         (if by_priority { entry[0] >> 32 } else { 0 }, &entry[1..])
     }
 
-    /// The row that asks this.
+    /// The number of the entry with these matches.
     pub(super) fn find(&self, matches: &[FieldMatch], priority: i32) -> Option<u32> {
         let wanted = flat(matches, priority, 0);
         let wanted = Self::identity(self.by_priority, &wanted);
-        let of = |row| Self::identity(self.by_priority, Self::row(&self.words, self.stride, row));
-        self.rows.find(FxBuildHasher.hash_one(wanted), |&row| of(row) == wanted).copied()
+        let of = |number| {
+            Self::identity(self.by_priority, Self::words_of(&self.words, self.stride, number))
+        };
+        self.numbers.find(FxBuildHasher.hash_one(wanted), |&number| of(number) == wanted).copied()
     }
 
-    /// Stores what a row asks, which no other does.
-    pub(super) fn insert(&mut self, row: u32, matches: &[FieldMatch], priority: i32, action: u16) {
+    /// Stores an entry that is not among the others.
+    pub(super) fn insert(
+        &mut self,
+        number: u32,
+        matches: &[FieldMatch],
+        priority: i32,
+        action: u16,
+    ) {
         let entry = flat(matches, priority, action);
-        let start = row as usize * self.stride;
+        let start = number as usize * self.stride;
         if self.words.len() < start + self.stride {
             self.words.resize(start + self.stride, VACANT);
         }
         self.words[start..start + self.stride].copy_from_slice(&entry);
         let (by_priority, words, stride) = (self.by_priority, &self.words, self.stride);
-        let hash = |row: &u32| {
-            FxBuildHasher.hash_one(Self::identity(by_priority, Self::row(words, stride, *row)))
+        let hash = |number: &u32| {
+            FxBuildHasher
+                .hash_one(Self::identity(by_priority, Self::words_of(words, stride, *number)))
         };
-        self.rows.insert_unique(hash(&row), row, hash);
+        self.numbers.insert_unique(hash(&number), number, hash);
     }
 
-    /// Forgets what a row asks.
-    pub(super) fn remove(&mut self, row: u32) {
-        let entry = Self::row(&self.words, self.stride, row);
+    /// Removes an entry.
+    pub(super) fn remove(&mut self, number: u32) {
+        let entry = Self::words_of(&self.words, self.stride, number);
         let hash = FxBuildHasher.hash_one(Self::identity(self.by_priority, entry));
-        if let Ok(found) = self.rows.find_entry(hash, |&known| known == row) {
+        if let Ok(found) = self.numbers.find_entry(hash, |&known| known == number) {
             found.remove();
         }
-        self.words[row as usize * self.stride] = VACANT;
+        self.words[number as usize * self.stride] = VACANT;
     }
 
-    pub(super) fn set_action(&mut self, row: u32, action: u16) {
-        let word = &mut self.words[row as usize * self.stride];
+    pub(super) fn set_action(&mut self, number: u32, action: u16) {
+        let word = &mut self.words[number as usize * self.stride];
         *word = *word >> 32 << 32 | u64::from(action);
     }
 
-    /// Whether an entry has the row.
-    pub(super) fn is_taken(&self, row: u32) -> bool {
-        row != MISS
-            && self.words.get(row as usize * self.stride).is_some_and(|&word| word != VACANT)
+    /// Whether an entry has the number.
+    pub(super) fn is_taken(&self, number: u32) -> bool {
+        number != MISS
+            && self.words.get(number as usize * self.stride).is_some_and(|&word| word != VACANT)
     }
 
-    /// The matches, the priority and the action of the row of an entry.
-    pub(super) fn entry(&self, row: u32) -> (Vec<FieldMatch>, i32, u16) {
-        let entry = Self::row(&self.words, self.stride, row);
+    /// An entry's matches, priority and action.
+    pub(super) fn entry(&self, number: u32) -> (Vec<FieldMatch>, i32, u16) {
+        let entry = Self::words_of(&self.words, self.stride, number);
         let mut rest = &entry[1..];
         let mut take = |count: usize| {
             let (first, after) = rest.split_at(count);

@@ -49,7 +49,7 @@ impl Table {
         let mut expired = vec![];
         for (i, idle) in self.idle.iter_mut().enumerate() {
             let Some(timeout) = idle.timeout else { continue };
-            let taken = self.asked.is_taken(i as u32);
+            let taken = self.entry_index.is_taken(i as u32);
             if taken && !idle.told && now.saturating_since(idle.hit) >= timeout {
                 idle.told = true;
                 expired.push(i as u32);
@@ -61,7 +61,8 @@ impl Table {
     /// When the next entry expires, should it not be hit before.
     pub(crate) fn next_expiry(&self) -> Option<Time> {
         let waiting = self.idle.iter().enumerate();
-        let waiting = waiting.filter(|(i, idle)| self.asked.is_taken(*i as u32) && !idle.told);
+        let waiting =
+            waiting.filter(|(i, idle)| self.entry_index.is_taken(*i as u32) && !idle.told);
         waiting.filter_map(|(_, idle)| Some(idle.hit + idle.timeout?)).min()
     }
 }

@@ -8,12 +8,12 @@ use super::MISS;
 /// Tables of more entries have small nodes.
 const SMALL_MAX: u64 = 16_384;
 
-/// A cell of a node: the row whose prefix ends in this step, and where the cells of the node
+/// A cell of a node: the entry whose prefix ends in this step, and where the cells of the node
 /// below begin; 0 for none.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Cell {
-    row: u32,
+    entry: u32,
     child: u32,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Trie {
     step: u32,
     /// The cells of one node after the other's.
     cells: Vec<Cell>,
-    /// Prefix lengths by row.
+    /// Prefix lengths by entry.
     lengths: Vec<u8>,
     /// The prefix of length 0.
     any: u32,
@@ -43,7 +43,7 @@ impl Trie {
         Trie { width, first, step, cells, lengths: vec![], any: MISS }
     }
 
-    /// Where the cells are, and the row of the prefix of length 0.
+    /// Where the cells are, and the entry of the prefix of length 0.
     pub(super) fn parts(&self) -> (usize, u32) {
         (self.cells.as_ptr().expose_provenance(), self.any)
     }
@@ -60,8 +60,8 @@ impl Trie {
         rest <<= self.first;
         let mut best = self.any;
         loop {
-            if cell.row != MISS {
-                best = cell.row;
+            if cell.entry != MISS {
+                best = cell.entry;
             }
             if cell.child == 0 {
                 return best;
@@ -71,19 +71,19 @@ impl Trie {
         }
     }
 
-    pub(super) fn insert(&mut self, value: u64, length: u32, row: u32) {
-        if self.lengths.len() <= row as usize {
-            self.lengths.resize(row as usize + 1, 0);
+    pub(super) fn insert(&mut self, value: u64, length: u32, entry: u32) {
+        if self.lengths.len() <= entry as usize {
+            self.lengths.resize(entry as usize + 1, 0);
         }
-        self.lengths[row as usize] = length as u8;
+        self.lengths[entry as usize] = length as u8;
         if length == 0 {
-            self.any = row;
+            self.any = entry;
             return;
         }
         let (first, count) = self.cells(value, length);
         for cell in &mut self.cells[first..first + count] {
-            if cell.row == MISS || u32::from(self.lengths[cell.row as usize]) <= length {
-                cell.row = row;
+            if cell.entry == MISS || u32::from(self.lengths[cell.entry as usize]) <= length {
+                cell.entry = entry;
             }
         }
     }
@@ -108,14 +108,14 @@ impl Trie {
         (node + first, count)
     }
 
-    /// Removes a row's prefix; `row_of` says which row has the same bits' first ones, so many of
+    /// Removes a entry's prefix; `entry_of` says which entry has the same bits' first ones, so many of
     /// them, if one has.
     pub(super) fn remove(
         &mut self,
         value: u64,
         length: u32,
-        row: u32,
-        row_of: impl Fn(u32) -> Option<u32>,
+        entry: u32,
+        entry_of: impl Fn(u32) -> Option<u32>,
     ) {
         if length == 0 {
             self.any = MISS;
@@ -126,11 +126,11 @@ impl Trie {
             None => 0,
             Some(below) => self.first + below / self.step * self.step,
         };
-        let heir = (step_start + 1..length).rev().find_map(row_of).unwrap_or(MISS);
+        let heir = (step_start + 1..length).rev().find_map(entry_of).unwrap_or(MISS);
         let (first, count) = self.cells(value, length);
         for cell in &mut self.cells[first..first + count] {
-            if cell.row == row {
-                cell.row = heir;
+            if cell.entry == entry {
+                cell.entry = heir;
             }
         }
     }
@@ -161,17 +161,17 @@ mod tests {
                 let value = prefix(value, length);
                 let known = list.iter().position(|&(v, l, _)| (v, l) == (value, length));
                 if remove && !list.is_empty() {
-                    let (value, length, row) = list.swap_remove(value as usize % list.len());
-                    trie.remove(value, length, row, |shorter| {
+                    let (value, length, entry) = list.swap_remove(value as usize % list.len());
+                    trie.remove(value, length, entry, |shorter| {
                         let same = |&&(v, l, _): &&(u64, u32, u32)| {
                             (v, l) == (prefix(value, shorter), shorter)
                         };
-                        list.iter().find(same).map(|&(.., row)| row)
+                        list.iter().find(same).map(|&(.., entry)| entry)
                     });
                 } else if known.is_none() {
-                    let row = i as u32 + 1;
-                    list.push((value, length, row));
-                    trie.insert(value, length, row);
+                    let entry = i as u32 + 1;
+                    list.push((value, length, entry));
+                    trie.insert(value, length, entry);
                 }
             }
             for (random, near, flip) in keys {
@@ -180,7 +180,7 @@ mod tests {
                 let longest = list.iter()
                     .filter(|&&(value, length, _)| prefix(key, length) == value)
                     .max_by_key(|&&(_, length, _)| length);
-                prop_assert_eq!(trie.find(key), longest.map_or(MISS, |&(.., row)| row));
+                prop_assert_eq!(trie.find(key), longest.map_or(MISS, |&(.., entry)| entry));
             }
         }
     }

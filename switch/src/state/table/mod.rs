@@ -1,5 +1,5 @@
-//! Match-action tables while a switch runs: a matcher finds the row of a key, the row says what
-//! to do, and what the entries ask is kept for the control plane.
+//! Match-action tables while a switch runs. A matcher finds the number of a key's entry;
+//! `action_entries` says what the entry does, `entry_index` what it matches.
 
 pub(crate) mod action_entries;
 mod entry_index;
@@ -15,9 +15,9 @@ use crate::ir::field_match::{FieldMatch, normalise, prefix_mask};
 use crate::ir::op::{Pc, Slot};
 use crate::ir::program::{KeyField, KeyLoad, MatchKind, Program, Table as Declared};
 use crate::state::counter::Count;
-use action_entries::{MISS, Rows};
-use entry_index::Asked;
-use lookup_cache::Recent;
+use action_entries::{ActionEntries, MISS};
+use entry_index::EntryIndex;
+use lookup_cache::LookupCache;
 use lpm::Trie;
 pub(crate) use lpm::steps;
 use range::Ranges;
@@ -74,12 +74,12 @@ pub(crate) fn is_trie(declared: &Declared) -> bool {
     declared.kind == MatchKind::Lpm && declared.key.len() == 1 && declared.words == 1
 }
 
-/// Where machine code finds parts of a table: the array of rows by key, the trie's cells or those of
-/// recent keys, if there are any, and the rows' words; and the trie's row for all keys.
+/// Where machine code finds parts of a table: the array of action_entries by key, the trie's cells or those of
+/// cached keys, if there are any, and the action entries; and the trie's number for all keys.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub cells: usize,
-    pub rows: usize,
+    pub action_entries: usize,
     pub any: usize,
 }
 
@@ -93,10 +93,10 @@ pub(crate) struct Table {
     key: Box<[u64]>,
     matcher: Matcher,
     /// Where machine code does not know the matcher.
-    recent: Option<Recent>,
-    rows: Rows,
-    asked: Asked,
-    /// By row, where entries may have time-outs.
+    lookup_cache: Option<LookupCache>,
+    action_entries: ActionEntries,
+    entry_index: EntryIndex,
+    /// By number, where entries may have time-outs.
     idle: Vec<Idle>,
     /// The default action, if there is one.
     default: Option<u16>,
@@ -130,9 +130,9 @@ impl Table {
             loads: declared.loads.clone(),
             key: vec![0; words].into(),
             matcher,
-            recent: (!is_known && words <= NARROW_WORDS).then(Recent::new),
-            rows: Rows::new(declared.stride as usize, declared.counted),
-            asked: Asked::new(&declared.key),
+            lookup_cache: (!is_known && words <= NARROW_WORDS).then(LookupCache::new),
+            action_entries: ActionEntries::new(declared.stride as usize, declared.counted),
+            entry_index: EntryIndex::new(&declared.key),
             idle: vec![],
             default: None,
             nothing: declared.after_nothing(),
@@ -155,11 +155,11 @@ impl Table {
         table
     }
 
-    /// Rows and cells that are added may move the others, and keys find others.
+    /// ActionEntries and cells that are added may move the others, and keys find others.
     fn matches_changed(&mut self) {
-        if let Some(mut recent) = self.recent.take() {
-            recent.forget(self.find([0; NARROW_WORDS]));
-            self.recent = Some(recent);
+        if let Some(mut lookup_cache) = self.lookup_cache.take() {
+            lookup_cache.forget(self.find([0; NARROW_WORDS]));
+            self.lookup_cache = Some(lookup_cache);
         }
         (self.addresses.cells, self.addresses.any) = match &self.matcher {
             Matcher::Array(array) => (array.as_ptr().expose_provenance(), 0),
@@ -167,13 +167,14 @@ impl Table {
                 let (cells, any) = trie.parts();
                 (cells, any as usize)
             }
-            _ => (self.recent.as_ref().map_or(0, Recent::address), 0),
+            _ => (self.lookup_cache.as_ref().map_or(0, LookupCache::address), 0),
         };
-        self.addresses.rows = self.rows.from(MISS).as_mut_ptr().expose_provenance();
+        self.addresses.action_entries =
+            self.action_entries.from(MISS).as_mut_ptr().expose_provenance();
     }
 
     /// Looks the key in `slots` up, counts the packet, and puts the parameters found at
-    /// `parameters`. Returns the row, the action's code and the node after it.
+    /// `parameters`. Returns the number, the action's code and the node after it.
     #[inline]
     pub(crate) fn apply(
         &mut self,
@@ -181,27 +182,27 @@ impl Table {
         parameters: Slot,
         bytes: u64,
     ) -> (u32, Pc, Pc) {
-        let row = if self.key.len() <= NARROW_WORDS {
+        let number = if self.key.len() <= NARROW_WORDS {
             let mut key = [0; NARROW_WORDS];
             self.gather(slots, &mut key);
             self.find(key)
         } else {
             self.find_wide(slots)
         };
-        self.rows.add(row, bytes);
-        let found = self.rows.parameters(row);
+        self.action_entries.add(number, bytes);
+        let found = self.action_entries.parameters(number);
         slots[parameters as usize..][..found.len()].copy_from_slice(found);
-        let (code, next) = self.rows.target(row);
-        (row, code, next)
+        let (code, next) = self.action_entries.target(number);
+        (number, code, next)
     }
 
-    /// The row that a key of up to two words finds, for machine code, which has it at hand then.
-    pub(crate) fn row(&mut self, key: [u64; NARROW_WORDS]) -> u32 {
-        let row = self.find(key);
-        if let Some(recent) = &mut self.recent {
-            recent.note(key, row);
+    /// The number that a key of up to two words finds, for machine code, which has it at hand then.
+    pub(crate) fn find_and_cache(&mut self, key: [u64; NARROW_WORDS]) -> u32 {
+        let number = self.find(key);
+        if let Some(lookup_cache) = &mut self.lookup_cache {
+            lookup_cache.note(key, number);
         }
-        row
+        number
     }
 
     #[inline]
@@ -255,21 +256,21 @@ impl Table {
     ) {
         self.default = default.map(|(action, _)| *action);
         match default {
-            None => self.rows.set(MISS, (0, self.nothing), &[]),
+            None => self.action_entries.set(MISS, (0, self.nothing), &[]),
             Some((action, data)) => {
                 let code = program.actions[*action as usize].code;
-                self.rows.set(MISS, (code, declared.after(*action, false)), data);
+                self.action_entries.set(MISS, (code, declared.after(*action, false)), data);
             }
         }
     }
 
     /// The default action and its parameters.
     pub(crate) fn default_action(&self) -> Option<(u16, &[u64])> {
-        Some((self.default?, self.rows.parameters(MISS)))
+        Some((self.default?, self.action_entries.parameters(MISS)))
     }
 
     pub(crate) fn position(&self, matches: &[FieldMatch], priority: i32) -> Option<u32> {
-        self.asked.find(matches, priority)
+        self.entry_index.find(matches, priority)
     }
 
     /// Stores an entry, its matches normalised.
@@ -285,20 +286,20 @@ impl Table {
         if self.position(&entry.matches, entry.priority).is_some() {
             return Err(Refusal::Exists);
         }
-        if self.asked.len() >= self.max_size.max(1) {
+        if self.entry_index.len() >= self.max_size.max(1) {
             return Err(Refusal::Full);
         }
-        let row = self.free.pop().unwrap_or_else(|| self.rows.push());
-        self.rows.set_count(row, Count::default());
+        let number = self.free.pop().unwrap_or_else(|| self.action_entries.push());
+        self.action_entries.set_count(number, Count::default());
         if declared.idle {
-            self.idle.resize(self.rows.len(), Idle::default());
-            self.idle[row as usize] = Idle::default();
+            self.idle.resize(self.action_entries.len(), Idle::default());
+            self.idle[number as usize] = Idle::default();
         }
-        self.place(declared, &entry, row);
-        self.asked.insert(row, &entry.matches, entry.priority, entry.action);
-        self.modify(program, declared, row, entry.action, &entry.data);
+        self.place(declared, &entry, number);
+        self.entry_index.insert(number, &entry.matches, entry.priority, entry.action);
+        self.modify(program, declared, number, entry.action, &entry.data);
         self.matches_changed();
-        Ok(row)
+        Ok(number)
     }
 
     fn place(&mut self, declared: &Declared, entry: &Entry, i: u32) {
@@ -337,13 +338,13 @@ impl Table {
         data: &[u64],
     ) {
         let code = program.actions[action as usize].code;
-        self.rows.set(i, (code, declared.after(action, true)), data);
-        self.asked.set_action(i, action);
+        self.action_entries.set(i, (code, declared.after(action, true)), data);
+        self.entry_index.set_action(i, action);
     }
 
     pub(crate) fn remove(&mut self, declared: &Declared, i: u32) {
         let Some(entry) = self.entry(i) else { return };
-        self.asked.remove(i);
+        self.entry_index.remove(i);
         self.free.push(i);
         let (value, keep, length) = words(declared, &entry.matches);
         match &mut self.matcher {
@@ -353,11 +354,11 @@ impl Table {
             Matcher::Exact2(map) => drop(map.remove(&[value[0], value[1]])),
             Matcher::Exact(map) => drop(map.remove(value.as_slice())),
             Matcher::Trie(trie) => {
-                let (asked, field) = (&self.asked, &declared.key[0]);
+                let (entry_index, field) = (&self.entry_index, &declared.key[0]);
                 trie.remove(value[0], length, i, |shorter| {
                     let mut prefix = FieldMatch::Lpm(value.clone(), shorter);
                     normalise(&mut prefix, field);
-                    asked.find(&[prefix], 0)
+                    entry_index.find(&[prefix], 0)
                 });
             }
             Matcher::Tuples(tuples) => {
@@ -378,33 +379,33 @@ impl Table {
 
     /// The entries from a place on.
     pub(crate) fn entries_from(&self, place: u32) -> impl Iterator<Item = (u32, Entry)> {
-        (place..self.rows.len() as u32).filter_map(|i| Some((i, self.entry(i)?)))
+        (place..self.action_entries.len() as u32).filter_map(|i| Some((i, self.entry(i)?)))
     }
 
     /// The entry in a place.
     pub(crate) fn entry(&self, i: u32) -> Option<Entry> {
-        if !self.asked.is_taken(i) {
+        if !self.entry_index.is_taken(i) {
             return None;
         }
-        let (matches, priority, action) = self.asked.entry(i);
-        Some(Entry { matches, priority, action, data: self.rows.parameters(i).to_vec() })
+        let (matches, priority, action) = self.entry_index.entry(i);
+        Some(Entry { matches, priority, action, data: self.action_entries.parameters(i).to_vec() })
     }
 
     pub(crate) fn count(&self, i: u32) -> Count {
-        self.rows.count(i)
+        self.action_entries.count(i)
     }
 
     /// Packets that found no entry.
     pub(crate) fn missed(&self) -> Count {
-        self.rows.count(MISS)
+        self.action_entries.count(MISS)
     }
 
     pub(crate) fn set_missed(&mut self, count: Count) {
-        self.rows.set_count(MISS, count);
+        self.action_entries.set_count(MISS, count);
     }
 
     pub(crate) fn set_count(&mut self, i: u32, count: Count) {
-        self.rows.set_count(i, count);
+        self.action_entries.set_count(i, count);
     }
 }
 

@@ -26,29 +26,29 @@ impl Bounds {
 }
 
 #[derive(Clone, Debug)]
-struct Row {
+struct RangeEntry {
     value: Vec<u64>,
     mask: Vec<u64>,
     bounds: Vec<Bounds>,
     priority: i32,
     sequence: u64,
-    entry: u32,
+    number: u32,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     /// The first that holds is the one.
-    rows: Vec<Row>,
+    entries: Vec<RangeEntry>,
 }
 
 impl Ranges {
     pub(super) fn find(&self, key: &[u64]) -> u32 {
-        let holds = |row: &&Row| {
-            let mut words = key.iter().zip(&row.value).zip(&row.mask);
+        let holds = |entry: &&RangeEntry| {
+            let mut words = key.iter().zip(&entry.value).zip(&entry.mask);
             words.all(|((key, value), mask)| key & mask == *value)
-                && row.bounds.iter().all(|bounds| bounds.hold(key))
+                && entry.bounds.iter().all(|bounds| bounds.hold(key))
         };
-        self.rows.iter().find(holds).map_or(MISS, |row| row.entry)
+        self.entries.iter().find(holds).map_or(MISS, |entry| entry.number)
     }
 
     pub(super) fn insert(
@@ -58,15 +58,15 @@ impl Ranges {
         bounds: Vec<Bounds>,
         priority: i32,
         sequence: u64,
-        entry: u32,
+        number: u32,
     ) {
-        let order = |row: &Row| (std::cmp::Reverse(row.priority), row.sequence);
-        let row = Row { value, mask, bounds, priority, sequence, entry };
-        let at = self.rows.partition_point(|other| order(other) < order(&row));
-        self.rows.insert(at, row);
+        let order = |entry: &RangeEntry| (std::cmp::Reverse(entry.priority), entry.sequence);
+        let entry = RangeEntry { value, mask, bounds, priority, sequence, number };
+        let at = self.entries.partition_point(|other| order(other) < order(&entry));
+        self.entries.insert(at, entry);
     }
 
-    pub(super) fn remove(&mut self, entry: u32) {
-        self.rows.retain(|row| row.entry != entry);
+    pub(super) fn remove(&mut self, number: u32) {
+        self.entries.retain(|entry| entry.number != number);
     }
 }
