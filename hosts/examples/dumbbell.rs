@@ -8,7 +8,7 @@
 mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_hosts::tcp::sender::SenderCounters;
+use narrows_hosts::report::SenderCounters;
 use narrows_hosts::wire::segment;
 use narrows_hosts::{AccessConfig, AccessLink, FlowConfig};
 use net::{Net, Path};

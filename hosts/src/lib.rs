@@ -20,13 +20,12 @@ pub mod udp;
 pub mod wire;
 
 pub use access::{AccessLink, Counts};
-pub use app::message_reader::MessageCounters;
 pub use cc::VARIANTS;
 pub use compat::ns2::agents::{AGENTS, SINKS};
 pub use compat::profiles::PROFILES;
 pub use config::{AccessConfig, FlowConfig, FlowError, HostConfig, Recording, Settings};
 pub use host::{Host, flow_rng};
 pub use recovery::RECOVERIES;
-pub use report::FlowReport;
+pub use report::{FlowReport, MessageCounters};
 pub use sockets::SocketHost;
 pub use wire::addr::{Endpoint, Mac};

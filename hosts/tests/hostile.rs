@@ -3,9 +3,11 @@
 mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_hosts::cc::{Ack, Class, Congestion, Idle, Parameters, Setup, VARIANTS};
+use narrows_hosts::cc::VARIANTS;
+use narrows_hosts::cc::control::Setup;
 use narrows_hosts::config::{FlowConfig, Settings};
 use narrows_hosts::tcp::Connection;
+use narrows_hosts::tcp::api::{Ack, Class, Congestion, Idle, Parameters};
 use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::{self, Ecn, Emitter, Flags, Header};
 use narrows_hosts::{Mac, PROFILES, RECOVERIES};
@@ -192,7 +194,7 @@ proptest! {
             times_every_segment: true,
             handshake_rtt: None,
             seed: 1,
-            parameters: Parameters::resolve(variant, &Default::default()).unwrap(),
+            parameters: Parameters::resolve(variant.name, variant.parameters, &Default::default()).unwrap(),
         });
         // What a rate says may be anything, and Hybla's steps grow with the round trip.
         let is_bounded = variant.class == Class::LossBased && variant.name != "hybla";

@@ -2,7 +2,9 @@
 //! flows grow by one segment a round trip, and when their sum reaches W all see congestion.
 
 use narrows_common::{Duration, Time};
-use narrows_hosts::cc::{Ack, Congestion, CongestionControl, Parameters, Setup, VARIANTS};
+use narrows_hosts::cc::VARIANTS;
+use narrows_hosts::cc::control::{CongestionControl, Setup};
+use narrows_hosts::tcp::api::{Ack, Congestion, Parameters};
 use std::collections::BTreeMap;
 
 /// Large segments make the rounding to bytes small against a segment.
@@ -20,7 +22,7 @@ fn build(name: &str, parameters: &[(&str, f64)], cwnd: f64) -> Box<dyn Congestio
         times_every_segment: true,
         handshake_rtt: None,
         seed: 1,
-        parameters: Parameters::resolve(variant, &set).unwrap(),
+        parameters: Parameters::resolve(variant.name, variant.parameters, &set).unwrap(),
     })
 }
 
@@ -238,9 +240,13 @@ fn cubic_in_the_reno_friendly_region_grows_by_alpha_and_then_by_one() {
 fn parameters_are_checked_by_name_and_range() {
     let cubic = VARIANTS.iter().find(|variant| variant.name == "cubic").unwrap();
     let resolve = |name: &str, value| {
-        Parameters::resolve(cubic, &BTreeMap::from([(name.to_owned(), value)]))
-            .unwrap_err()
-            .to_string()
+        Parameters::resolve(
+            cubic.name,
+            cubic.parameters,
+            &BTreeMap::from([(name.to_owned(), value)]),
+        )
+        .unwrap_err()
+        .to_string()
     };
     assert_eq!(
         resolve("gamma", 1.0),

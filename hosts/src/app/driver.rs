@@ -3,36 +3,14 @@
 //! The sending end writes what its application says, the receiving end reads, tells messages apart,
 //! and answers or sends on what it has read.
 
-use crate::app::message_reader::{MessageCounters, MessageReader};
+use crate::app::message_reader::MessageReader;
+use crate::app::stream::Stream;
 use crate::config::FlowConfig;
+use crate::report::MessageCounters;
 use narrows_common::record::MessageRecord;
 use narrows_common::{Rng, Time};
-use narrows_traffic::message::{HEADER_BYTES, Header};
-use narrows_traffic::{Application, Content, Reaction, Write};
-
-/// A connection as its user sees it.
-pub trait Stream {
-    /// True from the handshake's end on.
-    fn is_open(&self) -> bool;
-    /// Writes; ignored after [`Stream::close`].
-    fn write(&mut self, content: Content);
-    /// Writes no more.
-    fn close(&mut self);
-    /// Bytes written and not yet acknowledged.
-    fn unacked_bytes(&self) -> u64;
-    /// Bytes that could be read.
-    fn readable_bytes(&self) -> u64;
-    /// Reads up to `limit_bytes`, and adds them to `out` where they are kept.
-    fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64;
-    /// True when the peer has closed and everything was read.
-    fn is_read_to_end(&self) -> bool;
-
-    /// Writes a message: its header, and zeros up to its length.
-    fn write_message(&mut self, header: &Header) {
-        self.write(Content::Bytes(header.emit().into()));
-        self.write(Content::Zeros(u64::from(header.length_bytes - HEADER_BYTES)));
-    }
-}
+use narrows_traffic::message::Header;
+use narrows_traffic::{Application, Reaction, Write};
 
 /// An end of a flow: a stream and its user.
 pub trait End {

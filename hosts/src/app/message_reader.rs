@@ -1,24 +1,12 @@
 //! Tells a stream's messages apart at the receiver (`narrows_traffic::message` has the layout).
 
-use crate::app::driver::Stream;
+use crate::app::stream::Stream;
+use crate::report::MessageCounters;
 use narrows_common::Time;
 use narrows_common::record::MessageRecord;
 use narrows_traffic::Replaces;
 use narrows_traffic::message::{HEADER_BYTES, Header};
 use std::collections::BTreeSet;
-
-/// What a receiver counts of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MessageCounters {
-    /// Messages read to their end.
-    pub read: u64,
-    /// Of these, states that a newer one of the same sender replaced at the instant at which they
-    /// could be read; `None` where messages replace nothing.
-    pub superseded: Option<u64>,
-    /// True when the stream had something else where a header should be; from there on it was read
-    /// without telling messages apart.
-    pub is_garbled: bool,
-}
 
 /// The reading end of a stream of messages.
 #[derive(Debug)]

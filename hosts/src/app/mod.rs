@@ -2,3 +2,4 @@
 
 pub mod driver;
 pub mod message_reader;
+pub mod stream;

@@ -6,7 +6,8 @@
 //! not at hand. Constant: 1/2, AIMD's.
 
 use crate::cc::based::{BasedWindow, Rebase};
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle};
 
 const DECREASE: f64 = 0.5;
 

@@ -8,7 +8,8 @@
 //! smaller, so a rule on two successive k would leave the equilibrium at once.)
 
 use crate::cc::based::{BasedWindow, Rebase};
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {

@@ -11,7 +11,8 @@
 //! cannot carry the rate. Fractions: cwnd_base is rounded to whole segments; what is acknowledged
 //! is counted in bytes.
 
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::Duration;
 
 /// The variant's entry in the list.

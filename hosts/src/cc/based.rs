@@ -10,8 +10,9 @@
 //! Fractions: x and w are whole bytes; a cut loses less than one byte, growth carries its
 //! remainder.
 
+use crate::cc::control::Setup;
 use crate::cc::reno::{avoid_congestion, slow_start};
-use crate::cc::{Ack, Congestion, Setup};
+use crate::tcp::api::{Ack, Congestion};
 
 /// What becomes of the base after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@
 //! Constants: Linux's tcp_bic. Linux divides by an estimate of the delayed-ACK ratio; here bytes
 //! are counted, so there is nothing to divide by. Fractions: steps are f64, the window bytes.
 
+use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 const LOW_WINDOW: f64 = 14.0;
 const MAX_STEP: f64 = 16.0;

@@ -5,7 +5,8 @@
 //! From the abstract and what is known of it; the paper's text was not at hand. Fractions: bytes,
 //! rounded down.
 
-use crate::cc::{Ack, Class, CongestionControl, Parameter, Setup, Variant};
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Parameter};
 use narrows_common::Duration;
 
 /// The variant's entry in the list.

@@ -8,9 +8,10 @@
 //! Constants: alpha 1/8, beta 1/2, k 3/4, gamma 30, zeta 1 (the paper; the low window from
 //! memory). Fractions: dwnd in whole bytes, k's power is f64.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::reno::{avoid_congestion, slow_start};
 use crate::cc::round_trips::{Round, RoundTrips};
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 const ALPHA: f64 = 0.125;
 const K: f64 = 0.75;

@@ -11,10 +11,11 @@
 //! Fractions: the curve is computed in f64 segments, whose operations are exact to the last bit
 //! on every machine; the window is whole bytes, and `fraction_bytes` carries what is below one.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::hystart::HyStart;
 use crate::cc::hystart_plus::HyStartPlus;
 use crate::cc::reno::slow_start;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.

@@ -7,8 +7,9 @@
 //! Constants: g 1/16 (section 4.1); alpha begins at 1 (section 4.2). Fractions: alpha is f64, of
 //! sums and products only.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {

@@ -7,8 +7,9 @@
 //! Fractions: a and b are f64 and not rounded to the rows of appendix B; the window is whole
 //! bytes. a is computed anew when the window has moved by a segment.
 
+use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle};
 
 const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;

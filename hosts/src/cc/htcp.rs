@@ -9,9 +9,10 @@
 //! Constants: Linux's tcp_htcp. Throughput: the greatest, over the epoch, of a filter (3 B + b)/4
 //! of one sample a RTTmin. Fractions: f64, the window in bytes.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::round_trips::ratio;
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::{Duration, Time};
 
 const LEAST_BETA: f64 = 0.5;

@@ -5,8 +5,9 @@
 //! only its fall counts (Linux). Constants: RTT0 25 ms; rho at most 16 in slow start (Linux 6.1).
 //! Fractions: rho is f64, where Linux has eighths.
 
+use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::Duration;
 
 const GREATEST_EXPONENT: f64 = 16.0;

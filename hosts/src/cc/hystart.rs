@@ -7,7 +7,7 @@
 //! train's limit comes the time of 256 KiB at twice the rate of the window, at most 1 ms, before
 //! it is halved.
 
-use crate::cc::Ack;
+use crate::tcp::api::Ack;
 use narrows_common::{Duration, Time};
 
 const LOW_WINDOW_SEGMENTS: u64 = 16;

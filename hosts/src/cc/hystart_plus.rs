@@ -5,8 +5,8 @@
 //! 16 ms, judged on eight samples; a quarter of the growth in the conservative phase; at most
 //! eight segments an ACK. The first slow start only (section 4.2).
 
-use crate::cc::Ack;
 use crate::cc::reno::slow_start;
+use crate::tcp::api::Ack;
 use narrows_common::Duration;
 
 const LEAST_RISE: Duration = Duration::from_ms(4);

@@ -8,9 +8,10 @@
 //! Constants: Linux's tcp_illinois; the sign of its first release, which left beta instead of
 //! 1 - beta (ns-2.35 still has it), behind a parameter. Fractions: f64, the window in bytes.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::round_trips::{Round, RoundTrips};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 
 const LEAST_ALPHA: f64 = 0.3;

@@ -9,8 +9,9 @@
 //! mark above one threshold: without ECN only time-outs hold this sender back. Fractions: R is
 //! f64, the window whole bytes.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.

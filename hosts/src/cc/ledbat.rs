@@ -11,8 +11,9 @@
 //! counts too.
 //! Fractions: f64 within an ACK, `fraction_bytes` carries what is below a byte.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 
 const ALLOWED_INCREASE: u64 = 1;

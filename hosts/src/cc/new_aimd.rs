@@ -7,7 +7,8 @@
 //! Constants: 1/2 (the paper); the guard's 1/8 is ours.
 
 use crate::cc::based::{BasedWindow, Rebase};
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 const DECREASE: f64 = 0.5;
 

@@ -5,7 +5,8 @@
 //! Constants: alpha 1, beta 1/2 (Jacobson 1988; RFC 5681 section 3.1).
 //! Fractions: the growth of an ACK below one byte is carried as the remainder of its division.
 
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// Slow start: one credit more, not beyond ssthresh by more than one credit (RFC 5681 eq. 2).
 pub fn slow_start(cwnd_bytes: u64, credit_bytes: u64) -> u64 {

@@ -4,7 +4,8 @@
 //! pass for a queue. The handshake's round trip is none of them: its packets are small, and
 //! Linux's modules begin after it. A profile that times one segment at a time has one a round, which is enough.
 
-use crate::cc::{Ack, Setup};
+use crate::cc::control::Setup;
+use crate::tcp::api::Ack;
 use narrows_common::Duration;
 
 /// What a round trip's samples said.

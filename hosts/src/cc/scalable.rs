@@ -4,8 +4,9 @@
 //! paper has 0.01 an ACK (`ai_cnt` 100) and Reno's rules up to a legacy window of 16 segments
 //! (`legacy_window`). Fractions: window bytes rounded down at a cut, remainders carried in growth.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {

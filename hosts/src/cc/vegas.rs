@@ -8,9 +8,10 @@
 //! Constants: alpha 2, beta 4, gamma 1 (Linux's tcp_vegas); ns-2 has 1, 3 and 1.
 //! Fractions: diff is f64; the window moves in whole segments, so none are left.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::round_trips::{Round, RoundTrips, ratio};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Time;
 
 /// The variant's entry in the list.

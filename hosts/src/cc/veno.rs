@@ -5,9 +5,10 @@
 //! Linux's tcp_veno). RTT is the latest sample, as it is in Linux in effect; the paper takes the
 //! mean of a round. Fractions: N is f64; half a segment of odd size loses half a byte a round.
 
+use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::round_trips::ratio;
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 
 /// Samples without which it is Reno (Linux).

@@ -12,8 +12,9 @@
 //! Constants: Linux's tcp_westwood (the paper's single filter has gains 0.9 and 0.1). Fractions:
 //! bytes a second and their product with RTTmin are f64, the window whole bytes.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Parameter, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::{Duration, Time};
 
 const LEAST_SPAN: Duration = Duration::from_ms(50);

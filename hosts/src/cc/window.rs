@@ -3,8 +3,9 @@
 //! Sources: RFC 5681 (slow start, avoidance, time-out). What a loss leaves and how steep avoidance
 //! is, each variant says. Fractions: the remainder of each division is carried to the next ACK.
 
+use crate::cc::control::Setup;
 use crate::cc::reno::{avoid_congestion, slow_start};
-use crate::cc::{Ack, Congestion, Setup};
+use crate::tcp::api::{Ack, Congestion};
 
 /// Window and threshold in bytes.
 #[derive(Clone, Debug)]

@@ -8,9 +8,10 @@
 //!
 //! Constants: Linux's tcp_yeah. Fractions: Q is f64 rounded down to a byte, reno_count segments.
 
+use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::round_trips::{Round, RoundTrips};
 use crate::cc::window::Window;
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need};
 
 /// Q of fast mode, in segments.
 const ALPHA: f64 = 80.0;

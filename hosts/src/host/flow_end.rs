@@ -1,10 +1,11 @@
 //! A flow at one of its hosts: what carries it, who uses that, and what is recorded of it.
 
-use crate::app::driver::{End, Stream, User};
+use crate::app::driver::{End, User};
+use crate::app::stream::Stream;
 use crate::config::{FlowConfig, Recording};
-use crate::report::FlowReport;
-use crate::tcp::sender::SenderCounters;
-use crate::tcp::{Connection, State};
+use crate::report::{FlowReport, SenderCounters};
+use crate::tcp::connection::Connection;
+use crate::tcp::state::State;
 use crate::udp;
 use crate::wire::datagram::Datagram;
 use crate::wire::ip::Discard;

@@ -17,8 +17,8 @@
 //! When a SACK tells of data sent after the retransmission at the left edge, that was lost again:
 //! nothing is sent until the time-out, which forgets all SACKs.
 
-use crate::cc::Need;
-use crate::recovery::{Delivery, Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 use std::collections::VecDeque;
@@ -203,24 +203,24 @@ impl Recovery for Fack {
         self.trim_bytes = 0.0;
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return Send::Again { start: board.una(), end: board.first_hole_end() };
+            return NextSegment::Retransmit { start: board.una(), end: board.first_hole_end() };
         }
         let window_bytes = cwnd_bytes + self.trim_bytes as u64;
         let room_bytes = window_bytes.saturating_sub(board.pipe_bytes());
         match self.stage {
             Stage::Loss => send_after_timeout(board, self.setup.mss, cwnd_bytes),
-            Stage::Recovery if self.is_frozen => Send::New { room_bytes: 0 },
+            Stage::Recovery if self.is_frozen => NextSegment::New { room_bytes: 0 },
             Stage::Recovery => match board.next_lost_hole() {
                 Some((start, end)) if room_bytes >= self.setup.mss.into() => {
-                    Send::Again { start, end }
+                    NextSegment::Retransmit { start, end }
                 }
-                Some(_) => Send::New { room_bytes: 0 },
-                None => Send::New { room_bytes },
+                Some(_) => NextSegment::New { room_bytes: 0 },
+                None => NextSegment::New { room_bytes },
             },
-            Stage::Open if self.holds_back(board) => Send::New { room_bytes: 0 },
-            Stage::Open => Send::New { room_bytes },
+            Stage::Open if self.holds_back(board) => NextSegment::New { room_bytes: 0 },
+            Stage::Open => NextSegment::New { room_bytes },
         }
     }
 
@@ -279,12 +279,15 @@ mod tests {
     fn awnd_admits_what_the_paper_says() {
         let (mut rule, mut board) = recovering(Cut::Half);
         // awnd: 10 - 4 + 1 = 7 segments.
-        assert_eq!(rule.poll_send(&board, 7 * MSS, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, 7 * MSS, true), NextSegment::New { room_bytes: 0 });
         assert!(!sack(&mut rule, &mut board, 3, 5).may_grow);
-        assert_eq!(rule.poll_send(&board, 7 * MSS, true), Send::Again { start: at(2), end: at(3) });
+        assert_eq!(
+            rule.poll_send(&board, 7 * MSS, true),
+            NextSegment::Retransmit { start: at(2), end: at(3) }
+        );
         rule.on_sent_again(&mut board, at(2), at(3));
         // 10 - 5 + 2 = 7 again.
-        assert_eq!(rule.poll_send(&board, 8 * MSS, true), Send::New { room_bytes: MSS });
+        assert_eq!(rule.poll_send(&board, 8 * MSS, true), NextSegment::New { room_bytes: MSS });
         board.on_acked(at(10));
         assert!(rule.on_ack(&mut board, 10 * MSS).is_repaired);
     }
@@ -294,18 +297,21 @@ mod tests {
         let (mut rule, mut board) = recovering(Cut::Rampdown { overdamps: false });
         // 10 sent, snd.fack 4: 6 in flight leave half, 3 segments; with cwnd 1 the window is 4, and
         // awnd 6 + 1.
-        assert_eq!(rule.poll_send(&board, MSS, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, MSS, true), NextSegment::New { room_bytes: 0 });
         // Each SACKed segment takes half a one: behind four more 1 is left of the 3, awnd is 2 + 1.
         sack(&mut rule, &mut board, 3, 8);
-        assert_eq!(rule.poll_send(&board, 3 * MSS, true), Send::Again { start: at(2), end: at(3) });
-        assert_eq!(rule.poll_send(&board, 2 * MSS, true), Send::New { room_bytes: 0 });
+        assert_eq!(
+            rule.poll_send(&board, 3 * MSS, true),
+            NextSegment::Retransmit { start: at(2), end: at(3) }
+        );
+        assert_eq!(rule.poll_send(&board, 2 * MSS, true), NextSegment::New { room_bytes: 0 });
     }
 
     #[test]
     fn fack_overdamping_in_slow_start_worked_by_hand() {
         // Three quarters of the 6 in flight, and as much of each.
         let (rule, board) = recovering(Cut::Rampdown { overdamps: true });
-        assert_eq!(rule.poll_send(&board, 3 * MSS, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, 3 * MSS, true), NextSegment::New { room_bytes: 0 });
         assert_eq!(rule.trim_bytes, 4.5 * MSS as f64);
     }
 
@@ -315,11 +321,14 @@ mod tests {
         assert!(sack(&mut rule, &mut board, 3, 10).may_grow);
         rule.on_sent_again(&mut board, at(2), at(3));
         board.on_sent(at(11));
-        assert_eq!(rule.poll_send(&board, 9 * MSS, true), Send::New { room_bytes: 6 * MSS });
+        assert_eq!(rule.poll_send(&board, 9 * MSS, true), NextSegment::New { room_bytes: 6 * MSS });
         // Segment 10 left after the retransmission of 0 and arrived before it.
         sack(&mut rule, &mut board, 10, 11);
-        assert_eq!(rule.poll_send(&board, 9 * MSS, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, 9 * MSS, true), NextSegment::New { room_bytes: 0 });
         rule.on_timeout(&mut board, Time::ZERO);
-        assert_eq!(rule.poll_send(&board, MSS, true), Send::Again { start: at(0), end: at(11) });
+        assert_eq!(
+            rule.poll_send(&board, MSS, true),
+            NextSegment::Retransmit { start: at(0), end: at(11) }
+        );
     }
 }

@@ -7,9 +7,10 @@
 //! ACK takes all inflation off and moves the end of recovery to what has been sent by then, and
 //! from the first one on an event releases two new segments at most (`recov_maxburst_`).
 
-use crate::recovery::{
-    Outcome, Recovery, Rule, Send, Setup, Stage, Transmission, send_after_timeout,
+use crate::recovery::rule::{
+    NextSegment, Outcome, Recovery, Rule, Setup, Transmission, send_after_timeout,
 };
+use crate::tcp::api::Stage;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
@@ -132,18 +133,18 @@ impl Recovery for Full {
         self.begin_event();
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return Send::Again { start: board.una(), end: board.nxt() };
+            return NextSegment::Retransmit { start: board.una(), end: board.nxt() };
         }
         if self.burst_left == 0 {
-            return Send::New { room_bytes: 0 };
+            return NextSegment::New { room_bytes: 0 };
         }
         if self.stage == Stage::Loss {
             return send_after_timeout(board, self.setup.mss, cwnd_bytes);
         }
         let window_bytes = cwnd_bytes + self.inflation_bytes;
-        Send::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
     fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
@@ -177,12 +178,12 @@ mod tests {
         rule.on_sent_again(&mut board, 1, 1 + MSS);
         rule.on_duplicate_ack(&mut board, 0);
         // 5 and 4 duplicates less the 10 that are out.
-        assert_eq!(rule.poll_send(&board, 6 * MSS, true), Send::New { room_bytes: 0 });
-        assert_eq!(rule.poll_send(&board, 7 * MSS, true), Send::New { room_bytes: MSS });
+        assert_eq!(rule.poll_send(&board, 6 * MSS, true), NextSegment::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, 7 * MSS, true), NextSegment::New { room_bytes: MSS });
         board.on_acked(1 + 4 * MSS);
         let outcome = rule.on_ack(&mut board, 4 * MSS);
         assert!(!outcome.may_grow && outcome.restarts_timer && !outcome.is_repaired);
         rule.on_sent_again(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
-        assert_eq!(rule.poll_send(&board, 7 * MSS, true), Send::New { room_bytes: MSS });
+        assert_eq!(rule.poll_send(&board, 7 * MSS, true), NextSegment::New { room_bytes: MSS });
     }
 }

@@ -7,7 +7,8 @@
 //! "slow-but-steady"; ns-2's `newreno_changes1_` 0). A full ACK leaves the window at ssthresh
 //! (section 3.2 step 3, option 2). With recovery over at any new ACK it is Reno: `reno.rs`.
 
-use crate::recovery::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::tcp::api::Stage;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
@@ -154,9 +155,9 @@ impl Recovery for NewReno {
         self.must_send_first = false;
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return Send::Again { start: board.una(), end: board.nxt() };
+            return NextSegment::Retransmit { start: board.una(), end: board.nxt() };
         }
         let extra_bytes = match self.stage {
             Stage::Loss => {
@@ -168,7 +169,7 @@ impl Recovery for NewReno {
         };
         // A window deflated to nothing still admits one segment (RFC 5681 section 3.1).
         let window_bytes = cwnd_bytes.saturating_add_signed(extra_bytes).max(self.setup.mss.into());
-        Send::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
     fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
@@ -204,7 +205,7 @@ mod tests {
         rule.on_ack(board, acked)
     }
 
-    fn room(rule: &NewReno, board: &Scoreboard, cwnd: u64) -> Send {
+    fn room(rule: &NewReno, board: &Scoreboard, cwnd: u64) -> NextSegment {
         rule.poll_send(board, cwnd * MSS, true)
     }
 
@@ -213,48 +214,58 @@ mod tests {
         let (mut rule, mut board) = rule(10);
         // Segments 0 and 4 are lost: 8 duplicates arrive. cwnd is 10.
         assert_eq!(rule.on_duplicate_ack(&mut board, 0), Outcome::NOTHING);
-        assert_eq!(room(&rule, &board, 10), Send::New { room_bytes: MSS }, "limited transmit");
+        assert_eq!(
+            room(&rule, &board, 10),
+            NextSegment::New { room_bytes: MSS },
+            "limited transmit"
+        );
         board.on_sent(1 + 11 * MSS);
         rule.on_duplicate_ack(&mut board, 0);
-        assert_eq!(room(&rule, &board, 10), Send::New { room_bytes: MSS });
+        assert_eq!(room(&rule, &board, 10), NextSegment::New { room_bytes: MSS });
         board.on_sent(1 + 12 * MSS);
         assert!(rule.on_duplicate_ack(&mut board, 0).is_loss_found);
-        assert_eq!(room(&rule, &board, 5), Send::Again { start: 1, end: 1 + 12 * MSS });
+        assert_eq!(room(&rule, &board, 5), NextSegment::Retransmit { start: 1, end: 1 + 12 * MSS });
         rule.on_sent_again(&mut board, 1, 1 + MSS);
         // ssthresh 5, 3 duplicates: 8 below the 12 outstanding.
-        assert_eq!(room(&rule, &board, 5), Send::New { room_bytes: 0 });
+        assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: 0 });
         for _ in 0..5 {
             rule.on_duplicate_ack(&mut board, 0);
         }
         // 5 + 8 = 13.
-        assert_eq!(room(&rule, &board, 5), Send::New { room_bytes: MSS });
+        assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: MSS });
         board.on_sent(1 + 13 * MSS);
         // A partial ACK for segments 0..3: 4 off, 1 on: 5 + 5 = 10 against 9 outstanding.
         let partial = ack(&mut rule, &mut board, 4);
         assert!(partial.restarts_timer && !partial.may_grow && !partial.is_repaired);
-        assert_eq!(room(&rule, &board, 5), Send::Again { start: 1 + 4 * MSS, end: 1 + 13 * MSS });
+        assert_eq!(
+            room(&rule, &board, 5),
+            NextSegment::Retransmit { start: 1 + 4 * MSS, end: 1 + 13 * MSS }
+        );
         rule.on_sent_again(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
-        assert_eq!(room(&rule, &board, 5), Send::New { room_bytes: MSS });
+        assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: MSS });
         // A second partial ACK would not restart the timer; the full one ends it.
         assert!(!ack(&mut rule, &mut board, 6).restarts_timer);
         assert!(ack(&mut rule, &mut board, 12).is_repaired);
         assert_eq!(rule.stage(), Stage::Open);
-        assert_eq!(room(&rule, &board, 5), Send::New { room_bytes: 4 * MSS });
+        assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: 4 * MSS });
     }
 
     #[test]
     fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
         let (mut rule, mut board) = rule(5);
         rule.on_timeout(&mut board, Time::ZERO);
-        assert_eq!(room(&rule, &board, 1), Send::Again { start: 1, end: 1 + 5 * MSS });
+        assert_eq!(room(&rule, &board, 1), NextSegment::Retransmit { start: 1, end: 1 + 5 * MSS });
         rule.on_sent_again(&mut board, 1, 1 + MSS);
-        assert_eq!(room(&rule, &board, 1), Send::New { room_bytes: 0 });
+        assert_eq!(room(&rule, &board, 1), NextSegment::New { room_bytes: 0 });
         for _ in 0..5 {
             assert_eq!(rule.on_duplicate_ack(&mut board, 0), Outcome::NOTHING);
         }
         // The retransmission fills the gap: everything but the last has arrived.
         ack(&mut rule, &mut board, 4);
-        assert_eq!(room(&rule, &board, 2), Send::Again { start: 1 + 4 * MSS, end: 1 + 5 * MSS });
+        assert_eq!(
+            room(&rule, &board, 2),
+            NextSegment::Retransmit { start: 1 + 4 * MSS, end: 1 + 5 * MSS }
+        );
         rule.on_sent_again(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
         ack(&mut rule, &mut board, 5);
         assert_eq!(rule.stage(), Stage::Open);

@@ -16,8 +16,8 @@
 //!
 //! Source: ns-2.35 tcp-linux.cc, scoreboard1.cc. Fractions: windows in whole segments.
 
-use crate::cc::Need;
-use crate::recovery::{Delivery, Outcome, Recovery, Rule, Send, Setup, Stage, Transmission};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, Transmission};
+use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use crate::tcp::outstanding::sent_log::{Fate, Sent};
 use narrows_common::Time;
@@ -246,16 +246,16 @@ impl Recovery for RateHalving {
         (self.halving_bytes, self.floor_bytes) = (0, None);
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         let window_bytes = self.floor_bytes.unwrap_or(self.whole(cwnd_bytes));
         let window_bytes = window_bytes.max(self.halving_bytes).max(self.mss());
         let room_bytes = window_bytes.saturating_sub(self.pipe_bytes(board));
         match self.lost.first() {
             Some(&end) if room_bytes > 0 => {
-                Send::Again { start: board.sent.start_before(end), end }
+                NextSegment::Retransmit { start: board.sent.start_before(end), end }
             }
-            Some(_) => Send::New { room_bytes: 0 },
-            None => Send::New { room_bytes },
+            Some(_) => NextSegment::New { room_bytes: 0 },
+            None => NextSegment::New { room_bytes },
         }
     }
 

@@ -5,8 +5,8 @@
 //! retransmit (ns-2's `bugFix_`), so that a second loss in it mostly needs a time-out; and the
 //! ACK that ends recovery also grows the window.
 
-use crate::recovery::Rule;
 use crate::recovery::newreno::{NewReno, PartialAck};
+use crate::recovery::rule::Rule;
 
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
@@ -21,7 +21,8 @@ pub const RULE: Rule = Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recovery::{Setup, Stage};
+    use crate::recovery::rule::Setup;
+    use crate::tcp::api::Stage;
     use crate::tcp::outstanding::scoreboard::Scoreboard;
 
     const MSS: u64 = 1000;

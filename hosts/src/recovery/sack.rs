@@ -6,8 +6,8 @@
 //! [`crate::tcp::outstanding::scoreboard`]. SACKs are kept over a time-out (section 5.1) unless the peer
 //! shows that it has reneged.
 
-use crate::cc::Need;
-use crate::recovery::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::tcp::api::{Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
@@ -64,16 +64,19 @@ impl Sack {
     }
 
     /// NextSeg rule 4: once a recovery, the highest segment that is not SACKed.
-    fn rescue(&self, board: &Scoreboard) -> Option<Send> {
+    fn rescue(&self, board: &Scoreboard) -> Option<NextSegment> {
         let may_rescue = self.rescued_to == 0 || board.una() > self.rescued_to;
         let (start, end) = board.highest_hole().filter(|_| may_rescue)?;
-        Some(Send::Again { start: start.max(end.saturating_sub(self.setup.mss.into())), end })
+        Some(NextSegment::Retransmit {
+            start: start.max(end.saturating_sub(self.setup.mss.into())),
+            end,
+        })
     }
 
     /// NextSeg (section 4), when a segment has room.
-    fn next_segment(&self, board: &Scoreboard, room_bytes: u64, has_new: bool) -> Send {
-        let again = |(start, end)| Send::Again { start, end };
-        let new = Send::New { room_bytes };
+    fn next_seg(&self, board: &Scoreboard, room_bytes: u64, has_new: bool) -> NextSegment {
+        let again = |(start, end)| NextSegment::Retransmit { start, end };
+        let new = NextSegment::New { room_bytes };
         match board.next_lost_hole() {
             Some(hole) => again(hole),
             None if has_new => new,
@@ -132,9 +135,9 @@ impl Recovery for Sack {
         self.must_send_first = false;
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return Send::Again { start: board.una(), end: board.first_hole_end() };
+            return NextSegment::Retransmit { start: board.una(), end: board.first_hole_end() };
         }
         let in_flight = match self.stage {
             Stage::Loss => return send_after_timeout(board, self.setup.mss, cwnd_bytes),
@@ -144,10 +147,10 @@ impl Recovery for Sack {
         let room_bytes = cwnd_bytes.saturating_sub(in_flight);
         match self.stage {
             Stage::Recovery if room_bytes >= self.setup.mss.into() => {
-                self.next_segment(board, room_bytes, has_new)
+                self.next_seg(board, room_bytes, has_new)
             }
-            Stage::Recovery => Send::New { room_bytes: 0 },
-            _ => Send::New { room_bytes },
+            Stage::Recovery => NextSegment::New { room_bytes: 0 },
+            _ => NextSegment::New { room_bytes },
         }
     }
 

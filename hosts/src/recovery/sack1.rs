@@ -9,8 +9,8 @@
 //! retransmission needs a time-out, and a time-out forgets all SACKs. FullTcp's rule (`full-sack`) is
 //! the same, but that the ACK which ends recovery also grows the window.
 
-use crate::cc::Need;
-use crate::recovery::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::tcp::api::{Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
@@ -139,14 +139,14 @@ impl Recovery for Sack1 {
         self.has_just_timed_out = true;
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return Send::Again { start: board.una(), end: board.first_hole_end() };
+            return NextSegment::Retransmit { start: board.una(), end: board.first_hole_end() };
         }
         match self.stage {
             Stage::Open => {
                 let window_bytes = cwnd_bytes + self.setup.limited_transmit_bytes(self.dupacks);
-                Send::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+                NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
             }
             Stage::Loss => {
                 let window_bytes = cwnd_bytes + self.setup.extra_after_loss_bytes(self.dupacks);
@@ -155,8 +155,8 @@ impl Recovery for Sack1 {
             Stage::Recovery => {
                 let room_bytes = self.room_bytes(board, cwnd_bytes);
                 match board.next_hole_below_sacked() {
-                    Some((start, end)) if room_bytes > 0 => Send::Again { start, end },
-                    _ => Send::New { room_bytes },
+                    Some((start, end)) if room_bytes > 0 => NextSegment::Retransmit { start, end },
+                    _ => NextSegment::New { room_bytes },
                 }
             }
         }
@@ -208,22 +208,25 @@ mod tests {
         // Pipe 10 - 3 = 7 against 5.5, which is 5: three ACKs more.
         for n in 6..=7 {
             sack(&mut rule, &mut board, 3, n);
-            assert_eq!(rule.poll_send(&board, 5500, true), Send::New { room_bytes: 0 });
+            assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
         }
         sack(&mut rule, &mut board, 3, 8);
-        assert_eq!(rule.poll_send(&board, 5500, true), Send::Again { start: at(2), end: at(3) });
+        assert_eq!(
+            rule.poll_send(&board, 5500, true),
+            NextSegment::Retransmit { start: at(2), end: at(3) }
+        );
         rule.on_sent_again(&mut board, at(2), at(3));
-        assert_eq!(rule.poll_send(&board, 5500, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
         // A partial ACK takes two off: two new segments.
         board.on_acked(at(2));
         let partial = rule.on_ack(&mut board, 2 * MSS);
         assert!(partial.restarts_timer && partial.clears_backoff && !partial.may_grow);
-        assert_eq!(rule.poll_send(&board, 5500, true), Send::New { room_bytes: 2 * MSS });
+        assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 2 * MSS });
         board.on_sent(at(12));
-        assert_eq!(rule.poll_send(&board, 5500, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
         board.on_acked(at(10));
         let full = rule.on_ack(&mut board, 8 * MSS);
         assert!(full.is_repaired && !full.may_grow);
-        assert_eq!(rule.poll_send(&board, 5500, true), Send::New { room_bytes: 3500 });
+        assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 3500 });
     }
 }

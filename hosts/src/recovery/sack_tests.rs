@@ -19,10 +19,10 @@ fn at(segment: u64) -> u64 {
 }
 
 /// The first segment that is to be sent again.
-fn again(send: Send) -> Option<u64> {
+fn again(send: NextSegment) -> Option<u64> {
     match send {
-        Send::Again { start, .. } => Some((start - 1) / MSS),
-        Send::New { .. } => None,
+        NextSegment::Retransmit { start, .. } => Some((start - 1) / MSS),
+        NextSegment::New { .. } => None,
     }
 }
 
@@ -40,7 +40,7 @@ fn four_losses_in_ten_are_repaired_in_one_recovery() {
     let (mut rule, mut board) = rule(10);
     // Lost: 0, 2, 4, 6. SACKs arrive for 1, 3, 5.
     assert_eq!(sack(&mut rule, &mut board, 1, 2), Outcome::NOTHING);
-    assert_eq!(rule.poll_send(&board, 10 * MSS, true), Send::New { room_bytes: MSS });
+    assert_eq!(rule.poll_send(&board, 10 * MSS, true), NextSegment::New { room_bytes: MSS });
     assert_eq!(sack(&mut rule, &mut board, 3, 4), Outcome::NOTHING);
     assert!(sack(&mut rule, &mut board, 5, 6).is_loss_found);
     // Three ranges above segment 0: lost. Segments 2 and 4 have two and one range above.
@@ -48,7 +48,7 @@ fn four_losses_in_ten_are_repaired_in_one_recovery() {
     resend(&mut rule, &mut board, 0);
     // pipe: 2, 4, 6..9 not lost, 0 retransmitted: 7 of cwnd 5.
     assert_eq!(board.pipe_bytes(), 7 * MSS);
-    assert_eq!(rule.poll_send(&board, 5 * MSS, true), Send::New { room_bytes: 0 });
+    assert_eq!(rule.poll_send(&board, 5 * MSS, true), NextSegment::New { room_bytes: 0 });
     // 7, 8 and 9 arrive: 7 makes segment 2 lost (3, 5, 7), and more than 2 SMSS above 4, 6.
     sack(&mut rule, &mut board, 7, 8);
     assert_eq!(board.pipe_bytes(), 5 * MSS, "4, 6, 8, 9 and 0's retransmission");
@@ -63,14 +63,14 @@ fn four_losses_in_ten_are_repaired_in_one_recovery() {
     assert_eq!(board.pipe_bytes(), 3 * MSS, "three retransmissions; 6 is lost now");
     assert_eq!(again(rule.poll_send(&board, 5 * MSS, true)), Some(6));
     resend(&mut rule, &mut board, 6);
-    assert_eq!(rule.poll_send(&board, 5 * MSS, true), Send::New { room_bytes: MSS });
+    assert_eq!(rule.poll_send(&board, 5 * MSS, true), NextSegment::New { room_bytes: MSS });
     // The retransmission of 0 arrives: everything below 2.
     board.on_acked(at(2));
     let outcome = rule.on_ack(&mut board, 2 * MSS);
     assert!(!outcome.may_grow && outcome.restarts_timer && !outcome.is_repaired);
     board.on_acked(at(10));
     assert!(rule.on_ack(&mut board, 8 * MSS).is_repaired);
-    assert_eq!(rule.poll_send(&board, 5 * MSS, true), Send::New { room_bytes: 5 * MSS });
+    assert_eq!(rule.poll_send(&board, 5 * MSS, true), NextSegment::New { room_bytes: 5 * MSS });
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_peer_that_sacks_the_left_edge_itself_gets_it_again() {
     let (mut rule, mut board) = rule(10);
     sack(&mut rule, &mut board, 0, 5);
     assert!(sack(&mut rule, &mut board, 6, 9).is_loss_found);
-    let first = Send::Again { start: at(0), end: at(5) };
+    let first = NextSegment::Retransmit { start: at(0), end: at(5) };
     assert_eq!(rule.poll_send(&board, 5 * MSS, true), first);
     resend(&mut rule, &mut board, 0);
     assert_eq!(again(rule.poll_send(&board, 5 * MSS, true)), Some(5));

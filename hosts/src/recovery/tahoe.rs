@@ -5,7 +5,8 @@
 //! (go-back-N), as the window allows. What had arrived out of order is passed over when the ACK
 //! jumps. Once a window: not for what was sent before the last loss.
 
-use crate::recovery::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::tcp::api::Stage;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
@@ -64,13 +65,13 @@ impl Recovery for Tahoe {
         self.dupacks = 0;
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.stage == Stage::Loss {
             let window_bytes = cwnd_bytes + self.setup.extra_after_loss_bytes(self.dupacks);
             return send_after_timeout(board, self.setup.mss, window_bytes);
         }
         let window_bytes = cwnd_bytes + self.setup.limited_transmit_bytes(self.dupacks);
-        Send::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
     fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
@@ -101,13 +102,13 @@ mod tests {
             let outcome = rule.on_duplicate_ack(&mut board, 0);
             assert_eq!((outcome.is_loss_found, outcome.restarts_window), (n == 3, n == 3));
         }
-        let again = Send::Again { start: 1, end: 1 + 10 * MSS };
+        let again = NextSegment::Retransmit { start: 1, end: 1 + 10 * MSS };
         assert_eq!(rule.poll_send(&board, MSS, true), again);
         rule.on_sent_again(&mut board, 1, 1 + MSS);
-        assert_eq!(rule.poll_send(&board, MSS, true), Send::New { room_bytes: 0 });
+        assert_eq!(rule.poll_send(&board, MSS, true), NextSegment::New { room_bytes: 0 });
         // The gap is closed: nothing of the nine is sent again.
         board.on_acked(1 + 10 * MSS);
         assert!(rule.on_ack(&mut board, 10 * MSS).may_grow);
-        assert_eq!(rule.poll_send(&board, 2 * MSS, true), Send::New { room_bytes: 2 * MSS });
+        assert_eq!(rule.poll_send(&board, 2 * MSS, true), NextSegment::New { room_bytes: 2 * MSS });
     }
 }

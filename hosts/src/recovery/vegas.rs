@@ -8,9 +8,8 @@
 //! fine time-out an eighth longer, a second one of the same segment doubles it; the coarse one backs
 //! off too. Duplicates past the third inflate the window up to the next new ACK.
 
-use crate::cc::Need;
-use crate::recovery::Delivery;
-use crate::recovery::{Outcome, Recovery, Rule, Send, Setup, Stage, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use crate::tcp::outstanding::sent_log::Sent;
 use narrows_common::{Duration, Time};
@@ -178,19 +177,19 @@ impl Recovery for Vegas {
         self.cut_at = Some(now);
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.must_send_first {
-            return Send::Again { start: board.una(), end: board.nxt() };
+            return NextSegment::Retransmit { start: board.una(), end: board.nxt() };
         }
         // One or two duplicates hold everything back.
         if self.dupacks > 0 && self.dupacks < self.setup.dupack_threshold {
-            return Send::New { room_bytes: 0 };
+            return NextSegment::New { room_bytes: 0 };
         }
         let window_bytes = cwnd_bytes + self.inflation_bytes;
         if self.stage == Stage::Loss {
             return send_after_timeout(board, self.setup.mss, window_bytes);
         }
-        Send::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
+        NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
     fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {

@@ -1,11 +1,9 @@
 //! A connection of the kernel's: its stream, and what `tcp_info` told of it.
 
 use crate::config::{FlowConfig, Recording};
+use crate::report::{DELAY_PRECISION_BITS, ReceiverCounters, SenderCounters};
 use crate::sockets::info::{CongestionState, TcpInfo};
 use crate::sockets::stream::SocketStream;
-use crate::tcp::DELAY_PRECISION_BITS;
-use crate::tcp::receiver::ReceiverCounters;
-use crate::tcp::sender::SenderCounters;
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::record::{FlowRecord, Phase};
 use narrows_common::{Duration, Time};

@@ -1,12 +1,13 @@
 //! One end of a flow at a socket: its user, what carries it, and what is recorded of it.
 
-use crate::app::driver::{End, Stream, User};
+use crate::app::driver::{End, User};
+use crate::app::stream::Stream;
 use crate::config::{FlowConfig, FlowError};
 use crate::report::FlowReport;
 use crate::sockets::connection::SocketConnection;
 use crate::sockets::info::TcpInfo;
 use crate::sockets::probes::Probes;
-use crate::tcp::State;
+use crate::tcp::state::State;
 use crate::udp::{self, Arrivals, Outbox, parse_message};
 use crate::wire::ip::Payload;
 use narrows_common::Time;

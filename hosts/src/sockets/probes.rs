@@ -1,6 +1,6 @@
 //! How long what a socket sent is on its way: from its leaving the sender's kernel to its reading.
 
-use crate::tcp::DELAY_PRECISION_BITS;
+use crate::report::DELAY_PRECISION_BITS;
 use narrows_common::Time;
 use narrows_common::histogram::{Histogram, Summary};
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! A stream of bytes that a socket of somebody else's TCP carries.
 
-use crate::app::driver::Stream;
+use crate::app::stream::Stream;
 use narrows_traffic::Content;
 use std::collections::VecDeque;
 

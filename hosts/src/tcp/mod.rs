@@ -6,6 +6,7 @@
 //! Connection::poll_transmit -> segment::Emitter -> packet
 //! ```
 
+pub mod api;
 pub mod connection;
 pub mod outstanding;
 pub mod rate;
@@ -15,9 +16,8 @@ pub mod rtt;
 pub mod send_buffer;
 pub mod sender;
 pub mod seq;
+pub mod state;
 pub mod timers;
 
-pub use connection::{Connection, KeepAlive, State};
-
-/// Percentiles of a flow's delays are within 2^-7, 0.8 %, so that thousands of flows stay small.
-pub(crate) const DELAY_PRECISION_BITS: u32 = 6;
+pub use connection::Connection;
+pub use state::State;

@@ -5,61 +5,9 @@
 //! delivered since, over the longer of the time it took to send and the time it took to be
 //! acknowledged. Bytes and picoseconds, no rounding but [`RateSample::bytes_per_sec`]'s.
 
+use crate::tcp::api::{Departure, RateSample};
 use crate::tcp::outstanding::sent_log::Sent;
 use narrows_common::{Duration, Time};
-
-/// What is noted when a segment leaves (the draft's P.*).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Departure {
-    /// Bytes delivered so far (P.delivered).
-    pub delivered_bytes: u64,
-    /// When the latest of them were (P.delivered_time).
-    pub delivered_at: Time,
-    /// When the first segment of the flight left that was delivered last (P.first_send_time).
-    pub first_sent_at: Time,
-    /// Bytes held lost so far (P.lost).
-    pub lost_bytes: u64,
-    /// Bytes in flight with this segment (P.tx_in_flight), where congestion control asks for them;
-    /// windows end at 2^30.
-    pub in_flight_bytes: u32,
-    /// The application, not the network, limited the flight (P.is_app_limited).
-    pub is_app_limited: bool,
-}
-
-/// What an ACK says of the path (the draft's RS.*).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RateSample {
-    /// Bytes delivered over `interval`; 0 without a sample.
-    pub delivered_bytes: u64,
-    /// The time that took; zero without a sample.
-    pub interval: Duration,
-    /// Bytes delivered when the newest of these segments left (RS.prior_delivered).
-    pub prior_delivered_bytes: u64,
-    /// Bytes held lost since it left (RS.lost).
-    pub lost_bytes: u64,
-    /// Bytes in flight when it left, itself included (RS.tx_in_flight).
-    pub tx_in_flight_bytes: u64,
-    /// The sample may be below what the path carries.
-    pub is_app_limited: bool,
-    /// Bytes that this ACK newly delivers (RS.newly_acked).
-    pub newly_delivered_bytes: u64,
-    /// The round trip of the newest of these segments, unless it was sent again (RS.rtt).
-    pub rtt: Option<Duration>,
-}
-
-impl RateSample {
-    /// The delivery rate, rounded down; `None` without a sample.
-    pub fn bytes_per_sec(&self) -> Option<u64> {
-        bytes_per_sec(self.delivered_bytes, self.interval)
-    }
-}
-
-/// The rate of so many bytes in a time, rounded down; `None` in no time.
-pub fn bytes_per_sec(bytes: u64, interval: Duration) -> Option<u64> {
-    let bytes = u128::from(bytes) * 1_000_000_000_000;
-    let rate = bytes.checked_div(interval.as_ps().into())?;
-    Some(u64::try_from(rate).unwrap_or(u64::MAX))
-}
 
 /// The connection's side of it (C.*).
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The receiving half of a connection: reassembly, the window it offers, when it acknowledges.
 
 use crate::compat::ns2::ack_control::AckControl;
-use crate::tcp::DELAY_PRECISION_BITS;
+use crate::report::{DELAY_PRECISION_BITS, ReceiverCounters};
 use crate::tcp::receive_buffer::{Arrival, ReceiveBuffer};
 use crate::tcp::seq;
 use crate::wire::options::SackBlocks;
@@ -21,19 +21,6 @@ pub enum AckDue {
     Later,
     /// With the next segment, at once.
     Now,
-}
-
-/// What a receiver counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReceiverCounters {
-    /// Bytes that could be read in order.
-    pub delivered_bytes: u64,
-    /// Segments with payload or FIN that arrived.
-    pub segments_received: u64,
-    /// Segments that arrived with congestion marks.
-    pub ce_marks: u64,
-    /// ACKs without data sent.
-    pub acks_sent: u64,
 }
 
 /// The receiving half, in the order in which its parts grow cold.

@@ -3,7 +3,7 @@
 //! SRTT := 7/8 SRTT + 1/8 R, RTTVAR := 3/4 RTTVAR + 1/4 |SRTT - R|, RTO := SRTT + max(G, 4 RTTVAR),
 //! first sample SRTT = R, RTTVAR = R/2. Kept in picoseconds, rounded down.
 
-use crate::compat::profiles::{Profile, RttRule};
+use crate::tcp::api::{Profile, RttRule};
 use narrows_common::{Duration, Time};
 
 /// The estimator of one connection.

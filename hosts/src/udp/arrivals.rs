@@ -6,30 +6,12 @@
 //! difference of two successive arrivals' delays, is also RFC 3393's variation of the delay.
 //! Copies are known among the last `REMEMBERED` numbers; one that comes later counts as reordered.
 
-use crate::tcp::DELAY_PRECISION_BITS;
-use crate::tcp::receiver::ReceiverCounters;
+use crate::report::{DELAY_PRECISION_BITS, DatagramCounters, ReceiverCounters};
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::{Duration, Time};
 use narrows_traffic::message::Header;
 
 const REMEMBERED: u64 = u128::BITS as u64;
-
-/// What arrived of a flow's datagrams.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DatagramCounters {
-    /// Datagrams that arrived, copies not counted.
-    pub received: u64,
-    /// Numbers below the highest that did not come.
-    pub lost: u64,
-    /// Copies of what had come.
-    pub duplicates: u64,
-    /// Datagrams that came after one of a higher number.
-    pub reordered: u64,
-    /// Interarrival jitter at the end (RFC 3550 section 6.4.1).
-    pub jitter: Duration,
-    /// By how much the delays of successive arrivals differ, the sign left off.
-    pub delay_variation: Summary,
-}
 
 /// The arrivals at a receiver.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! What an application has written into a flow of datagrams: cut, numbered, and counted as it leaves.
 
-use crate::app::driver::Stream;
-use crate::tcp::sender::SenderCounters;
-use crate::udp::Settings;
+use crate::app::stream::Stream;
+use crate::report::SenderCounters;
+use crate::udp::settings::Settings;
 use narrows_common::{Duration, Time};
 use narrows_traffic::Content;
 use narrows_traffic::message::{HEADER_BYTES, Header};

@@ -1,8 +1,8 @@
 //! The receiving end of a flow of datagrams.
 
-use crate::tcp::receiver::ReceiverCounters;
-use crate::udp::Settings;
-use crate::udp::arrivals::{Arrivals, DatagramCounters};
+use crate::report::{DatagramCounters, ReceiverCounters};
+use crate::udp::arrivals::Arrivals;
+use crate::udp::settings::Settings;
 use crate::udp::tfrc::{self, Observer};
 use crate::wire::datagram::{Datagram, Emitter};
 use crate::wire::ip::{Discard, Ecn, Payload};

@@ -1,9 +1,9 @@
 //! The sending end of a flow of datagrams.
 
-use crate::app::driver::Stream;
-use crate::tcp::sender::SenderCounters;
-use crate::udp::Settings;
+use crate::app::stream::Stream;
+use crate::report::SenderCounters;
 use crate::udp::outbox::Outbox;
+use crate::udp::settings::Settings;
 use crate::udp::tfrc::{self, Control};
 use crate::wire::datagram::{Datagram, Emitter};
 use crate::wire::ip::{Discard, Ecn};

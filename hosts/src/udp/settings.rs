@@ -1,9 +1,11 @@
 //! What a flow of datagrams comes to, from its configuration.
 
-use crate::compat::profiles::{PROFILES, SegmentSize};
+use crate::compat::profiles::PROFILES;
 use crate::config::{FlowConfig, FlowError, by_name, check_flow, in_range};
+use crate::tcp::api::SegmentSize;
+use crate::udp::record::Record;
+use crate::udp::senders::SENDERS;
 use crate::udp::tfrc::TFRC;
-use crate::udp::{Record, SENDERS};
 use crate::wire::datagram::{MOST_PAYLOAD_BYTES, UDP_BYTES};
 use crate::wire::segment::TCP_BYTES;
 use narrows_traffic::message::HEADER_BYTES;

@@ -7,7 +7,9 @@ mod rates;
 mod slow_start;
 
 use narrows_common::{Duration, Time};
-use narrows_hosts::cc::{Ack, Congestion, CongestionControl, Parameters, Setup, VARIANTS};
+use narrows_hosts::cc::VARIANTS;
+use narrows_hosts::cc::control::{CongestionControl, Setup};
+use narrows_hosts::tcp::api::{Ack, Congestion, Parameters};
 use std::collections::BTreeMap;
 
 /// A sender in congestion avoidance, driven by hand. Windows are in segments; they are large so
@@ -54,7 +56,7 @@ impl Flow {
             times_every_segment: true,
             handshake_rtt: None,
             seed: 1,
-            parameters: Parameters::resolve(variant, &set).unwrap(),
+            parameters: Parameters::resolve(variant.name, variant.parameters, &set).unwrap(),
         });
         Flow {
             cc,

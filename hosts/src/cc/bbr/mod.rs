@@ -17,10 +17,8 @@
 pub(super) mod filter;
 mod policer;
 
-use crate::cc::{
-    Class, Congestion, CongestionControl, Departing, Need, PathSample, Setup, Variant,
-};
-use crate::recovery::Stage;
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Class, Congestion, Departing, Need, PathSample, Stage};
 use filter::PeriodMax;
 use narrows_common::{Duration, Rng, Time};
 use policer::Policer;

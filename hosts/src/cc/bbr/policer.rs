@@ -4,7 +4,7 @@
 //! An interval has at least 4 rounds and 20 % loss; longer than 16 rounds it is begun anew. The
 //! same rate: within an eighth, or within 4 kb/s. An application-limited sample ends sampling.
 
-use crate::cc::PathSample;
+use crate::tcp::api::PathSample;
 use narrows_common::Time;
 
 const LEAST_ROUNDS: u32 = 4;

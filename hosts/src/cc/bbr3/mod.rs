@@ -16,10 +16,8 @@ mod startup;
 
 use crate::cc::bbr::filter::PeriodMax;
 use crate::cc::bbr::initial_pacing;
-use crate::cc::{
-    Class, Congestion, CongestionControl, Departing, LostSegment, Need, PathSample, Setup, Variant,
-};
-use crate::recovery::Stage;
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Class, Congestion, Departing, LostSegment, Need, PathSample, Stage};
 use narrows_common::{Duration, Rng, Time};
 
 /// Section 2.4: the loss a round that probing tolerates.

@@ -7,7 +7,7 @@
 
 use crate::cc::bbr::scaled;
 use crate::cc::bbr3::{Bbr3, LOSS_THRESHOLD, PathSample, State};
-use crate::recovery::Stage;
+use crate::tcp::api::Stage;
 
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;

@@ -4,7 +4,7 @@
 //! a loss recovery, and now and then a way to count; the timers and windows of ns-2 are the
 //! profile's (`ns2`, `ns2-2004`). A sink is when to acknowledge, and with which options.
 
-use crate::compat::profiles::{Cut, Growth, InitialWindow, Profile};
+use crate::tcp::api::{Cut, Growth, InitialWindow, Profile};
 use serde::Serialize;
 
 /// A source of ns-2.

@@ -12,7 +12,8 @@
 //! Constants: alpha 1, beta 3, gamma 1 (tcl/lib/ns-default.tcl). The window is a double in segments
 //! here as it is there, so that both round at the same place; others see whole bytes of it.
 
-use crate::cc::{Ack, Class, Congestion, CongestionControl, Idle, Need, Parameter, Setup, Variant};
+use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::{Duration, Time};
 
 /// The variant's entry in the list.

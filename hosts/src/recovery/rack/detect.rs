@@ -11,7 +11,7 @@
 //! with the latest delivered one; the RFC takes the longest wait of those that left before it,
 //! which is at most that.
 
-use crate::recovery::Delivery;
+use crate::tcp::api::Delivery;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use crate::tcp::outstanding::sent_log::{Fate, Sent};
 use narrows_common::{Duration, Time};

@@ -16,8 +16,8 @@ mod probe;
 mod prr;
 mod undo;
 
-use crate::cc::Need;
-use crate::recovery::{Delivery, Outcome, Recovery, Rule, Send, Setup, Stage, Transmission};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, Transmission};
+use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use crate::tcp::outstanding::sent_log::Sent;
 use detect::Detector;
@@ -344,30 +344,30 @@ impl Recovery for Rack {
         Outcome::NOTHING
     }
 
-    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, has_new: bool) -> Send {
+    fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, has_new: bool) -> NextSegment {
         let mss = u64::from(self.setup.mss);
         if self.probe.is_due() {
             let end = board.nxt();
             return if has_new {
-                Send::New { room_bytes: mss }
+                NextSegment::New { room_bytes: mss }
             } else {
-                Send::Again { start: board.sent.start_before(end), end }
+                NextSegment::Retransmit { start: board.sent.start_before(end), end }
             };
         }
         let lost = self.detector.next_lost(board);
         if let (true, Some((start, end))) = (self.must_send_first, lost) {
-            return Send::Again { start, end };
+            return NextSegment::Retransmit { start, end };
         }
         let room_bytes = self.window_bytes(cwnd_bytes).saturating_sub(self.pipe_bytes(board));
         if self.frto == Frto::SendsNew && (has_new || board.nxt() > self.recover) {
-            return Send::New { room_bytes };
+            return NextSegment::New { room_bytes };
         }
         match lost {
             Some((start, end)) if room_bytes >= (end - start).min(mss) => {
-                Send::Again { start, end }
+                NextSegment::Retransmit { start, end }
             }
-            Some(_) => Send::New { room_bytes: 0 },
-            None => Send::New { room_bytes },
+            Some(_) => NextSegment::New { room_bytes: 0 },
+            None => NextSegment::New { room_bytes },
         }
     }
 

@@ -1,10 +1,11 @@
 //! Segment input, step by step as in RFC 9293 section 3.10.7.
 
-use crate::cc::Need;
 use crate::compat::ns2::ack_control::Report;
-use crate::tcp::connection::{Connection, State};
+use crate::tcp::api::Need;
+use crate::tcp::connection::Connection;
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
+use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::options::Options;
 use crate::wire::segment::{Ecn, Flags, Segment};

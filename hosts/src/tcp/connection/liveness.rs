@@ -1,98 +1,14 @@
-//! Whether the peer is still there: keep-alives (RFC 9293 section 3.8.4) and the user timeout
-//! (section 3.9.1; RFC 5482), after which the connection gives up with a reset.
-//!
-//! Both are off unless the flow asks for them, as the RFC has it for keep-alives.
+//! What a connection knows of its peer: when it was heard last, and the probes since.
 
-use crate::tcp::connection::{Connection, State};
-use crate::tcp::timers::Timer;
-use crate::wire::segment::Flags;
-use narrows_common::{Duration, Packet, Time};
-use serde::{Deserialize, Serialize};
-
-/// Keep-alives of a connection. Linux's defaults are 7,200 s, 75 s and 9.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeepAlive {
-    /// Nothing came for so long: the peer is probed.
-    #[serde(rename = "idle_ps")]
-    pub idle: Duration,
-    /// Between two probes.
-    #[serde(rename = "interval_ps")]
-    pub interval: Duration,
-    /// Probes without an answer after which the connection is given up.
-    pub probes: u32,
-}
+use narrows_common::Time;
 
 /// What a connection knows of its peer's life.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
-    heard_at: Time,
+    pub(super) heard_at: Time,
     /// Probes sent since.
-    unanswered: u32,
+    pub(super) unanswered: u32,
     /// A keep-alive is to be sent.
     pub(super) must_probe: bool,
     pub(super) has_given_up: bool,
-}
-
-impl Connection {
-    /// A segment of the peer arrived.
-    pub(super) fn on_heard(&mut self, now: Time) {
-        self.liveness.heard_at = now;
-        self.liveness.unanswered = 0;
-        if let (Some(keep_alive), false) =
-            (self.settings.keep_alive, self.timers.is_set(Timer::KeepAlive))
-        {
-            self.timers.set(Timer::KeepAlive, now + keep_alive.idle);
-        }
-    }
-
-    /// The peer took something, or said that it can't.
-    pub(super) fn on_progress(&mut self) {
-        self.timers.stop(Timer::User);
-    }
-
-    /// While something waits for the peer the user timeout runs.
-    pub(super) fn follow_waiting(&mut self, now: Time) {
-        let Some(timeout) = self.settings.user_timeout else { return };
-        let waits = self.timers.is_set(Timer::Retransmit) || self.timers.is_set(Timer::Persist);
-        if !waits {
-            self.timers.stop(Timer::User);
-        } else if !self.timers.is_set(Timer::User) {
-            self.timers.set(Timer::User, now + timeout);
-        }
-    }
-
-    pub(super) fn give_up(&mut self) {
-        self.abort();
-        self.was_reset = true;
-        self.liveness.has_given_up = true;
-    }
-
-    pub(super) fn on_keep_alive_timer(&mut self, now: Time) {
-        let Some(KeepAlive { idle, interval, probes }) = self.settings.keep_alive else { return };
-        let silent_at = self.liveness.heard_at + idle;
-        if !self.is_synchronized() || self.state == State::TimeWait {
-            return;
-        }
-        if now < silent_at {
-            self.timers.set(Timer::KeepAlive, silent_at);
-        } else if self.sender.flight_bytes() > 0 {
-            // Retransmissions ask as well.
-            self.timers.set(Timer::KeepAlive, now + interval);
-        } else if self.liveness.unanswered >= probes {
-            self.give_up();
-        } else {
-            self.liveness.unanswered += 1;
-            self.liveness.must_probe = true;
-            self.timers.set(Timer::KeepAlive, now + interval);
-        }
-    }
-
-    /// A segment of nothing at a number that the peer has had, which it must answer.
-    pub(super) fn send_keep_alive(&mut self, now: Time, packet: &mut Packet) -> bool {
-        self.liveness.must_probe = false;
-        let position = self.sender.nxt() - 1;
-        self.emit(now, position, 0, Flags::ACK, packet);
-        true
-    }
 }

@@ -8,17 +8,19 @@
 //! TIME-WAIT lasts 60 s, as in Linux (RFC 9293 recommends 4 minutes).
 
 mod input;
+mod keep_alive;
 mod liveness;
 mod output;
 mod sending;
 
-use crate::app::driver::Stream;
+use crate::app::stream::Stream;
 use crate::config::Settings;
-use crate::tcp::receiver::{AckDue, Receiver, ReceiverCounters};
-use crate::tcp::sender::{Sender, SenderCounters};
+use crate::report::{ReceiverCounters, SenderCounters};
+use crate::tcp::receiver::{AckDue, Receiver};
+use crate::tcp::sender::Sender;
+use crate::tcp::state::State;
 use crate::tcp::timers::{Timer, TimerTable};
 use crate::wire::segment::Emitter;
-pub use liveness::KeepAlive;
 use liveness::Liveness;
 use narrows_common::histogram::Summary;
 use narrows_common::record::FlowRecord;
@@ -28,38 +30,6 @@ use sending::{Handshake, Sending};
 
 /// 2 MSL.
 const TIME_WAIT: Duration = Duration::from_secs(60);
-
-/// The states of RFC 9293 section 3.3.2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)] // the RFC's names
-pub enum State {
-    #[default]
-    Closed,
-    Listen,
-    SynSent,
-    SynReceived,
-    Established,
-    FinWait1,
-    FinWait2,
-    CloseWait,
-    Closing,
-    LastAck,
-    TimeWait,
-}
-
-impl State {
-    /// Data and a FIN may leave, for the first time or again.
-    fn sends_data(self) -> bool {
-        matches!(
-            self,
-            State::Established
-                | State::CloseWait
-                | State::FinWait1
-                | State::Closing
-                | State::LastAck
-        )
-    }
-}
 
 /// One connection. What every segment touches lies in front, its flags and numbers in one line of
 /// memory; so it is in the parts.

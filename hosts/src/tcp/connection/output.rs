@@ -1,9 +1,10 @@
 //! Transmission, step by step.
 
-use crate::recovery::Send;
-use crate::tcp::connection::{Connection, State};
+use crate::recovery::rule::NextSegment;
+use crate::tcp::connection::Connection;
 use crate::tcp::receiver::AckDue;
 use crate::tcp::seq;
+use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::options::{MAX_SACK_BLOCKS, Options, SackBlocks, TIMESTAMPS_BYTES};
 use crate::wire::segment::{Ecn, Flags, Header};
@@ -97,14 +98,14 @@ impl Connection {
             sender.check_idle(now);
         }
         let send = sender.poll_send(has_new);
-        let wants = has_new || matches!(send, Send::Again { .. });
+        let wants = has_new || matches!(send, NextSegment::Retransmit { .. });
         if let Some(at) = sender.paced_until(now).filter(|_| wants) {
             self.timers.set(Timer::Pace, at);
             return false;
         }
         match send {
-            Send::Again { start, end } => self.send_again(now, start, end, packet),
-            Send::New { room_bytes } => self.send_new(now, room_bytes, packet),
+            NextSegment::Retransmit { start, end } => self.send_again(now, start, end, packet),
+            NextSegment::New { room_bytes } => self.send_new(now, room_bytes, packet),
         }
     }
 

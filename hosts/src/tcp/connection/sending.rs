@@ -5,9 +5,9 @@
 //! first writes or closes, and is then as if it had been there from the beginning.
 
 use crate::config::Settings;
-use crate::tcp::DELAY_PRECISION_BITS;
+use crate::report::{DELAY_PRECISION_BITS, SenderCounters};
 use crate::tcp::rtt::RttEstimator;
-use crate::tcp::sender::{Sender, SenderCounters};
+use crate::tcp::sender::Sender;
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::{Duration, Time};
 

@@ -5,8 +5,8 @@
 //! a profile times every segment, or a rule or variant needs it. An ACK costs what it newly
 //! covers, and a look-up.
 
+use crate::tcp::api::Departure;
 use crate::tcp::outstanding::ranges::RangeSet;
-use crate::tcp::rate::Departure;
 use narrows_common::Time;
 use std::collections::VecDeque;
 

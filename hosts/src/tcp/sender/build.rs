@@ -1,9 +1,10 @@
 //! From a flow's settings to its congestion control and recovery.
 
-use crate::cc::{self, CongestionControl};
-use crate::compat::profiles::{InitialSsthresh, InitialWindow, Profile};
+use crate::cc::control::{self, CongestionControl};
 use crate::config::Settings;
-use crate::recovery::{self, Recovery};
+use crate::recovery::newreno;
+use crate::recovery::rule::{self, Recovery};
+use crate::tcp::api::{InitialSsthresh, InitialWindow, Need, Profile};
 use narrows_common::Duration;
 
 pub(super) fn build_cc(
@@ -26,12 +27,12 @@ pub(super) fn build_cc(
             own.map_or(u64::MAX, |&(_, segments)| bytes(segments))
         }
     };
-    (settings.variant.build)(&cc::Setup {
+    (settings.variant.build)(&control::Setup {
         mss,
         initial_window_bytes,
         initial_ssthresh_bytes,
         times_every_segment: settings.profile.times_every_segment
-            || settings.variant.needs.contains(&cc::Need::SegmentTimes),
+            || settings.variant.needs.contains(&Need::SegmentTimes),
         handshake_rtt,
         seed,
         parameters: settings.parameters.clone(),
@@ -40,9 +41,9 @@ pub(super) fn build_cc(
 
 pub(super) fn build_recovery(settings: &Settings, mss: u32, has_sack: bool) -> Box<dyn Recovery> {
     // A peer without SACK: RFC 6582 is made for it.
-    let needs_sack = settings.recovery.needs.contains(&cc::Need::Sack);
-    let rule = if needs_sack && !has_sack { &recovery::newreno::RULE } else { settings.recovery };
-    (rule.build)(&recovery::Setup {
+    let needs_sack = settings.recovery.needs.contains(&Need::Sack);
+    let rule = if needs_sack && !has_sack { &newreno::RULE } else { settings.recovery };
+    (rule.build)(&rule::Setup {
         mss,
         dupack_threshold: settings.profile.dupack_threshold,
         limited_transmit: settings.profile.limited_transmit,

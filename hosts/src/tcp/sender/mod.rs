@@ -4,44 +4,24 @@ mod build;
 mod new_data;
 mod path;
 
-use crate::cc::{self, Ack, Class, Congestion, CongestionControl};
+use crate::cc::control::CongestionControl;
 use crate::compat::ns2::burst::Burst;
-use crate::compat::profiles::{Cut, Growth, IdleRestart, Profile};
 use crate::config::Settings;
-use crate::recovery::{Delivery, Outcome, Recovery, Send, Stage};
-use crate::tcp::DELAY_PRECISION_BITS;
+use crate::recovery::rule::{NextSegment, Outcome, Recovery};
+use crate::report::{DELAY_PRECISION_BITS, SenderCounters};
+use crate::tcp::api::{
+    Ack, Class, Congestion, Cut, Delivery, Growth, Idle, IdleRestart, Need, Profile, Stage,
+    bytes_per_sec,
+};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use crate::tcp::outstanding::sent_log::Acked;
-use crate::tcp::rate::{RateEstimator, bytes_per_sec};
+use crate::tcp::rate::RateEstimator;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::send_buffer::SendBuffer;
 use build::{build_cc, build_recovery, initial_window_bytes};
 use narrows_common::histogram::Histogram;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
-
-/// What a sender counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounters {
-    /// Segments with payload or FIN sent, retransmissions included.
-    pub segments_sent: u64,
-    /// Payload bytes sent, retransmissions included.
-    pub bytes_sent: u64,
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Retransmission time-outs of data.
-    pub timeouts: u64,
-    /// Times that a loss was found without a time-out.
-    pub fast_recoveries: u64,
-    /// Times that an echoed congestion mark cut the window.
-    pub ecn_cuts: u64,
-    /// Zero-window probes sent.
-    pub probes: u64,
-    /// Tail loss probes sent (RFC 8985).
-    pub loss_probes: u64,
-    /// Cuts that were taken back because nothing had been lost.
-    pub undone_cuts: u64,
-}
 
 /// The sending half. What every ACK touches lies in front.
 #[derive(Debug)]
@@ -122,16 +102,16 @@ impl Sender {
             rate: RateEstimator::default(),
             last_rate: (0, Duration::ZERO),
             keeps_segments: settings.profile.times_every_segment
-                || settings.needs(cc::Need::SegmentTimes)
+                || settings.needs(Need::SegmentTimes)
                 || settings.max_burst.is_some(),
             burst: Burst::new(settings.max_burst),
             lost_bytes: 0,
             next_send_at: Time::ZERO,
             is_model_based: settings.variant.class == Class::ModelBased,
             seed: boot_phase.as_ps(),
-            samples_segments: settings.variant.needs.contains(&cc::Need::SegmentTimes)
+            samples_segments: settings.variant.needs.contains(&Need::SegmentTimes)
                 || settings.max_burst.is_some(),
-            follows_segments: settings.recovery.needs.contains(&cc::Need::SegmentTimes),
+            follows_segments: settings.recovery.needs.contains(&Need::SegmentTimes),
             newly_sacked_bytes: 0,
             duplicate: None,
             echoed_at: None,
@@ -160,7 +140,7 @@ impl Sender {
         let handshake_rtt = self.rtt.has_sample().then(|| self.rtt.srtt());
         self.cc = build_cc(settings, mss, lost_syn, handshake_rtt, self.seed);
         self.recovery = build_recovery(settings, mss, has_sack);
-        self.uses_sack = has_sack && settings.recovery.needs.contains(&cc::Need::Sack);
+        self.uses_sack = has_sack && settings.recovery.needs.contains(&Need::Sack);
         self.round_end = self.board.nxt();
         if lost_syn {
             self.rtt.on_syn_lost();
@@ -222,9 +202,9 @@ impl Sender {
     }
 
     /// What to send next. `has_new` says whether new data waits that the peer's window admits.
-    pub fn poll_send(&mut self, has_new: bool) -> Send {
+    pub fn poll_send(&mut self, has_new: bool) -> NextSegment {
         let send = self.recovery.poll_send(&self.board, self.cc.cwnd_bytes(), has_new);
-        if let Send::New { room_bytes } = send {
+        if let NextSegment::New { room_bytes } = send {
             if has_new && room_bytes < self.mss.into() {
                 self.limited_to = self.board.nxt();
             }
@@ -247,7 +227,7 @@ impl Sender {
     fn limit_window(&mut self, restart_window_bytes: u64) {
         let offered_bytes = self.window_edge.saturating_sub(self.board.una());
         let srtt = self.rtt.srtt();
-        self.cc.on_idle(&cc::Idle { restart_window_bytes, offered_bytes, srtt });
+        self.cc.on_idle(&Idle { restart_window_bytes, offered_bytes, srtt });
     }
 
     /// The ACK moves the left edge to `ack`. `echoed` is what the peer's timestamp says of the

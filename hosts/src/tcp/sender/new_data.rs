@@ -1,6 +1,6 @@
 //! New data: how much may leave, whether that is worth a segment, and what its leaving changes.
 
-use crate::recovery::Transmission;
+use crate::recovery::rule::Transmission;
 use crate::tcp::sender::Sender;
 use narrows_common::Time;
 

@@ -1,7 +1,6 @@
 //! What a sender tells congestion control of the path, and the pace at which segments leave.
 
-use crate::cc::{Departing, LostSegment, PathSample};
-use crate::tcp::rate::Departure;
+use crate::tcp::api::{Departing, Departure, LostSegment, PathSample};
 use crate::tcp::sender::Sender;
 use narrows_common::{Duration, Time};
 

@@ -1,8 +1,8 @@
 //! The sender's half: the allowed rate, and when the next datagram may leave (RFC 5348 section 4).
 
-use crate::tcp::DELAY_PRECISION_BITS;
-use crate::udp::tfrc::MeanSize;
+use crate::report::DELAY_PRECISION_BITS;
 use crate::udp::tfrc::equation;
+use crate::udp::tfrc::mean_size::MeanSize;
 use crate::udp::tfrc::wire::{Data, Report};
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::record::{FlowRecord, Phase};

@@ -12,6 +12,7 @@
 mod control;
 mod equation;
 mod loss_history;
+mod mean_size;
 #[cfg(test)]
 mod model_tests;
 mod observer;
@@ -20,8 +21,8 @@ pub(super) mod wire;
 pub(super) use control::Control;
 pub(super) use observer::Observer;
 
-use crate::cc::Class;
-use crate::udp::Record;
+use crate::tcp::api::Class;
+use crate::udp::record::Record;
 
 /// The record.
 pub(super) const TFRC: Record = Record {
@@ -40,14 +41,3 @@ pub(super) const TFRC: Record = Record {
     header_bytes: wire::DATA_BYTES as u32,
     needs_pace: false,
 };
-
-/// Where a datagram's length enters the mean.
-#[derive(Clone, Copy, Debug)]
-struct MeanSize(f64);
-
-impl MeanSize {
-    /// The newest datagram counts a tenth.
-    fn add(&mut self, bytes: u32) {
-        self.0 = 0.9 * self.0 + 0.1 * f64::from(bytes);
-    }
-}

@@ -1,8 +1,8 @@
 //! The receiver's half: what arrives, and when the sender is told (RFC 5348 section 6).
 
-use crate::udp::tfrc::MeanSize;
 use crate::udp::tfrc::equation;
 use crate::udp::tfrc::loss_history::LossHistory;
+use crate::udp::tfrc::mean_size::MeanSize;
 use crate::udp::tfrc::wire::{Data, Report};
 use narrows_common::{Duration, Time};
 use std::collections::VecDeque;

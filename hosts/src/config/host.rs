@@ -1,0 +1,51 @@
+//! A host and its link to the switch.
+
+use crate::access::Counts;
+use crate::compat::ns2::ack_reconstruction::Spacing;
+use crate::wire::addr::Mac;
+use core::net::Ipv4Addr;
+use narrows_common::Duration;
+use serde::{Deserialize, Serialize};
+
+/// A host.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostConfig {
+    /// Its name.
+    pub name: String,
+    /// Its Ethernet address.
+    pub mac: Mac,
+    /// Its IPv4 address.
+    pub ip: Ipv4Addr,
+    /// Where it sends everything: the switch's port.
+    pub gateway_mac: Mac,
+    /// Its link to the switch.
+    pub access: AccessConfig,
+    /// A node before it spreads out again what a slow path has left of the ACKs.
+    #[serde(default)]
+    pub reconstructs_acks: Option<Spacing>,
+    /// Whether the device that sends its packets writes their transport's checksum; where it runs
+    /// decides that, no plan.
+    #[serde(skip)]
+    pub leaves_checksums: bool,
+}
+
+/// A host's link to the switch, the same in both directions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessConfig {
+    /// Rate in bits per second, above 0.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    #[serde(rename = "delay_ps")]
+    pub delay: Duration,
+    /// What a packet takes longer at most, drawn anew for each.
+    #[serde(rename = "jitter_ps", default)]
+    pub jitter: Duration,
+    /// Packets that may wait, the one being sent not counted; absent: no limit.
+    #[serde(default)]
+    pub queue_packets: Option<u32>,
+    /// Which bytes take time on it.
+    #[serde(default)]
+    pub counts: Counts,
+}

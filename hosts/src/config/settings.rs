@@ -1,0 +1,180 @@
+//! What a flow comes to: every default filled in, every name looked up.
+
+use crate::cc::VARIANTS;
+use crate::cc::control::Variant;
+use crate::compat::ns2::agents::{self, SINKS};
+use crate::compat::profiles::PROFILES;
+use crate::config::error::{FlowError, by_name, in_range};
+use crate::config::flow::{FlowConfig, KeepAlive, check_flow};
+use crate::recovery::RECOVERIES;
+use crate::recovery::rule::Rule;
+use crate::tcp::api::{InitialSsthresh, InitialWindow, Need, Parameters, Profile, SegmentSize};
+use crate::wire::options::TIMESTAMPS_BYTES;
+use narrows_common::Duration;
+use std::collections::BTreeMap;
+
+/// A flow's configuration with every default filled in and every name looked up. What every segment
+/// asks for lies in front, in one line of memory.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Settings {
+    /// Keep-alives.
+    pub keep_alive: Option<KeepAlive>,
+    /// How long what is sent may wait for an answer.
+    pub user_timeout: Option<Duration>,
+    /// The flow's number.
+    pub flow: u32,
+    /// Payload bytes of a full segment.
+    pub segment_bytes: u32,
+    /// Whether ECN is negotiated.
+    pub ecn: bool,
+    /// Whether data leaves with the SYN, and is taken from it.
+    pub data_on_syn: bool,
+    /// The receiver thins out its ACKs when they are marked.
+    pub ack_control: bool,
+    /// The sender tells it of its window, and echoes the marks.
+    pub reports_window: bool,
+    /// Whether the receiver keeps the bytes themselves, not only their number.
+    pub keeps_content: bool,
+    /// The profile, with what the flow overrides.
+    pub profile: Profile,
+    /// Congestion control.
+    pub variant: &'static Variant,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Loss recovery.
+    pub recovery: &'static Rule,
+    /// The receiver's buffer in bytes.
+    pub window_bytes: u64,
+    /// Segments that leave at once.
+    pub max_burst: Option<u32>,
+}
+
+/// The largest window: 2^30 bytes (RFC 7323 section 2.3).
+const MAX_WINDOW_BYTES: u64 = 1 << 30;
+/// Fits an IPv4 packet with every option.
+const MAX_SEGMENT_BYTES: u64 = 65_535 - 20 - 60;
+/// ns-2's `window_` in segments.
+const NS2_WINDOW_SEGMENTS: u64 = 20;
+/// ns-2's delayed-ACK interval, for profiles that have none of their own.
+const NS2_DELAYED_ACK: Duration = Duration::from_ms(100);
+
+impl Settings {
+    /// Fills in and checks a flow's configuration.
+    ///
+    /// # Errors
+    /// The first name that is unknown, value out of range, or choice that lacks what it needs.
+    pub fn resolve(flow: &FlowConfig) -> Result<Settings, FlowError> {
+        let id = flow.id;
+        let profile = by_name(id, "profile", &flow.profile, PROFILES, |profile| profile.name)?;
+        let agent = agents::agent_by_name(&flow.variant);
+        let variant = agent.map_or(flow.variant.as_str(), |agent| agent.variant);
+        let variant = by_name(id, "variant", variant, VARIANTS, |variant| variant.name)?;
+        let recovery = agents::agent_by_name(&flow.recovery);
+        let recovery = recovery.map_or(flow.recovery.as_str(), |agent| agent.recovery);
+        let recovery = by_name(id, "recovery", recovery, RECOVERIES, |rule| rule.name)?;
+        let sink = flow.sink.as_deref().map(|name| find_sink(id, name)).transpose()?;
+        let sack = flow.sack.or(sink.map(|sink| sink.sack));
+        let mut profile = *profile;
+        override_profile(&mut profile, flow, agent, sink);
+        check_flow(flow)?;
+
+        let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
+        let of_agent = agent.and_then(|agent| agent.segment_bytes);
+        let segment_bytes = flow.segment_bytes.or(of_agent).unwrap_or(match profile.segment {
+            SegmentSize::Mss(mss) => mss - option_bytes,
+            SegmentSize::Payload(bytes) => bytes,
+        });
+        in_range(id, "segment_bytes", segment_bytes.into(), 1, MAX_SEGMENT_BYTES)?;
+        let window_bytes = flow.window_bytes.unwrap_or(match profile.window_bytes {
+            0 => NS2_WINDOW_SEGMENTS * u64::from(segment_bytes),
+            bytes => bytes,
+        });
+        in_range(id, "window_bytes", window_bytes, 1, MAX_WINDOW_BYTES)?;
+        if let Some(segments) = flow.initial_window {
+            in_range(id, "initial_window", segments.into(), 1, 1 << 20)?;
+        }
+        if let Some(segments) = flow.initial_ssthresh {
+            in_range(id, "initial_ssthresh", segments.into(), 2, 1 << 20)?;
+        }
+        if let Some(segments) = flow.max_burst {
+            in_range(id, "max_burst", segments.into(), 1, 1 << 20)?;
+        }
+        let mut needs = variant.needs.iter().chain(recovery.needs);
+        let needs_sack = needs.any(|need| *need == Need::Sack);
+        // Who makes no use of SACK does not offer it, unless told to.
+        profile.sack = sack.unwrap_or(profile.sack && needs_sack);
+        if needs_sack && !profile.sack {
+            let what =
+                if recovery.needs.contains(&Need::Sack) { recovery.name } else { variant.name };
+            return Err(FlowError::Unmet {
+                flow: id,
+                what,
+                need: "SACK",
+                field: "sack",
+                value: "false",
+            });
+        }
+        let ack_control = sink.is_some_and(|sink| sink.ack_control);
+        let of_profile = profile.parameters.iter().filter(|row| row.0 == variant.name);
+        let of_profile = of_profile.map(|&(_, name, value)| (name, value));
+        let of_agent = agent.map_or(&[][..], |agent| agent.parameters).iter().copied();
+        let defaults = of_profile.chain(of_agent);
+        let mut parameters: BTreeMap<String, f64> =
+            defaults.map(|(name, value)| (name.to_owned(), value)).collect();
+        parameters.extend(flow.params.clone());
+        Ok(Settings {
+            flow: id,
+            profile,
+            variant,
+            parameters: Parameters::resolve(variant.name, variant.parameters, &parameters)?,
+            recovery,
+            segment_bytes,
+            window_bytes,
+            ecn: flow.ecn.unwrap_or_else(|| variant.needs.contains(&Need::Ecn)),
+            data_on_syn: flow.data_on_syn.unwrap_or(false),
+            max_burst: flow.max_burst,
+            ack_control,
+            reports_window: ack_control && agent.is_some_and(|agent| agent.reports_window),
+            keep_alive: flow.keep_alive,
+            user_timeout: flow.user_timeout,
+            keeps_content: flow.app.has_messages(),
+        })
+    }
+}
+
+impl Settings {
+    /// The variant or the recovery needs this.
+    pub fn needs(&self, need: Need) -> bool {
+        self.variant.needs.contains(&need) || self.recovery.needs.contains(&need)
+    }
+}
+
+fn find_sink(flow: u32, name: &str) -> Result<&'static agents::Sink, FlowError> {
+    // A name that is not found is looked up once more for the error's sake.
+    agents::sink_by_name(name).map_or_else(|| by_name(flow, "sink", name, SINKS, |s| s.name), Ok)
+}
+
+fn override_profile(
+    profile: &mut Profile,
+    flow: &FlowConfig,
+    agent: Option<&agents::Agent>,
+    sink: Option<&agents::Sink>,
+) {
+    if let Some(agent) = agent {
+        (agent.adapt)(profile);
+    }
+    if let Some(segments) = flow.initial_window {
+        profile.initial_window = InitialWindow::Segments(segments);
+    }
+    if let Some(segments) = flow.initial_ssthresh {
+        profile.initial_ssthresh = InitialSsthresh::Segments(segments);
+    }
+    if let Some(is_delayed) = flow.delayed_ack.or(sink.map(|sink| sink.delayed_ack)) {
+        let delay = profile.delayed_ack.unwrap_or(NS2_DELAYED_ACK);
+        profile.delayed_ack = is_delayed.then_some(delay);
+    }
+    profile.timestamps = flow.timestamps.unwrap_or(profile.timestamps);
+    profile.min_rto = flow.min_rto.unwrap_or(profile.min_rto);
+    profile.nagle = flow.nagle.unwrap_or(profile.nagle);
+}

@@ -1,0 +1,90 @@
+//! The parameters of a variant: what its record lists, and the values that a flow gives them.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A parameter of a variant.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Parameter {
+    /// The name in a scenario's `params`.
+    pub name: &'static str,
+    /// The value where the scenario names none.
+    pub default: f64,
+    /// The least value that makes sense.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// What it does and where its default comes from.
+    pub origin: &'static str,
+}
+
+/// A parameter that cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ParameterError {
+    /// The variant does not have it.
+    #[error("variant {variant}: no parameter \"{parameter}\"; expected one of {expected}")]
+    Unknown {
+        /// The variant.
+        variant: &'static str,
+        /// The name that was given.
+        parameter: String,
+        /// The names that the variant has.
+        expected: String,
+    },
+    /// Its value is out of range.
+    #[error("variant {variant}: {parameter} = {value} is out of range; expected {min} to {max}")]
+    OutOfRange {
+        /// The variant.
+        variant: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// The value that was given.
+        value: f64,
+        /// The least value.
+        min: f64,
+        /// The greatest.
+        max: f64,
+    },
+}
+
+/// The values of a variant's parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters(Vec<(&'static str, f64)>);
+
+impl Parameters {
+    /// The defaults, with what a scenario sets.
+    ///
+    /// # Errors
+    /// A name the variant does not have, or a value out of its range.
+    pub fn resolve(
+        variant: &'static str,
+        parameters: &'static [Parameter],
+        set: &BTreeMap<String, f64>,
+    ) -> Result<Parameters, ParameterError> {
+        let known = || parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+        if let Some(name) = set.keys().find(|name| parameters.iter().all(|p| p.name != **name)) {
+            let expected = if parameters.is_empty() { "none".to_owned() } else { known() };
+            return Err(ParameterError::Unknown { variant, parameter: name.clone(), expected });
+        }
+        let value = |p: &Parameter| match set.get(p.name) {
+            Some(&value) if !(p.min..=p.max).contains(&value) => Err(ParameterError::OutOfRange {
+                variant,
+                parameter: p.name,
+                value,
+                min: p.min,
+                max: p.max,
+            }),
+            set => Ok((p.name, set.copied().unwrap_or(p.default))),
+        };
+        parameters.iter().map(value).collect::<Result<_, _>>().map(Parameters)
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Panics
+    /// When the variant's record does not list it.
+    pub fn get(&self, name: &str) -> f64 {
+        let found = self.0.iter().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("no parameter {name} in the variant's record")).1
+    }
+}
