@@ -48,7 +48,7 @@ pub struct SenderCounters {
     pub segments_sent: u64,
     /// Payload bytes sent, retransmissions included.
     pub bytes_sent: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u64,
     /// Retransmission time-outs of data.
     pub timeouts: u64,

@@ -220,9 +220,9 @@ proptest! {
                     round += amount % 2;
                     let delivered_bytes = earned_bytes;
                     let ack = Ack { now, acked_bytes, credit_bytes: acked_bytes, mss, flight_bytes: cwnd, rtt, srtt, min_rtt, delivered_bytes, round, echoes_mark: amount % 5 == 0, one_way: None };
-                    cc.on_acked(&ack);
+                    cc.on_measurement(&ack);
                     let cwnd = cc.cwnd_bytes();
-                    cc.on_ack(&ack);
+                    cc.on_growth(&ack);
                     // CUBIC may grow by half a window for a window of ACKs; nobody by more than
                     // what was acknowledged.
                     prop_assert!(!is_bounded || cc.cwnd_bytes() <= cwnd + acked_bytes.max(u64::from(mss)) + 1, "{}: {cwnd} to {} for {acked_bytes}", variant.name, cc.cwnd_bytes());

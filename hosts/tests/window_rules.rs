@@ -37,7 +37,7 @@ fn grow(flow: &mut dyn CongestionControl, share: f64) {
 
 fn grow_at(flow: &mut dyn CongestionControl, now: Time, share: f64) {
     let acked_bytes = (flow.cwnd_bytes() as f64 * share).round() as u64;
-    flow.on_ack(&Ack {
+    flow.on_growth(&Ack {
         now,
         acked_bytes,
         credit_bytes: acked_bytes,

@@ -1,7 +1,7 @@
-//! The user of a connection: the application at one end of a flow, over any stream of bytes.
+//! Drives the application at one end of a flow over any stream of bytes.
 //!
-//! The sending end writes what its application says, the receiving end reads, tells messages apart,
-//! and answers or sends on what it has read.
+//! The sending end writes what its application says. The receiving end reads, parses messages, and
+//! answers or forwards them.
 
 use crate::app::message_reader::MessageReader;
 use crate::app::stream::Stream;
@@ -12,21 +12,22 @@ use narrows_common::{Rng, Time};
 use narrows_traffic::message::Header;
 use narrows_traffic::{Application, Reaction, Write};
 
-/// An end of a flow: a stream and its user.
-pub trait End {
+/// An end of a flow: a stream, and the driver of its application.
+pub trait AppEnd {
     /// Both of them; `None` where there is no stream.
-    fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)>;
+    fn parts(&mut self) -> Option<(&mut AppDriver, &mut dyn Stream)>;
 }
 
-/// The randomness of a flow's application, at a host whose users' follows from `traffic_seed`.
+/// The random numbers of a flow's application, at a host whose applications draw from
+/// `traffic_seed`.
 pub(crate) fn application_rng(traffic_seed: u64, flow: u32) -> Rng {
     Rng::for_component(traffic_seed, &format!("flow {flow}"))
 }
 
-/// Who writes into and reads from a stream.
+/// Writes what an application says into a stream, and reads from it.
 #[derive(Debug)]
 #[repr(C)]
-pub struct User {
+pub struct AppDriver {
     /// `None` at the receiver.
     application: Option<Box<dyn Application>>,
     /// Tells the messages apart that are read; `None` where there are none.
@@ -43,13 +44,13 @@ pub struct User {
     skipped_messages: u64,
 }
 
-impl User {
-    /// The user of a flow's sending or receiving end at a host whose users' random numbers follow
-    /// from `traffic_seed`. The flow's values are to be checked before.
+impl AppDriver {
+    /// The driver of a flow's sending or receiving end at a host whose applications draw from
+    /// `traffic_seed`. The flow's values are to be checked before.
     pub fn new(flow: &FlowConfig, is_sender: bool, traffic_seed: u64) -> Self {
         let reaction = flow.app.reaction();
         let has_reader = if is_sender { reaction.is_some() } else { flow.app.has_messages() };
-        User {
+        AppDriver {
             flow: flow.id,
             application: is_sender.then(|| flow.app.build()),
             writes_at: if is_sender { Time::ZERO } else { Time::MAX },
@@ -67,7 +68,7 @@ impl User {
         self.application.is_some()
     }
 
-    /// When [`User::handle_timeout`] is to be called.
+    /// When [`AppDriver::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Time> {
         (self.writes_at < Time::MAX).then_some(self.writes_at)
     }
@@ -152,7 +153,7 @@ impl User {
 /// sends them on. Whoever reads those in turn records their latency, since they were written first.
 /// Takes these messages out of `records`, where they begin at `read_before`; returns the ends
 /// written to.
-pub(crate) fn react<E: End>(
+pub(crate) fn forward_messages<E: AppEnd>(
     ends: &mut [E],
     from: usize,
     records: &mut Vec<MessageRecord>,
@@ -162,8 +163,8 @@ pub(crate) fn react<E: End>(
     if records.len() == read_before {
         return written;
     }
-    let Some((user, stream)) = ends[from].parts() else { return written };
-    let (origin, Some(reaction)) = (user.flow, user.reaction) else { return written };
+    let Some((driver, stream)) = ends[from].parts() else { return written };
+    let (origin, Some(reaction)) = (driver.flow, driver.reaction) else { return written };
     let headers: Vec<Header> = records
         .drain(read_before..)
         .map(|MessageRecord { message: number, length_bytes, written_at, .. }| Header {
@@ -175,16 +176,16 @@ pub(crate) fn react<E: End>(
     match reaction {
         Reaction::Respond { length_bytes } => {
             for header in headers {
-                user.write_message(&Header { length_bytes, ..header }, stream);
+                driver.write_message(&Header { length_bytes, ..header }, stream);
                 written.push(from);
             }
         }
         Reaction::SendOn { .. } => {
             for header in headers {
                 for (index, end) in ends.iter_mut().enumerate() {
-                    let Some((user, stream)) = end.parts() else { continue };
-                    if index != from && user.reaction == Some(reaction) && stream.is_open() {
-                        user.write_message(&header.sent_on(origin), stream);
+                    let Some((driver, stream)) = end.parts() else { continue };
+                    if index != from && driver.reaction == Some(reaction) && stream.is_open() {
+                        driver.write_message(&header.sent_on(origin), stream);
                         written.push(index);
                     }
                 }

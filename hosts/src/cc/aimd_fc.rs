@@ -40,7 +40,7 @@ impl CongestionControl for AimdFc {
     fn ssthresh_bytes(&self) -> u64 {
         self.0.ssthresh_bytes
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         self.0.grow(ack);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {

@@ -78,7 +78,7 @@ impl CongestionControl for AimdFcPlus {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         self.window.grow(ack);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {

@@ -99,11 +99,11 @@ impl CongestionControl for AppTcp {
     fn ssthresh_bytes(&self) -> u64 {
         self.base_bytes().unwrap_or(u64::MAX)
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         self.rtt_base = self.rtt_base.min(ack.min_rtt);
         self.rtt = ack.rtt.unwrap_or(self.rtt);
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         let segment = u64::from(self.mss);
         let Some(base) = self.base_bytes().filter(|base| self.cwnd_bytes >= *base) else {
             self.cwnd_bytes = self.cwnd_bytes.saturating_add(ack.credit_bytes);

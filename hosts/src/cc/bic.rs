@@ -98,7 +98,7 @@ impl CongestionControl for Bic {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         let step = self.step(self.window.segments(ack.mss));
         self.window.grow(ack, step);
     }

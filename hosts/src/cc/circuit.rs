@@ -65,7 +65,7 @@ impl CongestionControl for Circuit {
     fn ssthresh_bytes(&self) -> u64 {
         u64::MAX
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         if !self.is_given && ack.min_rtt != Duration::MAX {
             let bytes = self.rate_bps / 8.0 * (ack.min_rtt.as_ps() as f64 * 1e-12);
             self.cwnd_bytes = (bytes as u64).max(ack.mss.into());

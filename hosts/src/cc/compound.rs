@@ -95,10 +95,10 @@ impl CongestionControl for Compound {
     fn ssthresh_bytes(&self) -> u64 {
         self.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
-        self.ended = self.round_trips.on_acked(ack).or(self.ended.take());
+    fn on_measurement(&mut self, ack: &Ack) {
+        self.ended = self.round_trips.on_measurement(ack).or(self.ended.take());
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         let ended = self.ended.take();
         let win = self.cwnd_bytes();
         if win < self.ssthresh_bytes {

@@ -42,7 +42,7 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
     /// [`Need::SegmentTimes`].
     fn on_departure(&mut self, _departing: &Departing) {}
 
-    /// A segment is held lost; where recovery does not say, it is sent again. Comes before the
+    /// A segment is held lost; where recovery does not say, it is retransmitted. Comes before the
     /// ACK's own hooks.
     fn on_segment_lost(&mut self, _lost: &LostSegment) {}
 
@@ -52,10 +52,10 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
 
     /// New data was acknowledged, whatever else is going on: what to measure by. Comes before the
     /// hooks that may move the window.
-    fn on_acked(&mut self, _ack: &Ack) {}
+    fn on_measurement(&mut self, _ack: &Ack) {}
 
     /// New data was acknowledged, no loss is being repaired, and the window was in use.
-    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_growth(&mut self, _ack: &Ack) {}
 
     /// New data was acknowledged while a loss is being repaired without a time-out.
     fn on_recovery_ack(&mut self, _ack: &Ack) {}

@@ -100,9 +100,9 @@ impl SlowStart {
         match self {
             SlowStart::UntilLoss => (slow_start(cwnd_bytes, ack.credit_bytes), false),
             SlowStart::HyStart(rule) => {
-                (slow_start(cwnd_bytes, ack.credit_bytes), rule.on_ack(ack, cwnd_bytes))
+                (slow_start(cwnd_bytes, ack.credit_bytes), rule.on_growth(ack, cwnd_bytes))
             }
-            SlowStart::HyStartPlus(rule) => rule.on_ack(ack, cwnd_bytes),
+            SlowStart::HyStartPlus(rule) => rule.on_growth(ack, cwnd_bytes),
         }
     }
 
@@ -205,7 +205,7 @@ impl CongestionControl for Cubic {
         self.ssthresh_bytes
     }
 
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         if self.cwnd_bytes < self.ssthresh_bytes {
             let (cwnd_bytes, is_over) = self.slow_start.grow(ack, self.cwnd_bytes);
             self.cwnd_bytes = cwnd_bytes;

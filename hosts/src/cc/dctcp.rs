@@ -69,7 +69,7 @@ impl CongestionControl for Dctcp {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         self.acked_bytes += ack.acked_bytes;
         self.marked_bytes += if ack.echoes_mark { ack.acked_bytes } else { 0 };
         if ack.round != self.round && self.acked_bytes > 0 {
@@ -79,7 +79,7 @@ impl CongestionControl for Dctcp {
             (self.acked_bytes, self.marked_bytes) = (0, 0);
         }
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         self.window.grow(ack, 1.0);
     }
     fn on_ecn(&mut self, congestion: &Congestion) {

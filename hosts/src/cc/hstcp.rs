@@ -69,7 +69,7 @@ impl CongestionControl for Hstcp {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         if self.window.cwnd_bytes.abs_diff(self.step_of_bytes) >= ack.mss.into() {
             self.step = increase(self.window.segments(ack.mss));
             self.step_of_bytes = self.window.cwnd_bytes;

@@ -129,7 +129,7 @@ impl CongestionControl for Htcp {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         self.min_rtt = self.min_rtt.min(ack.min_rtt);
         self.max_rtt = self.max_rtt.max(ack.rtt.unwrap_or(Duration::ZERO));
         let (began_at, delivered) = *self.sample.get_or_insert((ack.now, ack.delivered_bytes));
@@ -144,7 +144,7 @@ impl CongestionControl for Htcp {
         self.epoch_rate = self.epoch_rate.max(rate);
         self.sample = Some((ack.now, ack.delivered_bytes));
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         let since = ack.now.since(*self.last_congestion.get_or_insert(ack.now));
         let step = self.step(since);
         self.window.grow(ack, step);

@@ -73,14 +73,14 @@ impl CongestionControl for Hybla {
         let rate = window.checked_div(self.srtt.as_ps().into()).filter(|_| self.paces)?;
         Some(u64::try_from(rate).unwrap_or(u64::MAX))
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         self.srtt = ack.srtt;
         if ack.srtt != Duration::ZERO && ack.srtt < self.rtt {
             self.rtt = ack.srtt;
             self.rho = (ack.srtt.as_ps() as f64 / self.rtt0_ps).max(1.0);
         }
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         if self.window.is_slow_start() {
             let factor = libm::exp2(self.rho.min(GREATEST_EXPONENT)) - 1.0;
             let step = (ack.credit_bytes as f64 * factor) as u64;

@@ -44,7 +44,7 @@ impl Default for HyStart {
 
 impl HyStart {
     /// True when slow start is to end with this ACK.
-    pub fn on_ack(&mut self, ack: &Ack, cwnd_bytes: u64) -> bool {
+    pub fn on_growth(&mut self, ack: &Ack, cwnd_bytes: u64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         self.least = self.least.min(rtt);
         if cwnd_bytes < LOW_WINDOW_SEGMENTS * u64::from(ack.mss) {

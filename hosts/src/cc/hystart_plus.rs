@@ -59,7 +59,7 @@ impl HyStartPlus {
     }
 
     /// The window after an ACK in slow start, and whether slow start ends there.
-    pub fn on_ack(&mut self, ack: &Ack, cwnd_bytes: u64) -> (u64, bool) {
+    pub fn on_growth(&mut self, ack: &Ack, cwnd_bytes: u64) -> (u64, bool) {
         if self.is_over {
             return (slow_start(cwnd_bytes, ack.credit_bytes), false);
         }

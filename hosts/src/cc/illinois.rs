@@ -121,12 +121,12 @@ impl CongestionControl for Illinois {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
-        if let Some(round) = self.round_trips.on_acked(ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
+        if let Some(round) = self.round_trips.on_measurement(ack) {
             self.on_round(&round, self.window.segments(ack.mss));
         }
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         self.window.grow(ack, self.alpha);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {

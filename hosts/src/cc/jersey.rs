@@ -74,7 +74,7 @@ impl CongestionControl for Jersey {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         self.min_rtt = ack.min_rtt;
         self.round = ack.round;
         if let Some((at, delivered)) = self.last.filter(|_| ack.srtt != Duration::ZERO) {
@@ -84,7 +84,7 @@ impl CongestionControl for Jersey {
         }
         self.last = Some((ack.now, ack.delivered_bytes));
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         self.window.grow(ack, 1.0);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {

@@ -103,12 +103,12 @@ impl CongestionControl for Ledbat {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         if let Some(delay) = ack.one_way.or(ack.rtt) {
             self.on_sample(ack, delay);
         }
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         let Some(queueing_ps) = self.queueing_ps() else { return };
         let (cwnd, mss) = (self.window.cwnd_bytes, u64::from(ack.mss));
         let off_target = (self.target_ps - queueing_ps) / self.target_ps;

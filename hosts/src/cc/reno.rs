@@ -95,7 +95,7 @@ impl CongestionControl for Reno {
         self.ssthresh_bytes
     }
 
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         self.cwnd_bytes = if self.cwnd_bytes < self.ssthresh_bytes {
             slow_start(self.cwnd_bytes, ack.credit_bytes)
         } else {

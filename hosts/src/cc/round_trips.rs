@@ -66,7 +66,7 @@ impl RoundTrips {
     }
 
     /// Takes the ACK's sample. `Some` when the ACK ends a round with samples enough.
-    pub fn on_acked(&mut self, ack: &Ack) -> Option<Round> {
+    pub fn on_measurement(&mut self, ack: &Ack) -> Option<Round> {
         if let Some(rtt) = ack.rtt {
             self.samples += 1;
             self.sum_ps = self.sum_ps.saturating_add(rtt.as_ps());

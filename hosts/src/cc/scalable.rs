@@ -69,7 +69,7 @@ impl CongestionControl for Scalable {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         if self.window.is_slow_start() || self.is_legacy(ack.mss) {
             self.window.grow(ack, 1.0);
         } else {

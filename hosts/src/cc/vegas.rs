@@ -114,15 +114,15 @@ impl CongestionControl for Vegas {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
-        let ended = self.round_trips.on_acked(ack);
+    fn on_measurement(&mut self, ack: &Ack) {
+        let ended = self.round_trips.on_measurement(ack);
         if ack.round != self.round {
             self.round = ack.round;
             self.is_measured = ended.is_some();
             self.ended = ended;
         }
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         if let Some(round) = self.ended.take() {
             self.on_round(&round, ack);
         } else if self.window.is_slow_start() || !self.is_measured {

@@ -75,14 +75,14 @@ impl CongestionControl for Veno {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.latest = Some(rtt);
             self.base = self.base.min(rtt);
             self.samples += 1;
         }
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         let step = if self.is_congested(ack.mss) { 0.5 } else { 1.0 };
         self.window.grow(ack, step);
     }

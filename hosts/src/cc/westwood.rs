@@ -77,7 +77,7 @@ impl CongestionControl for Westwood {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         self.min_rtt = ack.rtt.map_or(self.min_rtt, |rtt| rtt.min(self.min_rtt));
         let left_at = Time::ZERO + ack.now.since(Time::ZERO).saturating_sub(ack.srtt);
         let (began_at, delivered) = *self.sample.get_or_insert((left_at, ack.delivered_bytes));
@@ -93,7 +93,7 @@ impl CongestionControl for Westwood {
         }));
         self.sample = Some((ack.now, ack.delivered_bytes));
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         self.window.grow(ack, 1.0);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {

@@ -101,12 +101,12 @@ impl CongestionControl for Yeah {
     fn ssthresh_bytes(&self) -> u64 {
         self.window.ssthresh_bytes
     }
-    fn on_acked(&mut self, ack: &Ack) {
-        if let Some(round) = self.round_trips.on_acked(ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
+        if let Some(round) = self.round_trips.on_measurement(ack) {
             self.on_round(&round, ack.mss);
         }
     }
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_growth(&mut self, ack: &Ack) {
         if self.window.is_slow_start() || self.slow_rounds > 0 {
             self.window.grow(ack, 1.0);
         } else {

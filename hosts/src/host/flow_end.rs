@@ -1,6 +1,6 @@
-//! A flow at one of its hosts: what carries it, who uses that, and what is recorded of it.
+//! One end of a flow at its host: its transport, its application, and what is recorded of it.
 
-use crate::app::driver::{End, User};
+use crate::app::driver::{AppDriver, AppEnd};
 use crate::app::stream::Stream;
 use crate::config::{FlowConfig, Recording};
 use crate::report::{FlowReport, SenderCounters};
@@ -13,10 +13,10 @@ use crate::wire::segment::Segment;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Time};
 
-/// What carries a flow's bytes.
+/// The transport that carries a flow's bytes.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all flows are TCP's")]
-pub(crate) enum Carrier {
+pub(crate) enum Transport {
     /// Either end of a connection.
     Tcp(Connection),
     /// The sending end of datagrams.
@@ -29,7 +29,7 @@ pub(crate) enum Carrier {
 /// line behind it on the connection.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Flow {
+pub(crate) struct FlowEnd {
     pub(crate) id: u32,
     has_started: bool,
     /// It may have something to send.
@@ -37,36 +37,36 @@ pub(crate) struct Flow {
     /// It has been counted as complete.
     pub(crate) is_counted: bool,
     recording: Recording,
-    user: User,
-    carrier: Carrier,
+    driver: AppDriver,
+    transport: Transport,
     /// The flow of its host that may send after it, when there is one.
     pub(crate) next_ready: usize,
     next_record_at: Time,
     starts_at: Time,
 }
 
-impl End for Flow {
-    fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)> {
-        match &mut self.carrier {
-            Carrier::Tcp(connection) => Some((&mut self.user, connection)),
-            Carrier::UdpSender(sender) => Some((&mut self.user, sender.stream())),
-            Carrier::UdpReceiver(_) => None,
+impl AppEnd for FlowEnd {
+    fn parts(&mut self) -> Option<(&mut AppDriver, &mut dyn Stream)> {
+        match &mut self.transport {
+            Transport::Tcp(connection) => Some((&mut self.driver, connection)),
+            Transport::UdpSender(sender) => Some((&mut self.driver, sender.stream())),
+            Transport::UdpReceiver(_) => None,
         }
     }
 }
 
-impl Flow {
+impl FlowEnd {
     /// Before its start. The flow's values are to be checked before.
     pub(crate) fn new(
         flow: &FlowConfig,
-        carrier: Carrier,
+        transport: Transport,
         is_sender: bool,
         traffic_seed: u64,
     ) -> Self {
-        Flow {
+        FlowEnd {
             id: flow.id,
-            carrier,
-            user: User::new(flow, is_sender, traffic_seed),
+            transport,
+            driver: AppDriver::new(flow, is_sender, traffic_seed),
             starts_at: flow.start,
             has_started: !is_sender,
             recording: if is_sender { flow.record } else { Recording::Off },
@@ -79,7 +79,7 @@ impl Flow {
 
     /// True when it has a connection that a segment may belong to.
     pub(crate) fn takes_segments(&self) -> bool {
-        let Carrier::Tcp(connection) = &self.carrier else { return false };
+        let Transport::Tcp(connection) = &self.transport else { return false };
         self.has_started && connection.state() != State::Closed
     }
 
@@ -92,9 +92,9 @@ impl Flow {
         messages: &mut Vec<MessageRecord>,
     ) {
         let is_due = self.is_record_due(now);
-        let Carrier::Tcp(connection) = &mut self.carrier else { return };
+        let Transport::Tcp(connection) = &mut self.transport else { return };
         connection.handle_segment(now, segment);
-        self.user.handle_readable(now, connection, messages);
+        self.driver.handle_readable(now, connection, messages);
         if is_due {
             rows.push(connection.record(now));
         }
@@ -111,18 +111,18 @@ impl Flow {
         rows: &mut Vec<FlowRecord>,
         messages: &mut Vec<MessageRecord>,
     ) -> Result<(), Discard> {
-        match &mut self.carrier {
-            Carrier::UdpReceiver(receiver) => {
+        match &mut self.transport {
+            Transport::UdpReceiver(receiver) => {
                 if let Some(message) = receiver.handle_datagram(now, datagram)? {
-                    self.user.handle_message(now, &message, messages);
+                    self.driver.handle_message(now, &message, messages);
                 }
                 return Ok(());
             }
-            Carrier::UdpSender(sender) => sender.handle_datagram(now, datagram)?,
-            Carrier::Tcp(_) => return Err(Discard::NoConnection),
+            Transport::UdpSender(sender) => sender.handle_datagram(now, datagram)?,
+            Transport::Tcp(_) => return Err(Discard::NoConnection),
         }
         let is_due = self.is_record_due(now);
-        if let (Carrier::UdpSender(sender), true) = (&self.carrier, is_due) {
+        if let (Transport::UdpSender(sender), true) = (&self.transport, is_due) {
             rows.extend(sender.record(now));
         }
         Ok(())
@@ -130,36 +130,36 @@ impl Flow {
 
     /// Writes its next packet into an emptied one; false when there is none.
     pub(crate) fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
-        match &mut self.carrier {
-            Carrier::Tcp(connection) => connection.poll_transmit(now, packet),
-            Carrier::UdpSender(sender) => sender.poll_transmit(now, packet),
-            Carrier::UdpReceiver(receiver) => receiver.poll_transmit(now, packet),
+        match &mut self.transport {
+            Transport::Tcp(connection) => connection.poll_transmit(now, packet),
+            Transport::UdpSender(sender) => sender.poll_transmit(now, packet),
+            Transport::UdpReceiver(receiver) => receiver.poll_transmit(now, packet),
         }
     }
 
-    /// When [`Flow::handle_timeout`] is to be called.
+    /// When [`FlowEnd::handle_timeout`] is to be called.
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         if !self.has_started {
             return Some(self.starts_at);
         }
-        let of_carrier = match &self.carrier {
-            Carrier::Tcp(connection) => connection.poll_timeout(),
-            Carrier::UdpSender(sender) => sender.poll_timeout(),
-            Carrier::UdpReceiver(receiver) => receiver.poll_timeout(),
+        let of_transport = match &self.transport {
+            Transport::Tcp(connection) => connection.poll_timeout(),
+            Transport::UdpSender(sender) => sender.poll_timeout(),
+            Transport::UdpReceiver(receiver) => receiver.poll_timeout(),
         };
-        Time::earliest([of_carrier, self.user.poll_timeout()])
+        Time::earliest([of_transport, self.driver.poll_timeout()])
     }
 
     /// Does what is due at `now`.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.has_started = true;
-        match &mut self.carrier {
-            Carrier::Tcp(connection) => connection.handle_timeout(now),
-            Carrier::UdpSender(sender) => sender.handle_timeout(now),
-            Carrier::UdpReceiver(receiver) => receiver.handle_timeout(now),
+        match &mut self.transport {
+            Transport::Tcp(connection) => connection.handle_timeout(now),
+            Transport::UdpSender(sender) => sender.handle_timeout(now),
+            Transport::UdpReceiver(receiver) => receiver.handle_timeout(now),
         }
-        if let Some((user, stream)) = self.parts() {
-            user.handle_timeout(now, stream);
+        if let Some((driver, stream)) = self.parts() {
+            driver.handle_timeout(now, stream);
         }
     }
 
@@ -180,31 +180,31 @@ impl Flow {
     }
 
     fn completed_at(&self) -> Option<Time> {
-        match &self.carrier {
-            Carrier::Tcp(connection) if self.user.is_sender() => connection.all_acked_at(),
-            Carrier::Tcp(connection) if connection.is_read_to_end() => {
+        match &self.transport {
+            Transport::Tcp(connection) if self.driver.is_sender() => connection.all_acked_at(),
+            Transport::Tcp(connection) if connection.is_read_to_end() => {
                 connection.last_delivered_at()
             }
-            Carrier::UdpSender(sender) => sender.completed_at(),
-            Carrier::Tcp(_) | Carrier::UdpReceiver(_) => None,
+            Transport::UdpSender(sender) => sender.completed_at(),
+            Transport::Tcp(_) | Transport::UdpReceiver(_) => None,
         }
     }
 
     /// True when it has come to its end, or was reset. A receiver of datagrams waits for none.
     pub(crate) fn is_complete(&self) -> bool {
-        match &self.carrier {
-            Carrier::Tcp(connection) => self.completed_at().is_some() || connection.was_reset(),
-            Carrier::UdpSender(sender) => sender.is_complete(),
-            Carrier::UdpReceiver(_) => true,
+        match &self.transport {
+            Transport::Tcp(connection) => self.completed_at().is_some() || connection.was_reset(),
+            Transport::UdpSender(sender) => sender.is_complete(),
+            Transport::UdpReceiver(_) => true,
         }
     }
 
     /// What its sending end has counted.
     pub(crate) fn sender_counters(&self) -> SenderCounters {
-        match &self.carrier {
-            Carrier::Tcp(connection) => connection.sender_counters(),
-            Carrier::UdpSender(sender) => sender.counters(),
-            Carrier::UdpReceiver(_) => SenderCounters::default(),
+        match &self.transport {
+            Transport::Tcp(connection) => connection.sender_counters(),
+            Transport::UdpSender(sender) => sender.counters(),
+            Transport::UdpReceiver(_) => SenderCounters::default(),
         }
     }
 
@@ -214,12 +214,12 @@ impl Flow {
             flow: self.id,
             completed_at: self.completed_at(),
             sent: self.sender_counters(),
-            messages: self.user.messages(),
-            skipped_messages: self.user.skipped_messages(),
+            messages: self.driver.messages(),
+            skipped_messages: self.driver.skipped_messages(),
             ..FlowReport::default()
         };
-        match &self.carrier {
-            Carrier::Tcp(connection) => FlowReport {
+        match &self.transport {
+            Transport::Tcp(connection) => FlowReport {
                 state: connection.state(),
                 was_reset: connection.was_reset(),
                 established_at: connection.established_at(),
@@ -229,12 +229,12 @@ impl Flow {
                 one_way_delay: connection.one_way_delay_summary(),
                 ..report
             },
-            Carrier::UdpSender(sender) => FlowReport {
+            Transport::UdpSender(sender) => FlowReport {
                 acked_bytes: sender.acked_bytes(),
                 rtt: sender.rtt_summary(),
                 ..report
             },
-            Carrier::UdpReceiver(receiver) => FlowReport {
+            Transport::UdpReceiver(receiver) => FlowReport {
                 received: receiver.counters(),
                 one_way_delay: receiver.one_way_delay(),
                 datagrams: Some(receiver.datagrams()),
@@ -250,6 +250,9 @@ mod tests {
 
     #[test]
     fn a_connection_begins_with_a_line_of_memory() {
-        assert_eq!((core::mem::offset_of!(Flow, carrier) % 64, align_of::<Flow>()), (0, 64));
+        assert_eq!(
+            (core::mem::offset_of!(FlowEnd, transport) % 64, align_of::<FlowEnd>()),
+            (0, 64)
+        );
     }
 }

@@ -10,7 +10,7 @@ mod flow_end;
 use crate::app::driver::{self, application_rng};
 use crate::compat::ns2::ack_reconstruction::AckReconstruction;
 use crate::config::{FlowConfig, FlowError, HostConfig, Settings};
-use crate::host::flow_end::{Carrier, Flow};
+use crate::host::flow_end::{FlowEnd, Transport};
 use crate::report::{FlowReport, SenderCounters};
 use crate::tcp::connection::Connection;
 use crate::udp::{self, sender_by_name};
@@ -34,7 +34,7 @@ const MAX_RESETS: usize = 64;
 pub struct Host {
     /// The flow of the latest packet, which the next one is often of too.
     latest: Option<((u16, Endpoint), usize)>,
-    flows: Vec<Flow>,
+    flows: Vec<FlowEnd>,
     ip: Ipv4Addr,
     mac: Mac,
     gateway_mac: Mac,
@@ -84,7 +84,7 @@ impl Host {
         }
     }
 
-    /// Opens the sending end of a flow: at its start it connects, where its carrier does, and its
+    /// Opens the sending end of a flow: at its start it connects, where its transport does, and its
     /// application writes.
     ///
     /// # Errors
@@ -92,22 +92,22 @@ impl Host {
     pub fn open_flow(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
         self.check_ip(flow, "source", flow.source.ip)?;
         let (port, peer) = (flow.source.port, flow.destination);
-        let carrier = if sender_by_name(&flow.variant).is_some() {
+        let transport = if sender_by_name(&flow.variant).is_some() {
             let settings = udp::Settings::resolve(flow)?;
             let mut emitter = self.udp_emitter(port, peer);
             if let Some(ttl) = flow.ttl {
                 emitter = emitter.with_ttl(ttl.get());
             }
-            Carrier::UdpSender(Box::new(udp::Sender::new(settings, emitter)))
+            Transport::UdpSender(Box::new(udp::Sender::new(settings, emitter)))
         } else {
             let settings = Settings::resolve(flow)?;
             let mut emitter = self.emitter(port, peer);
             if let Some(ttl) = flow.ttl {
                 emitter = emitter.with_ttl(ttl.get());
             }
-            Carrier::Tcp(Connection::connect(settings, emitter, &mut self.rng))
+            Transport::Tcp(Connection::connect(settings, emitter, &mut self.rng))
         };
-        self.add(flow, port, peer, carrier, true)
+        self.add(flow, port, peer, transport, true)
     }
 
     /// Opens the receiving end of a flow: it waits for the sender and reads all that comes.
@@ -117,16 +117,16 @@ impl Host {
     pub fn listen(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
         self.check_ip(flow, "destination", flow.destination.ip)?;
         let (port, peer) = (flow.destination.port, flow.source);
-        let carrier = if sender_by_name(&flow.variant).is_some() {
+        let transport = if sender_by_name(&flow.variant).is_some() {
             let settings = udp::Settings::resolve(flow)?;
             let emitter = self.udp_emitter(port, peer);
-            Carrier::UdpReceiver(Box::new(udp::Receiver::new(&settings, emitter)))
+            Transport::UdpReceiver(Box::new(udp::Receiver::new(&settings, emitter)))
         } else {
             let settings = Settings::resolve(flow)?;
             let emitter = self.emitter(port, peer);
-            Carrier::Tcp(Connection::listen(settings, emitter, &mut self.rng))
+            Transport::Tcp(Connection::listen(settings, emitter, &mut self.rng))
         };
-        self.add(flow, port, peer, carrier, false)
+        self.add(flow, port, peer, transport, false)
     }
 
     fn check_ip(
@@ -156,7 +156,7 @@ impl Host {
         flow: &FlowConfig,
         port: u16,
         peer: Endpoint,
-        carrier: Carrier,
+        transport: Transport,
         is_sender: bool,
     ) -> Result<(), FlowError> {
         let index = self.flows.len();
@@ -169,7 +169,7 @@ impl Host {
             });
         }
         self.by_ends.insert((port, peer), index);
-        self.flows.push(Flow::new(flow, carrier, is_sender, self.traffic_seed));
+        self.flows.push(FlowEnd::new(flow, transport, is_sender, self.traffic_seed));
         self.timers.add();
         self.schedule(index);
         Ok(())
@@ -231,7 +231,7 @@ impl Host {
         self.after(index);
         if self.message_records.len() > read_before {
             let messages = &mut self.message_records;
-            for written in driver::react(&mut self.flows, index, messages, read_before) {
+            for written in driver::forward_messages(&mut self.flows, index, messages, read_before) {
                 self.after(written);
             }
         }
@@ -371,17 +371,17 @@ impl Host {
 
     /// True when every sending flow with an end is complete, and every such flow received.
     pub fn is_complete(&self) -> bool {
-        self.flows.iter().all(Flow::is_complete)
+        self.flows.iter().all(FlowEnd::is_complete)
     }
 
     /// What a flow has come to; `None` when this host does not have it.
     pub fn flow_report(&self, id: u32) -> Option<FlowReport> {
-        self.flows.iter().find(|flow| flow.id == id).map(Flow::report)
+        self.flows.iter().find(|flow| flow.id == id).map(FlowEnd::report)
     }
 
     /// What a flow's sender has counted; `None` when this host does not have it.
     pub fn sender_counters(&self, id: u32) -> Option<SenderCounters> {
-        self.flows.iter().find(|flow| flow.id == id).map(Flow::sender_counters)
+        self.flows.iter().find(|flow| flow.id == id).map(FlowEnd::sender_counters)
     }
 
     /// After an input of a flow: it may have something to send, and other deadlines.

@@ -17,7 +17,7 @@
 //! When a SACK tells of data sent after the retransmission at the left edge, that was lost again:
 //! nothing is sent until the time-out, which forgets all SACKs.
 
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
@@ -210,7 +210,7 @@ impl Recovery for Fack {
         let window_bytes = cwnd_bytes + self.trim_bytes as u64;
         let room_bytes = window_bytes.saturating_sub(board.pipe_bytes());
         match self.stage {
-            Stage::Loss => send_after_timeout(board, self.setup.mss, cwnd_bytes),
+            Stage::Loss => send_after_rto(board, self.setup.mss, cwnd_bytes),
             Stage::Recovery if self.is_frozen => NextSegment::New { room_bytes: 0 },
             Stage::Recovery => match board.next_lost_hole() {
                 Some((start, end)) if room_bytes >= self.setup.mss.into() => {
@@ -224,7 +224,7 @@ impl Recovery for Fack {
         }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
         self.must_send_first = false;
         if self.stage == Stage::Recovery {
             self.resent.push_back((end, board.nxt()));
@@ -271,7 +271,7 @@ mod tests {
         // snd.fack - snd.una is 4 segments: the second duplicate is enough.
         let outcome = sack(&mut rule, &mut board, 3, 4);
         assert_eq!((outcome.is_loss_found, outcome.restarts_window), (true, cut != Cut::Half));
-        rule.on_sent_again(&mut board, at(0), at(1));
+        rule.on_retransmitted(&mut board, at(0), at(1));
         (rule, board)
     }
 
@@ -285,7 +285,7 @@ mod tests {
             rule.poll_send(&board, 7 * MSS, true),
             NextSegment::Retransmit { start: at(2), end: at(3) }
         );
-        rule.on_sent_again(&mut board, at(2), at(3));
+        rule.on_retransmitted(&mut board, at(2), at(3));
         // 10 - 5 + 2 = 7 again.
         assert_eq!(rule.poll_send(&board, 8 * MSS, true), NextSegment::New { room_bytes: MSS });
         board.on_acked(at(10));
@@ -319,7 +319,7 @@ mod tests {
     fn a_lost_retransmission_waits_for_the_timeout() {
         let (mut rule, mut board) = recovering(Cut::Restart);
         assert!(sack(&mut rule, &mut board, 3, 10).may_grow);
-        rule.on_sent_again(&mut board, at(2), at(3));
+        rule.on_retransmitted(&mut board, at(2), at(3));
         board.on_sent(at(11));
         assert_eq!(rule.poll_send(&board, 9 * MSS, true), NextSegment::New { room_bytes: 6 * MSS });
         // Segment 10 left after the retransmission of 0 and arrived before it.

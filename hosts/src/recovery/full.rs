@@ -8,7 +8,7 @@
 //! from the first one on an event releases two new segments at most (`recov_maxburst_`).
 
 use crate::recovery::rule::{
-    NextSegment, Outcome, Recovery, Rule, Setup, Transmission, send_after_timeout,
+    NextSegment, Outcome, Recovery, Rule, Setup, Transmission, send_after_rto,
 };
 use crate::tcp::api::Stage;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
@@ -141,13 +141,13 @@ impl Recovery for Full {
             return NextSegment::New { room_bytes: 0 };
         }
         if self.stage == Stage::Loss {
-            return send_after_timeout(board, self.setup.mss, cwnd_bytes);
+            return send_after_rto(board, self.setup.mss, cwnd_bytes);
         }
         let window_bytes = cwnd_bytes + self.inflation_bytes;
         NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
         self.must_send_first = false;
         board.on_retransmitted(end);
     }
@@ -175,7 +175,7 @@ mod tests {
         for n in 1..=3 {
             assert_eq!(rule.on_duplicate_ack(&mut board, 0).is_loss_found, n == 3);
         }
-        rule.on_sent_again(&mut board, 1, 1 + MSS);
+        rule.on_retransmitted(&mut board, 1, 1 + MSS);
         rule.on_duplicate_ack(&mut board, 0);
         // 5 and 4 duplicates less the 10 that are out.
         assert_eq!(rule.poll_send(&board, 6 * MSS, true), NextSegment::New { room_bytes: 0 });
@@ -183,7 +183,7 @@ mod tests {
         board.on_acked(1 + 4 * MSS);
         let outcome = rule.on_ack(&mut board, 4 * MSS);
         assert!(!outcome.may_grow && outcome.restarts_timer && !outcome.is_repaired);
-        rule.on_sent_again(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
+        rule.on_retransmitted(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
         assert_eq!(rule.poll_send(&board, 7 * MSS, true), NextSegment::New { room_bytes: MSS });
     }
 }

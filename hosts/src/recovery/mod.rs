@@ -3,7 +3,7 @@
 //! A choice apart from congestion control. A rule hears of ACKs and time-outs, reads the
 //! scoreboard, and answers with an [`Outcome`]; what it wants sent, it says in
 //! [`Recovery::poll_send`]. After a time-out all rules do the same: what is outstanding is lost
-//! and is sent again from the first hole on, as the window allows.
+//! and is retransmitted from the first hole on, as the window allows.
 
 pub mod fack;
 pub mod full;

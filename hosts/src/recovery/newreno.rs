@@ -7,7 +7,7 @@
 //! "slow-but-steady"; ns-2's `newreno_changes1_` 0). A full ACK leaves the window at ssthresh
 //! (section 3.2 step 3, option 2). With recovery over at any new ACK it is Reno: `reno.rs`.
 
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::Stage;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
@@ -162,7 +162,7 @@ impl Recovery for NewReno {
         let extra_bytes = match self.stage {
             Stage::Loss => {
                 let window_bytes = cwnd_bytes + self.setup.extra_after_loss_bytes(self.dupacks);
-                return send_after_timeout(board, self.setup.mss, window_bytes);
+                return send_after_rto(board, self.setup.mss, window_bytes);
             }
             Stage::Recovery => self.inflation_bytes,
             Stage::Open => self.setup.limited_transmit_bytes(self.dupacks) as i64,
@@ -172,7 +172,7 @@ impl Recovery for NewReno {
         NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
         self.must_send_first = false;
         board.on_retransmitted(end);
     }
@@ -225,7 +225,7 @@ mod tests {
         board.on_sent(1 + 12 * MSS);
         assert!(rule.on_duplicate_ack(&mut board, 0).is_loss_found);
         assert_eq!(room(&rule, &board, 5), NextSegment::Retransmit { start: 1, end: 1 + 12 * MSS });
-        rule.on_sent_again(&mut board, 1, 1 + MSS);
+        rule.on_retransmitted(&mut board, 1, 1 + MSS);
         // ssthresh 5, 3 duplicates: 8 below the 12 outstanding.
         assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: 0 });
         for _ in 0..5 {
@@ -241,7 +241,7 @@ mod tests {
             room(&rule, &board, 5),
             NextSegment::Retransmit { start: 1 + 4 * MSS, end: 1 + 13 * MSS }
         );
-        rule.on_sent_again(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
+        rule.on_retransmitted(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
         assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: MSS });
         // A second partial ACK would not restart the timer; the full one ends it.
         assert!(!ack(&mut rule, &mut board, 6).restarts_timer);
@@ -255,7 +255,7 @@ mod tests {
         let (mut rule, mut board) = rule(5);
         rule.on_timeout(&mut board, Time::ZERO);
         assert_eq!(room(&rule, &board, 1), NextSegment::Retransmit { start: 1, end: 1 + 5 * MSS });
-        rule.on_sent_again(&mut board, 1, 1 + MSS);
+        rule.on_retransmitted(&mut board, 1, 1 + MSS);
         assert_eq!(room(&rule, &board, 1), NextSegment::New { room_bytes: 0 });
         for _ in 0..5 {
             assert_eq!(rule.on_duplicate_ack(&mut board, 0), Outcome::NOTHING);
@@ -266,7 +266,7 @@ mod tests {
             room(&rule, &board, 2),
             NextSegment::Retransmit { start: 1 + 4 * MSS, end: 1 + 5 * MSS }
         );
-        rule.on_sent_again(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
+        rule.on_retransmitted(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
         ack(&mut rule, &mut board, 5);
         assert_eq!(rule.stage(), Stage::Open);
         // The ACK stops exactly at recover: still not for these.

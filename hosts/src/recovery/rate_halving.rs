@@ -19,7 +19,7 @@
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, Transmission};
 use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_log::{Fate, Sent};
+use crate::tcp::outstanding::sent_segments::{SegmentState, SentSegment};
 use narrows_common::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -45,7 +45,7 @@ pub const MIN_RULE: Rule = Rule {
 /// Segments that may leave at once behind recovery (tcp_max_burst).
 const BURST: u64 = 3;
 
-/// A segment that was sent again and is in flight.
+/// A segment that was retransmitted and is in flight.
 #[derive(Clone, Copy, Debug)]
 struct Resent {
     /// Its number among them.
@@ -63,11 +63,11 @@ pub struct RateHalving {
     stage: Stage,
     /// What was sent when the latest loss was found ends here.
     recover: u64,
-    /// Below this nothing is in flight but what was sent again.
+    /// Below this nothing is in flight but what was retransmitted.
     examined: u64,
-    /// The ends of the segments that are lost and wait to be sent again.
+    /// The ends of the segments that are lost and wait to be retransmitted.
     lost: BTreeSet<u64>,
-    /// What was sent again, by its end, and in order: number and end. Of the latter those count
+    /// What was retransmitted, by its end, and in order: number and end. Of the latter those count
     /// that the former has.
     resent: BTreeMap<u64, Resent>,
     resent_order: VecDeque<(u64, u64)>,
@@ -151,10 +151,10 @@ impl RateHalving {
         self.stage = Stage::Open;
         if board.sacked_bytes() > 0 {
             board.forget_sacked();
-            board.sent.turn(Fate::Sacked, Fate::InFlight);
+            board.sent.turn(SegmentState::Sacked, SegmentState::InFlight);
         }
         if !self.lost.is_empty() {
-            board.sent.turn(Fate::Lost, Fate::InFlight);
+            board.sent.turn(SegmentState::Lost, SegmentState::InFlight);
             self.lost.clear();
         }
         self.forget_resent();
@@ -199,8 +199,8 @@ impl Recovery for RateHalving {
         self.halving_bytes = self.halving_bytes.min(lowered);
     }
 
-    fn on_segment_delivered(&mut self, _now: Time, _start: u64, sent: &Sent) {
-        if sent.fate == Fate::Lost {
+    fn on_segment_delivered(&mut self, _now: Time, _start: u64, sent: &SentSegment) {
+        if sent.state == SegmentState::Lost {
             self.lost.remove(&sent.end);
         }
         if let Some(resent) = self.resent.remove(&sent.end) {
@@ -232,9 +232,9 @@ impl Recovery for RateHalving {
     fn on_timeout(&mut self, board: &mut Scoreboard, _now: Time) {
         if board.is_reneged() {
             board.forget_sacked();
-            board.sent.turn(Fate::Sacked, Fate::InFlight);
+            board.sent.turn(SegmentState::Sacked, SegmentState::InFlight);
         }
-        let in_flight = board.sent.iter().filter(|sent| sent.fate == Fate::InFlight);
+        let in_flight = board.sent.iter().filter(|sent| sent.state == SegmentState::InFlight);
         let ends: Vec<u64> = in_flight.map(|sent| sent.end).collect();
         for end in ends {
             self.mark_lost(board, end);
@@ -259,7 +259,7 @@ impl Recovery for RateHalving {
         }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
         self.lost.remove(&end);
         let number = self.next_number;
         self.resent.insert(end, Resent { number, nxt: board.nxt() });

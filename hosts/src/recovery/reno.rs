@@ -39,7 +39,7 @@ mod tests {
         for n in 1..=3 {
             assert_eq!(rule.on_duplicate_ack(&mut board, 0).is_loss_found, n == 3);
         }
-        rule.on_sent_again(&mut board, 1, 1 + MSS);
+        rule.on_retransmitted(&mut board, 1, 1 + MSS);
         board.on_acked(1 + 5 * MSS);
         let outcome = rule.on_ack(&mut board, 5 * MSS);
         assert!(outcome.is_repaired);

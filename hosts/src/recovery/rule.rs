@@ -2,7 +2,7 @@
 
 use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_log::Sent;
+use crate::tcp::outstanding::sent_segments::SentSegment;
 use crate::tcp::rtt::RttEstimator;
 use core::fmt;
 use narrows_common::Time;
@@ -46,7 +46,7 @@ impl Setup {
         if has_allowance { u64::from(dupacks.min(2)) * u64::from(self.mss) } else { 0 }
     }
 
-    /// The same while lost data is sent again, which is ns-2's `singledup_` only.
+    /// The same while lost data is retransmitted, which is ns-2's `singledup_` only.
     pub(super) fn extra_after_loss_bytes(&self, dupacks: u32) -> u64 {
         if self.ns2_newreno { self.limited_transmit_bytes(dupacks) } else { 0 }
     }
@@ -57,8 +57,8 @@ impl Setup {
 pub struct Outcome {
     /// A loss was found: the window is to be cut.
     pub is_loss_found: bool,
-    /// With a loss: what was lost had been sent again before.
-    pub was_sent_again: bool,
+    /// With a loss: what was lost had been retransmitted before.
+    pub was_retransmitted: bool,
     /// With a loss: the window restarts at one segment, as after a time-out.
     pub restarts_window: bool,
     /// With a loss: the window is halved before it is cut.
@@ -86,7 +86,7 @@ impl Outcome {
     /// A duplicate ACK that says nothing yet.
     pub(super) const NOTHING: Outcome = Outcome {
         is_loss_found: false,
-        was_sent_again: false,
+        was_retransmitted: false,
         restarts_window: false,
         is_overdamped: false,
         is_repaired: false,
@@ -139,7 +139,7 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
 
     /// A segment that begins at `start` has arrived, by ACK or SACK; `sent` as it was before. This
     /// hook and the next are for rules that need [`Need::SegmentTimes`].
-    fn on_segment_delivered(&mut self, _now: Time, _start: u64, _sent: &Sent) {}
+    fn on_segment_delivered(&mut self, _now: Time, _start: u64, _sent: &SentSegment) {}
 
     /// All of an ACK has been taken; one of the two hooks that follow is called next.
     fn on_delivered(&mut self, _board: &mut Scoreboard, _delivery: &Delivery) {}
@@ -172,8 +172,8 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
     /// which the peer's window admits.
     fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, has_new: bool) -> NextSegment;
 
-    /// `[start, end)` was sent again.
-    fn on_sent_again(&mut self, board: &mut Scoreboard, start: u64, end: u64);
+    /// `[start, end)` was retransmitted.
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, start: u64, end: u64);
 
     /// What it is doing about loss.
     fn stage(&self) -> Stage;
@@ -183,7 +183,7 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
         board.pipe_bytes()
     }
 
-    /// It says of each segment when it is lost. Otherwise a segment is when it is sent again.
+    /// It says of each segment when it is lost. Otherwise a segment is when it is retransmitted.
     fn marks_losses(&self) -> bool {
         false
     }
@@ -212,7 +212,7 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
 }
 
 /// What to send after a time-out: lost holes from the first on, then new data.
-pub(super) fn send_after_timeout(board: &Scoreboard, mss: u32, cwnd_bytes: u64) -> NextSegment {
+pub(super) fn send_after_rto(board: &Scoreboard, mss: u32, cwnd_bytes: u64) -> NextSegment {
     let room_bytes = cwnd_bytes.saturating_sub(board.pipe_bytes());
     match board.next_lost_hole() {
         Some((start, end)) if room_bytes >= (end - start).min(mss.into()) => {

@@ -6,7 +6,7 @@
 //! [`crate::tcp::outstanding::scoreboard`]. SACKs are kept over a time-out (section 5.1) unless the peer
 //! shows that it has reneged.
 
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
@@ -140,7 +140,7 @@ impl Recovery for Sack {
             return NextSegment::Retransmit { start: board.una(), end: board.first_hole_end() };
         }
         let in_flight = match self.stage {
-            Stage::Loss => return send_after_timeout(board, self.setup.mss, cwnd_bytes),
+            Stage::Loss => return send_after_rto(board, self.setup.mss, cwnd_bytes),
             Stage::Open if !self.setup.limited_transmit => board.flight_bytes(),
             Stage::Open | Stage::Recovery => board.pipe_bytes(),
         };
@@ -154,7 +154,7 @@ impl Recovery for Sack {
         }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, start: u64, end: u64) {
         if self.must_send_first || self.stage == Stage::Loss {
             self.must_send_first = false;
             board.on_retransmitted(end);

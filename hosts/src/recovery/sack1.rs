@@ -9,7 +9,7 @@
 //! retransmission needs a time-out, and a time-out forgets all SACKs. FullTcp's rule (`full-sack`) is
 //! the same, but that the ACK which ends recovery also grows the window.
 
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
@@ -150,7 +150,7 @@ impl Recovery for Sack1 {
             }
             Stage::Loss => {
                 let window_bytes = cwnd_bytes + self.setup.extra_after_loss_bytes(self.dupacks);
-                send_after_timeout(board, self.setup.mss, window_bytes)
+                send_after_rto(board, self.setup.mss, window_bytes)
             }
             Stage::Recovery => {
                 let room_bytes = self.room_bytes(board, cwnd_bytes);
@@ -162,7 +162,7 @@ impl Recovery for Sack1 {
         }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
         if self.must_send_first {
             self.must_send_first = false;
         } else {
@@ -204,7 +204,7 @@ mod tests {
         sack(&mut rule, &mut board, 1, 2);
         sack(&mut rule, &mut board, 3, 4);
         assert!(sack(&mut rule, &mut board, 3, 5).is_loss_found);
-        rule.on_sent_again(&mut board, at(0), at(1));
+        rule.on_retransmitted(&mut board, at(0), at(1));
         // Pipe 10 - 3 = 7 against 5.5, which is 5: three ACKs more.
         for n in 6..=7 {
             sack(&mut rule, &mut board, 3, n);
@@ -215,7 +215,7 @@ mod tests {
             rule.poll_send(&board, 5500, true),
             NextSegment::Retransmit { start: at(2), end: at(3) }
         );
-        rule.on_sent_again(&mut board, at(2), at(3));
+        rule.on_retransmitted(&mut board, at(2), at(3));
         assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
         // A partial ACK takes two off: two new segments.
         board.on_acked(at(2));

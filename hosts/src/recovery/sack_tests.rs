@@ -18,7 +18,7 @@ fn at(segment: u64) -> u64 {
     1 + segment * MSS
 }
 
-/// The first segment that is to be sent again.
+/// The first segment that is to be retransmitted.
 fn again(send: NextSegment) -> Option<u64> {
     match send {
         NextSegment::Retransmit { start, .. } => Some((start - 1) / MSS),
@@ -32,7 +32,7 @@ fn sack(rule: &mut Sack, board: &mut Scoreboard, from: u64, to: u64) -> Outcome 
 }
 
 fn resend(rule: &mut Sack, board: &mut Scoreboard, segment: u64) {
-    rule.on_sent_again(board, at(segment), at(segment + 1));
+    rule.on_retransmitted(board, at(segment), at(segment + 1));
 }
 
 #[test]

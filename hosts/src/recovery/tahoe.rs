@@ -1,11 +1,11 @@
 //! Tahoe: fast retransmit without fast recovery.
 //!
 //! The third duplicate ACK does what a time-out does, but the timer does not back off: the window
-//! restarts at one segment, and what is outstanding is sent again from the left edge on
+//! restarts at one segment, and what is outstanding is retransmitted from the left edge on
 //! (go-back-N), as the window allows. What had arrived out of order is passed over when the ACK
 //! jumps. Once a window: not for what was sent before the last loss.
 
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::Stage;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
@@ -68,13 +68,13 @@ impl Recovery for Tahoe {
     fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, _has_new: bool) -> NextSegment {
         if self.stage == Stage::Loss {
             let window_bytes = cwnd_bytes + self.setup.extra_after_loss_bytes(self.dupacks);
-            return send_after_timeout(board, self.setup.mss, window_bytes);
+            return send_after_rto(board, self.setup.mss, window_bytes);
         }
         let window_bytes = cwnd_bytes + self.setup.limited_transmit_bytes(self.dupacks);
         NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
         board.on_retransmitted(end);
     }
 
@@ -104,9 +104,9 @@ mod tests {
         }
         let again = NextSegment::Retransmit { start: 1, end: 1 + 10 * MSS };
         assert_eq!(rule.poll_send(&board, MSS, true), again);
-        rule.on_sent_again(&mut board, 1, 1 + MSS);
+        rule.on_retransmitted(&mut board, 1, 1 + MSS);
         assert_eq!(rule.poll_send(&board, MSS, true), NextSegment::New { room_bytes: 0 });
-        // The gap is closed: nothing of the nine is sent again.
+        // The gap is closed: nothing of the nine is retransmitted.
         board.on_acked(1 + 10 * MSS);
         assert!(rule.on_ack(&mut board, 10 * MSS).may_grow);
         assert_eq!(rule.poll_send(&board, 2 * MSS, true), NextSegment::New { room_bytes: 2 * MSS });

@@ -8,10 +8,10 @@
 //! fine time-out an eighth longer, a second one of the same segment doubles it; the coarse one backs
 //! off too. Duplicates past the third inflate the window up to the next new ACK.
 
-use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_timeout};
+use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_log::Sent;
+use crate::tcp::outstanding::sent_segments::SentSegment;
 use narrows_common::{Duration, Time};
 
 /// The rule's entry in the list.
@@ -70,8 +70,8 @@ impl FineTimeout {
         self.timeout = timeout + timeout / 16;
     }
 
-    fn lengthen(&mut self, was_sent_again: bool) {
-        self.timeout = self.timeout.saturating_add(if was_sent_again {
+    fn lengthen(&mut self, was_retransmitted: bool) {
+        self.timeout = self.timeout.saturating_add(if was_retransmitted {
             self.timeout
         } else {
             self.timeout / 8
@@ -97,11 +97,11 @@ impl Vegas {
     }
 
     /// The oldest segment is older than the fine time-out.
-    fn has_expired(&self, oldest: &Sent) -> bool {
+    fn has_expired(&self, oldest: &SentSegment) -> bool {
         self.now.since(oldest.at).as_ps() as i64 >= self.fine.timeout
     }
 
-    fn resend(&mut self, board: &mut Scoreboard, oldest: &Sent) -> Outcome {
+    fn resend(&mut self, board: &mut Scoreboard, oldest: &SentSegment) -> Outcome {
         let was_timed_out = self.stage == Stage::Loss;
         if was_timed_out && board.una() <= self.recover {
             return Outcome::NOTHING;
@@ -109,24 +109,24 @@ impl Vegas {
         self.stage = Stage::Recovery;
         self.recover = board.nxt();
         self.worried_acks = WORRIED_ACKS;
-        self.fine.lengthen(oldest.was_sent_again);
+        self.fine.lengthen(oldest.was_retransmitted);
         self.must_send_first = true;
         let is_cut = self.cut_at.is_none_or(|cut_at| cut_at < oldest.at);
         if is_cut {
             self.inflation_bytes = u64::from(self.dupacks) * u64::from(self.setup.mss);
             self.cut_at = Some(self.now);
         }
-        if !oldest.was_sent_again {
+        if !oldest.was_retransmitted {
             self.dupacks = self.setup.dupack_threshold;
         }
-        let was_sent_again = oldest.was_sent_again;
-        Outcome { is_loss_found: is_cut, was_sent_again, backs_off: true, ..Outcome::LOSS }
+        let was_retransmitted = oldest.was_retransmitted;
+        Outcome { is_loss_found: is_cut, was_retransmitted, backs_off: true, ..Outcome::LOSS }
     }
 }
 
 impl Recovery for Vegas {
-    fn on_segment_delivered(&mut self, now: Time, _start: u64, sent: &Sent) {
-        self.sample = (!sent.was_sent_again).then(|| now.since(sent.at));
+    fn on_segment_delivered(&mut self, now: Time, _start: u64, sent: &SentSegment) {
+        self.sample = (!sent.was_retransmitted).then(|| now.since(sent.at));
     }
 
     fn on_delivered(&mut self, _board: &mut Scoreboard, delivery: &Delivery) {
@@ -136,7 +136,7 @@ impl Recovery for Vegas {
     fn on_ack(&mut self, board: &mut Scoreboard, _acked_bytes: u64) -> Outcome {
         let was_inflated = self.dupacks > self.setup.dupack_threshold && self.inflation_bytes > 0;
         (self.dupacks, self.inflation_bytes) = (0, 0);
-        // What was to be sent again has arrived.
+        // What was to be retransmitted has arrived.
         self.must_send_first = false;
         if self.stage == Stage::Recovery || board.una() >= self.recover {
             self.stage = Stage::Open;
@@ -187,12 +187,12 @@ impl Recovery for Vegas {
         }
         let window_bytes = cwnd_bytes + self.inflation_bytes;
         if self.stage == Stage::Loss {
-            return send_after_timeout(board, self.setup.mss, window_bytes);
+            return send_after_rto(board, self.setup.mss, window_bytes);
         }
         NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
 
-    fn on_sent_again(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
+    fn on_retransmitted(&mut self, board: &mut Scoreboard, _start: u64, end: u64) {
         self.must_send_first = false;
         board.on_retransmitted(end);
     }

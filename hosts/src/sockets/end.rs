@@ -1,6 +1,6 @@
-//! One end of a flow at a socket: its user, what carries it, and what is recorded of it.
+//! One end of a flow at a socket: its application, its transport, and what is recorded of it.
 
-use crate::app::driver::{End, User};
+use crate::app::driver::{AppDriver, AppEnd};
 use crate::app::stream::Stream;
 use crate::config::{FlowConfig, FlowError};
 use crate::report::FlowReport;
@@ -13,9 +13,9 @@ use crate::wire::ip::Payload;
 use narrows_common::Time;
 use narrows_common::record::{FlowRecord, MessageRecord};
 
-/// What a socket carries.
+/// What a flow's socket transports.
 #[derive(Debug)]
-enum Carrier {
+enum Transport {
     /// Either end of a connection.
     Tcp(Box<SocketConnection>),
     /// Datagrams to send.
@@ -28,8 +28,8 @@ enum Carrier {
 #[derive(Debug)]
 pub struct SocketEnd {
     flow: u32,
-    user: User,
-    carrier: Carrier,
+    driver: AppDriver,
+    transport: Transport,
     starts_at: Time,
     /// What is on its way here.
     probes: Probes,
@@ -41,12 +41,12 @@ pub struct SocketEnd {
     is_counted: bool,
 }
 
-impl End for SocketEnd {
-    fn parts(&mut self) -> Option<(&mut User, &mut dyn Stream)> {
-        match &mut self.carrier {
-            Carrier::Tcp(connection) => Some((&mut self.user, &mut connection.stream)),
-            Carrier::UdpSender(outbox) => Some((&mut self.user, outbox)),
-            Carrier::UdpReceiver(_) => None,
+impl AppEnd for SocketEnd {
+    fn parts(&mut self) -> Option<(&mut AppDriver, &mut dyn Stream)> {
+        match &mut self.transport {
+            Transport::Tcp(connection) => Some((&mut self.driver, &mut connection.stream)),
+            Transport::UdpSender(outbox) => Some((&mut self.driver, outbox)),
+            Transport::UdpReceiver(_) => None,
         }
     }
 }
@@ -57,17 +57,17 @@ impl SocketEnd {
         is_sender: bool,
         traffic_seed: u64,
     ) -> Result<Self, FlowError> {
-        let carrier = match udp::sender_by_name(&flow.variant) {
-            None => Carrier::Tcp(Box::new(SocketConnection::new(flow, is_sender))),
+        let transport = match udp::sender_by_name(&flow.variant) {
+            None => Transport::Tcp(Box::new(SocketConnection::new(flow, is_sender))),
             Some(_) if is_sender => {
-                Carrier::UdpSender(Outbox::new(&udp::Settings::resolve_uncontrolled(flow)?))
+                Transport::UdpSender(Outbox::new(&udp::Settings::resolve_uncontrolled(flow)?))
             }
-            Some(_) => Carrier::UdpReceiver(Arrivals::new()),
+            Some(_) => Transport::UdpReceiver(Arrivals::new()),
         };
         Ok(SocketEnd {
             flow: flow.id,
-            user: User::new(flow, is_sender, traffic_seed),
-            carrier,
+            driver: AppDriver::new(flow, is_sender, traffic_seed),
+            transport,
             starts_at: flow.start,
             probes: Probes::new(),
             opened_at: None,
@@ -90,58 +90,58 @@ impl SocketEnd {
 
     /// True while there is something for the socket, or its sending direction is to be shut down.
     pub(super) fn is_ready(&self) -> bool {
-        let has_more = match &self.carrier {
-            Carrier::Tcp(connection) => connection.stream.has_to_send(),
-            Carrier::UdpSender(outbox) => outbox.has_more(),
-            Carrier::UdpReceiver(_) => false,
+        let has_more = match &self.transport {
+            Transport::Tcp(connection) => connection.stream.has_to_send(),
+            Transport::UdpSender(outbox) => outbox.has_more(),
+            Transport::UdpReceiver(_) => false,
         };
         self.is_open() && (has_more || self.must_shut_down())
     }
 
     /// The next bytes for the socket: of a stream `limit_bytes` at most, else a whole datagram.
     pub fn poll_send(&self, now: Time, limit_bytes: usize) -> Vec<u8> {
-        match &self.carrier {
-            Carrier::Tcp(connection) => connection.stream.poll_send(limit_bytes),
-            Carrier::UdpSender(outbox) => outbox.next(now).map_or_else(Vec::new, |header| {
+        match &self.transport {
+            Transport::Tcp(connection) => connection.stream.poll_send(limit_bytes),
+            Transport::UdpSender(outbox) => outbox.next(now).map_or_else(Vec::new, |header| {
                 let mut datagram = header.emit().to_vec();
                 datagram.resize(header.length_bytes as usize, 0);
                 datagram
             }),
-            Carrier::UdpReceiver(_) => Vec::new(),
+            Transport::UdpReceiver(_) => Vec::new(),
         }
     }
 
     /// The socket took the first `bytes` of them: of a datagram all. Returns how many bytes, or
     /// datagrams, it has taken since it was opened.
     pub fn handle_sent(&mut self, now: Time, bytes: u64) -> u64 {
-        match &mut self.carrier {
-            Carrier::Tcp(connection) => {
+        match &mut self.transport {
+            Transport::Tcp(connection) => {
                 connection.stream.handle_sent(bytes);
                 connection.stream.sent_bytes()
             }
-            Carrier::UdpSender(outbox) => {
+            Transport::UdpSender(outbox) => {
                 outbox.handle_sent(now, bytes as u32);
                 outbox.next_number()
             }
-            Carrier::UdpReceiver(_) => 0,
+            Transport::UdpReceiver(_) => 0,
         }
     }
 
     /// True when the socket's sending direction is to be shut down.
     pub fn must_shut_down(&self) -> bool {
-        matches!(&self.carrier, Carrier::Tcp(connection) if connection.stream.must_shut_down())
+        matches!(&self.transport, Transport::Tcp(connection) if connection.stream.must_shut_down())
     }
 
     /// It was.
     pub fn handle_shut_down(&mut self) {
-        if let Carrier::Tcp(connection) = &mut self.carrier {
+        if let Transport::Tcp(connection) = &mut self.transport {
             connection.stream.handle_shut_down();
         }
     }
 
     pub(super) fn handle_open(&mut self, now: Time) {
         self.opened_at.get_or_insert(now);
-        if let Carrier::Tcp(connection) = &mut self.carrier {
+        if let Transport::Tcp(connection) = &mut self.transport {
             connection.stream.is_open = true;
         }
         self.handle_timeout(now);
@@ -153,8 +153,8 @@ impl SocketEnd {
         bytes: &[u8],
         records: &mut Vec<MessageRecord>,
     ) {
-        match &mut self.carrier {
-            Carrier::Tcp(connection) => {
+        match &mut self.transport {
+            Transport::Tcp(connection) => {
                 let stream = &mut connection.stream;
                 stream.handle_arrived(bytes);
                 if !bytes.is_empty() {
@@ -162,26 +162,26 @@ impl SocketEnd {
                 }
                 let delivered_bytes = stream.delivered_bytes;
                 self.probes.handle_arrival(now, |byte| byte < delivered_bytes);
-                self.user.handle_readable(now, stream, records);
-                if !self.user.is_sender() && stream.is_read_to_end() {
+                self.driver.handle_readable(now, stream, records);
+                if !self.driver.is_sender() && stream.is_read_to_end() {
                     self.completed_at.get_or_insert(self.last_arrival);
                 }
             }
-            Carrier::UdpReceiver(arrivals) => {
+            Transport::UdpReceiver(arrivals) => {
                 // What is none of the flow's is nobody's.
                 let Some(header) = parse_message(&Payload { bytes, zeros: 0 }) else { return };
                 if arrivals.handle(now, &header, header.written_at) {
                     self.probes.handle_arrival(now, |number| number == header.number);
-                    self.user.handle_message(now, &header, records);
+                    self.driver.handle_message(now, &header, records);
                 }
             }
-            Carrier::UdpSender(_) => {}
+            Transport::UdpSender(_) => {}
         }
     }
 
     pub(super) fn handle_reset(&mut self) {
         self.was_reset = true;
-        if let Carrier::Tcp(connection) = &mut self.carrier {
+        if let Transport::Tcp(connection) = &mut self.transport {
             connection.stream.is_open = false;
         }
     }
@@ -201,32 +201,32 @@ impl SocketEnd {
     /// What the kernel knows now of the connection. Returns a row where one is due: at a change, or
     /// once an interval.
     pub(super) fn handle_info(&mut self, now: Time, info: &TcpInfo) -> Option<FlowRecord> {
-        let Carrier::Tcp(connection) = &mut self.carrier else { return None };
+        let Transport::Tcp(connection) = &mut self.transport else { return None };
         let record = connection.handle_info(now, info);
-        if self.user.is_sender() && connection.is_all_acked() {
+        if self.driver.is_sender() && connection.is_all_acked() {
             self.completed_at.get_or_insert(now);
         }
         record
     }
 
     pub(super) fn handle_timeout(&mut self, now: Time) {
-        if !self.is_open() || !self.user.is_sender() {
+        if !self.is_open() || !self.driver.is_sender() {
             return;
         }
-        if let Some((user, stream)) = self.parts() {
-            user.handle_timeout(now, stream);
+        if let Some((driver, stream)) = self.parts() {
+            driver.handle_timeout(now, stream);
         }
-        if let Carrier::UdpSender(outbox) = &mut self.carrier {
+        if let Transport::UdpSender(outbox) = &mut self.transport {
             outbox.handle_timeout(now);
         }
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Time> {
-        let of_carrier = match &self.carrier {
-            Carrier::UdpSender(outbox) => outbox.poll_timeout(),
-            Carrier::Tcp(_) | Carrier::UdpReceiver(_) => None,
+        let of_transport = match &self.transport {
+            Transport::UdpSender(outbox) => outbox.poll_timeout(),
+            Transport::Tcp(_) | Transport::UdpReceiver(_) => None,
         };
-        let due = Time::earliest([self.user.poll_timeout(), of_carrier]);
+        let due = Time::earliest([self.driver.poll_timeout(), of_transport]);
         due.filter(|_| self.is_open())
     }
 
@@ -237,9 +237,9 @@ impl SocketEnd {
 
     /// True once: when a sending flow has completed, or was reset.
     pub(super) fn poll_completed(&mut self) -> bool {
-        let has_completed = match &self.carrier {
-            Carrier::UdpSender(outbox) => outbox.is_complete(),
-            Carrier::Tcp(_) | Carrier::UdpReceiver(_) => self.completed_at.is_some(),
+        let has_completed = match &self.transport {
+            Transport::UdpSender(outbox) => outbox.is_complete(),
+            Transport::Tcp(_) | Transport::UdpReceiver(_) => self.completed_at.is_some(),
         };
         (has_completed || self.was_reset) && !core::mem::replace(&mut self.is_counted, true)
     }
@@ -249,13 +249,13 @@ impl SocketEnd {
             flow: self.flow,
             was_reset: self.was_reset,
             completed_at: self.completed_at,
-            messages: self.user.messages(),
-            skipped_messages: self.user.skipped_messages(),
+            messages: self.driver.messages(),
+            skipped_messages: self.driver.skipped_messages(),
             one_way_delay: self.probes.one_way_delay(),
             ..FlowReport::default()
         };
-        match &self.carrier {
-            Carrier::Tcp(connection) => FlowReport {
+        match &self.transport {
+            Transport::Tcp(connection) => FlowReport {
                 state: if self.is_open() { State::Established } else { State::Closed },
                 established_at: self.opened_at,
                 acked_bytes: connection.stream.acked_bytes,
@@ -264,12 +264,12 @@ impl SocketEnd {
                 rtt: connection.rtt(),
                 ..report
             },
-            Carrier::UdpSender(outbox) => FlowReport {
+            Transport::UdpSender(outbox) => FlowReport {
                 completed_at: outbox.completed_at(),
                 sent: outbox.counters(),
                 ..report
             },
-            Carrier::UdpReceiver(arrivals) => FlowReport {
+            Transport::UdpReceiver(arrivals) => FlowReport {
                 received: arrivals.as_segments(),
                 datagrams: Some(arrivals.counters()),
                 ..report

@@ -38,7 +38,7 @@ pub struct TcpInfo {
     pub sacked: u32,
     /// `tcpi_lost`, of these held lost.
     pub lost: u32,
-    /// `tcpi_retrans`, of these sent again.
+    /// `tcpi_retrans`, of these retransmitted.
     pub retrans: u32,
     /// `tcpi_rtt`, smoothed; zero before a sample.
     pub rtt: Duration,

@@ -1,4 +1,4 @@
-//! A host whose TCP and UDP are somebody else's: the users of its sockets, and what these tell.
+//! A host whose TCP and UDP are the kernel's: its applications, and what its sockets report.
 //!
 //! [`SocketHost`] is to sockets what [`Host`](crate::Host) is to packets. Whoever has the sockets
 //! says what happens to them (`handle_*`) and asks what to do with them (`poll_*`); workloads,
@@ -20,10 +20,10 @@ use narrows_common::{Rng, Time};
 use std::collections::BTreeMap;
 pub use stream::SocketStream;
 
-/// The users of a host's sockets, each known by its flow's number.
+/// The applications on a host's sockets, each known by its flow's number.
 #[derive(Debug)]
 pub struct SocketHost {
-    /// Where the users' random numbers come from: those of the host in virtual time.
+    /// Seeds the applications' random numbers as the host in virtual time does.
     traffic_seed: u64,
     ends: Vec<SocketEnd>,
     by_flow: BTreeMap<u32, usize>,
@@ -79,7 +79,7 @@ impl SocketHost {
         let index = self.index(flow);
         let before = self.message_records.len();
         self.ends[index].handle_arrived(now, bytes, &mut self.message_records);
-        driver::react(&mut self.ends, index, &mut self.message_records, before);
+        driver::forward_messages(&mut self.ends, index, &mut self.message_records, before);
     }
 
     /// The connection ended with an error.

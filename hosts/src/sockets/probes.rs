@@ -36,7 +36,7 @@ impl Probes {
         self.under_way.push_back(Probe { number, departed: None, arrived: None });
     }
 
-    /// One left the kernel. `key` is the lower half of its number. Of a byte that is sent again the
+    /// One left the kernel. `key` is the lower half of its number. Of a byte that is retransmitted the
     /// last departure before its arrival counts.
     pub(super) fn handle_departure(&mut self, at: Time, key: u32) {
         let found = self.under_way.iter_mut().find(|probe| probe.number as u32 == key);

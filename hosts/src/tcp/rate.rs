@@ -6,7 +6,7 @@
 //! acknowledged. Bytes and picoseconds, no rounding but [`RateSample::bytes_per_sec`]'s.
 
 use crate::tcp::api::{Departure, RateSample};
-use crate::tcp::outstanding::sent_log::Sent;
+use crate::tcp::outstanding::sent_segments::SentSegment;
 use narrows_common::{Duration, Time};
 
 /// The connection's side of it (C.*).
@@ -18,7 +18,7 @@ pub struct RateEstimator {
     /// Until so many bytes are delivered, the application limits; 0: it does not.
     app_limited_until: u64,
     /// The newest segment that the present ACK delivers.
-    newest: Option<Sent>,
+    newest: Option<SentSegment>,
     newly_delivered_bytes: u64,
 }
 
@@ -47,7 +47,7 @@ impl RateEstimator {
     }
 
     /// An ACK newly delivers a segment of `bytes`.
-    pub fn on_delivered(&mut self, now: Time, sent: &Sent, bytes: u64) {
+    pub fn on_delivered(&mut self, now: Time, sent: &SentSegment, bytes: u64) {
         self.delivered_bytes += bytes;
         self.newly_delivered_bytes += bytes;
         self.delivered_at = now;
@@ -70,7 +70,9 @@ impl RateEstimator {
             self.app_limited_until = 0;
         }
         let newly_delivered_bytes = core::mem::take(&mut self.newly_delivered_bytes);
-        let Some(Sent { at: sent_at, departure, was_sent_again, .. }) = self.newest.take() else {
+        let Some(SentSegment { at: sent_at, departure, was_retransmitted, .. }) =
+            self.newest.take()
+        else {
             return RateSample { newly_delivered_bytes, ..RateSample::default() };
         };
         let send_elapsed = sent_at.saturating_since(departure.first_sent_at);
@@ -86,7 +88,7 @@ impl RateEstimator {
             tx_in_flight_bytes: departure.in_flight_bytes.into(),
             is_app_limited: departure.is_app_limited,
             newly_delivered_bytes,
-            rtt: (!was_sent_again).then(|| self.delivered_at.saturating_since(sent_at)),
+            rtt: (!was_retransmitted).then(|| self.delivered_at.saturating_since(sent_at)),
         }
     }
 
@@ -104,15 +106,15 @@ impl RateEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::outstanding::sent_log::SentLog;
+    use crate::tcp::outstanding::sent_segments::SentSegments;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
     }
 
     /// Sends segments of 1,000 bytes at the given times; the estimator and the log.
-    fn sent(times_ms: &[u64]) -> (RateEstimator, SentLog) {
-        let (mut rate, mut log) = (RateEstimator::default(), SentLog::default());
+    fn sent(times_ms: &[u64]) -> (RateEstimator, SentSegments) {
+        let (mut rate, mut log) = (RateEstimator::default(), SentSegments::default());
         for (n, &ms) in times_ms.iter().enumerate() {
             let flight_bytes = 1000 * n as u64;
             let departure = rate.on_sent(at(ms), 1000, flight_bytes, flight_bytes, 0);
@@ -121,7 +123,7 @@ mod tests {
         (rate, log)
     }
 
-    fn ack(rate: &mut RateEstimator, log: &mut SentLog, ms: u64, to: u64) -> RateSample {
+    fn ack(rate: &mut RateEstimator, log: &mut SentSegments, ms: u64, to: u64) -> RateSample {
         log.on_acked(1000 * to, |start, sent| rate.on_delivered(at(ms), sent, sent.end - start));
         rate.sample(0, Duration::from_ms(50))
     }
@@ -135,7 +137,7 @@ mod tests {
         assert_eq!((sample.delivered_bytes, sample.interval), (4000, Duration::from_ms(100)));
         assert_eq!(sample.bytes_per_sec(), Some(40_000));
         assert_eq!((sample.rtt, sample.tx_in_flight_bytes), (Some(Duration::from_ms(70)), 4000));
-        // Sent over 80 ms and acknowledged within 60: the sending counts.
+        // SentSegment over 80 ms and acknowledged within 60: the sending counts.
         let (mut rate, mut log) = sent(&[0, 80]);
         ack(&mut rate, &mut log, 60, 1);
         let departure = rate.on_sent(at(140), 1000, 1000, 1000, 0);

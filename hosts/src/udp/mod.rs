@@ -1,8 +1,8 @@
 //! UDP (RFC 768): datagrams of messages, each with a number and the time at which it left.
 //!
 //! ```text
-//! User -> Outbox::write_message -> Sender::poll_transmit -> datagram::Emitter -> packet
-//! packet -> datagram::parse_datagram -> Receiver::handle_datagram -> Arrivals, User
+//! AppDriver -> Outbox::write_message -> Sender::poll_transmit -> datagram::Emitter -> packet
+//! packet -> datagram::parse_datagram -> Receiver::handle_datagram -> Arrivals, AppDriver
 //! ```
 //!
 //! A datagram's payload is a message (`narrows_traffic::message`), whose number counts the flow's

@@ -94,8 +94,8 @@ impl Flow {
             echoes_mark: self.echoes_mark,
             one_way: self.one_way,
         };
-        self.cc.on_acked(&ack);
-        self.cc.on_ack(&ack);
+        self.cc.on_measurement(&ack);
+        self.cc.on_growth(&ack);
     }
 
     /// A round trip with ten ACKs of a tenth of the window; returns what it added.

@@ -116,15 +116,15 @@ impl<C: Restart> CongestionControl for RateBasedPacing<C> {
     fn pacing_bytes_per_sec(&self) -> Option<u64> {
         self.pace
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         if self.pace.take().is_some() && C::ENDS_AT_OUTSTANDING {
             let outstanding_bytes = ack.flight_bytes + ack.acked_bytes;
             self.inner.set_cwnd_bytes(outstanding_bytes.max(self.mss.into()));
         }
-        self.inner.on_acked(ack);
+        self.inner.on_measurement(ack);
     }
-    fn on_ack(&mut self, ack: &Ack) {
-        self.inner.on_ack(ack);
+    fn on_growth(&mut self, ack: &Ack) {
+        self.inner.on_growth(ack);
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
         self.pace = None;

@@ -5,7 +5,7 @@
 //! ssthresh the window doubles every other round trip until delta is above gamma, which takes an
 //! eighth off it and ends slow start for good (ssthresh 2); beyond, it grows by a segment a round
 //! trip where delta is below alpha and falls by one where it is above beta. A loss leaves three
-//! quarters, or half where the segment had been sent again before; that it is found with the first
+//! quarters, or half where the segment had been retransmitted before; that it is found with the first
 //! duplicate is `recovery = "vegas"`. A time-out leaves two segments. The first window is in force from
 //! the first segment's ACK on; before that it is one.
 //!
@@ -164,7 +164,7 @@ impl CongestionControl for VegasNs2 {
     fn ssthresh_bytes(&self) -> u64 {
         (self.ssthresh * f64::from(self.mss)) as u64
     }
-    fn on_acked(&mut self, ack: &Ack) {
+    fn on_measurement(&mut self, ack: &Ack) {
         self.cwnd = self.first_window.take().unwrap_or(self.cwnd);
         // Without SACK what was delivered is what was acknowledged.
         let nxt = ack.delivered_bytes + ack.flight_bytes;

@@ -13,7 +13,7 @@
 
 use crate::tcp::api::Delivery;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_log::{Fate, Sent};
+use crate::tcp::outstanding::sent_segments::{SegmentState, SentSegment};
 use narrows_common::{Duration, Time};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -26,7 +26,7 @@ pub struct Detector {
     /// Departures in the order of their times: when, and the end of the segment. Those that are
     /// no longer the latest of a segment in flight are passed over.
     departures: VecDeque<(Time, u64)>,
-    /// The ends of the segments that are lost and wait to be sent again.
+    /// The ends of the segments that are lost and wait to be retransmitted.
     lost: BTreeSet<u64>,
     /// The latest departure that was delivered (RACK.xmit_ts, RACK.end_seq), and its round trip.
     latest: Option<(Time, u64)>,
@@ -53,17 +53,17 @@ impl Detector {
     }
 
     /// Steps 1 to 3: a segment has arrived.
-    pub fn on_segment_delivered(&mut self, now: Time, sent: &Sent) {
-        if sent.fate == Fate::Lost {
+    pub fn on_segment_delivered(&mut self, now: Time, sent: &SentSegment) {
+        if sent.state == SegmentState::Lost {
             self.lost.remove(&sent.end);
         }
-        if sent.end < self.fack_before && !sent.was_sent_again {
+        if sent.end < self.fack_before && !sent.was_retransmitted {
             self.has_seen_reordering = true;
         }
         self.fack = self.fack.max(sent.end);
         let rtt = now.saturating_since(sent.at);
         // Too soon to be the answer to a retransmission.
-        if sent.was_sent_again && self.min_rtt.is_some_and(|least| rtt < least) {
+        if sent.was_retransmitted && self.min_rtt.is_some_and(|least| rtt < least) {
             return;
         }
         self.rtt = rtt;
@@ -109,7 +109,7 @@ impl Detector {
         let mut newly_lost_bytes = 0;
         while let Some(&(at, end)) = self.departures.front() {
             let is_current = board.sent.get(end).is_some_and(|sent| {
-                sent.end == end && sent.at == at && sent.fate == Fate::InFlight
+                sent.end == end && sent.at == at && sent.state == SegmentState::InFlight
             });
             if is_current && (at, end) >= latest {
                 break;
@@ -139,12 +139,13 @@ impl Detector {
         let mut wait = self.rtt + self.window(true);
         if board.is_reneged() {
             board.forget_sacked();
-            board.sent.turn(Fate::Sacked, Fate::InFlight);
+            board.sent.turn(SegmentState::Sacked, SegmentState::InFlight);
             wait = Duration::ZERO;
         }
         let first = board.sent.iter().next().map(|sent| sent.end);
-        let is_lost = |sent: &&Sent| {
-            sent.fate == Fate::InFlight && (Some(sent.end) == first || sent.at + wait <= now)
+        let is_lost = |sent: &&SentSegment| {
+            sent.state == SegmentState::InFlight
+                && (Some(sent.end) == first || sent.at + wait <= now)
         };
         let lost: Vec<u64> = board.sent.iter().filter(is_lost).map(|sent| sent.end).collect();
         for end in lost {
@@ -155,15 +156,15 @@ impl Detector {
     /// Nothing was lost after all; with `is_reordered` because segments overtook one another.
     pub fn take_back(&mut self, board: &mut Scoreboard, is_reordered: bool) {
         self.has_seen_reordering |= is_reordered;
-        board.sent.turn(Fate::Lost, Fate::InFlight);
+        board.sent.turn(SegmentState::Lost, SegmentState::InFlight);
         self.lost.clear();
-        let in_flight = board.sent.iter().filter(|sent| sent.fate == Fate::InFlight);
+        let in_flight = board.sent.iter().filter(|sent| sent.state == SegmentState::InFlight);
         let mut departures: Vec<_> = in_flight.map(|sent| (sent.at, sent.end)).collect();
         departures.sort_unstable();
         self.departures = departures.into();
     }
 
-    /// The first lost segment that was not sent again, `[start, end)`.
+    /// The first lost segment that was not retransmitted, `[start, end)`.
     pub fn next_lost(&self, board: &Scoreboard) -> Option<(u64, u64)> {
         let end = *self.lost.first()?;
         Some((board.sent.start_before(end), end))

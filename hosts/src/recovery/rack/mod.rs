@@ -1,6 +1,6 @@
 //! Recovery by time: RACK-TLP (RFC 8985), alone or with what Linux has around it.
 //!
-//! `rack` is the RFC: what [`detect`] finds lost is sent again, a window of congestion control's
+//! `rack` is the RFC: what [`detect`] finds lost is retransmitted, a window of congestion control's
 //! size is kept in flight, the tail is probed ([`probe`]). Lost retransmissions are found as any
 //! other loss, and limited transmit (RFC 3042) follows from counting SACKed segments out.
 //!
@@ -19,7 +19,7 @@ mod undo;
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, Transmission};
 use crate::tcp::api::{Delivery, Need, Stage};
 use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_log::Sent;
+use crate::tcp::outstanding::sent_segments::SentSegment;
 use detect::Detector;
 use narrows_common::{Duration, Time};
 use probe::TailProbe;
@@ -55,7 +55,7 @@ const NEEDS: &[Need] = &[Need::Sack, Need::SegmentTimes];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frto {
     Off,
-    /// Step 1: the first segment was sent again.
+    /// Step 1: the first segment was retransmitted.
     SentFirst,
     /// Step 2b: the ACK moved; until the next, only new data is sent.
     SendsNew,
@@ -248,23 +248,23 @@ impl Recovery for Rack {
     fn on_sent(&mut self, board: &Scoreboard, transmission: &Transmission<'_>) {
         let Transmission { now, start, end, rtt } = *transmission;
         (self.srtt, self.rto) = (rtt.srtt(), rtt.rto());
-        let is_again = board.sent.get(end).is_some_and(|sent| sent.was_sent_again);
+        let is_retransmission = board.sent.get(end).is_some_and(|sent| sent.was_retransmitted);
         self.detector.on_sent(now, end);
         if let Some(reduction) = &mut self.reduction {
             reduction.on_sent(end - start);
         }
         if self.probe.is_due() {
-            self.probe.on_sent(board.nxt(), is_again);
-        } else if is_again {
-            self.undo.on_sent_again(now);
+            self.probe.on_sent(board.nxt(), is_retransmission);
+        } else if is_retransmission {
+            self.undo.on_retransmitted(now);
         } else {
             self.rearm_probe(board, now);
         }
     }
 
-    fn on_segment_delivered(&mut self, now: Time, _start: u64, sent: &Sent) {
+    fn on_segment_delivered(&mut self, now: Time, _start: u64, sent: &SentSegment) {
         self.detector.on_segment_delivered(now, sent);
-        let is_original = !sent.was_sent_again && sent.end <= self.recover;
+        let is_original = !sent.was_retransmitted && sent.end <= self.recover;
         self.has_original_arrived |= is_original && self.stage == Stage::Loss;
     }
 
@@ -371,7 +371,7 @@ impl Recovery for Rack {
         }
     }
 
-    fn on_sent_again(&mut self, _board: &mut Scoreboard, _start: u64, _end: u64) {
+    fn on_retransmitted(&mut self, _board: &mut Scoreboard, _start: u64, _end: u64) {
         self.must_send_first = false;
     }
 

@@ -24,7 +24,7 @@ struct Outstanding {
     /// What was outstanding with it ends here (TLP.end_seq).
     end: u64,
     /// It was old data (TLP.is_retrans).
-    is_again: bool,
+    is_retransmission: bool,
 }
 
 impl TailProbe {
@@ -60,14 +60,14 @@ impl TailProbe {
     }
 
     /// The probe left; what is outstanding with it ends at `nxt`.
-    pub fn on_sent(&mut self, nxt: u64, is_again: bool) {
+    pub fn on_sent(&mut self, nxt: u64, is_retransmission: bool) {
         self.is_due = false;
-        self.outstanding = Some(Outstanding { end: nxt, is_again });
+        self.outstanding = Some(Outstanding { end: nxt, is_retransmission });
     }
 
     /// True when the probe's flight ended at `end`.
     pub fn is_end(&self, end: u64) -> bool {
-        self.outstanding.is_some_and(|probe| probe.is_again && probe.end == end)
+        self.outstanding.is_some_and(|probe| probe.is_retransmission && probe.end == end)
     }
 
     /// After a time-out there is nothing left to find out.
@@ -80,7 +80,7 @@ impl TailProbe {
     /// and reported nothing, so that the original and the probe have both arrived.
     pub fn on_ack(&mut self, una: u64, is_twice: bool, says_nothing: bool) -> bool {
         let Some(probe) = self.outstanding else { return false };
-        if !probe.is_again {
+        if !probe.is_retransmission {
             if una >= probe.end {
                 self.outstanding = None;
             }

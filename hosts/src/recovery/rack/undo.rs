@@ -1,19 +1,19 @@
 //! Whether the latest loss was one.
 //!
-//! It was not when every segment sent again arrived twice (D-SACK, RFC 2883 and RFC 3708), or when
+//! It was not when every segment retransmitted arrived twice (D-SACK, RFC 2883 and RFC 3708), or when
 //! an ACK echoes a timestamp from before the first of them left again (Eifel, RFC 3522; as Linux
 //! has it). What was delivered of the originals after a time-out is F-RTO's matter.
 
 use narrows_common::Time;
 
-/// What was sent again since the latest loss.
+/// What was retransmitted since the latest loss.
 #[derive(Clone, Debug, Default)]
 pub struct Undo {
     /// Where the window of the loss began; `None`: there is nothing to take back.
     marker: Option<u64>,
-    /// Segments sent again that are not known to have arrived twice; `None` before the first.
+    /// Segments retransmitted that are not known to have arrived twice; `None` before the first.
     unexplained: Option<u64>,
-    first_sent_again_at: Option<Time>,
+    first_retransmitted_at: Option<Time>,
 }
 
 impl Undo {
@@ -28,10 +28,10 @@ impl Undo {
     }
 
     /// A segment left again.
-    pub fn on_sent_again(&mut self, now: Time) {
+    pub fn on_retransmitted(&mut self, now: Time) {
         if self.marker.is_some() {
             self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
-            self.first_sent_again_at.get_or_insert(now);
+            self.first_retransmitted_at.get_or_insert(now);
         }
     }
 
@@ -53,7 +53,7 @@ impl Undo {
     /// The ACK echoes what left before the first retransmission. Timestamps count milliseconds.
     pub fn is_delayed(&self, echoed_at: Option<Time>) -> bool {
         let whole_ms = |at: Time| at.as_us() / 1000;
-        match (self.first_sent_again_at, echoed_at) {
+        match (self.first_retransmitted_at, echoed_at) {
             (Some(again), Some(echoed)) => whole_ms(echoed) < whole_ms(again),
             _ => false,
         }

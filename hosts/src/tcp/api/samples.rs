@@ -105,7 +105,7 @@ pub struct Congestion {
     /// ssthresh counts whole segments (ns-2).
     pub whole_segments: bool,
     /// The same segment timed out before: ssthresh stays (RFC 5681 section 3.1). Of a loss without
-    /// a time-out: the segment had been sent again before.
+    /// a time-out: the segment had been retransmitted before.
     pub is_repeated: bool,
 }
 
@@ -180,7 +180,7 @@ pub struct RateSample {
     pub is_app_limited: bool,
     /// Bytes that this ACK newly delivers (RS.newly_acked).
     pub newly_delivered_bytes: u64,
-    /// The round trip of the newest of these segments, unless it was sent again (RS.rtt).
+    /// The round trip of the newest of these segments, unless it was retransmitted (RS.rtt).
     pub rtt: Option<Duration>,
 }
 

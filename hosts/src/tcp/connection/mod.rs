@@ -9,9 +9,9 @@
 
 mod input;
 mod keep_alive;
+mod lazy_sender;
 mod liveness;
 mod output;
-mod sending;
 
 use crate::app::stream::Stream;
 use crate::config::Settings;
@@ -21,12 +21,12 @@ use crate::tcp::sender::Sender;
 use crate::tcp::state::State;
 use crate::tcp::timers::{Timer, TimerTable};
 use crate::wire::segment::Emitter;
+use lazy_sender::{Handshake, LazySender};
 use liveness::Liveness;
 use narrows_common::histogram::Summary;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Rng, Time};
 use narrows_traffic::Content;
-use sending::{Handshake, Sending};
 
 /// 2 MSL.
 const TIME_WAIT: Duration = Duration::from_secs(60);
@@ -64,7 +64,7 @@ pub struct Connection {
     must_reset: bool,
     was_reset: bool,
     timers: TimerTable,
-    sender: Sending,
+    sender: LazySender,
     receiver: Receiver,
     emitter: Emitter,
     all_acked_at: Option<Time>,
@@ -79,7 +79,7 @@ impl Connection {
         Connection {
             state,
             emitter,
-            sender: Sending::new(&settings, tick_phase),
+            sender: LazySender::new(&settings, tick_phase),
             receiver: Receiver::new(
                 settings.window_bytes,
                 settings.keeps_content,
@@ -248,8 +248,8 @@ impl Connection {
 
     /// A row of what the sender knows.
     pub fn record(&self, now: Time) -> FlowRecord {
-        let look = |sender: &Sender| sender.record(now, self.settings.flow);
-        self.sender.look(&self.settings, self.handshake(), look)
+        let record = |sender: &Sender| sender.record(now, self.settings.flow);
+        self.sender.inspect(&self.settings, self.handshake(), record)
     }
 
     /// When [`Connection::handle_timeout`] is to be called.

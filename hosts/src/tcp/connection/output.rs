@@ -26,9 +26,7 @@ impl Connection {
         let has_sent = (self.must_reset && self.send_reset(now, packet))
             || (self.must_send_syn && self.send_syn(now, packet))
             || (self.receiver.early_ack.is_some() && self.send_early_ack(now, packet))
-            || (self.state.sends_data()
-                && self.sender.may_send()
-                && self.send_again_or_new(now, packet))
+            || (self.state.sends_data() && self.sender.may_send() && self.send_next(now, packet))
             || (self.must_probe && self.send_probe(now, packet))
             || (self.liveness.must_probe && self.send_keep_alive(now, packet))
             || (self.receiver.due == AckDue::Now && self.send_ack(now, packet));
@@ -91,7 +89,7 @@ impl Connection {
         (self.sender.end() - 1).min(limit.into()) as u32
     }
 
-    fn send_again_or_new(&mut self, now: Time, packet: &mut Packet) -> bool {
+    fn send_next(&mut self, now: Time, packet: &mut Packet) -> bool {
         let Some(sender) = self.sender.active() else { return false };
         let has_new = sender.new_bytes() > 0 || (self.is_closing && sender.has_room_for_fin());
         if has_new && sender.board.flight_bytes() == 0 {
@@ -104,7 +102,7 @@ impl Connection {
             return false;
         }
         match send {
-            NextSegment::Retransmit { start, end } => self.send_again(now, start, end, packet),
+            NextSegment::Retransmit { start, end } => self.retransmit(now, start, end, packet),
             NextSegment::New { room_bytes } => self.send_new(now, room_bytes, packet),
         }
     }
@@ -117,7 +115,7 @@ impl Connection {
         };
     }
 
-    fn send_again(&mut self, now: Time, start: u64, end: u64, packet: &mut Packet) -> bool {
+    fn retransmit(&mut self, now: Time, start: u64, end: u64, packet: &mut Packet) -> bool {
         let data_end = self.sender.end().min(end);
         let limit = self.payload_limit();
         let payload_bytes = data_end.saturating_sub(start).min(limit.into()) as u32;
@@ -130,9 +128,9 @@ impl Connection {
             flags = flags.with(Flags::FIN);
             sent_to = end;
         }
-        debug_assert!(sent_to > start, "nothing to send again at {start}..{end}");
+        debug_assert!(sent_to > start, "nothing to retransmit at {start}..{end}");
         let Some(sender) = self.sender.active() else { return false };
-        sender.on_sent_again(now, payload_bytes, start, sent_to);
+        sender.on_retransmitted(now, payload_bytes, start, sent_to);
         self.emit(now, start, payload_bytes, flags, packet);
         if !self.timers.is_set(Timer::Retransmit) {
             self.timers.set(Timer::Retransmit, now + self.sender.rto());

@@ -2,4 +2,4 @@
 
 pub mod ranges;
 pub mod scoreboard;
-pub mod sent_log;
+pub mod sent_segments;

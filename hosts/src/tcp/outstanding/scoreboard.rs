@@ -9,7 +9,7 @@
 //!   is not SACKed. Both need "SACKed bytes below x" for an x that moves up only, kept current.
 
 use crate::tcp::outstanding::ranges::RangeSet;
-use crate::tcp::outstanding::sent_log::{Sent, SentLog};
+use crate::tcp::outstanding::sent_segments::{SentSegment, SentSegments};
 
 /// The octets in flight, by stream position.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Scoreboard {
     sacked_below_retransmitted: u64,
     sacked: RangeSet,
     /// The same segment by segment, where they are kept.
-    pub sent: SentLog,
+    pub sent: SentSegments,
     /// What the latest SACK block newly reported.
     newly_sacked: Vec<(u64, u64)>,
 }
@@ -42,7 +42,7 @@ impl Scoreboard {
         self.nxt
     }
 
-    /// Sent and not cumulatively acknowledged (RFC 5681's FlightSize), in bytes.
+    /// SentSegment and not cumulatively acknowledged (RFC 5681's FlightSize), in bytes.
     pub fn flight_bytes(&self) -> u64 {
         self.nxt - self.una
     }
@@ -105,7 +105,7 @@ impl Scoreboard {
         &mut self,
         start: u64,
         end: u64,
-        newly_arrived: &mut dyn FnMut(u64, &Sent),
+        newly_arrived: &mut dyn FnMut(u64, &SentSegment),
     ) -> u64 {
         let (start, end) = (start.max(self.una), end.min(self.nxt));
         let (mut newly, mut below_lost, mut below_retransmitted) = (0, 0, 0);

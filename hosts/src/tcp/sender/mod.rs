@@ -14,7 +14,7 @@ use crate::tcp::api::{
     bytes_per_sec,
 };
 use crate::tcp::outstanding::scoreboard::Scoreboard;
-use crate::tcp::outstanding::sent_log::Acked;
+use crate::tcp::outstanding::sent_segments::Acked;
 use crate::tcp::rate::RateEstimator;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::send_buffer::SendBuffer;
@@ -181,7 +181,7 @@ impl Sender {
     }
 
     /// `[start, end)` left again.
-    pub fn on_sent_again(&mut self, now: Time, payload_bytes: u32, start: u64, end: u64) {
+    pub fn on_retransmitted(&mut self, now: Time, payload_bytes: u32, start: u64, end: u64) {
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload_bytes);
         self.counters.retransmits += 1;
@@ -189,7 +189,7 @@ impl Sender {
         if self.keeps_segments {
             let departure = self.departure(now, end - start, self.board.flight_bytes());
             let is_lost = !self.recovery.marks_losses();
-            self.board.sent.on_sent_again(start, end, now, departure, is_lost);
+            self.board.sent.on_retransmitted(start, end, now, departure, is_lost);
             self.tell_losses(now);
         }
         self.pace(now, end - start);
@@ -198,7 +198,7 @@ impl Sender {
         }
         self.counters.loss_probes += u64::from(self.is_probing());
         self.tell_sent(now, start, end);
-        self.recovery.on_sent_again(&mut self.board, start, end);
+        self.recovery.on_retransmitted(&mut self.board, start, end);
     }
 
     /// What to send next. `has_new` says whether new data waits that the peer's window admits.
@@ -257,7 +257,7 @@ impl Sender {
         self.take_back(now, outcome);
         let credit_bytes = self.credit_bytes(acked_bytes, delivered_bytes);
         let event = Ack { echoes_mark, ..self.ack(now, acked_bytes, credit_bytes, rtt) };
-        self.cc.on_acked(&event);
+        self.cc.on_measurement(&event);
         if self.recovery.stage() == Stage::Recovery && !outcome.may_grow {
             self.cc.on_recovery_ack(&event);
         } else if outcome.may_grow
@@ -334,7 +334,7 @@ impl Sender {
             _ => 1,
         };
         for _ in 0..times {
-            self.cc.on_ack(event);
+            self.cc.on_growth(event);
         }
     }
 
@@ -351,7 +351,7 @@ impl Sender {
         if outcome.may_grow {
             let credit_bytes = self.credit_bytes(newly_sacked_bytes, newly_sacked_bytes).max(1);
             let event = self.ack(now, newly_sacked_bytes, credit_bytes, None);
-            self.cc.on_ack(&event);
+            self.cc.on_growth(&event);
         }
         self.act_on(now, outcome);
         self.tell_path(now, self.board.una() < self.limited_to);
@@ -382,7 +382,7 @@ impl Sender {
         if outcome.is_loss_found {
             self.counters.fast_recoveries += 1;
             self.timed = None;
-            let mut congestion = self.congestion(now, outcome.was_sent_again);
+            let mut congestion = self.congestion(now, outcome.was_retransmitted);
             if outcome.is_overdamped {
                 congestion.window_bytes = congestion.window_bytes.min(self.cc.cwnd_bytes() / 2);
             }

@@ -1,8 +1,8 @@
-//! The sending half as long as nothing was written, and from then on.
+//! The sending half, whose [`Sender`] is made when the application first writes or closes.
 //!
-//! An end that only receives sends nothing but ACKs: it needs to know what its peer offers, and how
-//! long the handshake took, and none of what a [`Sender`] keeps. That is made when the application
-//! first writes or closes, and is then as if it had been there from the beginning.
+//! An end that only receives sends nothing but ACKs. It needs the window that its peer offers and
+//! the round trip of the handshake, and nothing else that a [`Sender`] keeps. A sender that is made
+//! later has the same state as one that was there from the beginning.
 
 use crate::config::Settings;
 use crate::report::{DELAY_PRECISION_BITS, SenderCounters};
@@ -20,10 +20,10 @@ pub(super) struct Handshake {
     pub has_lost_syn: bool,
 }
 
-/// Before anything was written.
+/// The state before anything was written.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Quiet {
+pub(super) struct UnusedSender {
     /// How long the handshake took, where that is known.
     handshake_rtt: Option<Duration>,
     window_edge: u64,
@@ -37,7 +37,7 @@ pub(super) struct Quiet {
     boot_phase: Duration,
 }
 
-impl Quiet {
+impl UnusedSender {
     /// The sender that this would have become by now.
     fn sender(&self, settings: &Settings, handshake: Handshake) -> Sender {
         let mut sender = Sender::new(settings, self.boot_phase);
@@ -60,15 +60,15 @@ impl Quiet {
 
 /// The sending half of a connection.
 #[derive(Debug)]
-pub(super) enum Sending {
-    Quiet(Quiet),
+pub(super) enum LazySender {
+    Unused(UnusedSender),
     Active(Box<Sender>),
 }
 
-impl Sending {
+impl LazySender {
     /// Before the handshake. `boot_phase` is where ns-2's ticks begin.
     pub(super) fn new(settings: &Settings, boot_phase: Duration) -> Self {
-        Sending::Quiet(Quiet {
+        LazySender::Unused(UnusedSender {
             rtt: RttEstimator::new(&settings.profile, boot_phase),
             boot_phase,
             handshake_rtt: None,
@@ -83,29 +83,29 @@ impl Sending {
     /// The sender; `None` as long as nothing was written.
     pub(super) fn active(&mut self) -> Option<&mut Sender> {
         match self {
-            Sending::Quiet(_) => None,
-            Sending::Active(sender) => Some(sender),
+            LazySender::Unused(_) => None,
+            LazySender::Active(sender) => Some(sender),
         }
     }
 
     /// The sender, made now if it is not there.
     pub(super) fn activate(&mut self, settings: &Settings, handshake: Handshake) -> &mut Sender {
-        if let Sending::Quiet(quiet) = self {
-            *self = Sending::Active(Box::new(quiet.sender(settings, handshake)));
+        if let LazySender::Unused(unused) = self {
+            *self = LazySender::Active(Box::new(unused.sender(settings, handshake)));
         }
         self.active().expect("it has just been made")
     }
 
-    /// What `look` finds at the sender, or at the one that this would have become.
-    pub(super) fn look<T>(
+    /// What `inspect` finds at the sender, or at the one that this would have become.
+    pub(super) fn inspect<T>(
         &self,
         settings: &Settings,
         handshake: Handshake,
-        look: impl FnOnce(&Sender) -> T,
+        inspect: impl FnOnce(&Sender) -> T,
     ) -> T {
         match self {
-            Sending::Quiet(quiet) => look(&quiet.sender(settings, handshake)),
-            Sending::Active(sender) => look(sender),
+            LazySender::Unused(unused) => inspect(&unused.sender(settings, handshake)),
+            LazySender::Active(sender) => inspect(sender),
         }
     }
 
@@ -119,12 +119,12 @@ impl Sending {
         Handshake { has_sack, has_lost_syn }: Handshake,
     ) {
         match self {
-            Sending::Quiet(quiet) => {
-                quiet.is_established = true;
-                quiet.handshake_rtt = rtt;
-                rtt.into_iter().for_each(|rtt| quiet.rtt.on_sample(now, rtt));
+            LazySender::Unused(unused) => {
+                unused.is_established = true;
+                unused.handshake_rtt = rtt;
+                rtt.into_iter().for_each(|rtt| unused.rtt.on_sample(now, rtt));
             }
-            Sending::Active(sender) => {
+            LazySender::Active(sender) => {
                 sender.on_syn_acked(now, rtt);
                 sender.establish(settings, sender.mss, has_sack, has_lost_syn);
             }
@@ -133,25 +133,25 @@ impl Sending {
 
     /// Something may be sent; returns whether there is a sender.
     pub(super) fn may_send(&mut self) -> bool {
-        if let Sending::Quiet(quiet) = self {
-            quiet.has_idled = true;
+        if let LazySender::Unused(unused) = self {
+            unused.has_idled = true;
         }
-        matches!(self, Sending::Active(_))
+        matches!(self, LazySender::Active(_))
     }
 
     /// The first position not acknowledged.
     pub(super) fn una(&self) -> u64 {
         match self {
-            Sending::Quiet(quiet) => quiet.is_established.into(),
-            Sending::Active(sender) => sender.board.una(),
+            LazySender::Unused(unused) => unused.is_established.into(),
+            LazySender::Active(sender) => sender.board.una(),
         }
     }
 
     /// The first position never sent.
     pub(super) fn nxt(&self) -> u64 {
         match self {
-            Sending::Quiet(_) => 1,
-            Sending::Active(sender) => sender.board.nxt(),
+            LazySender::Unused(_) => 1,
+            LazySender::Active(sender) => sender.board.nxt(),
         }
     }
 
@@ -163,47 +163,47 @@ impl Sending {
     /// The position behind the last byte written.
     pub(super) fn end(&self) -> u64 {
         match self {
-            Sending::Quiet(_) => 1,
-            Sending::Active(sender) => sender.buffer.end(),
+            LazySender::Unused(_) => 1,
+            LazySender::Active(sender) => sender.buffer.end(),
         }
     }
 
     /// The congestion window; none before there is a sender.
     pub(super) fn cwnd_bytes(&self) -> u64 {
         match self {
-            Sending::Quiet(_) => 0,
-            Sending::Active(sender) => sender.cwnd_bytes(),
+            LazySender::Unused(_) => 0,
+            LazySender::Active(sender) => sender.cwnd_bytes(),
         }
     }
 
     /// Bytes of the application acknowledged in sequence.
     pub(super) fn acked_bytes(&self) -> u64 {
         match self {
-            Sending::Quiet(_) => 0,
-            Sending::Active(sender) => sender.acked_bytes(),
+            LazySender::Unused(_) => 0,
+            LazySender::Active(sender) => sender.acked_bytes(),
         }
     }
 
     /// Payload bytes of a full segment.
     pub(super) fn mss(&self) -> u32 {
         match self {
-            Sending::Quiet(quiet) => quiet.mss,
-            Sending::Active(sender) => sender.mss,
+            LazySender::Unused(unused) => unused.mss,
+            LazySender::Active(sender) => sender.mss,
         }
     }
 
     pub(super) fn set_mss(&mut self, mss: u32) {
         match self {
-            Sending::Quiet(quiet) => quiet.mss = mss,
-            Sending::Active(sender) => sender.mss = mss,
+            LazySender::Unused(unused) => unused.mss = mss,
+            LazySender::Active(sender) => sender.mss = mss,
         }
     }
 
     /// The first position that the peer's window does not admit.
     pub(super) fn window_edge(&self) -> u64 {
         match self {
-            Sending::Quiet(quiet) => quiet.window_edge,
-            Sending::Active(sender) => sender.window_edge,
+            LazySender::Unused(unused) => unused.window_edge,
+            LazySender::Active(sender) => sender.window_edge,
         }
     }
 
@@ -211,15 +211,15 @@ impl Sending {
     /// peer has offered.
     pub(super) fn window(&mut self) -> (&mut u64, &mut u64) {
         match self {
-            Sending::Quiet(quiet) => (&mut quiet.window_edge, &mut quiet.max_window_bytes),
-            Sending::Active(sender) => (&mut sender.window_edge, &mut sender.max_window_bytes),
+            LazySender::Unused(unused) => (&mut unused.window_edge, &mut unused.max_window_bytes),
+            LazySender::Active(sender) => (&mut sender.window_edge, &mut sender.max_window_bytes),
         }
     }
 
     fn rtt(&self) -> &RttEstimator {
         match self {
-            Sending::Quiet(quiet) => &quiet.rtt,
-            Sending::Active(sender) => &sender.rtt,
+            LazySender::Unused(unused) => &unused.rtt,
+            LazySender::Active(sender) => &sender.rtt,
         }
     }
 
@@ -231,35 +231,35 @@ impl Sending {
     /// The time-out expired for the SYN.
     pub(super) fn on_syn_timeout(&mut self) {
         match self {
-            Sending::Quiet(quiet) => quiet.rtt.on_timeout(),
-            Sending::Active(sender) => sender.rtt.on_timeout(),
+            LazySender::Unused(unused) => unused.rtt.on_timeout(),
+            LazySender::Active(sender) => sender.rtt.on_timeout(),
         }
     }
 
     /// When recovery wants to be called.
     pub(super) fn poll_timeout(&self) -> Option<Time> {
         match self {
-            Sending::Quiet(_) => None,
-            Sending::Active(sender) => sender.poll_timeout(),
+            LazySender::Unused(_) => None,
+            LazySender::Active(sender) => sender.poll_timeout(),
         }
     }
 
     pub(super) fn counters(&self) -> SenderCounters {
         match self {
-            Sending::Quiet(_) => SenderCounters::default(),
-            Sending::Active(sender) => sender.counters,
+            LazySender::Unused(_) => SenderCounters::default(),
+            LazySender::Active(sender) => sender.counters,
         }
     }
 
     /// Round-trip samples.
     pub(super) fn rtt_summary(&self) -> Summary {
         match self {
-            Sending::Quiet(quiet) => {
+            LazySender::Unused(unused) => {
                 let mut histogram = Histogram::new(DELAY_PRECISION_BITS);
-                quiet.handshake_rtt.into_iter().for_each(|rtt| histogram.add(rtt));
+                unused.handshake_rtt.into_iter().for_each(|rtt| histogram.add(rtt));
                 histogram.summary()
             }
-            Sending::Active(sender) => sender.rtt_histogram.summary(),
+            LazySender::Active(sender) => sender.rtt_histogram.summary(),
         }
     }
 }

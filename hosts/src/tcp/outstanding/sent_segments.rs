@@ -10,37 +10,37 @@ use crate::tcp::outstanding::ranges::RangeSet;
 use narrows_common::Time;
 use std::collections::VecDeque;
 
-/// What is known of a segment.
+/// The state of an outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum SegmentState {
     /// It may be in the network.
     InFlight,
     /// It has arrived out of order.
     Sacked,
-    /// It is held lost, and has not been sent again since.
+    /// It is held lost, and has not been retransmitted since.
     Lost,
 }
 
 /// A segment, in one line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Sent {
+pub struct SentSegment {
     /// The position behind its last byte.
     pub end: u64,
     /// When it left last.
     pub at: Time,
-    /// What became of it.
-    pub fate: Fate,
+    /// Whether it was delivered.
+    pub state: SegmentState,
     /// It left more than once (Karn).
-    pub was_sent_again: bool,
+    pub was_retransmitted: bool,
     /// What the rate estimator noted when it left last.
     pub departure: Departure,
 }
 
 /// The outstanding segments in order.
 #[derive(Clone, Debug, Default)]
-pub struct SentLog {
-    segments: VecDeque<Sent>,
+pub struct SentSegments {
+    segments: VecDeque<SentSegment>,
     /// Where the first segment begins.
     start: u64,
     in_flight_bytes: u64,
@@ -71,18 +71,24 @@ pub struct Acked {
     pub newest_is_ambiguous: bool,
 }
 
-impl SentLog {
+impl SentSegments {
     /// A segment that ends at `end` left for the first time.
     pub fn on_sent(&mut self, end: u64, at: Time, departure: Departure) {
         let start = self.segments.back().map_or(self.start, |last| last.end);
         self.in_flight_bytes += end.saturating_sub(start);
-        let fate = Fate::InFlight;
-        self.segments.push_back(Sent { end, at, fate, was_sent_again: false, departure });
+        let state = SegmentState::InFlight;
+        self.segments.push_back(SentSegment {
+            end,
+            at,
+            state,
+            was_retransmitted: false,
+            departure,
+        });
     }
 
     /// What lies in `[start, end)` left again, as one segment or the front of one; with `is_lost`
     /// it counts as lost though nobody said so.
-    pub fn on_sent_again(
+    pub fn on_retransmitted(
         &mut self,
         start: u64,
         end: u64,
@@ -94,19 +100,24 @@ impl SentLog {
         let mut from = self.start_of(index);
         while let Some(sent) = self.segments.get(index).copied().filter(|_| from < end) {
             if sent.end > end {
-                // The rest of it keeps its own time and fate.
-                self.segments.insert(index, Sent { end, ..sent });
+                // The rest of it keeps its own time and state.
+                self.segments.insert(index, SentSegment { end, ..sent });
             }
             let begins_range = !self.is_lost_before(index);
             let sent = &mut self.segments[index];
-            if sent.fate != Fate::InFlight {
+            if sent.state != SegmentState::InFlight {
                 self.in_flight_bytes += sent.end - from;
             } else if is_lost {
                 let bytes = sent.end - from;
                 self.newly_lost.push_back(Lost { bytes, begins_range, departure: sent.departure });
             }
-            *sent =
-                Sent { at, fate: Fate::InFlight, was_sent_again: true, departure, end: sent.end };
+            *sent = SentSegment {
+                at,
+                state: SegmentState::InFlight,
+                was_retransmitted: true,
+                departure,
+                end: sent.end,
+            };
             from = sent.end;
             index += 1;
         }
@@ -114,11 +125,11 @@ impl SentLog {
 
     /// When the segment that holds the byte before `end` left; `None` when it was sent twice.
     pub fn sent_at(&self, end: u64) -> Option<Time> {
-        self.get(end).filter(|sent| !sent.was_sent_again).map(|sent| sent.at)
+        self.get(end).filter(|sent| !sent.was_retransmitted).map(|sent| sent.at)
     }
 
     /// The segment that holds the byte before `end`.
-    pub fn get(&self, end: u64) -> Option<&Sent> {
+    pub fn get(&self, end: u64) -> Option<&SentSegment> {
         self.segments.get(self.index_of(end.saturating_sub(1)))
     }
 
@@ -133,16 +144,16 @@ impl SentLog {
     }
 
     /// The segments in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Sent> {
+    pub fn iter(&self) -> impl Iterator<Item = &SentSegment> {
         self.segments.iter()
     }
 
     /// Everything below `ack` has arrived; `newly` hears of each segment not SACKed
     /// before, and where it begins.
-    pub fn on_acked(&mut self, ack: u64, mut newly: impl FnMut(u64, &Sent)) -> Acked {
+    pub fn on_acked(&mut self, ack: u64, mut newly: impl FnMut(u64, &SentSegment)) -> Acked {
         let mut acked = Acked::default();
         while let Some(sent) = self.segments.front() {
-            if sent.fate == Fate::InFlight {
+            if sent.state == SegmentState::InFlight {
                 self.in_flight_bytes -= sent.end.min(ack).saturating_sub(self.start);
             }
             if sent.end > ack {
@@ -150,9 +161,9 @@ impl SentLog {
             }
             acked.oldest_at.get_or_insert(sent.at);
             acked.newest_at = Some(sent.at);
-            acked.is_ambiguous |= sent.was_sent_again;
-            acked.newest_is_ambiguous = sent.was_sent_again;
-            if sent.fate != Fate::Sacked {
+            acked.is_ambiguous |= sent.was_retransmitted;
+            acked.newest_is_ambiguous = sent.was_retransmitted;
+            if sent.state != SegmentState::Sacked {
                 newly(self.start, sent);
             }
             self.start = sent.end;
@@ -169,7 +180,7 @@ impl SentLog {
         from: u64,
         to: u64,
         sacked: &RangeSet,
-        newly: &mut dyn FnMut(u64, &Sent),
+        newly: &mut dyn FnMut(u64, &SentSegment),
     ) {
         let first = self.index_of(from);
         let mut start = self.start_of(first);
@@ -178,12 +189,12 @@ impl SentLog {
                 break;
             }
             let is_whole = sacked.containing(start).is_some_and(|(_, end)| end >= sent.end);
-            if is_whole && sent.fate != Fate::Sacked {
+            if is_whole && sent.state != SegmentState::Sacked {
                 newly(start, sent);
-                if sent.fate == Fate::InFlight {
+                if sent.state == SegmentState::InFlight {
                     self.in_flight_bytes -= sent.end - start;
                 }
-                sent.fate = Fate::Sacked;
+                sent.state = SegmentState::Sacked;
             }
             start = sent.end;
         }
@@ -193,22 +204,23 @@ impl SentLog {
     pub fn mark_lost(&mut self, end: u64) -> Option<u64> {
         let index = self.index_of(end.saturating_sub(1));
         let (start, begins_range) = (self.start_of(index), !self.is_lost_before(index));
-        let sent = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight)?;
+        let sent =
+            self.segments.get_mut(index).filter(|sent| sent.state == SegmentState::InFlight)?;
         let bytes = sent.end - start;
-        sent.fate = Fate::Lost;
+        sent.state = SegmentState::Lost;
         self.newly_lost.push_back(Lost { bytes, begins_range, departure: sent.departure });
         self.in_flight_bytes -= bytes;
         Some(bytes)
     }
 
-    /// Turns every segment of one fate into another's.
-    pub fn turn(&mut self, from: Fate, to: Fate) {
+    /// Gives every segment of one state another.
+    pub fn turn(&mut self, from: SegmentState, to: SegmentState) {
         let (mut start, mut in_flight_bytes) = (self.start, 0);
         for sent in &mut self.segments {
-            if sent.fate == from {
-                sent.fate = to;
+            if sent.state == from {
+                sent.state = to;
             }
-            if sent.fate == Fate::InFlight {
+            if sent.state == SegmentState::InFlight {
                 in_flight_bytes += sent.end - start;
             }
             start = sent.end;
@@ -223,7 +235,7 @@ impl SentLog {
 
     fn is_lost_before(&self, index: usize) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
-        before.is_some_and(|sent| sent.fate == Fate::Lost)
+        before.is_some_and(|sent| sent.state == SegmentState::Lost)
     }
 
     /// The index of the segment that holds the byte at `position`. Most segments are of one length,
@@ -253,8 +265,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn log() -> SentLog {
-        let mut log = SentLog::default();
+    fn log() -> SentSegments {
+        let mut log = SentSegments::default();
         log.on_acked(0, |_, _| ());
         for n in 1..=4 {
             log.on_sent(n * 10, Time::from_ps(n), Departure::default());
@@ -264,13 +276,13 @@ mod tests {
 
     #[test]
     fn a_segment_is_a_line_of_memory() {
-        assert_eq!(size_of::<Sent>(), 64);
+        assert_eq!(size_of::<SentSegment>(), 64);
     }
 
     #[test]
     fn an_ack_over_a_retransmission_is_ambiguous() {
         let (mut log, at) = (log(), Time::from_ps);
-        log.on_sent_again(20, 30, at(9), Departure::default(), false);
+        log.on_retransmitted(20, 30, at(9), Departure::default(), false);
         assert_eq!((log.sent_at(30), log.sent_at(35), log.sent_at(41)), (None, Some(at(4)), None));
         let acked = log.on_acked(25, |_, _| ());
         assert_eq!(
@@ -286,9 +298,12 @@ mod tests {
     fn part_of_a_segment_sent_again_becomes_a_segment() {
         let mut log = log();
         assert_eq!(log.mark_lost(20), Some(10));
-        log.on_sent_again(10, 14, Time::from_ps(9), Departure::default(), false);
-        let rows: Vec<_> = log.iter().map(|s| (s.end, s.fate, s.was_sent_again)).collect();
-        assert_eq!(rows[1..3], [(14, Fate::InFlight, true), (20, Fate::Lost, false)]);
+        log.on_retransmitted(10, 14, Time::from_ps(9), Departure::default(), false);
+        let rows: Vec<_> = log.iter().map(|s| (s.end, s.state, s.was_retransmitted)).collect();
+        assert_eq!(
+            rows[1..3],
+            [(14, SegmentState::InFlight, true), (20, SegmentState::Lost, false)]
+        );
         assert_eq!((log.in_flight_bytes(), log.start_before(20)), (34, 14));
     }
 
@@ -296,7 +311,7 @@ mod tests {
         /// In flight is what a walk over all segments finds, and each is delivered at most once.
         #[test]
         fn bytes_in_flight_are_the_sum(ops in prop::collection::vec((0u8..5, 0u64..40, 1u64..20), 1..80)) {
-            let (mut log, mut sacked, mut nxt, mut una) = (SentLog::default(), RangeSet::default(), 0, 0);
+            let (mut log, mut sacked, mut nxt, mut una) = (SentSegments::default(), RangeSet::default(), 0, 0);
             let mut delivered = std::collections::BTreeSet::new();
             for (kind, place, len) in ops {
                 let (from, to) = ((una + place).min(nxt), (una + place + len).min(nxt));
@@ -315,7 +330,7 @@ mod tests {
                 for end in newly { prop_assert!(delivered.insert(end), "{end} delivered twice"); }
                 let (mut start, mut sum) = (una, 0);
                 for sent in log.iter() {
-                    if sent.fate == Fate::InFlight { sum += sent.end - start; }
+                    if sent.state == SegmentState::InFlight { sum += sent.end - start; }
                     start = sent.end;
                 }
                 prop_assert_eq!(log.in_flight_bytes(), sum);
