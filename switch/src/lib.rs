@@ -13,28 +13,27 @@
 //! ir <- state <- interpreter <- jit <- v1model <- switch, pipelines <- control <- stf
 //! ```
 
+mod config;
 mod control;
 mod interpreter;
 mod ir;
 mod jit;
 mod load;
 mod pipelines;
+mod program;
 mod state;
 pub mod stf;
 mod switch;
 mod tm;
 mod v1model;
 
+pub use config::{ConfigError, Engine, SwitchConfig};
 pub use control::{
     ControlError, CountedEntry, DefaultAction, Match, ProfileGroup, ProfileMember, TableEntry,
 };
-pub use ir::program::Program;
 pub use load::LoadError;
-pub use pipelines::Handover;
-pub use state::counter::Count;
-pub use state::meter::{Colour, MeterConfig};
-pub use switch::{
-    CloneSession, ConfigError, Digest, Engine, Replica, Statistics, Switch, SwitchConfig,
-    TimestampUnit, Transmit,
-};
-pub use tm::{Counts, Discipline, PortConfig, PortStatistics, QueueLimit};
+pub use program::Program;
+pub use state::{CloneSession, Colour, Count, MeterConfig, Replica};
+pub use switch::Switch;
+pub use tm::{Counts, Discipline, PortConfig, PortStatistics, QueueLimit, Transmit};
+pub use v1model::{Digest, Handover, Statistics, TimestampUnit};

@@ -1,9 +1,10 @@
 //! Actions with their parameters, and what a table does on a miss.
 
+use super::entry::DefaultAction;
+use super::error::ControlError;
 use super::matches::number;
-use super::{ControlError, DefaultAction, find};
-use crate::ir::integer::to_hex;
-use crate::ir::program::{Table as Declared, limbs};
+use super::names::find;
+use crate::ir::{Table as Declared, limbs, to_hex};
 use crate::switch::Switch;
 use std::collections::BTreeMap;
 
@@ -14,14 +15,18 @@ impl Switch {
     /// When the action is not one of the table's, or the default is constant.
     pub fn set_default_action(&mut self, default: &DefaultAction) -> Result<(), ControlError> {
         let table = self.table(&default.table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         if declared.default_fixed {
             let what = "the default action";
             return Err(ControlError::Constant { table: declared.name.clone(), what });
         }
         let chosen = self.action(declared, &default.action, &default.params)?;
         self.check_default(declared, chosen.0)?;
-        self.machine.tables[table].set_default(&self.program, declared, Some(&chosen));
+        self.model.machine.state.tables[table].set_default(
+            &self.model.program,
+            declared,
+            Some(&chosen),
+        );
         Ok(())
     }
 
@@ -31,9 +36,9 @@ impl Switch {
     /// When there is no such table.
     pub fn reset_default_action(&mut self, table: &str) -> Result<(), ControlError> {
         let table = self.table(table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         let default = declared.default.as_ref();
-        self.machine.tables[table].set_default(&self.program, declared, default);
+        self.model.machine.state.tables[table].set_default(&self.model.program, declared, default);
         Ok(())
     }
 
@@ -43,11 +48,13 @@ impl Switch {
     /// When there is no such table.
     pub fn default_action(&self, table: &str) -> Result<Option<DefaultAction>, ControlError> {
         let table = self.table(table)?;
-        let declared = &self.program.tables[table];
-        Ok(self.machine.tables[table].default_action().map(|(action, data)| DefaultAction {
-            table: declared.name.clone(),
-            action: self.program.actions[action as usize].name.clone(),
-            params: self.params_of(action, data),
+        let declared = &self.model.program.tables[table];
+        Ok(self.model.machine.state.tables[table].default_action().map(|(action, data)| {
+            DefaultAction {
+                table: declared.name.clone(),
+                action: self.model.program.actions[action as usize].name.clone(),
+                params: self.params_of(action, data),
+            }
         }))
     }
 
@@ -57,7 +64,7 @@ impl Switch {
         name: &str,
         params: &BTreeMap<String, String>,
     ) -> Result<(u16, Vec<u64>), ControlError> {
-        let actions = &self.program.actions;
+        let actions = &self.model.program.actions;
         let names = table.actions.iter().map(|&action| actions[action as usize].name.as_str());
         let kind = format!("action of table '{}'", table.name);
         let action = table.actions[find(&kind, name, names)?];
@@ -83,7 +90,7 @@ impl Switch {
     /// An action's parameters by name.
     pub(super) fn params_of(&self, action: u16, data: &[u64]) -> BTreeMap<String, String> {
         let (mut params, mut at) = (BTreeMap::new(), 0);
-        for parameter in &self.program.actions[action as usize].parameters {
+        for parameter in &self.model.program.actions[action as usize].parameters {
             let count = limbs(parameter.width) as usize;
             params.insert(parameter.name.clone(), to_hex(&data[at..at + count]));
             at += count;

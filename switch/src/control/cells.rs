@@ -1,16 +1,18 @@
 //! Registers, counters and meters.
 
+use super::entry::TableEntry;
+use super::error::ControlError;
 use super::matches::{matches, number};
-use super::{ControlError, TableEntry, find};
-use crate::ir::integer::to_hex;
-use crate::state::counter::Count;
-use crate::state::meter::MeterConfig;
+use super::names::find;
+use crate::ir::to_hex;
+use crate::state::Count;
+use crate::state::MeterConfig;
 use crate::switch::Switch;
 use narrows_common::Time;
 
 impl Switch {
     fn register(&self, name: &str) -> Result<usize, ControlError> {
-        let names = self.program.registers.iter().map(|register| register.name.as_str());
+        let names = self.model.program.registers.iter().map(|register| register.name.as_str());
         find("register", name, names)
     }
 
@@ -20,8 +22,8 @@ impl Switch {
     /// When there is no such cell, or it is wider.
     pub fn read_register(&self, name: &str, index: u64) -> Result<u64, ControlError> {
         let register = self.register(name)?;
-        let declared = &self.program.registers[register];
-        let cells = &self.machine.registers;
+        let declared = &self.model.program.registers[register];
+        let cells = &self.model.machine.state.registers;
         match cells.cell(register, index) {
             Some([value]) => Ok(*value),
             Some(_) => Err(ControlError::Value {
@@ -39,8 +41,8 @@ impl Switch {
     /// When there is no such cell.
     pub fn read_register_hex(&self, name: &str, index: u64) -> Result<String, ControlError> {
         let register = self.register(name)?;
-        let cells = &self.machine.registers;
-        let declared = &self.program.registers[register];
+        let cells = &self.model.machine.state.registers;
+        let declared = &self.model.program.registers[register];
         match cells.cell(register, index) {
             Some(limbs) => Ok(to_hex(limbs)),
             None => Err(self.beyond("register", &declared.name, index, cells.len(register))),
@@ -60,17 +62,37 @@ impl Switch {
         Switch::read_registers_of(&[self], name, first, count)
     }
 
-    /// A register that has `count` cells from `first` on.
-    pub(crate) fn register_cells(
-        &self,
+    /// `count` register cells from `first` on as all pipelines together have them, in hexadecimal: what
+    /// was written last, and what each has added since. Of a cell that one pipeline alone changes
+    /// that is its value, of a count or a sum the total.
+    ///
+    /// # Errors
+    /// When there is no such register, or it ends before.
+    pub fn read_registers_of(
+        pipelines: &[&Switch],
         name: &str,
         first: u64,
         count: u64,
-    ) -> Result<usize, ControlError> {
+    ) -> Result<Vec<String>, ControlError> {
+        let [whole, others @ ..] = pipelines else { return Ok(vec![]) };
+        let register = whole.register_cells(name, first, count)?;
+        let value = |index: u64| {
+            let mut sum = whole.model.machine.state.registers.cell(register, index)?.to_vec();
+            for other in others {
+                other.model.machine.state.registers.add_changes(register, index, &mut sum);
+            }
+            Some(to_hex(&sum))
+        };
+        Ok((first..first + count).filter_map(value).collect())
+    }
+
+    /// A register that has `count` cells from `first` on.
+    fn register_cells(&self, name: &str, first: u64, count: u64) -> Result<usize, ControlError> {
         let register = self.register(name)?;
-        let (last, size) = (first.saturating_add(count), self.machine.registers.len(register));
+        let (last, size) =
+            (first.saturating_add(count), self.model.machine.state.registers.len(register));
         if last > size {
-            let name = &self.program.registers[register].name;
+            let name = &self.model.program.registers[register].name;
             return Err(self.beyond("register", name, last - 1, size));
         }
         Ok(register)
@@ -87,14 +109,14 @@ impl Switch {
         value: &str,
     ) -> Result<(), ControlError> {
         let register = self.register(name)?;
-        let declared = &self.program.registers[register];
+        let declared = &self.model.program.registers[register];
         let object = format!("register '{}'", declared.name);
         let value = number(&object, value, declared.width)?;
-        if self.machine.registers.put(register, index, &value) {
+        if self.model.machine.state.registers.put(register, index, &value) {
             return Ok(());
         }
-        let size = self.machine.registers.len(register);
-        Err(self.beyond("register", &self.program.registers[register].name, index, size))
+        let size = self.model.machine.state.registers.len(register);
+        Err(self.beyond("register", &self.model.program.registers[register].name, index, size))
     }
 
     fn beyond(&self, kind: &'static str, name: &str, index: u64, size: u64) -> ControlError {
@@ -106,13 +128,13 @@ impl Switch {
     /// # Errors
     /// When there is no such cell.
     pub fn read_counter(&self, name: &str, index: u64) -> Result<Count, ControlError> {
-        let names = self.program.counters.iter().map(|counter| counter.name.as_str());
+        let names = self.model.program.counters.iter().map(|counter| counter.name.as_str());
         let counter = find("counter", name, names)?;
-        let cells = &self.machine.counters[counter];
+        let cells = &self.model.machine.state.counters[counter];
         match cells.get(index as usize) {
             Some(count) => Ok(*count),
             None => {
-                let name = &self.program.counters[counter].name;
+                let name = &self.model.program.counters[counter].name;
                 Err(self.beyond("counter", name, index, cells.len() as u64))
             }
         }
@@ -128,14 +150,14 @@ impl Switch {
         first: u64,
         count: u64,
     ) -> Result<Vec<Count>, ControlError> {
-        let names = self.program.counters.iter().map(|counter| counter.name.as_str());
+        let names = self.model.program.counters.iter().map(|counter| counter.name.as_str());
         let counter = find("counter", name, names)?;
-        let cells = &self.machine.counters[counter];
+        let cells = &self.model.machine.state.counters[counter];
         let last = first.saturating_add(count);
         match cells.get(first as usize..last as usize) {
             Some(cells) => Ok(cells.to_vec()),
             None => {
-                let name = &self.program.counters[counter].name;
+                let name = &self.model.program.counters[counter].name;
                 Err(self.beyond("counter", name, last - 1, cells.len() as u64))
             }
         }
@@ -152,9 +174,9 @@ impl Switch {
         count: Count,
     ) -> Result<(), ControlError> {
         self.read_counter(name, index)?;
-        let names = self.program.counters.iter().map(|counter| counter.name.as_str());
+        let names = self.model.program.counters.iter().map(|counter| counter.name.as_str());
         let counter = find("counter", name, names)?;
-        self.machine.counters[counter][index as usize] = count;
+        self.model.machine.state.counters[counter][index as usize] = count;
         Ok(())
     }
 
@@ -169,16 +191,16 @@ impl Switch {
         index: u64,
         config: Option<MeterConfig>,
     ) -> Result<(), ControlError> {
-        let names = self.program.meters.iter().map(|meter| meter.name.as_str());
+        let names = self.model.program.meters.iter().map(|meter| meter.name.as_str());
         let meter = find("meter", name, names)?;
-        let cells = &mut self.machine.meters[meter];
+        let cells = &mut self.model.machine.state.meters[meter];
         let size = cells.len() as u64;
         match cells.get_mut(index as usize) {
             Some(cell) => {
                 cell.configure(now, config);
                 Ok(())
             }
-            None => Err(self.beyond("meter", &self.program.meters[meter].name, index, size)),
+            None => Err(self.beyond("meter", &self.model.program.meters[meter].name, index, size)),
         }
     }
 
@@ -193,10 +215,11 @@ impl Switch {
         config: Option<MeterConfig>,
     ) -> Result<(), ControlError> {
         let table = self.table(&entry.table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         let matches = matches(declared, &entry.matches)?;
-        let at = self.machine.tables[table].position(&matches, entry.priority);
-        let cell = at.and_then(|at| self.machine.direct_meters[table].get_mut(at as usize));
+        let at = self.model.machine.state.tables[table].position(&matches, entry.priority);
+        let cell =
+            at.and_then(|at| self.model.machine.state.direct_meters[table].get_mut(at as usize));
         match cell {
             Some(cell) => {
                 cell.configure(now, config);

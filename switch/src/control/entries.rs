@@ -1,10 +1,11 @@
 //! Table entries and their direct counters.
 
+use super::entry::TableEntry;
+use super::error::ControlError;
 use super::matches::{matches, shown};
-use super::{ControlError, TableEntry};
-use crate::ir::program::Table as Declared;
-use crate::state::counter::Count;
-use crate::state::table::{Entry, Refusal};
+use crate::ir::Table as Declared;
+use crate::state::Count;
+use crate::state::tables::{Entry, Refusal};
 use crate::switch::Switch;
 
 /// An entry with its direct counter, 0 without.
@@ -17,10 +18,10 @@ impl Switch {
     /// When it does not fit the table, exists already, or the table is full or constant.
     pub fn insert_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let (table, entry) = self.entry(entry)?;
-        let declared = &self.program.tables[table];
-        match self.machine.tables[table].insert(&self.program, declared, entry) {
+        let declared = &self.model.program.tables[table];
+        match self.model.machine.state.tables[table].insert(&self.model.program, declared, entry) {
             Ok(at) => {
-                let meters = &mut self.machine.direct_meters[table];
+                let meters = &mut self.model.machine.state.direct_meters[table];
                 if declared.meter.is_some() {
                     meters.resize(meters.len().max(at as usize + 1), Default::default());
                     meters[at as usize] = Default::default();
@@ -40,11 +41,11 @@ impl Switch {
     /// When it does not fit the table, there is no such entry, or the table is constant.
     pub fn modify_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let (table, entry) = self.entry(entry)?;
-        let declared = &self.program.tables[table];
-        let found = &mut self.machine.tables[table];
+        let declared = &self.model.program.tables[table];
+        let found = &mut self.model.machine.state.tables[table];
         match found.position(&entry.matches, entry.priority) {
             Some(at) => {
-                found.modify(&self.program, declared, at, entry.action, &entry.data);
+                found.modify(&self.model.program, declared, at, entry.action, &entry.data);
                 Ok(())
             }
             None => Err(ControlError::NotFound(declared.name.clone())),
@@ -57,9 +58,9 @@ impl Switch {
     /// When there is no such entry, or the table is constant.
     pub fn delete_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let table = self.writable(&entry.table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         let matches = matches(declared, &entry.matches)?;
-        let found = &mut self.machine.tables[table];
+        let found = &mut self.model.machine.state.tables[table];
         match found.position(&matches, entry.priority) {
             Some(at) => {
                 found.remove(declared, at);
@@ -72,7 +73,7 @@ impl Switch {
     /// A table whose entries are not fixed.
     fn writable(&self, name: &str) -> Result<usize, ControlError> {
         let table = self.table(name)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         if declared.entries.is_some() {
             return Err(ControlError::Constant { table: declared.name.clone(), what: "entries" });
         }
@@ -81,7 +82,7 @@ impl Switch {
 
     fn entry(&self, entry: &TableEntry) -> Result<(usize, Entry), ControlError> {
         let table = self.writable(&entry.table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         let matches = matches(declared, &entry.matches)?;
         if declared.words == 0 {
             return Err(ControlError::Constant { table: declared.name.clone(), what: "the key" });
@@ -101,9 +102,9 @@ impl Switch {
         entry: &TableEntry,
     ) -> Result<Option<(TableEntry, Count)>, ControlError> {
         let table = self.table(&entry.table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         let matches = matches(declared, &entry.matches)?;
-        let found = &self.machine.tables[table];
+        let found = &self.model.machine.state.tables[table];
         let Some(at) = found.position(&matches, entry.priority) else { return Ok(None) };
         let Some(stored) = found.entry(at) else { return Ok(None) };
         Ok(Some((self.shown_entry(declared, &stored), found.count(at))))
@@ -129,8 +130,8 @@ impl Switch {
         most: usize,
     ) -> Result<(Vec<CountedEntry>, Option<u32>), ControlError> {
         let table = self.table(table)?;
-        let declared = &self.program.tables[table];
-        let found = &self.machine.tables[table];
+        let declared = &self.model.program.tables[table];
+        let found = &self.model.machine.state.tables[table];
         let entries = found.entries_from(first).take(most);
         let mut next = None;
         let entries = entries.map(|(at, entry)| {
@@ -147,7 +148,7 @@ impl Switch {
             table: table.name.clone(),
             matches: shown(table, &entry.matches),
             priority: entry.priority,
-            action: self.program.actions[entry.action as usize].name.clone(),
+            action: self.model.program.actions[entry.action as usize].name.clone(),
             params: self.params_of(entry.action, &entry.data),
         }
     }
@@ -158,9 +159,9 @@ impl Switch {
     /// When there is no such entry, or the table has no direct counter.
     pub fn entry_count(&self, entry: &TableEntry) -> Result<Count, ControlError> {
         let table = self.counted(&entry.table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         let matches = matches(declared, &entry.matches)?;
-        let found = &self.machine.tables[table];
+        let found = &self.model.machine.state.tables[table];
         match found.position(&matches, entry.priority) {
             Some(at) => Ok(found.count(at)),
             None => Err(ControlError::NotFound(declared.name.clone())),
@@ -172,7 +173,7 @@ impl Switch {
     /// # Errors
     /// When there is no such table, or it has no direct counter.
     pub fn default_count(&self, table: &str) -> Result<Count, ControlError> {
-        Ok(self.machine.tables[self.counted(table)?].missed())
+        Ok(self.model.machine.state.tables[self.counted(table)?].missed())
     }
 
     /// Sets the direct counter of a table's default action.
@@ -181,14 +182,14 @@ impl Switch {
     /// As [`Switch::default_count`].
     pub fn set_default_count(&mut self, table: &str, count: Count) -> Result<(), ControlError> {
         let table = self.counted(table)?;
-        self.machine.tables[table].set_missed(count);
+        self.model.machine.state.tables[table].set_missed(count);
         Ok(())
     }
 
     /// A table with a direct counter.
     fn counted(&self, name: &str) -> Result<usize, ControlError> {
         let table = self.table(name)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         if declared.counted {
             return Ok(table);
         }
@@ -207,8 +208,8 @@ impl Switch {
     ) -> Result<(), ControlError> {
         self.entry_count(entry)?;
         let table = self.table(&entry.table)?;
-        let matches = matches(&self.program.tables[table], &entry.matches)?;
-        let found = &mut self.machine.tables[table];
+        let matches = matches(&self.model.program.tables[table], &entry.matches)?;
+        let found = &mut self.model.machine.state.tables[table];
         if let Some(at) = found.position(&matches, entry.priority) {
             found.set_count(at, count);
         }

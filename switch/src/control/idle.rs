@@ -1,7 +1,8 @@
 //! Idle time-outs of entries, for tables that the program declares with `support_timeout`.
 
+use super::entry::TableEntry;
+use super::error::ControlError;
 use super::matches::matches;
-use super::{ControlError, TableEntry};
 use crate::switch::Switch;
 use narrows_common::{Duration, Time};
 
@@ -9,13 +10,13 @@ impl Switch {
     /// The table and the number of an entry whose table has idle time-outs.
     fn entry_with_timeout(&self, entry: &TableEntry) -> Result<(usize, u32), ControlError> {
         let table = self.table(&entry.table)?;
-        let declared = &self.program.tables[table];
+        let declared = &self.model.program.tables[table];
         if !declared.idle {
             let kind = "idle time-out of table".into();
             return Err(ControlError::Unknown { kind, name: declared.name.clone() });
         }
         let matches = matches(declared, &entry.matches)?;
-        match self.machine.tables[table].position(&matches, entry.priority) {
+        match self.model.machine.state.tables[table].position(&matches, entry.priority) {
             Some(at) => Ok((table, at)),
             None => Err(ControlError::NotFound(declared.name.clone())),
         }
@@ -33,7 +34,7 @@ impl Switch {
         timeout: Option<Duration>,
     ) -> Result<(), ControlError> {
         let (table, at) = self.entry_with_timeout(entry)?;
-        self.machine.tables[table].set_timeout(at, now, timeout);
+        self.model.machine.state.tables[table].set_timeout(at, now, timeout);
         Ok(())
     }
 
@@ -43,7 +44,7 @@ impl Switch {
     /// When there is no such entry, or its table has no idle time-outs.
     pub fn idle_timeout(&self, entry: &TableEntry) -> Result<Option<Duration>, ControlError> {
         let (table, at) = self.entry_with_timeout(entry)?;
-        Ok(self.machine.tables[table].timeout(at))
+        Ok(self.model.machine.state.tables[table].timeout(at))
     }
 
     /// How long ago the entry with these matches was hit, or its time-out set.
@@ -52,19 +53,21 @@ impl Switch {
     /// When there is no such entry, or its table has no idle time-outs.
     pub fn since_hit(&self, now: Time, entry: &TableEntry) -> Result<Duration, ControlError> {
         let (table, at) = self.entry_with_timeout(entry)?;
-        Ok(self.machine.tables[table].since_hit(at, now))
+        Ok(self.model.machine.state.tables[table].since_hit(at, now))
     }
 
     /// The entries that went without a hit for longer than they may, each told once until it
     /// is hit again.
     pub fn take_expired(&mut self, now: Time) -> Vec<TableEntry> {
         let mut expired = vec![];
-        for (table, declared) in self.program.tables.iter().enumerate() {
+        for (table, declared) in self.model.program.tables.iter().enumerate() {
             if !declared.idle {
                 continue;
             }
-            for at in self.machine.tables[table].take_expired(now) {
-                let Some(entry) = self.machine.tables[table].entry(at) else { continue };
+            for at in self.model.machine.state.tables[table].take_expired(now) {
+                let Some(entry) = self.model.machine.state.tables[table].entry(at) else {
+                    continue;
+                };
                 expired.push(self.shown_entry(declared, &entry));
             }
         }
@@ -73,7 +76,7 @@ impl Switch {
 
     /// When [`Switch::take_expired`] will have something next, if nothing is hit before.
     pub fn next_expiry(&self) -> Option<Time> {
-        let tables = self.program.tables.iter().zip(&self.machine.tables);
+        let tables = self.model.program.tables.iter().zip(&self.model.machine.state.tables);
         tables.filter(|(table, _)| table.idle).filter_map(|(_, table)| table.next_expiry()).min()
     }
 }

@@ -1,9 +1,11 @@
 //! Matches and values between the control plane's text and a table's limbs.
 
-use super::{ControlError, Match, find};
-use crate::ir::field_match::{FieldMatch, prefix_mask};
-use crate::ir::integer::{Integer, to_hex};
-use crate::ir::program::{KeyField, MatchKind, Table as Declared};
+use super::entry::Match;
+use super::error::ControlError;
+use super::names::find;
+use crate::ir::{
+    FieldMatch, Integer, KeyField, MatchKind, Table as Declared, normalise, prefix_mask, to_hex,
+};
 use std::collections::BTreeMap;
 
 pub(super) fn number(object: &str, text: &str, width: u32) -> Result<Vec<u64>, ControlError> {
@@ -69,7 +71,7 @@ fn field_match(
             return Err(ControlError::Value { object, value: format!("{other:?}"), expected });
         }
     };
-    crate::ir::field_match::normalise(&mut found, field);
+    normalise(&mut found, field.width);
     Ok(found)
 }
 

@@ -2,10 +2,11 @@
 //!
 //! An entry of such a table has the action `$member` or `$group` with the parameter `id`.
 
-use super::{ControlError, find};
-use crate::ir::program::Table as Declared;
-use crate::load::profile::{GROUP, MEMBER};
-use crate::state::profile::Member;
+use super::error::ControlError;
+use super::names::find;
+use crate::ir::Table as Declared;
+use crate::ir::{GROUP, MEMBER};
+use crate::state::Member;
 use crate::switch::Switch;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -43,11 +44,11 @@ const WEIGHT_MAX: u64 = 1 << 20;
 
 impl Switch {
     fn profile(&self, name: &str) -> Result<usize, ControlError> {
-        find("action profile", name, self.program.profiles.iter().map(|p| p.name.as_str()))
+        find("action profile", name, self.model.program.profiles.iter().map(|p| p.name.as_str()))
     }
 
     fn profile_label(&self, profile: usize) -> String {
-        format!("action profile '{}'", self.program.profiles[profile].name)
+        format!("action profile '{}'", self.model.program.profiles[profile].name)
     }
 
     fn no_such(&self, profile: usize, what: &str, id: u64) -> ControlError {
@@ -65,7 +66,7 @@ impl Switch {
         if member.action == MEMBER || member.action == GROUP {
             return Err(refused);
         }
-        for table in self.program.tables.iter().filter(of_profile) {
+        for table in self.model.program.tables.iter().filter(of_profile) {
             match self.action(table, &member.action, &member.params) {
                 Ok((action, data)) => return Ok(Member { action, data }),
                 Err(ControlError::Unknown { kind, .. }) if kind.starts_with("action") => {}
@@ -82,8 +83,8 @@ impl Switch {
     pub fn insert_member(&mut self, member: &ProfileMember) -> Result<(), ControlError> {
         let profile = self.profile(&member.profile)?;
         let found = self.member(profile, member)?;
-        let declared = &self.program.profiles[profile];
-        let members = &self.machine.profiles[profile].members;
+        let declared = &self.model.program.profiles[profile];
+        let members = &self.model.machine.state.profiles[profile].members;
         if members.contains_key(&member.id) {
             let what = format!("member {} of {}", member.id, self.profile_label(profile));
             return Err(ControlError::Present { what });
@@ -94,7 +95,7 @@ impl Switch {
             let (what, size) = (self.profile_label(profile), declared.max_size);
             return Err(ControlError::NoRoom { what, size });
         }
-        self.machine.profiles[profile].members.insert(member.id, found);
+        self.model.machine.state.profiles[profile].members.insert(member.id, found);
         Ok(())
     }
 
@@ -105,7 +106,7 @@ impl Switch {
     pub fn modify_member(&mut self, member: &ProfileMember) -> Result<(), ControlError> {
         let profile = self.profile(&member.profile)?;
         let found = self.member(profile, member)?;
-        match self.machine.profiles[profile].members.get_mut(&member.id) {
+        match self.model.machine.state.profiles[profile].members.get_mut(&member.id) {
             Some(known) => {
                 *known = found;
                 Ok(())
@@ -120,7 +121,7 @@ impl Switch {
     /// When there is no such member, or an entry or a group names it.
     pub fn delete_member(&mut self, profile: &str, id: u64) -> Result<(), ControlError> {
         let profile = self.profile(profile)?;
-        let found = &self.machine.profiles[profile];
+        let found = &self.model.machine.state.profiles[profile];
         if !found.members.contains_key(&id) {
             return Err(self.no_such(profile, "member", id));
         }
@@ -129,7 +130,7 @@ impl Switch {
             let what = format!("member {id} of {}", self.profile_label(profile));
             return Err(ControlError::InUse { what });
         }
-        self.machine.profiles[profile].members.remove(&id);
+        self.model.machine.state.profiles[profile].members.remove(&id);
         Ok(())
     }
 
@@ -139,23 +140,23 @@ impl Switch {
     /// When there is no such profile.
     pub fn members(&self, profile: &str) -> Result<Vec<ProfileMember>, ControlError> {
         let profile = self.profile(profile)?;
-        let members = self.machine.profiles[profile].members.iter();
+        let members = self.model.machine.state.profiles[profile].members.iter();
         let shown = members.map(|(&id, member)| ProfileMember {
-            profile: self.program.profiles[profile].name.clone(),
+            profile: self.model.program.profiles[profile].name.clone(),
             id,
-            action: self.program.actions[member.action as usize].name.clone(),
+            action: self.model.program.actions[member.action as usize].name.clone(),
             params: self.params_of(member.action, &member.data),
         });
         Ok(shown.collect())
     }
 
     fn check_group(&self, profile: usize, group: &ProfileGroup) -> Result<(), ControlError> {
-        let declared = &self.program.profiles[profile];
+        let declared = &self.model.program.profiles[profile];
         if declared.selector.is_none() {
             let kind = "action selector".into();
             return Err(ControlError::Unknown { kind, name: declared.name.clone() });
         }
-        let found = &self.machine.profiles[profile];
+        let found = &self.model.machine.state.profiles[profile];
         let mut weight = found.weight(group.id);
         for (i, &(member, times)) in group.members.iter().enumerate() {
             if !found.members.contains_key(&member) {
@@ -185,12 +186,12 @@ impl Switch {
     pub fn insert_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
         let profile = self.profile(&group.profile)?;
         self.check_group(profile, group)?;
-        if self.machine.profiles[profile].groups.contains_key(&group.id) {
+        if self.model.machine.state.profiles[profile].groups.contains_key(&group.id) {
             let what = format!("group {} of {}", group.id, self.profile_label(profile));
             return Err(ControlError::Present { what });
         }
         let members = group.members.iter().copied().collect();
-        self.machine.profiles[profile].set_group(group.id, members);
+        self.model.machine.state.profiles[profile].set_group(group.id, members);
         Ok(())
     }
 
@@ -201,11 +202,11 @@ impl Switch {
     pub fn modify_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
         let profile = self.profile(&group.profile)?;
         self.check_group(profile, group)?;
-        if !self.machine.profiles[profile].groups.contains_key(&group.id) {
+        if !self.model.machine.state.profiles[profile].groups.contains_key(&group.id) {
             return Err(self.no_such(profile, "group", group.id));
         }
         let members = group.members.iter().copied().collect();
-        self.machine.profiles[profile].set_group(group.id, members);
+        self.model.machine.state.profiles[profile].set_group(group.id, members);
         Ok(())
     }
 
@@ -215,14 +216,14 @@ impl Switch {
     /// When there is no such group, or an entry names it.
     pub fn delete_group(&mut self, profile: &str, id: u64) -> Result<(), ControlError> {
         let profile = self.profile(profile)?;
-        if !self.machine.profiles[profile].groups.contains_key(&id) {
+        if !self.model.machine.state.profiles[profile].groups.contains_key(&id) {
             return Err(self.no_such(profile, "group", id));
         }
         if self.is_chosen(profile, GROUP, id) {
             let what = format!("group {id} of {}", self.profile_label(profile));
             return Err(ControlError::InUse { what });
         }
-        self.machine.profiles[profile].groups.remove(&id);
+        self.model.machine.state.profiles[profile].groups.remove(&id);
         Ok(())
     }
 
@@ -232,9 +233,9 @@ impl Switch {
     /// When there is no such profile.
     pub fn groups(&self, profile: &str) -> Result<Vec<ProfileGroup>, ControlError> {
         let profile = self.profile(profile)?;
-        let groups = self.machine.profiles[profile].groups.iter();
+        let groups = self.model.machine.state.profiles[profile].groups.iter();
         let shown = groups.map(|(&id, group)| ProfileGroup {
-            profile: self.program.profiles[profile].name.clone(),
+            profile: self.model.program.profiles[profile].name.clone(),
             id,
             members: group.members.iter().map(|(&member, &weight)| (member, weight)).collect(),
         });
@@ -243,11 +244,12 @@ impl Switch {
 
     /// Whether an entry of any table names this member or group.
     fn is_chosen(&self, profile: usize, kind: &str, id: u64) -> bool {
-        let tables = self.program.tables.iter().zip(&self.machine.tables);
+        let tables = self.model.program.tables.iter().zip(&self.model.machine.state.tables);
         let mut of_profile = tables.filter(|(table, _)| table.profile == Some(profile as u16));
         of_profile.any(|(_, table)| {
             table.entries().any(|(_, entry)| {
-                self.program.actions[entry.action as usize].name == kind && entry.data[0] == id
+                self.model.program.actions[entry.action as usize].name == kind
+                    && entry.data[0] == id
             })
         })
     }
@@ -261,8 +263,8 @@ impl Switch {
         data: &[u64],
     ) -> Result<(), ControlError> {
         let Some(profile) = table.profile else { return Ok(()) };
-        let found = &self.machine.profiles[profile as usize];
-        let name = self.program.actions[action as usize].name.as_str();
+        let found = &self.model.machine.state.profiles[profile as usize];
+        let name = self.model.program.actions[action as usize].name.as_str();
         let id = data.first().copied().unwrap_or(0);
         match name {
             MEMBER if found.members.contains_key(&id) => Ok(()),
@@ -279,7 +281,7 @@ impl Switch {
 
     /// A default action is an action, not a member or a group.
     pub(super) fn check_default(&self, table: &Declared, action: u16) -> Result<(), ControlError> {
-        let name = self.program.actions[action as usize].name.as_str();
+        let name = self.model.program.actions[action as usize].name.as_str();
         if name != MEMBER && name != GROUP {
             return Ok(());
         }

@@ -1,8 +1,10 @@
 //! Members of parser value sets.
 
+use super::entry::Match;
+use super::error::ControlError;
 use super::matches::open_match;
-use super::{ControlError, Match, find};
-use crate::state::value_set::Members;
+use super::names::find;
+use crate::state::Members;
 use crate::switch::Switch;
 
 impl Switch {
@@ -16,9 +18,9 @@ impl Switch {
         name: &str,
         members: &[Vec<Option<Match>>],
     ) -> Result<(), ControlError> {
-        let names = self.program.value_sets.iter().map(|set| set.name.as_str());
+        let names = self.model.program.value_sets.iter().map(|set| set.name.as_str());
         let set = find("value set", name, names)?;
-        let declared = &self.program.value_sets[set];
+        let declared = &self.model.program.value_sets[set];
         let object = format!("value set '{}'", declared.name);
         let mut found = Members::default();
         for parts in members {
@@ -33,7 +35,7 @@ impl Switch {
             let parts = parts.map(|(part, &width)| open_match(&object, width, part.as_ref()));
             found.insert(parts.collect::<Result<_, _>>()?);
         }
-        self.machine.value_sets[set] = found;
+        self.model.machine.state.value_sets[set] = found;
         Ok(())
     }
 }

@@ -1,8 +1,6 @@
 //! What a hash or checksum is computed over: fields laid end to end, bit by bit.
 
-use crate::ir::hash::fold_sum;
-use crate::ir::op::Slot;
-use crate::ir::program::{Calculation, Header, Input, Program};
+use crate::ir::{Calculation, Header, Input, Program, Slot, Slots, fold_sum};
 use narrows_common::Packet;
 
 /// Bits collected from the most significant on.
@@ -67,7 +65,7 @@ impl BitBuffer {
 pub(crate) fn calculate(
     program: &Program,
     calculation: &Calculation,
-    slots: &[u64; 65_536],
+    slots: &Slots,
     packet: &Packet,
     buffer: &mut BitBuffer,
 ) -> u64 {
@@ -86,7 +84,7 @@ pub(crate) fn calculate(
     if !calculation.payload {
         return calculation.algorithm.digest(&[buffer.bytes()], 0);
     }
-    let start = slots[crate::ir::op::internal::PAYLOAD as usize] as usize;
+    let start = slots[crate::ir::internal::PAYLOAD as usize] as usize;
     let tail = packet.data.get(start..).unwrap_or(&[]);
     let parts = [buffer.bytes(), tail, packet.payload()];
     calculation.algorithm.digest(&parts, packet.zeros as usize)
@@ -95,7 +93,7 @@ pub(crate) fn calculate(
 fn collect(
     program: &Program,
     input: &Input,
-    slots: &[u64; 65_536],
+    slots: &Slots,
     packet: &Packet,
     buffer: &mut BitBuffer,
 ) {
@@ -128,13 +126,13 @@ fn collect(
     }
 }
 
-fn from(slots: &[u64; 65_536], slot: Slot, width: u32) -> &[u64] {
+fn from(slots: &Slots, slot: Slot, width: u32) -> &[u64] {
     let start = slot as usize;
-    &slots[start..start + crate::ir::program::limbs(width) as usize]
+    &slots[start..start + crate::ir::limbs(width) as usize]
 }
 
 /// The bytes of a header's variable-length field.
-pub(crate) fn varbit<'a>(header: &Header, slots: &[u64; 65_536], packet: &'a Packet) -> &'a [u8] {
+pub(crate) fn varbit<'a>(header: &Header, slots: &Slots, packet: &'a Packet) -> &'a [u8] {
     let start = slots[header.varbit_offset() as usize] as usize;
     let count = slots[header.varbit_bytes() as usize] as usize;
     packet.data.get(start..start.saturating_add(count)).unwrap_or(&[])

@@ -3,11 +3,10 @@
 //! As long as the valid headers are those that were extracted, in their order, the packet's
 //! bytes stay where they are and only the fields that the program may have written are put in.
 
-use crate::interpreter::calculation::varbit;
-use crate::interpreter::fields;
-use crate::interpreter::machine::Machine;
-use crate::ir::op::internal;
-use crate::ir::program::{Header, Program};
+use super::calculation::varbit;
+use super::fields;
+use super::machine::Machine;
+use crate::ir::{Header, Program, internal};
 use narrows_common::Packet;
 
 pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Packet) {
@@ -25,7 +24,7 @@ pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Pac
         }
         return;
     }
-    renew_packet(machine, packet, |out, machine, packet| {
+    rebuild_packet(machine, packet, |out, machine, packet| {
         for &index in &program.deparse {
             let header = &program.headers[index as usize];
             if machine.get(header.valid()) != 0 {
@@ -37,7 +36,7 @@ pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Pac
 
 /// Gives the packet other headers, as `put` has them, before what the parser left. Its bytes before
 /// are the machine's scratch then.
-pub(crate) fn renew_packet(
+pub(crate) fn rebuild_packet(
     machine: &mut Machine,
     packet: &mut Packet,
     put: impl FnOnce(&mut Vec<u8>, &Machine, &Packet),

@@ -1,9 +1,6 @@
 //! Fields in bytes: reading them into slots and writing them back.
 
-use crate::ir::op::Slot;
-use crate::ir::program::{FieldPlan, FieldPlans, Window, limbs};
-
-type Slots = [u64; 65_536];
+use crate::ir::{FieldPlan, FieldPlans, Slot, Slots, Window, limbs};
 
 /// `N` bytes, the most significant first.
 #[inline]

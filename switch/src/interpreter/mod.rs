@@ -1,8 +1,16 @@
 //! Runs a program's operations one after the other. It knows no architecture.
 
-pub(crate) mod calculation;
-pub(crate) mod deparse;
-pub(crate) mod fields;
-pub(crate) mod machine;
-pub(crate) mod run;
-pub(crate) mod wide;
+mod bridged;
+mod calculation;
+mod deparse;
+mod extract;
+mod fields;
+mod headers;
+mod machine;
+mod run;
+mod wide;
+
+pub(crate) use bridged::{Bridged, Extent};
+pub(crate) use deparse::{deparse, rebuild_packet};
+pub(crate) use machine::Machine;
+pub(crate) use run::{FUEL, Flow, ResumePoint, apply, interpret, out_of_fuel, select, step};

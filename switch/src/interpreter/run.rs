@@ -1,11 +1,10 @@
 //! The interpreter: runs operations until one halts. It knows nothing of an architecture.
 
-use crate::interpreter::calculation::{calculate, varbit};
-use crate::interpreter::machine::Machine;
-use crate::interpreter::wide;
-use crate::ir::op::{Op, Pc, internal};
-use crate::ir::program::{Block, Case, LogCall, Program, limbs};
-use crate::state::table::action_entries::MISS;
+use super::calculation::{calculate, varbit};
+use super::machine::Machine;
+use super::wide;
+use crate::ir::{Block, Case, LogCall, Op, Pc, Program, internal, limbs};
+use crate::state::tables::action_entries::MISS;
 use narrows_common::Packet;
 
 /// Jumps and tables in one run, at most: far above any real program, and it stops a loop.
@@ -144,11 +143,11 @@ pub(crate) fn step(program: &Program, m: &mut Machine, packet: &mut Packet, op: 
         }
         Op::RegisterRead { d, register, i, mask } => {
             let index = m.get(i);
-            m.registers.read(register, &mut m.slots, d, index, mask);
+            m.state.registers.read(register, &mut m.slots, d, index, mask);
         }
         Op::RegisterWrite { register, i, a } => {
             let index = m.get(i);
-            m.registers.write(register, &m.slots, index, a);
+            m.state.registers.write(register, &m.slots, index, a);
         }
         _ => return rare(program, m, packet, op),
     }
@@ -266,7 +265,7 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
         }
         Op::Count { counter, i } => {
             let index = s!(i) as usize;
-            if let Some(count) = m.counters[counter as usize].get_mut(index) {
+            if let Some(count) = m.state.counters[counter as usize].get_mut(index) {
                 count.note(m.slots[internal::ARRIVED as usize]);
             }
         }
@@ -274,7 +273,7 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
             let tokens =
                 if program.meters[meter as usize].bytes { s!(internal::ARRIVED) } else { 1 };
             let index = s!(i) as usize;
-            if let Some(meter) = m.meters[meter as usize].get_mut(index) {
+            if let Some(meter) = m.state.meters[meter as usize].get_mut(index) {
                 s!(d) = meter.mark(m.now, tokens) as u64 & mask;
             }
         }
@@ -323,20 +322,20 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
 #[inline]
 pub(crate) fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     let arrived_bytes = m.get(internal::ARRIVED);
-    let table = &mut m.tables[i as usize];
+    let table = &mut m.state.tables[i as usize];
     let (number, code, next) = table.apply(&mut m.slots, program.parameters, arrived_bytes);
     let declared = &program.tables[i as usize];
     if number != MISS {
         if let Some(meter) = declared.meter {
             let declared = &program.meters[meter as usize];
             let tokens = if declared.bytes { arrived_bytes } else { 1 };
-            if let Some(meter) = m.direct_meters[i as usize].get_mut(number as usize) {
+            if let Some(meter) = m.state.direct_meters[i as usize].get_mut(number as usize) {
                 let colour = meter.mark(m.now, tokens);
                 m.slots[declared.target as usize] = colour as u64 & declared.target_mask;
             }
         }
         if declared.idle {
-            m.tables[i as usize].touch(number, m.now);
+            m.state.tables[i as usize].touch(number, m.now);
         }
     }
     // Without an action there is nothing to return from.
@@ -363,13 +362,13 @@ fn choose(
         }
         _ => 0,
     };
-    let profile = &m.profiles[profile as usize];
+    let profile = &m.state.profiles[profile as usize];
     let found = if group { profile.chosen(id, hash) } else { profile.member(id) };
     let Some(member) = found else { return (after_nothing, after_nothing) };
     let start = program.parameters as usize;
     m.slots[start..start + member.data.len()].copy_from_slice(&member.data);
     let code = program.actions[member.action as usize].code;
-    (code, declared.after_member(program, member.action))
+    (code, declared.after_member(&program.actions, member.action))
 }
 
 #[inline]
@@ -387,7 +386,7 @@ pub(crate) fn select(program: &Program, m: &mut Machine, i: u32) -> Pc {
                 let slots = &m.slots;
                 m.key.clear();
                 m.key.extend(select.key.iter().map(|&slot| slots[slot as usize]));
-                if m.value_sets[*set as usize].contains(m.key.as_slice()) {
+                if m.state.value_sets[*set as usize].contains(m.key.as_slice()) {
                     return *next;
                 }
             }
@@ -443,7 +442,7 @@ fn log(m: &mut Machine, call: &LogCall) {
             let limbs = &m.slots[start..start + limbs(bits) as usize];
             match limbs {
                 [value] => line.push_str(&value.to_string()),
-                wide => line.push_str(&crate::ir::integer::to_hex(wide)),
+                wide => line.push_str(&crate::ir::to_hex(wide)),
             }
         }
         rest = &rest[at + 2..];

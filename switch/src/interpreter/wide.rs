@@ -1,9 +1,6 @@
 //! Arithmetic on values of several 64-bit limbs in two's complement, in place in the slots.
 
-use crate::ir::op::{Slot, Wide};
-use crate::ir::program::mask;
-
-type Slots = [u64; 65_536];
+use crate::ir::{Slot, Slots, WideOp, mask};
 
 fn is_negative(slots: &Slots, a: Slot, n: u16) -> bool {
     slots[(a + n - 1) as usize] >> 63 == 1
@@ -138,37 +135,37 @@ fn copy(slots: &mut Slots, d: Slot, a: Slot, n: u16) {
     slots.copy_within(a as usize..(a + n) as usize, d as usize);
 }
 
-pub(crate) fn execute(slots: &mut Slots, op: Wide) {
+pub(crate) fn execute(slots: &mut Slots, op: WideOp) {
     match op {
-        Wide::Extend { d, n, a, from, signed } => {
+        WideOp::Extend { d, n, a, from, signed } => {
             let sign = signed && is_negative(slots, a, from);
             copy(slots, d, a, n.min(from));
             for limb in from..n {
                 slots[(d + limb) as usize] = if sign { u64::MAX } else { 0 };
             }
         }
-        Wide::Mask { d, n, bits } => fill_above(slots, d, n, bits, false),
-        Wide::SignExtend { d, n, bits } => {
+        WideOp::Mask { d, n, bits } => fill_above(slots, d, n, bits, false),
+        WideOp::SignExtend { d, n, bits } => {
             let sign = bit(slots, d, n, bits - 1);
             fill_above(slots, d, n, bits, sign);
         }
-        Wide::Add { d, a, b, n } => add(slots, d, a, b, n, false),
-        Wide::Sub { d, a, b, n } => add(slots, d, a, b, n, true),
-        Wide::Mul { d, a, b, n } => multiply(slots, d, a, b, n),
-        Wide::And { d, a, b, n } => each(slots, d, a, b, n, |a, b| a & b),
-        Wide::Or { d, a, b, n } => each(slots, d, a, b, n, |a, b| a | b),
-        Wide::Xor { d, a, b, n } => each(slots, d, a, b, n, |a, b| a ^ b),
-        Wide::Not { d, a, n } => each(slots, d, a, a, n, |a, _| !a),
-        Wide::Shl { d, a, b, n } => shift_left(slots, d, a, slots[b as usize], n),
-        Wide::Shr { d, a, b, n } => shift_right(slots, d, a, slots[b as usize], n),
-        Wide::Div { d, a, b, n } => divide(slots, d, a, b, n, false),
-        Wide::Rem { d, a, b, n } => divide(slots, d, a, b, n, true),
-        Wide::Compare { d, a, b, n } => slots[d as usize] = compare(slots, a, b, n) as u64,
-        Wide::Select { d, c, a, b, n } => {
+        WideOp::Add { d, a, b, n } => add(slots, d, a, b, n, false),
+        WideOp::Sub { d, a, b, n } => add(slots, d, a, b, n, true),
+        WideOp::Mul { d, a, b, n } => multiply(slots, d, a, b, n),
+        WideOp::And { d, a, b, n } => each(slots, d, a, b, n, |a, b| a & b),
+        WideOp::Or { d, a, b, n } => each(slots, d, a, b, n, |a, b| a | b),
+        WideOp::Xor { d, a, b, n } => each(slots, d, a, b, n, |a, b| a ^ b),
+        WideOp::Not { d, a, n } => each(slots, d, a, a, n, |a, _| !a),
+        WideOp::Shl { d, a, b, n } => shift_left(slots, d, a, slots[b as usize], n),
+        WideOp::Shr { d, a, b, n } => shift_right(slots, d, a, slots[b as usize], n),
+        WideOp::Div { d, a, b, n } => divide(slots, d, a, b, n, false),
+        WideOp::Rem { d, a, b, n } => divide(slots, d, a, b, n, true),
+        WideOp::Compare { d, a, b, n } => slots[d as usize] = compare(slots, a, b, n) as u64,
+        WideOp::Select { d, c, a, b, n } => {
             let from = if slots[c as usize] != 0 { a } else { b };
             copy(slots, d, from, n);
         }
-        Wide::ClampU { d, a, n, bits } => {
+        WideOp::ClampU { d, a, n, bits } => {
             let (negative, above) = (is_negative(slots, a, n), exceeds(slots, a, n, bits, false));
             copy(slots, d, a, n);
             if negative {
@@ -178,7 +175,7 @@ pub(crate) fn execute(slots: &mut Slots, op: Wide) {
                 fill_above(slots, d, n, bits, false);
             }
         }
-        Wide::ClampS { d, a, n, bits } => {
+        WideOp::ClampS { d, a, n, bits } => {
             let negative = is_negative(slots, a, n);
             let above = exceeds(slots, a, n, bits - 1, negative);
             copy(slots, d, a, n);

@@ -1,6 +1,6 @@
 //! What v1model's externs leave for the end of a pipeline, and its numbers that a program uses.
 
-use super::op::{Slot, internal};
+use super::slot::{Slot, internal};
 
 /// The `egress_spec` that means "drop".
 pub(crate) const DROP_PORT: u64 = 511;

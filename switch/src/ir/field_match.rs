@@ -1,6 +1,6 @@
 //! What an entry asks of a field of its table's key.
 
-use super::program::{KeyField, limbs, mask};
+use super::slot::{limbs, mask};
 
 /// What an entry asks of one field of the key; limbs, the least significant first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,10 +38,10 @@ impl FieldMatch {
 }
 
 /// Clears what a match does not look at, so that equal matches are equal values.
-pub(crate) fn normalise(part: &mut FieldMatch, field: &KeyField) {
+pub(crate) fn normalise(part: &mut FieldMatch, width: u32) {
     match part {
         FieldMatch::Lpm(value, length) => {
-            for (limb, keep) in value.iter_mut().zip(prefix_mask(field.width, *length)) {
+            for (limb, keep) in value.iter_mut().zip(prefix_mask(width, *length)) {
                 *limb &= keep;
             }
         }

@@ -97,7 +97,7 @@ impl Integer {
     /// The limbs of an unsigned value of `width` bits; `None` when it does not fit.
     pub(crate) fn to_width(&self, width: u32) -> Option<Vec<u64>> {
         (!self.negative && self.bits() <= width)
-            .then(|| self.to_limbs(crate::ir::program::limbs(width) as usize))
+            .then(|| self.to_limbs(super::slot::limbs(width) as usize))
     }
 }
 

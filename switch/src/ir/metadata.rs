@@ -1,7 +1,6 @@
 //! The standard, intrinsic and queueing metadata: which of its fields a program has, and where.
 
-use crate::interpreter::machine::Slots;
-use crate::ir::op::{NOWHERE, Slot};
+use super::slot::{NOWHERE, Slot, Slots};
 
 /// A field of the standard metadata.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +67,7 @@ impl StandardMetadata {
         find: impl Fn(&str, &str) -> Option<(Slot, u32)>,
     ) -> Result<Self, &'static str> {
         let field = |header: &str, name: &str| match find(header, name) {
-            Some((slot, width)) => MetadataField { slot, mask: crate::ir::program::mask(width) },
+            Some((slot, width)) => MetadataField { slot, mask: super::slot::mask(width) },
             None => MetadataField::default(),
         };
         let standard = |name: &str| field("standard_metadata", name);

@@ -1,9 +1,35 @@
-//! What a loaded program is: operations on numbered slots, and what its objects are.
+//! What a loaded program is.
 
 pub(crate) mod architecture;
-pub(crate) mod field_match;
-pub(crate) mod hash;
-pub(crate) mod integer;
-pub(crate) mod metadata;
-pub(crate) mod op;
-pub(crate) mod program;
+mod calculation;
+mod externs;
+mod field_match;
+mod hash;
+mod header;
+mod integer;
+mod metadata;
+mod op;
+mod parser;
+mod program;
+mod slot;
+mod table;
+mod wide_op;
+
+pub(crate) use calculation::{Calculation, Checksum, FieldSum, HashCall, Input};
+pub(crate) use externs::{CounterArray, FieldList, LogCall, MeterArray, Register};
+pub(crate) use field_match::{FieldMatch, normalise, prefix_mask, within};
+pub(crate) use hash::{Algorithm, fold_sum};
+pub(crate) use header::{
+    Field, FieldPlan, FieldPlans, Header, HeaderRef, Part, Stack, UnionStack, Window, Word,
+};
+pub(crate) use integer::{Integer, to_hex};
+pub(crate) use metadata::{MetadataField, SET_BEFORE_EGRESS, StandardMetadata};
+pub(crate) use op::{Op, Pc};
+pub(crate) use parser::{Case, ParserErrors, Select, ValueSet};
+pub(crate) use program::{Block, Program};
+pub(crate) use slot::{NOWHERE, Slot, Slots, internal, limbs, mask};
+pub(crate) use table::{
+    Action, ActionProfile, ConstEntry, GROUP, KeyField, KeyLoad, MEMBER, MatchKind, Parameter,
+    Table,
+};
+pub(crate) use wide_op::WideOp;

@@ -1,42 +1,13 @@
 //! What a program is lowered to: a flat list of small operations on numbered 64-bit slots.
 //!
-//! Slots hold header fields, metadata, temporaries, action parameters and constants alike.
 //! A field of up to 64 bits is one slot, zero-extended; a wider one is several, the least
 //! significant first. Intermediate values are exact (bmv2 computes with unbounded integers):
-//! the lowering proves that 64 bits suffice, or uses a [`Wide`] operation.
+//! the lowering proves that 64 bits suffice, or uses a [`super::WideOp`].
 
-/// Index of a 64-bit slot.
-pub(crate) type Slot = u16;
+use super::slot::Slot;
+
 /// Index of an operation; 0 is [`Op::Halt`].
 pub(crate) type Pc = u32;
-
-/// A destination without a slot: nobody reads it.
-pub(crate) const NOWHERE: Slot = u16::MAX;
-
-/// The interpreter's own slots, at the bottom.
-pub(crate) mod internal {
-    use super::Slot;
-    /// Frame length, kept up to date as headers come and go.
-    pub(crate) const LENGTH: Slot = 0;
-    /// How far the parser got: where the payload begins, in bytes.
-    pub(crate) const PAYLOAD: Slot = 1;
-    /// The parser's error code.
-    pub(crate) const PARSER_ERROR: Slot = 2;
-    /// 1 when an assertion failed or the program ran away.
-    pub(crate) const ABORTED: Slot = 3;
-    /// 1 when a checksum is wrong.
-    pub(crate) const CHECKSUM_ERROR: Slot = 4;
-    /// The frame's length as it arrived: what counters and meters count.
-    pub(crate) const ARRIVED: Slot = 5;
-    /// Six slots for the externs of the architecture.
-    pub(crate) const ARCHITECTURE: Slot = 6;
-    /// 1 when the valid headers no longer lie as they were extracted.
-    pub(crate) const MOVED: Slot = 12;
-    /// The deparser's rank of the header extracted last.
-    pub(crate) const RANK: Slot = 13;
-    /// The first slot that is none of these.
-    pub(crate) const END: Slot = 16;
-}
 
 /// One operation. `d` is the destination, `a` and `b` the operands.
 #[derive(Clone, Copy, Debug)]
@@ -364,125 +335,4 @@ pub(crate) enum Op {
     },
     /// Index into the log messages.
     Log(u32),
-}
-
-/// An operation on values of `n` 64-bit limbs in two's complement.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Wide {
-    /// Copies `a` of `from` limbs to `d` of `n`, sign- or zero-extending, or truncating.
-    Extend {
-        d: Slot,
-        n: u16,
-        a: Slot,
-        from: u16,
-        signed: bool,
-    },
-    /// Zeroes the bits of `d` (of `n` limbs) from bit `bits` on.
-    Mask {
-        d: Slot,
-        n: u16,
-        bits: u32,
-    },
-    /// Sign-extends from bit `bits - 1`.
-    SignExtend {
-        d: Slot,
-        n: u16,
-        bits: u32,
-    },
-    Add {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    Sub {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    Mul {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    And {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    Or {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    Xor {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    Not {
-        d: Slot,
-        a: Slot,
-        n: u16,
-    },
-    /// The shift count is the narrow value in `b`; 64-bit, unsigned.
-    Shl {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    /// Arithmetic.
-    Shr {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    /// Unsigned quotient; 0 when the divisor is.
-    Div {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    Rem {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    /// -1, 0 or 1 in the narrow `d`, as a signed comparison.
-    Compare {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    Select {
-        d: Slot,
-        c: Slot,
-        a: Slot,
-        b: Slot,
-        n: u16,
-    },
-    /// Clamps to `0..2^bits`.
-    ClampU {
-        d: Slot,
-        a: Slot,
-        n: u16,
-        bits: u32,
-    },
-    /// Clamps to `bits` bits of two's complement.
-    ClampS {
-        d: Slot,
-        a: Slot,
-        n: u16,
-        bits: u32,
-    },
 }

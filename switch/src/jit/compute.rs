@@ -1,7 +1,7 @@
 //! Operations that compute, on values of up to 64 bits.
 
 use super::translate::Translator;
-use crate::ir::op::{Op, Pc, Slot};
+use crate::ir::{Op, Pc, Slot};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 

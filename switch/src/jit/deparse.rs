@@ -3,8 +3,7 @@
 
 use super::host::{BEFORE, BEFORE_LENGTH, Helper};
 use super::translate::Translator;
-use crate::ir::op::Slot;
-use crate::ir::program::{FieldPlan, FieldPlans, Header, Window, mask};
+use crate::ir::{FieldPlan, FieldPlans, Header, Slot, Window, mask};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 

@@ -3,9 +3,8 @@
 
 use super::host::{CELLS, Helper};
 use super::translate::Translator;
-use crate::ir::op::{Op, Pc, Slot, internal};
-use crate::ir::program::{FieldSum, Header, Input, limbs, mask};
-use crate::state::register::offsets;
+use crate::ir::{FieldSum, Header, Input, Op, Pc, Slot, internal, limbs, mask};
+use crate::state::offsets;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types};
 

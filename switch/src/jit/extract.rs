@@ -3,8 +3,7 @@
 use super::deparse::{is_plain, kind_of};
 use super::host::Helper;
 use super::translate::Translator;
-use crate::ir::op::{Slot, internal};
-use crate::ir::program::Header;
+use crate::ir::{Header, Slot, internal};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 

@@ -3,8 +3,7 @@
 //! An action's code is one block for each table that calls it, since what follows it is part of
 //! the block's name: `Return` is then an ordinary jump.
 
-use crate::ir::op::{Op, Pc};
-use crate::ir::program::{Case, Program};
+use crate::ir::{Case, Op, Pc, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Blocks of one entry point, at most: actions are repeated for each table that calls them.
@@ -144,7 +143,7 @@ fn last_of(program: &Program, leaders: &BTreeSet<Pc>, from: Pc) -> Pc {
     pc
 }
 
-fn select_targets(select: &crate::ir::program::Select) -> Vec<Pc> {
+fn select_targets(select: &crate::ir::Select) -> Vec<Pc> {
     let mut targets: Vec<Pc> = vec![];
     for case in &select.cases {
         let (Case::Value { next, .. } | Case::ValueSet { next, .. }) = case;

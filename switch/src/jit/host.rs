@@ -16,15 +16,13 @@
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
 
-use super::End;
-use crate::interpreter::deparse::renew_packet;
-use crate::interpreter::machine::Machine;
-use crate::interpreter::run;
-use crate::ir::op::{Pc, internal};
-use crate::ir::program::Program;
-use crate::state::table::action_entries::packed;
-use crate::state::table::{Addresses, Table};
-use crate::v1model::phases::Phase;
+use super::phase::{End, Phase};
+use crate::interpreter;
+use crate::interpreter::Machine;
+use crate::interpreter::rebuild_packet;
+use crate::ir::{Pc, Program, internal};
+use crate::state::tables::action_entries::packed;
+use crate::state::tables::{Addresses, Table};
 use cranelift_jit::JITModule;
 use narrows_common::Packet;
 use std::mem::{offset_of, size_of};
@@ -113,21 +111,21 @@ impl Helper {
 
 extern "C" fn step(host: &mut Host<'_>, pc: u64) -> u64 {
     let op = &host.program.ops[pc as usize];
-    let stop = run::step(host.program, host.machine, host.packet, op);
+    let stop = interpreter::step(host.program, host.machine, host.packet, op);
     host.refresh();
-    u64::from(stop == run::Flow::Stop)
+    u64::from(stop == interpreter::Flow::Stop)
 }
 
 extern "C" fn apply(host: &mut Host<'_>, table: u64) -> u64 {
-    packed(run::apply(host.program, host.machine, table as u32))
+    packed(interpreter::apply(host.program, host.machine, table as u32))
 }
 
 extern "C" fn look_up(host: &mut Host<'_>, table: u64, low: u64, high: u64) -> u64 {
-    host.machine.tables[table as usize].find_and_cache([low, high]).into()
+    host.machine.state.tables[table as usize].find_and_cache([low, high]).into()
 }
 
 extern "C" fn select(host: &mut Host<'_>, index: u64) -> u64 {
-    u64::from(run::select(host.program, host.machine, index as u32))
+    u64::from(interpreter::select(host.program, host.machine, index as u32))
 }
 
 extern "C" fn need(host: &mut Host<'_>, end: u64) -> u64 {
@@ -141,7 +139,7 @@ extern "C" fn need(host: &mut Host<'_>, end: u64) -> u64 {
 }
 
 extern "C" fn renew(host: &mut Host<'_>, bytes: u64) -> u64 {
-    renew_packet(host.machine, host.packet, |out, _, _| out.resize(bytes as usize, 0));
+    rebuild_packet(host.machine, host.packet, |out, _, _| out.resize(bytes as usize, 0));
     let before = &host.machine.scratch;
     (host.before, host.before_length) = (before.as_ptr(), before.len() as u64);
     host.refresh();
@@ -149,7 +147,7 @@ extern "C" fn renew(host: &mut Host<'_>, bytes: u64) -> u64 {
 }
 
 extern "C" fn out_of_fuel(host: &mut Host<'_>, start: u64) -> u64 {
-    run::out_of_fuel(host.program, host.machine, start as Pc);
+    interpreter::out_of_fuel(host.program, host.machine, start as Pc);
     0
 }
 
@@ -191,11 +189,11 @@ impl Code {
         phase: Phase,
     ) -> End {
         let slots = machine.slots.as_mut_ptr();
-        let cells = machine.registers.as_mut_ptr();
-        let tables = machine.tables.as_ptr();
+        let cells = machine.state.registers.as_mut_ptr();
+        let tables = machine.state.tables.as_ptr();
         let (data, length) = (packet.data.as_mut_ptr(), packet.data.len() as u64);
         let (before, before_length) = (core::ptr::null(), 0);
-        let fuel = u64::from(run::FUEL);
+        let fuel = u64::from(interpreter::FUEL);
         let mut host = Host {
             data,
             length,

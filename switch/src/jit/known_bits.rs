@@ -1,8 +1,7 @@
 //! What holds of a program's slots whatever comes: constants, which bits of a field can be set, and
 //! who looks at a slot in memory.
 
-use crate::ir::op::{NOWHERE, Slot};
-use crate::ir::program::{Header, Program, limbs, mask};
+use crate::ir::{Header, NOWHERE, Program, Slot, limbs, mask};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]

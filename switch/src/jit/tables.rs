@@ -4,11 +4,10 @@
 use super::graph::{arm_key, arms};
 use super::host::{Helper, TABLES, addresses};
 use super::translate::{STAYS, Translator};
-use crate::ir::op::internal;
-use crate::ir::program::{KeyLoad, Table};
-use crate::state::table::action_entries::{COUNTER, TARGET, packed, parameters_at, stride};
-use crate::state::table::lookup_cache::{BITS, Cell, FACTORS};
-use crate::state::table::{NARROW_WORDS, is_array, is_trie, steps};
+use crate::ir::{KeyLoad, Table, internal};
+use crate::state::tables::action_entries::{COUNTER, TARGET, packed, parameters_at, stride};
+use crate::state::tables::lookup_cache::{BITS, Cell, FACTORS};
+use crate::state::tables::{NARROW_WORDS, is_array, is_trie, steps};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 use std::mem::{offset_of, size_of};

@@ -3,12 +3,14 @@
 //! while they wait, and what they should not look for after that is overwritten (`spoil`).
 
 use super::known_bits::KnownBits;
+use crate::config::{Engine, SwitchConfig};
 use crate::control::{Match, TableEntry};
-use crate::ir::hash::Algorithm;
-use crate::ir::op::Slot;
-use crate::ir::program::{Case, KeyField, MatchKind, Program};
-use crate::switch::{CloneSession, Engine, Replica, Switch, SwitchConfig, TimestampUnit, Transmit};
-use crate::tm::{Counts, Discipline, PortConfig, QueueLimit};
+use crate::ir::{self, Algorithm, Case, KeyField, MatchKind, Slot};
+use crate::program::Program;
+use crate::state::{CloneSession, Replica};
+use crate::switch::Switch;
+use crate::tm::{Counts, Discipline, PortConfig, QueueLimit, Transmit};
+use crate::v1model::TimestampUnit;
 use narrows_common::{Duration, Packet, Payload, Rng, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +49,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
 
 /// Below 2^`width`; small numbers often, so that ports, indices and matches meet.
 fn number(rng: &mut Rng, width: u32) -> u64 {
-    let all = rng.range(0, u64::MAX - 1) & crate::ir::program::mask(width);
+    let all = rng.range(0, u64::MAX - 1) & crate::ir::mask(width);
     if rng.range(0, 2) == 0 { all } else { all % 8 }
 }
 
@@ -63,7 +65,7 @@ fn part(rng: &mut Rng, field: &KeyField) -> Match {
 }
 
 /// Entries with random keys and actions, some for every table.
-fn entries(program: &Program, rng: &mut Rng) -> Vec<TableEntry> {
+fn entries(program: &ir::Program, rng: &mut Rng) -> Vec<TableEntry> {
     let mut entries = vec![];
     for table in &program.tables {
         for _ in 0..if table.actions.is_empty() { 0 } else { 6 } {
@@ -85,7 +87,7 @@ fn entries(program: &Program, rng: &mut Rng) -> Vec<TableEntry> {
 }
 
 /// What the parser's selects compare with, as bytes.
-fn dictionary(program: &Program) -> Vec<Vec<u8>> {
+fn dictionary(program: &ir::Program) -> Vec<Vec<u8>> {
     let mut words = vec![];
     for case in program.selects.iter().flat_map(|select| &select.cases) {
         let Case::Value { parts, .. } = case else { continue };
@@ -126,8 +128,11 @@ fn packet(rng: &mut Rng, words: &[Vec<u8>]) -> Packet {
 
 /// Everything that a packet can have changed, apart from what is sent.
 fn state(switch: &Switch) -> String {
-    let m = &switch.machine;
-    format!("{:?}{:?}{:?}{:?}", m.registers, m.counters, m.meters, m.direct_meters)
+    let m = &switch.model.machine;
+    format!(
+        "{:?}{:?}{:?}{:?}",
+        m.state.registers, m.state.counters, m.state.meters, m.state.direct_meters
+    )
 }
 
 /// Runs both engines side by side, with several sets of entries; the number of packets that left.
@@ -135,22 +140,23 @@ fn compare(name: &str, json: &str, packets: u32) -> usize {
     let Ok(program) = Program::from_json(json) else { return 0 };
     assert_eq!(program.not_native(), None, "{name}");
     let Ok(mut keeps_all) = Program::from_json(json) else { return 0 };
-    keeps_all.bridged_end = keeps_all.metadata_end;
+    let keeps_all_ir = Arc::get_mut(&mut keeps_all.ir).expect("one owner");
+    keeps_all_ir.bridged_end = keeps_all_ir.metadata_end;
     let programs = [Arc::new(program), Arc::new(keeps_all)];
     (1..=4).map(|seed| compare_once(name, &programs, seed, packets)).sum()
 }
 
 /// Overwrites what a packet that comes to egress does not bring along.
 fn spoil(switch: &mut Switch) {
-    let program = &switch.program;
+    let program = &switch.model.program;
     let ingress_only = program.egress_headers_end as usize..program.packet_end as usize;
-    switch.machine.slots[ingress_only].fill(0x5a5a_5a5a_5a5a_5a5a);
+    switch.model.machine.slots[ingress_only].fill(0x5a5a_5a5a_5a5a_5a5a);
 }
 
 fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u32) -> usize {
     let mut twins =
         [switch(&programs[0], Engine::Native), switch(&programs[1], Engine::Interpreter)];
-    let program = &programs[0];
+    let program = &*programs[0].ir;
     let known_bits = KnownBits::new(program);
     // What `spoil` overwrites.
     let ingress_only = program.egress_headers_end..program.packet_end;
@@ -174,7 +180,7 @@ fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u3
         });
         assert_eq!(sent[0], sent[1], "{name}: packet {i}: {copy:?}");
         left += sent[0].len();
-        let slots = twins.each_ref().map(|switch| &switch.machine.slots);
+        let slots = twins.each_ref().map(|switch| &switch.model.machine.slots);
         let of_packets = 0..program.packet_end;
         let differs = of_packets.clone().filter(|&slot| !known_bits.is_private(slot));
         let differs = differs.map(usize::from).find(|&slot| slots[0][slot] != slots[1][slot]);

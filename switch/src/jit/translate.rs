@@ -8,10 +8,10 @@
 use super::graph::{BlockKey, EMPTY, Graph};
 use super::host::{DATA, FUEL, Helper, LENGTH};
 use super::known_bits::KnownBits;
-use crate::interpreter::run;
-use crate::ir::op::{Op, Pc, Slot, internal};
-use crate::ir::program::{self, Case, Header, Program};
-use crate::v1model::phases::Phase;
+use super::phase::Phase;
+use crate::interpreter;
+use crate::ir;
+use crate::ir::{Case, Header, Op, Pc, Program, Slot, internal};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -115,14 +115,14 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Writes a block of the program, and goes on where it ends.
-    pub(super) fn block(&mut self, block: program::Block) {
+    pub(super) fn block(&mut self, block: ir::Block) {
         let Some(graph) = self.graphs.get(&self.program.start(block)) else { return };
         self.graph = graph;
         self.blocks = graph.blocks.iter().map(|_| self.builder.create_block()).collect();
         (self.done, self.out_of_fuel) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(self.out_of_fuel);
         if graph.loops {
-            let fuel = self.constant(u64::from(run::FUEL));
+            let fuel = self.constant(u64::from(interpreter::FUEL));
             self.builder.ins().store(MemFlags::trusted(), fuel, self.host, FUEL);
         }
         self.builder.ins().jump(self.blocks[0], &[]);
@@ -151,8 +151,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// What is known where a block of the program begins.
     fn known_at(&self, pc: Pc) -> BTreeMap<Slot, Known> {
         let zero: Vec<Slot> = match pc {
-            pc if pc == self.program.start(program::Block::Parser) => after_reset(self.program),
-            pc if pc == self.program.start(program::Block::Egress) => {
+            pc if pc == self.program.start(ir::Block::Parser) => after_reset(self.program),
+            pc if pc == self.program.start(ir::Block::Egress) => {
                 self.known_bits.zero_at_egress(self.program).collect()
             }
             _ => vec![],

@@ -1,8 +1,7 @@
 //! Headers that become valid, or invalid, otherwise than by extraction.
 
 use super::translate::{Known, Translator, agreed};
-use crate::ir::op::internal;
-use crate::ir::program::Header;
+use crate::ir::{Header, internal};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
 

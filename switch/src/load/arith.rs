@@ -5,11 +5,10 @@
 //! say that only the low bits matter (`low`). Sums, products and bitwise operations then work
 //! modulo 2^64 in one operation; what really needs more becomes [`Wide`].
 
+use super::error::LoadError;
 use super::expr::{Binary, Cast, Expr, Part, Unary};
-use super::{LoadError, Loader};
-use crate::ir::integer::Integer;
-use crate::ir::op::{NOWHERE, Op, Pc, Slot, Wide};
-use crate::ir::program::{limbs, mask};
+use super::loader::Loader;
+use crate::ir::{Integer, NOWHERE, Op, Pc, Slot, WideOp, limbs, mask};
 
 /// Where a value is and what is known of it: in `0..2^bits`, or in two's complement of `bits`.
 /// Up to 64 bits it fills one slot (sign- or zero-extended), above `limbs(bits)` of them.
@@ -138,8 +137,8 @@ impl Loader<'_> {
             self.emit(Op::SignExtend { d, a: v.slot, bits: width as u8 });
         } else {
             let from = limbs(v.bits);
-            self.emit_wide(Wide::Extend { d, n, a: v.slot, from, signed: v.signed });
-            self.emit_wide(Wide::SignExtend { d, n, bits: width });
+            self.emit_wide(WideOp::Extend { d, n, a: v.slot, from, signed: v.signed });
+            self.emit_wide(WideOp::SignExtend { d, n, bits: width });
         }
         Ok(Val { slot: d, bits: width, signed: true })
     }
@@ -216,8 +215,8 @@ impl Loader<'_> {
         let a = self.extend(v, v.bits + 1)?;
         let (clamped, differs, d) = (self.temporary(n)?, self.temporary(1)?, self.temporary(1)?);
         let ones = self.constant(u64::MAX)?;
-        self.emit_wide(Wide::ClampU { d: clamped, a, n, bits: 64 });
-        self.emit_wide(Wide::Compare { d: differs, a: clamped, b: a, n });
+        self.emit_wide(WideOp::ClampU { d: clamped, a, n, bits: 64 });
+        self.emit_wide(WideOp::Compare { d: differs, a: clamped, b: a, n });
         self.emit(Op::Select { d, c: differs, a: ones, b: clamped });
         Ok(d)
     }
@@ -229,7 +228,7 @@ impl Loader<'_> {
             return Ok(v.slot);
         }
         let d = self.temporary(n)?;
-        self.emit_wide(Wide::Extend { d, n, a: v.slot, from, signed: v.signed });
+        self.emit_wide(WideOp::Extend { d, n, a: v.slot, from, signed: v.signed });
         Ok(d)
     }
 
@@ -260,7 +259,7 @@ impl Loader<'_> {
                     self.emit(Op::Not { d, a: v.slot, mask: u64::MAX });
                 } else {
                     let a = self.extend(v, bits)?;
-                    self.emit_wide(Wide::Not { d, a, n: limbs(bits) });
+                    self.emit_wide(WideOp::Not { d, a, n: limbs(bits) });
                 }
                 Ok(Val { slot: d, bits, signed: exact })
             }
@@ -347,14 +346,14 @@ impl Loader<'_> {
         } else {
             let (a, b) = (self.extend(a, bits)?, self.extend(b, bits)?);
             self.emit_wide(match op {
-                Binary::Add => Wide::Add { d, a, b, n },
-                Binary::Sub => Wide::Sub { d, a, b, n },
-                Binary::Mul => Wide::Mul { d, a, b, n },
-                Binary::Or => Wide::Or { d, a, b, n },
-                Binary::Xor => Wide::Xor { d, a, b, n },
-                Binary::And => Wide::And { d, a, b, n },
-                Binary::Div => Wide::Div { d, a, b, n },
-                Binary::Rem => Wide::Rem { d, a, b, n },
+                Binary::Add => WideOp::Add { d, a, b, n },
+                Binary::Sub => WideOp::Sub { d, a, b, n },
+                Binary::Mul => WideOp::Mul { d, a, b, n },
+                Binary::Or => WideOp::Or { d, a, b, n },
+                Binary::Xor => WideOp::Xor { d, a, b, n },
+                Binary::And => WideOp::And { d, a, b, n },
+                Binary::Div => WideOp::Div { d, a, b, n },
+                Binary::Rem => WideOp::Rem { d, a, b, n },
                 _ => unreachable!("shifts and comparisons are lowered elsewhere"),
             });
         }
@@ -491,8 +490,8 @@ impl Loader<'_> {
         let (n, a) = (limbs(bits), self.extend(v, bits)?);
         let d = self.temporary(n)?;
         self.emit_wide(match op {
-            Binary::Shl => Wide::Shl { d, a, b: count, n },
-            _ => Wide::Shr { d, a, b: count, n },
+            Binary::Shl => WideOp::Shl { d, a, b: count, n },
+            _ => WideOp::Shr { d, a, b: count, n },
         });
         Ok(Val { slot: d, bits, signed })
     }
@@ -512,7 +511,7 @@ impl Loader<'_> {
             let bits = bits + u32::from(!signed);
             let (a, b) = (self.extend(a, bits)?, self.extend(b, bits)?);
             let order = self.temporary(1)?;
-            self.emit_wide(Wide::Compare { d: order, a, b, n: limbs(bits) });
+            self.emit_wide(WideOp::Compare { d: order, a, b, n: limbs(bits) });
             (order, self.constant(0)?)
         };
         let signed = signed || bits > 64;
@@ -557,9 +556,9 @@ impl Loader<'_> {
         let (n, a) = (limbs(bits), self.extend(v, bits)?);
         let d = self.temporary(n)?;
         self.emit_wide(if signed {
-            Wide::ClampS { d, a, n, bits: width }
+            WideOp::ClampS { d, a, n, bits: width }
         } else {
-            Wide::ClampU { d, a, n, bits: width }
+            WideOp::ClampU { d, a, n, bits: width }
         });
         Ok(Val { slot: d, bits: width, signed })
     }
@@ -580,7 +579,7 @@ impl Loader<'_> {
             self.emit(Op::Select { d, c, a: a.slot, b: b.slot });
         } else {
             let (a, b) = (self.extend(a, bits)?, self.extend(b, bits)?);
-            self.emit_wide(Wide::Select { d, c, a, b, n });
+            self.emit_wide(WideOp::Select { d, c, a, b, n });
         }
         Ok(Val { slot: d, bits, signed })
     }
@@ -598,8 +597,8 @@ impl Loader<'_> {
         }
         let n = limbs(width);
         let from = limbs(v.bits);
-        self.emit_wide(Wide::Extend { d, n, a: v.slot, from, signed: v.signed });
-        self.emit_wide(Wide::Mask { d, n, bits: width });
+        self.emit_wide(WideOp::Extend { d, n, a: v.slot, from, signed: v.signed });
+        self.emit_wide(WideOp::Mask { d, n, bits: width });
         Ok(())
     }
 

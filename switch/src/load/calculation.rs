@@ -1,16 +1,13 @@
 //! Externs, field lists, calculations and checksums.
 
+use super::error::LoadError;
 use super::expr::Expr;
-use super::{LoadError, Loader};
-use crate::ir::hash::Algorithm;
-use crate::ir::integer::Integer;
-use crate::ir::metadata::StandardMetadata;
-use crate::ir::op::{NOWHERE, Op, Slot};
-use crate::ir::program::{
-    Block, Calculation, Checksum, CounterArray, FieldList, FieldSum, Input, MeterArray, Register,
-    limbs, mask,
+use super::json::{CalculationInput, FieldList as JsonList};
+use super::loader::Loader;
+use crate::ir::{
+    Algorithm, Block, Calculation, Checksum, CounterArray, FieldList, FieldSum, Input, Integer,
+    MeterArray, NOWHERE, Op, Register, Slot, StandardMetadata, limbs, mask,
 };
-use crate::load::json::{CalculationInput, FieldList as JsonList};
 
 /// Cells of one register, counter or meter array, at most.
 const CELLS_MAX: u64 = 1 << 28;
@@ -168,7 +165,7 @@ impl Loader<'_> {
                     let constant = part.value.as_str().and_then(Integer::from_hex);
                     match (constant, part.bitwidth) {
                         (Some(constant), Some(width @ 1..=16_384)) => {
-                            let count = crate::ir::program::limbs(width as u32) as usize;
+                            let count = crate::ir::limbs(width as u32) as usize;
                             let slot = self.constant_limbs(constant.to_limbs(count))?;
                             inputs.push(Input::Constant { slot, width: width as u32 });
                         }
@@ -217,7 +214,7 @@ impl Loader<'_> {
 
     fn checksum_code(&mut self, verify: bool) -> Result<(), LoadError> {
         let root = self.root;
-        let wanted = |checksum: &&crate::load::json::Checksum| {
+        let wanted = |checksum: &&super::json::Checksum| {
             if verify { checksum.verify } else { checksum.update }
         };
         for checksum in root.checksums.iter().filter(wanted) {

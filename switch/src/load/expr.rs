@@ -1,7 +1,8 @@
 //! Type-value objects and expressions of the JSON, as a tree with names resolved.
 
-use super::{LoadError, Names};
-use crate::ir::integer::Integer;
+use super::error::LoadError;
+use super::names::Names;
+use crate::ir::Integer;
 use serde_json::Value;
 
 /// An expression that yields a number or a truth value (0 or 1).

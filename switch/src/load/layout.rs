@@ -1,7 +1,7 @@
 //! Gives every header field that is used, and all metadata, its slots.
 //!
 //! ```text
-//! 0..16                internal (crate::ir::op::internal)
+//! 0..16                internal (crate::ir::internal)
 //! ..metadata_start     headers: validity, origin, varbit, fields; stacks' next indices
 //! ..bridged_end        metadata that is used before egress, and in it
 //! ..metadata_end       metadata that egress alone uses
@@ -12,18 +12,17 @@
 //! ..65535              constants, downwards
 //! ```
 
+use super::error::LoadError;
+use super::json::Root;
+use super::loader::Loader;
 use super::names::FieldType;
+use super::names::Names;
 use super::scan::Usage;
-use super::{LoadError, Loader, Names};
-use crate::ir::metadata::StandardMetadata;
-use crate::ir::op::{NOWHERE, Op, Slot, internal};
-use crate::ir::program::{
-    Block, Field, FieldPlan, FieldPlans, Header, ParserErrors, Part, Program, Stack, UnionStack,
-    Window, Word, limbs,
+use crate::ir::{
+    Block, Field, FieldPlan, FieldPlans, Header, NOWHERE, Op, ParserErrors, Part, Program, Slot,
+    Stack, StandardMetadata, UnionStack, Window, Word, internal, limbs,
 };
-use crate::load::json::Root;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 /// Slots for packets, at most; the rest is for constants and temporaries.
 const PACKET_SLOTS_MAX: u32 = 40_000;
@@ -115,7 +114,6 @@ pub(crate) fn lay_out<'a>(
         metadata_start: metadata_start as Slot,
         parameters: parameters as Slot,
         fields,
-        native: OnceLock::new(),
     };
     Ok(Loader {
         root,
@@ -334,7 +332,7 @@ fn plan(plans: &mut FieldPlans, header: &Header, field: &Field) {
     let varbit = header.fields.iter().find(|field| field.varbit);
     let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
     let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
-    let mask = crate::ir::program::mask(field.width);
+    let mask = crate::ir::mask(field.width);
     if field.after_varbit || limit < 8 || end - start.min(limit - 8) > 8 {
         plans.others.push(alone(limit, field));
         return;
@@ -368,7 +366,7 @@ fn alone(limit: u32, field: &Field) -> FieldPlan {
         byte: start as u16,
         window: bits,
         shift: 0,
-        mask: crate::ir::program::mask(field.width),
+        mask: crate::ir::mask(field.width),
     };
     let size = (end - start).next_power_of_two();
     if size > 4 || size > limit || field.after_varbit {

@@ -1,7 +1,7 @@
 //! Finding objects by name, and errors that say what was looked for.
 
-use super::LoadError;
-use crate::load::json::Root;
+use super::error::LoadError;
+use super::json::Root;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -1,10 +1,9 @@
 //! The parser's states, as code.
 
-use super::{LoadError, Loader};
-use crate::ir::integer::Integer;
-use crate::ir::op::{Op, Pc, Slot};
-use crate::ir::program::{Block, Case, Select, ValueSet, limbs, mask};
-use crate::load::json::{ParseState, ParserOp, Transition};
+use super::error::LoadError;
+use super::json::{ParseState, ParserOp, Transition};
+use super::loader::Loader;
+use crate::ir::{Block, Case, Integer, Op, Pc, Select, Slot, ValueSet, limbs, mask};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! The control flow: tables, conditionals and what follows what.
 
-use super::{LoadError, Loader};
-use crate::ir::op::{Op, Pc};
-use crate::ir::program::Block;
-use crate::load::json::{Pipeline, Table as JsonTable};
+use super::error::LoadError;
+use super::json::{Pipeline, Table as JsonTable};
+use super::loader::Loader;
+use crate::ir::{Block, Op, Pc};
 use std::collections::BTreeMap;
 
 /// A node of the control flow, by index into its list in the JSON.

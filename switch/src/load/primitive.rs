@@ -1,11 +1,11 @@
 //! Actions and their primitives.
 
+use super::error::LoadError;
 use super::expr::{Expr, HeaderExpr};
-use super::{LoadError, Loader};
+use super::json::Primitive;
+use super::loader::Loader;
 use crate::ir::architecture::{self, DROP_PORT};
-use crate::ir::op::{NOWHERE, Op, Slot};
-use crate::ir::program::{Action, HashCall, HeaderRef, LogCall, Parameter, limbs, mask};
-use crate::load::json::Primitive;
+use crate::ir::{Action, HashCall, HeaderRef, LogCall, NOWHERE, Op, Parameter, Slot, limbs, mask};
 use serde_json::Value;
 
 /// Where a primitive writes to.

@@ -3,15 +3,10 @@
 //! To the control plane that is an action of the table like any other, `$member` or `$group`,
 //! with the parameter `id`; to the interpreter, code of one operation.
 
-use super::{LoadError, Loader};
-use crate::ir::op::Op;
-use crate::ir::program::{Action, ActionProfile, Parameter};
-use crate::load::json::{Pipeline, Table as JsonTable};
-
-/// Runs a member of the profile.
-pub(crate) const MEMBER: &str = "$member";
-/// Runs one of a group's members.
-pub(crate) const GROUP: &str = "$group";
+use super::error::LoadError;
+use super::json::{Pipeline, Table as JsonTable};
+use super::loader::Loader;
+use crate::ir::{Action, ActionProfile, GROUP, MEMBER, Op, Parameter};
 
 impl Loader<'_> {
     pub(super) fn action_profiles(&mut self, pipeline: &Pipeline) -> Result<(), LoadError> {

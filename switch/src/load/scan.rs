@@ -6,9 +6,10 @@
 //! What egress does not refer to is not kept while a packet waits, nor metadata that nothing else
 //! refers to.
 
-use super::{LoadError, Names};
-use crate::ir::metadata::SET_BEFORE_EGRESS;
-use crate::load::json::{Root, Table};
+use super::error::LoadError;
+use super::json::{Root, Table};
+use super::names::Names;
+use crate::ir::SET_BEFORE_EGRESS;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -102,7 +103,7 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
 pub(crate) fn actions_of<'a>(
     root: &'a Root,
     table: &'a Table,
-) -> impl Iterator<Item = &'a crate::load::json::Action> {
+) -> impl Iterator<Item = &'a super::json::Action> {
     root.actions.iter().filter(|action| match &table.action_ids {
         Some(ids) => ids.contains(&action.id),
         None => table.actions.contains(&action.name),

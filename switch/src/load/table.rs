@@ -1,11 +1,12 @@
 //! Tables: keys, actions and entries that the program brings along.
 
-use super::{LoadError, Loader};
-use crate::ir::field_match::FieldMatch;
-use crate::ir::integer::Integer;
-use crate::ir::op::NOWHERE;
-use crate::ir::program::{ConstEntry, Field, KeyField, KeyLoad, MatchKind, Table, limbs, mask};
-use crate::load::json::{EntryKey, Table as JsonTable};
+use super::error::LoadError;
+use super::json::{EntryKey, Table as JsonTable};
+use super::loader::Loader;
+use crate::ir::{
+    ConstEntry, Field, FieldMatch, Integer, KeyField, KeyLoad, MatchKind, NOWHERE, Table, limbs,
+    mask,
+};
 use serde_json::Value;
 
 impl Loader<'_> {

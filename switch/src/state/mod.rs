@@ -1,8 +1,18 @@
 //! What packets and a controller change of a switch.
 
-pub(crate) mod counter;
-pub(crate) mod meter;
-pub(crate) mod profile;
-pub(crate) mod register;
-pub(crate) mod table;
-pub(crate) mod value_set;
+mod counter;
+mod meter;
+mod profile;
+mod register;
+mod replication;
+mod store;
+pub(crate) mod tables;
+mod value_set;
+
+pub use counter::Count;
+pub use meter::{Colour, MeterConfig};
+pub(crate) use profile::Member;
+pub(crate) use register::offsets;
+pub use replication::{CloneSession, Replica};
+pub(crate) use store::State;
+pub(crate) use value_set::Members;

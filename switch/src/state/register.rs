@@ -1,7 +1,6 @@
 //! Register arrays of any width.
 
-use crate::ir::op::Slot;
-use crate::ir::program::{Register, limbs, mask};
+use crate::ir::{Register, Slot, Slots, limbs, mask};
 
 /// The cells of all register arrays, one array's after the other's; least significant limb first.
 #[derive(Clone, Debug)]
@@ -91,14 +90,7 @@ impl Registers {
 
     /// Reads into slots; nothing happens beyond the array, as in bmv2.
     #[inline]
-    pub(crate) fn read(
-        &self,
-        register: u16,
-        slots: &mut [u64; 65_536],
-        d: Slot,
-        i: u64,
-        keep: u64,
-    ) {
+    pub(crate) fn read(&self, register: u16, slots: &mut Slots, d: Slot, i: u64, keep: u64) {
         let Some(cell) = self.arrays[register as usize].cell(i) else { return };
         match &self.cells[cell] {
             [cell] => slots[d as usize] = cell & keep,
@@ -108,7 +100,7 @@ impl Registers {
 
     /// Writes from slots; nothing happens beyond the array.
     #[inline]
-    pub(crate) fn write(&mut self, register: u16, slots: &[u64; 65_536], i: u64, a: Slot) {
+    pub(crate) fn write(&mut self, register: u16, slots: &Slots, i: u64, a: Slot) {
         let limbs = self.arrays[register as usize].limbs;
         self.set(register as usize, i, &slots[a as usize..a as usize + limbs]);
     }

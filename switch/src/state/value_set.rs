@@ -1,6 +1,6 @@
 //! Parser value sets while a switch runs.
 
-use crate::ir::field_match::FieldMatch;
+use crate::ir::FieldMatch;
 use std::collections::BTreeSet;
 
 /// The members of a value set: whole keys in a set, those that leave something open one after

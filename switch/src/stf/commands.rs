@@ -2,8 +2,8 @@
 
 use super::Runner;
 use super::words::{ends_in, meter_config};
-use crate::state::counter::Count;
-use crate::switch::{CloneSession, Replica};
+use crate::state::Count;
+use crate::state::{CloneSession, Replica};
 use std::collections::BTreeMap;
 
 impl Runner {
@@ -20,10 +20,12 @@ impl Runner {
             word.parse().map_err(|_| format!("'{word}': expected a number"))
         };
         match command {
-            "mirroring_get" => match self.switch.sessions.contains_key(&number(0)?) {
-                true => Ok(()),
-                false => Err(format!("there is no clone session {name}")),
-            },
+            "mirroring_get" => {
+                match self.switch.model.machine.state.clone_sessions.contains_key(&number(0)?) {
+                    true => Ok(()),
+                    false => Err(format!("there is no clone session {name}")),
+                }
+            }
             "mirroring_add" => {
                 let port = u16::try_from(number(1)?).map_err(|_| "no such port".to_owned())?;
                 let replicas = vec![Replica { port, rid: 0 }];
@@ -94,7 +96,7 @@ impl Runner {
                 Ok(())
             }
             "meter_get_rates" => {
-                let meters = self.switch.program.meters.iter();
+                let meters = self.switch.model.program.meters.iter();
                 let names: Vec<&str> = meters.map(|meter| meter.name.as_str()).collect();
                 ends_in(&names, name).map(drop).ok_or(format!("there is no meter '{name}'"))
             }

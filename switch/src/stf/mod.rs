@@ -10,10 +10,14 @@ mod commands;
 mod profiles;
 mod words;
 
+use crate::config::{Engine, SwitchConfig};
 use crate::control::{DefaultAction, Match, TableEntry};
-use crate::ir::program::{MatchKind, Program};
-use crate::switch::{Engine, Replica, Switch, SwitchConfig, TimestampUnit};
+use crate::ir::MatchKind;
+use crate::program::Program;
+use crate::state::Replica;
+use crate::switch::Switch;
 use crate::tm::{Counts, Discipline, PortConfig, QueueLimit};
+use crate::v1model::TimestampUnit;
 use narrows_common::{Duration, Packet, Rng, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -216,7 +220,7 @@ impl Runner {
             return self.switch.delete_entry(&entry).map_err(|error| error.to_string());
         }
         self.entries.clear();
-        let program = self.switch.program.clone();
+        let program = self.switch.model.program.clone();
         for table in program.tables.iter().filter(|table| table.entries.is_none()) {
             let entries = self.switch.entries(&table.name).map_err(|error| error.to_string())?;
             for (entry, _) in entries {
@@ -246,7 +250,7 @@ impl Runner {
         }
         let declared = self.find_table(table)?;
         let mut matches = BTreeMap::new();
-        for field in &self.switch.program.tables[declared].key {
+        for field in &self.switch.model.program.tables[declared].key {
             // As in p4c's driver, a field that is left out is zero where it must be exact.
             if field.kind == MatchKind::Exact {
                 matches.insert(field.name.clone(), Match::Exact("0".into()));
@@ -254,11 +258,11 @@ impl Runner {
         }
         for word in words {
             let (name, value) = word.split_once(':').ok_or(format!("'{word}': no match"))?;
-            let field = find_field(&self.switch.program.tables[declared].key, name)?;
+            let field = find_field(&self.switch.model.program.tables[declared].key, name)?;
             matches.insert(field.name.clone(), part(field, value)?);
         }
         let entry = TableEntry {
-            table: self.switch.program.tables[declared].name.clone(),
+            table: self.switch.model.program.tables[declared].name.clone(),
             matches,
             priority: priority.unwrap_or(0),
             action: self.find_action(declared, action)?,
@@ -279,7 +283,7 @@ impl Runner {
         };
         let declared = self.find_table(table)?;
         let default = DefaultAction {
-            table: self.switch.program.tables[declared].name.clone(),
+            table: self.switch.model.program.tables[declared].name.clone(),
             action: self.find_action(declared, action)?,
             params: params(arguments)?,
         };
@@ -287,14 +291,14 @@ impl Runner {
     }
 
     fn find_table(&self, name: &str) -> Result<usize, String> {
-        let tables = &self.switch.program.tables;
+        let tables = &self.switch.model.program.tables;
         let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
         ends_in(&names, name).ok_or(format!("there is no table '{name}'"))
     }
 
     fn find_action(&self, table: usize, name: &str) -> Result<String, String> {
-        let actions = &self.switch.program.actions;
-        let known = self.switch.program.tables[table].actions.iter();
+        let actions = &self.switch.model.program.actions;
+        let known = self.switch.model.program.tables[table].actions.iter();
         let names: Vec<&str> =
             known.map(|&action| actions[action as usize].name.as_str()).collect();
         // Some tests name the control that p4c has renamed; the last part decides then.

@@ -7,8 +7,8 @@
 use super::words::{decimal, ends_in, part};
 use super::{Runner, StfError};
 use crate::control::{ControlError, Match, ProfileGroup, ProfileMember, TableEntry};
-use crate::ir::integer::{Integer, to_hex};
-use crate::load::profile::{GROUP, MEMBER};
+use crate::ir::{GROUP, MEMBER};
+use crate::ir::{Integer, to_hex};
 use narrows_common::Duration;
 use std::collections::BTreeMap;
 
@@ -116,7 +116,7 @@ impl Runner {
         action: &str,
         values: &[&str],
     ) -> Result<(String, BTreeMap<String, String>), String> {
-        let actions = &self.switch.program.actions;
+        let actions = &self.switch.model.program.actions;
         let names: Vec<&str> = actions.iter().map(|known| known.name.as_str()).collect();
         let at = ends_in(&names, action).ok_or(format!("there is no action '{action}'"))?;
         let parameters = &actions[at].parameters;
@@ -136,7 +136,7 @@ impl Runner {
         action: &str,
         id: &str,
     ) -> Result<(), String> {
-        let declared = &self.switch.program.tables[self.find_table(table)?];
+        let declared = &self.switch.model.program.tables[self.find_table(table)?];
         if declared.key.len() != matches.len() {
             return Err(format!("table '{table}': expected {} matches", declared.key.len()));
         }
@@ -159,7 +159,7 @@ impl Runner {
 
     /// One number for the whole key, of up to 128 bits, as bmv2 has it; cut into the parts.
     fn value_set_member(&self, name: &str, value: &str) -> Result<Vec<Option<Match>>, String> {
-        let sets = &self.switch.program.value_sets;
+        let sets = &self.switch.model.program.value_sets;
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         let at = ends_in(&names, name).ok_or(format!("there is no value set '{name}'"))?;
         let widths = &sets[at].parts;

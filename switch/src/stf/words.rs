@@ -1,8 +1,8 @@
 //! The words of STF statements: names, matches, parameters, rates.
 
 use crate::control::Match;
-use crate::ir::program::{KeyField, MatchKind};
-use crate::state::meter::MeterConfig;
+use crate::ir::{KeyField, MatchKind};
+use crate::state::MeterConfig;
 use std::collections::BTreeMap;
 
 /// The index of the name that is `name` or ends in it after a dot.

@@ -10,9 +10,8 @@ mod limit;
 mod queue;
 
 pub use limit::{Counts, Discipline, QueueLimit};
-pub(crate) use queue::{Bridged, Item, Label};
+pub(crate) use queue::{Item, Label};
 
-use crate::switch::Transmit;
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
 use narrows_common::{Bytes, Duration, Line, Packet, Rate, Time};
 use queue::Queue;
@@ -122,6 +121,19 @@ impl Port {
         self.waited.0 += u128::from(sojourn.as_ps());
         self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(length.get());
     }
+}
+
+/// A transmission that began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// From which port.
+    pub port: u16,
+    /// When its first bit left.
+    pub start: Time,
+    /// When its last bit left.
+    pub end: Time,
+    /// The packet, as the program left it.
+    pub packet: Packet,
 }
 
 /// A packet taken out of its queue.

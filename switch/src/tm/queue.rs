@@ -1,5 +1,6 @@
 //! A FIFO of packets with its length in packets and bytes.
 
+use crate::interpreter::Bridged;
 use narrows_common::record::{QueueEvent, QueueRecord};
 use narrows_common::{Bytes, Duration, Packet, Time};
 use std::collections::VecDeque;
@@ -9,26 +10,12 @@ use std::collections::VecDeque;
 pub(crate) struct Item {
     pub packet: Packet,
     pub bridged: Bridged,
-    /// The first slots of the machine, as far as they are bridged.
-    pub slots: Vec<u64>,
     pub label: Label,
     pub enqueued_at: Time,
     /// Packets that waited when it came.
     pub depth_before: u32,
-    /// How often it came round at this instant.
-    pub rounds: u32,
-}
-
-/// What of the program's state goes with a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Bridged {
-    /// Nothing: it is still in the machine, since the packet goes on at once.
-    #[default]
-    InMachine,
-    /// All that egress reads of what ingress left.
-    Slots,
-    /// With the egress headers.
-    WithEgressHeaders,
+    /// How often it came to the parser again at this instant.
+    pub reentries: u32,
 }
 
 /// What the ledger says of a packet.

@@ -2,7 +2,7 @@
 //! a key with that of one cell: the cell's number is the top of a product of the key (Fibonacci hashing,
 //! Knuth, TAOCP vol. 3, section 6.4; the second factor is xxHash's PRIME64_2).
 
-use super::NARROW_WORDS;
+use super::key::NARROW_WORDS;
 
 /// Bits of a cell's number.
 pub(crate) const BITS: u32 = 10;

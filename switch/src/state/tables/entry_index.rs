@@ -1,9 +1,8 @@
 //! What the entries of a table match: by an entry's number its matches, and by matches its number.
 //! An entry is a few words in one vector; a hash of these words finds its number.
 
-use super::MISS;
-use crate::ir::field_match::FieldMatch;
-use crate::ir::program::{KeyField, MatchKind, limbs};
+use super::action_entries::MISS;
+use crate::ir::{FieldMatch, KeyField, MatchKind, limbs};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;

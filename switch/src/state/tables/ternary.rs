@@ -1,7 +1,7 @@
 //! Ternary match by tuple space search (Srinivasan, Suri and Varghese, SIGCOMM 1999): a hash
 //! table for each mask in use, those with the highest rank first.
 
-use super::MISS;
+use super::action_entries::MISS;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;

@@ -1,8 +1,7 @@
 //! Range match: entries in order of priority, compared one after another.
 
-use super::MISS;
-use crate::ir::field_match::within;
-use crate::ir::program::{limbs, mask};
+use super::action_entries::MISS;
+use crate::ir::{limbs, mask, within};
 
 /// One field's range, inclusive, and where the key has the field.
 #[derive(Clone, Debug)]

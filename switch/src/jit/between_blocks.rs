@@ -1,12 +1,10 @@
 //! What comes between the program's blocks in a phase, as `v1model/phases.rs` has it.
 
 use super::host::{DONE, WRITTEN};
+use super::phase::Phase;
 use super::translate::{Stored, Translator};
 use crate::ir::architecture::{self, DROP_PORT};
-use crate::ir::metadata::MetadataField;
-use crate::ir::op::{Slot, internal};
-use crate::ir::program::Block;
-use crate::v1model::phases::Phase;
+use crate::ir::{Block, MetadataField, Slot, internal};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 

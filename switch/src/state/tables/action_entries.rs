@@ -2,7 +2,7 @@
 //! action begins and what follows it, the direct counter if there is one, and the parameters.
 //! Machine code reads them by their address (`jit/tables.rs`).
 
-use crate::ir::op::Pc;
+use crate::ir::Pc;
 use crate::state::counter::Count;
 
 /// The entry of a miss.

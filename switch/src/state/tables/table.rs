@@ -1,28 +1,13 @@
-//! Match-action tables while a switch runs. A matcher finds the number of a key's entry;
-//! `action_entries` says what the entry does, `entry_index` what it matches.
+//! A table: its entries, and what a packet or a controller does to them.
 
-pub(crate) mod action_entries;
-mod entry_index;
-mod idle;
-pub(crate) mod lookup_cache;
-mod lpm;
-mod range;
-mod ternary;
-
-pub(crate) use idle::Idle;
-
-use crate::ir::field_match::{FieldMatch, normalise, prefix_mask};
-use crate::ir::op::{Pc, Slot};
-use crate::ir::program::{KeyField, KeyLoad, MatchKind, Program, Table as Declared};
+use super::action_entries::{ActionEntries, MISS};
+use super::entry_index::EntryIndex;
+use super::idle::Idle;
+use super::key::NARROW_WORDS;
+use super::lookup_cache::LookupCache;
+use super::matcher::Matcher;
+use crate::ir::{FieldMatch, KeyLoad, Pc, Program, Slot, Slots, Table as Declared, normalise};
 use crate::state::counter::Count;
-use action_entries::{ActionEntries, MISS};
-use entry_index::EntryIndex;
-use lookup_cache::LookupCache;
-use lpm::Trie;
-pub(crate) use lpm::steps;
-use range::Ranges;
-use rustc_hash::FxHashMap;
-use ternary::TupleSpace;
 
 /// An entry as the control plane gave it.
 #[derive(Clone, Debug)]
@@ -34,44 +19,11 @@ pub(crate) struct Entry {
     pub data: Vec<u64>,
 }
 
-/// Keys of up to this many words are looked up in place.
-pub(crate) const NARROW_WORDS: usize = 2;
-/// Keys of one field of up to this many bits are looked up in an array.
-const ARRAY_BITS: u32 = 12;
-
-/// With a tag of its own: one in a niche takes several steps to read.
-#[derive(Clone, Debug)]
-#[repr(u8)]
-enum Matcher {
-    /// No key: never hits.
-    Keyless,
-    Array(Vec<u32>),
-    Exact1(FxHashMap<u64, u32>),
-    Exact2(FxHashMap<[u64; 2], u32>),
-    Exact(FxHashMap<Box<[u64]>, u32>),
-    Trie(Trie),
-    /// Keys of up to two words.
-    Tuples(TupleSpace<[u64; 2]>),
-    WideTuples(TupleSpace<Box<[u64]>>),
-    Ranges(Ranges),
-}
-
 /// Why an entry can't be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Exists,
     Full,
-}
-
-/// Whether a table's keys are looked up in an array.
-pub(crate) fn is_array(declared: &Declared) -> bool {
-    let is_short = |key: &[KeyField]| matches!(key, [field] if field.width <= ARRAY_BITS);
-    declared.kind == MatchKind::Exact && is_short(&declared.key)
-}
-
-/// Whether a table's keys are looked up in a trie.
-pub(crate) fn is_trie(declared: &Declared) -> bool {
-    declared.kind == MatchKind::Lpm && declared.key.len() == 1 && declared.words == 1
 }
 
 /// Where machine code finds parts of a table: the array of action_entries by key, the trie's cells or those of
@@ -95,9 +47,9 @@ pub(crate) struct Table {
     /// Where machine code does not know the matcher.
     lookup_cache: Option<LookupCache>,
     action_entries: ActionEntries,
-    entry_index: EntryIndex,
+    pub(super) entry_index: EntryIndex,
     /// By number, where entries may have time-outs.
-    idle: Vec<Idle>,
+    pub(super) idle: Vec<Idle>,
     /// The default action, if there is one.
     default: Option<u16>,
     nothing: Pc,
@@ -109,21 +61,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(program: &Program, declared: &Declared) -> Self {
         let words = declared.words as usize;
-        let matcher = match declared.kind {
-            _ if words == 0 => Matcher::Keyless,
-            _ if is_array(declared) => Matcher::Array(vec![MISS; 1 << declared.key[0].width]),
-            MatchKind::Exact if words == 1 => Matcher::Exact1(FxHashMap::default()),
-            MatchKind::Exact if words == 2 => Matcher::Exact2(FxHashMap::default()),
-            MatchKind::Exact => Matcher::Exact(FxHashMap::default()),
-            _ if is_trie(declared) => {
-                Matcher::Trie(Trie::new(declared.key[0].width, declared.max_size))
-            }
-            MatchKind::Lpm | MatchKind::Ternary if words <= 2 => {
-                Matcher::Tuples(TupleSpace::default())
-            }
-            MatchKind::Lpm | MatchKind::Ternary => Matcher::WideTuples(TupleSpace::default()),
-            MatchKind::Range => Matcher::Ranges(Ranges::default()),
-        };
+        let matcher = Matcher::new(declared);
         let is_known = matches!(matcher, Matcher::Keyless | Matcher::Array(_) | Matcher::Trie(_));
         let mut table = Table {
             addresses: Addresses::default(),
@@ -178,7 +116,7 @@ impl Table {
     #[inline]
     pub(crate) fn apply(
         &mut self,
-        slots: &mut [u64; 65_536],
+        slots: &mut Slots,
         parameters: Slot,
         bytes: u64,
     ) -> (u32, Pc, Pc) {
@@ -206,7 +144,7 @@ impl Table {
     }
 
     #[inline]
-    fn gather(&self, slots: &[u64; 65_536], key: &mut [u64]) {
+    fn gather(&self, slots: &Slots, key: &mut [u64]) {
         for load in &self.loads {
             key[load.word as usize] |= (slots[load.slot as usize] & load.mask) << load.shift;
         }
@@ -214,36 +152,14 @@ impl Table {
 
     #[inline]
     fn find(&self, key: [u64; NARROW_WORDS]) -> u32 {
-        match &self.matcher {
-            Matcher::Keyless => MISS,
-            Matcher::Array(array) => array.get(key[0] as usize).copied().unwrap_or(MISS),
-            Matcher::Exact1(map) => map.get(&key[0]).copied().unwrap_or(MISS),
-            Matcher::Exact2(map) => map.get(&key).copied().unwrap_or(MISS),
-            Matcher::Trie(trie) => trie.find(key[0]),
-            _ => self.find_among_many(key),
-        }
+        self.matcher.find(key, self.key.len())
     }
 
-    /// Apart, since it takes more registers than what is short.
-    #[inline(never)]
-    fn find_among_many(&self, key: [u64; NARROW_WORDS]) -> u32 {
-        match &self.matcher {
-            Matcher::Tuples(tuples) => tuples.find(&key),
-            Matcher::Ranges(ranges) => ranges.find(&key[..self.key.len()]),
-            _ => unreachable!("for wider keys"),
-        }
-    }
-
-    fn find_wide(&mut self, slots: &[u64; 65_536]) -> u32 {
+    fn find_wide(&mut self, slots: &Slots) -> u32 {
         let mut key = core::mem::take(&mut self.key);
         key.fill(0);
         self.gather(slots, &mut key);
-        let found = match &self.matcher {
-            Matcher::Exact(map) => map.get(&*key).copied().unwrap_or(MISS),
-            Matcher::WideTuples(tuples) => tuples.find(&key),
-            Matcher::Ranges(ranges) => ranges.find(&key),
-            _ => unreachable!("for narrower keys"),
-        };
+        let found = self.matcher.find_wide(&key);
         self.key = key;
         found
     }
@@ -281,7 +197,7 @@ impl Table {
         mut entry: Entry,
     ) -> Result<u32, Refusal> {
         for (part, field) in entry.matches.iter_mut().zip(&declared.key) {
-            normalise(part, field);
+            normalise(part, field.width);
         }
         if self.position(&entry.matches, entry.priority).is_some() {
             return Err(Refusal::Exists);
@@ -295,37 +211,13 @@ impl Table {
             self.idle.resize(self.action_entries.len(), Idle::default());
             self.idle[number as usize] = Idle::default();
         }
-        self.place(declared, &entry, number);
+        self.sequence += 1;
+        let (matches, sequence) = (&entry.matches, self.sequence);
+        self.matcher.insert(declared, matches, entry.priority, sequence, number);
         self.entry_index.insert(number, &entry.matches, entry.priority, entry.action);
         self.modify(program, declared, number, entry.action, &entry.data);
         self.matches_changed();
         Ok(number)
-    }
-
-    fn place(&mut self, declared: &Declared, entry: &Entry, i: u32) {
-        let (value, keep, length) = words(declared, &entry.matches);
-        self.sequence += 1;
-        match &mut self.matcher {
-            // Its default action is all that such a table ever runs.
-            Matcher::Keyless => {}
-            Matcher::Array(array) => array[value[0] as usize] = i,
-            Matcher::Exact1(map) => drop(map.insert(value[0], i)),
-            Matcher::Exact2(map) => drop(map.insert([value[0], value[1]], i)),
-            Matcher::Exact(map) => drop(map.insert(value.into(), i)),
-            Matcher::Trie(trie) => trie.insert(value[0], length, i),
-            Matcher::Tuples(tuples) => {
-                let rank = tuple_rank(declared, length, entry.priority);
-                tuples.insert(&value, &keep, rank, self.sequence, i);
-            }
-            Matcher::WideTuples(tuples) => {
-                let rank = tuple_rank(declared, length, entry.priority);
-                tuples.insert(&value, &keep, rank, self.sequence, i);
-            }
-            Matcher::Ranges(ranges) => {
-                let bounds = range_bounds(declared, &entry.matches);
-                ranges.insert(value, keep, bounds, entry.priority, self.sequence, i);
-            }
-        }
     }
 
     /// Replaces the action of an entry.
@@ -346,29 +238,8 @@ impl Table {
         let Some(entry) = self.entry(i) else { return };
         self.entry_index.remove(i);
         self.free.push(i);
-        let (value, keep, length) = words(declared, &entry.matches);
-        match &mut self.matcher {
-            Matcher::Keyless => {}
-            Matcher::Array(array) => array[value[0] as usize] = MISS,
-            Matcher::Exact1(map) => drop(map.remove(&value[0])),
-            Matcher::Exact2(map) => drop(map.remove(&[value[0], value[1]])),
-            Matcher::Exact(map) => drop(map.remove(value.as_slice())),
-            Matcher::Trie(trie) => {
-                let (entry_index, field) = (&self.entry_index, &declared.key[0]);
-                trie.remove(value[0], length, i, |shorter| {
-                    let mut prefix = FieldMatch::Lpm(value.clone(), shorter);
-                    normalise(&mut prefix, field);
-                    entry_index.find(&[prefix], 0)
-                });
-            }
-            Matcher::Tuples(tuples) => {
-                tuples.remove(&value, &keep, tuple_rank(declared, length, entry.priority), i);
-            }
-            Matcher::WideTuples(tuples) => {
-                tuples.remove(&value, &keep, tuple_rank(declared, length, entry.priority), i);
-            }
-            Matcher::Ranges(ranges) => ranges.remove(i),
-        }
+        let index = &self.entry_index;
+        self.matcher.remove(declared, &entry.matches, entry.priority, i, index);
         self.matches_changed();
     }
 
@@ -407,52 +278,4 @@ impl Table {
     pub(crate) fn set_count(&mut self, i: u32, count: Count) {
         self.action_entries.set_count(i, count);
     }
-}
-
-/// Longest prefix first, or highest priority first.
-fn tuple_rank(declared: &Declared, length: u32, priority: i32) -> i32 {
-    if declared.kind == MatchKind::Lpm { length as i32 } else { priority }
-}
-
-/// The words of a match as the key has them, their mask, and the prefix length.
-fn words(declared: &Declared, matches: &[FieldMatch]) -> (Vec<u64>, Vec<u64>, u32) {
-    let count = declared.words as usize;
-    let (mut value, mut keep, mut length) = (vec![0; count], vec![0; count], 0);
-    for (part, field) in matches.iter().zip(&declared.key) {
-        let all = prefix_mask(field.width, field.width);
-        let (limbs, mask) = match part {
-            FieldMatch::Exact(limbs) => (limbs, all),
-            FieldMatch::Lpm(limbs, prefix) => {
-                length = *prefix;
-                (limbs, prefix_mask(field.width, *prefix))
-            }
-            FieldMatch::Ternary(limbs, mask) => (limbs, mask.clone()),
-            // Compared apart.
-            FieldMatch::Range(limbs, _) => (limbs, vec![0; limbs.len()]),
-        };
-        for (i, (&limb, &mask)) in limbs.iter().zip(&mask).enumerate() {
-            let fixed = field.mask.as_ref().map_or(u64::MAX, |fixed| fixed[i]);
-            let word = field.word as usize + i;
-            value[word] |= (limb & mask & fixed) << field.shift;
-            keep[word] |= (mask & fixed) << field.shift;
-        }
-    }
-    (value, keep, length)
-}
-
-/// The ranges of an entry, those that hold everything left out.
-fn range_bounds(declared: &Declared, matches: &[FieldMatch]) -> Vec<range::Bounds> {
-    let mut bounds = vec![];
-    for (part, field) in matches.iter().zip(&declared.key) {
-        if let FieldMatch::Range(from, to) = part {
-            bounds.push(range::Bounds {
-                word: field.word,
-                shift: field.shift,
-                width: field.width,
-                from: from.clone(),
-                to: to.clone(),
-            });
-        }
-    }
-    bounds
 }

@@ -3,7 +3,7 @@
 //! bits; in large tables the first is of 16, and the others of 4, whose nodes have 128 bytes
 //! instead of 2,048.
 
-use super::MISS;
+use super::action_entries::MISS;
 
 /// Tables of more entries have small nodes.
 const SMALL_MAX: u64 = 16_384;
@@ -139,7 +139,7 @@ impl Trie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::program::mask;
+    use crate::ir::mask;
     use proptest::prelude::*;
 
     proptest! {

@@ -1,38 +1,28 @@
-//! Idle time-outs: when an entry was last hit, and how long it may go without.
+//! Entries that have not been hit for longer than they may.
 
-use super::Table;
+use super::idle::Idle;
+use super::table::Table;
 use narrows_common::{Duration, Time};
-
-/// An entry's time-out.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Idle {
-    /// `None` never expires.
-    timeout: Option<Duration>,
-    /// The last hit, or when the time-out was set.
-    hit: Time,
-    /// Whether it has been told since.
-    told: bool,
-}
 
 impl Table {
     /// An entry was hit.
     pub(crate) fn touch(&mut self, i: u32, now: Time) {
         let idle = &mut self.idle[i as usize];
-        (idle.hit, idle.told) = (now, false);
+        (idle.hit, idle.reported) = (now, false);
     }
 
     /// Takes over the hits of a table with the same entries.
     pub(crate) fn learn_hits(&mut self, other: &Table) {
         for (idle, theirs) in self.idle.iter_mut().zip(&other.idle) {
             if theirs.hit > idle.hit {
-                (idle.hit, idle.told) = (theirs.hit, false);
+                (idle.hit, idle.reported) = (theirs.hit, false);
             }
         }
     }
 
     /// Sets an entry's time-out; it begins at `now`.
     pub(crate) fn set_timeout(&mut self, i: u32, now: Time, timeout: Option<Duration>) {
-        self.idle[i as usize] = Idle { timeout, hit: now, told: false };
+        self.idle[i as usize] = Idle { timeout, hit: now, reported: false };
     }
 
     pub(crate) fn timeout(&self, i: u32) -> Option<Duration> {
@@ -44,14 +34,14 @@ impl Table {
         now.saturating_since(self.idle[i as usize].hit)
     }
 
-    /// The entries that have expired by `now` and have not been told since their last hit.
+    /// The entries that have expired by `now` and have not been reported since their last hit.
     pub(crate) fn take_expired(&mut self, now: Time) -> Vec<u32> {
         let mut expired = vec![];
         for (i, idle) in self.idle.iter_mut().enumerate() {
             let Some(timeout) = idle.timeout else { continue };
             let taken = self.entry_index.is_taken(i as u32);
-            if taken && !idle.told && now.saturating_since(idle.hit) >= timeout {
-                idle.told = true;
+            if taken && !idle.reported && now.saturating_since(idle.hit) >= timeout {
+                idle.reported = true;
                 expired.push(i as u32);
             }
         }
@@ -62,7 +52,7 @@ impl Table {
     pub(crate) fn next_expiry(&self) -> Option<Time> {
         let waiting = self.idle.iter().enumerate();
         let waiting =
-            waiting.filter(|(i, idle)| self.entry_index.is_taken(*i as u32) && !idle.told);
+            waiting.filter(|(i, idle)| self.entry_index.is_taken(*i as u32) && !idle.reported);
         waiting.filter_map(|(_, idle)| Some(idle.hit + idle.timeout?)).min()
     }
 }

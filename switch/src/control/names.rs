@@ -1,0 +1,32 @@
+//! Objects by the names of the P4 program.
+
+use super::error::ControlError;
+use crate::switch::Switch;
+
+/// Finds a name in full, or as the only one that ends in it after a dot.
+pub(super) fn find<'a>(
+    kind: &str,
+    name: &str,
+    all: impl Iterator<Item = &'a str> + Clone,
+) -> Result<usize, ControlError> {
+    if let Some(exact) = all.clone().position(|known| known == name) {
+        return Ok(exact);
+    }
+    let ends = |known: &str| known.strip_suffix(name).is_some_and(|front| front.ends_with('.'));
+    let mut found = all.clone().enumerate().filter(|(_, known)| ends(known));
+    match (found.next(), found.next()) {
+        (Some((at, _)), None) => Ok(at),
+        (None, _) => Err(ControlError::Unknown { kind: kind.into(), name: name.into() }),
+        (Some(_), Some(_)) => Err(ControlError::Ambiguous {
+            kind: kind.into(),
+            name: name.into(),
+            found: all.filter(|known| ends(known)).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+impl Switch {
+    pub(super) fn table(&self, name: &str) -> Result<usize, ControlError> {
+        find("table", name, self.model.program.tables.iter().map(|table| table.name.as_str()))
+    }
+}

@@ -1,0 +1,59 @@
+//! Hashes and checksums: over what they are computed, and where the result goes.
+
+use super::hash::Algorithm;
+use super::slot::Slot;
+
+/// A checksum that the parser verifies or the deparser updates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checksum {
+    /// Validity of the header that holds it.
+    pub valid: Slot,
+    pub target: Slot,
+    pub mask: u64,
+    pub calculation: u16,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Calculation {
+    pub algorithm: Algorithm,
+    pub inputs: Vec<Input>,
+    pub payload: bool,
+    /// Set when the whole is a one's complement sum over one header's fields.
+    pub sum: Option<FieldSum>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Input {
+    /// Skipped while the header is invalid; metadata has no header.
+    Field {
+        header: Option<u16>,
+        slot: Slot,
+        width: u32,
+    },
+    Varbit {
+        header: u16,
+    },
+    Header {
+        header: u16,
+    },
+    Constant {
+        slot: Slot,
+        width: u32,
+    },
+}
+
+/// A one's complement sum as arithmetic: each field shifted to its place in a 16-bit word.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldSum {
+    pub header: u16,
+    pub fields: Vec<(Slot, u8)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HashCall {
+    pub d: Slot,
+    pub mask: u64,
+    pub calculation: u16,
+    pub base: Slot,
+    pub size: Slot,
+}

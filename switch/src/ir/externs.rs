@@ -1,0 +1,45 @@
+//! Arrays of registers, counters and meters; lists of fields; log messages.
+
+use super::slot::Slot;
+
+#[derive(Clone, Debug)]
+pub(crate) struct LogCall {
+    pub format: String,
+    pub values: Vec<(Slot, u32)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Register {
+    pub name: String,
+    pub size: u64,
+    pub width: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct CounterArray {
+    pub name: String,
+    pub size: u64,
+    /// The table whose direct counter it is.
+    pub table: Option<u16>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct MeterArray {
+    pub name: String,
+    pub size: u64,
+    pub bytes: bool,
+    pub table: Option<u16>,
+    /// A direct meter's result.
+    pub target: Slot,
+    pub target_mask: u64,
+}
+
+/// Fields that a clone or a recirculated packet keeps, or that a digest carries.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldList {
+    pub name: String,
+    /// First slot and width.
+    pub fields: Vec<(Slot, u32)>,
+    /// All their slots.
+    pub slots: Vec<Slot>,
+}

@@ -1,0 +1,27 @@
+//! Clone sessions and multicast groups.
+
+use serde::Deserialize;
+
+/// A copy of a packet: to which port, and with which replication id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replica {
+    /// Output port.
+    pub port: u16,
+    /// `standard_metadata.egress_rid`.
+    #[serde(default)]
+    pub rid: u16,
+}
+
+/// A clone (mirror) session.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CloneSession {
+    /// Its number in the program.
+    pub id: u32,
+    /// Where clones go.
+    pub replicas: Vec<Replica>,
+    /// Cuts clones to this many bytes, before their egress; headers stay whole.
+    #[serde(default)]
+    pub truncate_bytes: Option<u32>,
+}

@@ -1,0 +1,124 @@
+//! Copies of packets: clones from ingress and egress, multicast.
+
+use super::instance;
+use super::model::V1Model;
+use super::work::{Offer, Work};
+use crate::interpreter::Extent;
+use crate::ir::architecture;
+use crate::ir::{MetadataField, internal};
+use crate::state::Replica;
+use crate::tm::{Item, Label};
+use narrows_common::Time;
+
+impl V1Model {
+    /// Packets as they arrived, parsed afresh, with the listed fields of the end of ingress.
+    pub(super) fn clone_from_ingress(&mut self, at: Time, item: &Item, clone: u64) {
+        let session = (clone & !architecture::CLONE_FLAG) as u32;
+        let Some(session) = self.machine.state.clone_sessions.get(&session).cloned() else {
+            return;
+        };
+        let kept =
+            self.kept(self.program.field_lists.get(&self.machine.get(architecture::CLONE_LIST)));
+        let end = self.program.packet_end as usize;
+        let saved = self.machine.slots[..end].to_vec();
+        let port = self.machine.get(self.program.standard.ingress_port.slot);
+        let mut copy = self.spare.copy(&item.packet, item.packet.len());
+        self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
+        self.program.standard.ingress_port.put(&mut self.machine.slots, port);
+        self.phases.parse(&self.program, &mut self.machine, &mut copy.packet);
+        self.machine.slots[self.program.metadata_start as usize..end].fill(0);
+        for (slot, value) in kept {
+            self.machine.set(slot, value);
+        }
+        self.program.standard.instance_type.put(&mut self.machine.slots, instance::INGRESS_CLONE);
+        self.machine.slots[architecture::ALL].fill(0);
+        let len = self.cut(&copy, session.truncate_bytes);
+        copy.label = item.label;
+        self.replicate(at, &copy, &session.replicas, len);
+        self.spare.discard(copy);
+        self.machine.slots[..end].copy_from_slice(&saved);
+    }
+
+    /// How much of a packet whose headers are parsed a copy has whose frame is to have `limit`
+    /// bytes at most.
+    pub(super) fn cut(&mut self, item: &Item, limit: Option<u32>) -> usize {
+        let packet = &item.packet;
+        let Some(limit) = limit else { return packet.len() };
+        let length = self.machine.get(internal::LENGTH);
+        let excess = length.saturating_sub(u64::from(limit));
+        let payload = packet.len() as u64 - self.machine.get(internal::PAYLOAD);
+        let excess = excess.min(payload);
+        self.machine.set(internal::LENGTH, length - excess);
+        packet.len() - excess as usize
+    }
+
+    pub(super) fn multicast(&mut self, at: Time, item: &Item, group: u64) {
+        let Some(replicas) = self.machine.state.multicast_groups.get(&(group as u32)).cloned()
+        else {
+            self.statistics.no_such_group += 1;
+            return;
+        };
+        self.replicate(at, item, &replicas, item.packet.len());
+    }
+
+    /// Puts copies of a packet's first `len` bytes, with the program's state, before ports' queues.
+    pub(super) fn replicate(&mut self, at: Time, item: &Item, replicas: &[Replica], len: usize) {
+        for replica in replicas {
+            let rid = u64::from(replica.rid);
+            self.program.standard.egress_rid.put(&mut self.machine.slots, rid);
+            let mut copy = self.spare.copy(&item.packet, len);
+            copy.label = item.label;
+            let offer = self.offer_of(at, u64::from(replica.port), copy, false);
+            self.work.extend(offer.map(Work::Offer));
+        }
+    }
+
+    /// The packet as egress left it, with nothing of its metadata but the listed fields.
+    pub(super) fn clone_from_egress(&mut self, item: &Item, clone: u64) {
+        let session = (clone & !architecture::CLONE_FLAG) as u32;
+        let Some(session) = self.machine.state.clone_sessions.get(&session).cloned() else {
+            return;
+        };
+        let list = self.machine.get(architecture::CLONE_LIST);
+        let length = self.machine.get(internal::LENGTH);
+        for replica in &session.replicas {
+            let Some(port) = self.tm.find(u64::from(replica.port)) else {
+                self.statistics.no_such_port += 1;
+                continue;
+            };
+            let len = self.cut(item, session.truncate_bytes);
+            let mut copy = self.spare.copy(&item.packet, len);
+            let program = &self.program;
+            // No egress header is valid while the headers lie as they came.
+            let (extent, end) = match self.machine.get(internal::MOVED) {
+                0 => (Extent::Ingress, program.bridged_end),
+                _ => (Extent::WithEgressHeaders, program.egress_headers_end),
+            };
+            copy.bridged.extent = extent;
+            copy.bridged.slots.clear();
+            copy.bridged.slots.extend_from_slice(&self.machine.slots[..end.into()]);
+            let slots = copy.bridged.slots.as_mut_slice();
+            slots[architecture::ALL].fill(0);
+            let metadata_end = end.min(program.metadata_end);
+            slots[program.metadata_start.into()..metadata_end.into()].fill(0);
+            for &slot in program.field_lists.get(&list).map_or(&[][..], |list| &list.slots) {
+                if let Some(slots) = slots.get_mut(slot as usize) {
+                    *slots = self.machine.get(slot);
+                }
+            }
+            let standard = &self.program.standard;
+            let mut put = |field: MetadataField, value: u64| {
+                if let Some(slot) = slots.get_mut(field.slot as usize) {
+                    *slot = value & field.mask;
+                }
+            };
+            put(standard.instance_type, instance::EGRESS_CLONE);
+            put(standard.egress_rid, u64::from(replica.rid));
+            copy.label = Label { flow: item.label.flow, ..Label::default() };
+            let frame_bytes = self.machine.get(internal::LENGTH);
+            self.machine.set(internal::LENGTH, length);
+            let offer = Offer { port, priority: 0, frame_bytes, item: copy };
+            self.work.push_back(Work::Offer(offer));
+        }
+    }
+}

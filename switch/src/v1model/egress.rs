@@ -1,0 +1,85 @@
+//! Egress, checksum update, deparser, and what becomes of the packet then.
+
+use super::instance;
+use super::model::{TimestampUnit, V1Model};
+use crate::ir::architecture::{self, DROP_PORT};
+use crate::ir::internal;
+use crate::tm::{Dequeued, Item};
+use narrows_common::Time;
+
+impl V1Model {
+    /// Egress, checksum update, deparser, and what becomes of the packet then.
+    pub(crate) fn egress(&mut self, dequeued: Dequeued) {
+        self.machine.restore_bridged(&self.program, &dequeued.item.bridged);
+        self.set_egress_metadata(&dequeued);
+        let Dequeued { port, queue, at, mut item, .. } = dequeued;
+        if !self.phases.depart(&self.program, &mut self.machine, &mut item.packet) {
+            match self.end_egress(port, queue, at, item) {
+                Some(goes_on) => item = goes_on,
+                None => return,
+            }
+        }
+        let truncate = self.machine.get(architecture::TRUNCATE);
+        if truncate != 0 {
+            item.packet.truncate((architecture::TRUNCATE_NONE - truncate) as usize);
+        }
+        let recirculate = self.machine.get(architecture::RECIRCULATE);
+        if recirculate != 0 {
+            return self.reenter(item, recirculate, instance::RECIRCULATED);
+        }
+        let packet = core::mem::take(&mut item.packet);
+        self.spare.give_item(item);
+        self.transmits.push_back(self.tm.transmit(at, port, packet));
+    }
+
+    /// The metadata that a packet has since its queue.
+    #[inline]
+    pub(super) fn set_egress_metadata(&mut self, dequeued: &Dequeued) {
+        let &Dequeued { port, queue, at, ref item, depth_after } = dequeued;
+        let waited = at.saturating_since(item.enqueued_at);
+        let waited = match self.unit {
+            TimestampUnit::Ns => waited.as_ns(),
+            TimestampUnit::Us => waited.as_us(),
+        };
+        let (enqueued, now) = (self.unit.of(item.enqueued_at), self.unit.of(at));
+        let port = &self.tm.ports[port];
+        self.machine.now = at;
+        let (slots, standard) = (&mut *self.machine.slots, &self.program.standard);
+        standard.enq_timestamp.put(slots, enqueued);
+        standard.enq_qdepth.put(slots, u64::from(item.depth_before));
+        standard.deq_timedelta.put(slots, waited);
+        standard.deq_qdepth.put(slots, u64::from(depth_after));
+        standard.qid.put(slots, port.priority_of(queue));
+        standard.egress_timestamp.put(slots, now);
+        standard.egress_port.put(slots, u64::from(port.number));
+        // Anything but the port that means "drop".
+        standard.egress_spec.put(slots, DROP_PORT + 1);
+        standard.packet_length.put(slots, slots[internal::LENGTH as usize]);
+    }
+
+    /// What machine code leaves to the architecture where egress did more than the ordinary. The
+    /// packet with its bytes written, unless it goes no further.
+    pub(super) fn end_egress(
+        &mut self,
+        port: usize,
+        queue: usize,
+        at: Time,
+        mut item: Box<Item>,
+    ) -> Option<Box<Item>> {
+        let aborted = self.machine.get(internal::ABORTED) != 0;
+        let clone = self.machine.get(architecture::CLONE);
+        if clone != 0 && !aborted {
+            self.clone_from_egress(&item, clone);
+        }
+        let dropped = self.machine.get(self.program.standard.egress_spec.slot) == DROP_PORT;
+        if aborted || dropped {
+            self.statistics.aborted += u64::from(aborted);
+            self.statistics.dropped_egress += u64::from(!aborted);
+            self.tm.drop_at_egress(port, queue, at, item.label);
+            self.spare.discard(item);
+            return None;
+        }
+        self.phases.finish(&self.program, &mut self.machine, &mut item.packet);
+        Some(item)
+    }
+}

@@ -1,0 +1,118 @@
+//! Parser, checksum verification, ingress, and what becomes of the packet then.
+
+use super::instance;
+use super::model::V1Model;
+use super::work::{Reentry, Work};
+use crate::ir::architecture::{self, DROP_PORT};
+use crate::ir::{StandardMetadata, internal};
+use crate::tm::{Item, Label};
+use narrows_common::Time;
+
+/// How often a packet may come to the parser again at one instant.
+const REENTRIES_MAX: u32 = 256;
+
+impl V1Model {
+    /// A packet comes in by a port: parser, checksum verification, ingress, and what becomes of it
+    /// then.
+    pub(crate) fn ingress(&mut self, at: Time, port: u16, item: Box<Item>) {
+        self.machine.reset(&self.program, at, item.packet.len() as u64);
+        let (stamp, slots) = (self.unit.of(at), &mut self.machine.slots);
+        let StandardMetadata { ingress_port, ingress_timestamp, .. } = &self.program.standard;
+        ingress_port.put(slots, u64::from(port));
+        ingress_timestamp.put(slots, stamp);
+        self.ingress_as(at, item, instance::NORMAL);
+    }
+
+    /// The same of a packet that comes round. As in bmv2, it keeps neither port nor timestamp, unless
+    /// its list says so.
+    pub(crate) fn ingress_again(&mut self, at: Time, reentry: Reentry) {
+        let Reentry { item, kept, instance } = reentry;
+        self.machine.reset(&self.program, at, item.packet.len() as u64);
+        for (slot, value) in kept {
+            self.machine.set(slot, value);
+        }
+        self.ingress_as(at, item, instance);
+    }
+
+    #[inline]
+    pub(super) fn ingress_as(&mut self, at: Time, mut item: Box<Item>, instance: u64) {
+        let (slots, standard) = (&mut self.machine.slots, &self.program.standard);
+        standard.packet_length.put(slots, slots[internal::ARRIVED as usize]);
+        standard.instance_type.put(slots, instance);
+        self.phases.arrive(&self.program, &mut self.machine, &mut item.packet);
+        let error = self.machine.get(internal::PARSER_ERROR);
+        self.statistics.parser_errors += u64::from(error != 0);
+        self.statistics.checksum_errors += self.machine.get(internal::CHECKSUM_ERROR);
+        if self.machine.get(internal::ABORTED) != 0 {
+            self.statistics.aborted += 1;
+            return self.spare.discard(item);
+        }
+        self.after_ingress(at, item);
+    }
+
+    /// bmv2's order: clone, digest, resubmit, multicast, drop, unicast.
+    #[inline]
+    pub(super) fn after_ingress(&mut self, at: Time, mut item: Box<Item>) {
+        item.label = Label { flow: self.flow(), ..Label::default() };
+        let requested =
+            self.machine.slots[architecture::ALL].iter().fold(0, |any, value| any | value);
+        if requested != 0 {
+            match self.carry_out_requests(at, item) {
+                Some(goes_on) => item = goes_on,
+                None => return,
+            }
+        }
+        let standard = &self.program.standard;
+        let group = standard.mcast_grp.known().map_or(0, |field| self.machine.get(field.slot));
+        if group != 0 {
+            standard.instance_type.put(&mut self.machine.slots, instance::REPLICATION);
+            self.multicast(at, &item, group);
+            return self.spare.discard(item);
+        }
+        let port = self.machine.get(standard.egress_spec.slot);
+        if port == DROP_PORT {
+            self.statistics.dropped_ingress += 1;
+            return self.spare.discard(item);
+        }
+        standard.instance_type.put(&mut self.machine.slots, instance::NORMAL);
+        // The ordinary case: it goes to its queue without waiting for its turn.
+        let is_next = self.work.is_empty();
+        let Some(offer) = self.offer_of(at, port, item, is_next) else { return };
+        match is_next {
+            true => self.offer(at, offer),
+            false => self.work.push_back(Work::Offer(offer)),
+        }
+    }
+
+    /// What externs left for the end of ingress. The packet, unless it comes round.
+    pub(super) fn carry_out_requests(&mut self, at: Time, item: Box<Item>) -> Option<Box<Item>> {
+        let clone = self.machine.get(architecture::CLONE);
+        let resubmit = self.machine.get(architecture::RESUBMIT);
+        let digest = self.machine.get(architecture::DIGEST);
+        let truncate = self.machine.get(architecture::TRUNCATE);
+        if clone != 0 {
+            self.clone_from_ingress(at, &item, clone);
+        }
+        if digest != 0 {
+            self.digest(digest);
+        }
+        if resubmit != 0 {
+            self.reenter(item, resubmit, instance::RESUBMITTED);
+            return None;
+        }
+        self.machine.slots[architecture::ALL].fill(0);
+        self.machine.set(architecture::TRUNCATE, truncate);
+        Some(item)
+    }
+
+    /// The packet comes to the parser once more, with the values of a list of fields.
+    pub(super) fn reenter(&mut self, mut item: Box<Item>, list: u64, instance: u64) {
+        if item.reentries >= REENTRIES_MAX {
+            self.statistics.endless += 1;
+            return self.spare.discard(item);
+        }
+        item.reentries += 1;
+        let kept = self.kept(self.program.field_lists.get(&list));
+        self.work.push_back(Work::Reentry(Reentry { item, kept, instance }));
+    }
+}

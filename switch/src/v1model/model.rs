@@ -1,0 +1,116 @@
+//! A v1model switch: the program's machine, the queues, and what waits between them.
+
+use super::phases::Phases;
+use super::spare::Spare;
+use super::statistics::Statistics;
+use super::work::{Handover, Work};
+use crate::interpreter::Machine;
+use crate::ir::{FieldList, Program, Slot, limbs, to_hex};
+use crate::jit::MachineCode;
+use crate::tm::{TrafficManager, Transmit};
+use narrows_common::{Rng, Time};
+use serde::Deserialize;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Digests that wait for the control plane, at most; later ones are lost.
+const DIGESTS_MAX: usize = 1 << 16;
+
+/// The unit of timestamps and queueing delays that the program sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimestampUnit {
+    /// Nanoseconds since the run started.
+    Ns,
+    /// Microseconds, as bmv2 has it.
+    Us,
+}
+
+impl TimestampUnit {
+    /// A point in time as the program sees it.
+    pub(super) fn of(self, at: Time) -> u64 {
+        match self {
+            TimestampUnit::Ns => at.as_ns(),
+            TimestampUnit::Us => at.as_us(),
+        }
+    }
+}
+
+/// A digest: values of the fields of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// The name of the list, which is that of the P4 structure.
+    pub list: String,
+    /// The fields' values in hexadecimal.
+    pub values: Vec<String>,
+}
+
+/// What v1model runs on.
+pub(crate) struct V1Model {
+    pub program: Arc<Program>,
+    pub(super) phases: Phases,
+    pub machine: Machine,
+    pub tm: TrafficManager,
+    pub(super) work: VecDeque<Work>,
+    pub transmits: VecDeque<Transmit>,
+    pub digests: VecDeque<Digest>,
+    pub handovers: VecDeque<Handover>,
+    pub(super) unit: TimestampUnit,
+    flow_slot: Option<Slot>,
+    pub statistics: Statistics,
+    pub spare: Spare,
+}
+
+impl V1Model {
+    /// A switch with empty tables, apart from the entries that the program brings. `flow_slot`
+    /// names the packet's flow after ingress.
+    pub(crate) fn new(
+        program: Arc<Program>,
+        code: Option<Arc<MachineCode>>,
+        tm: TrafficManager,
+        unit: TimestampUnit,
+        flow_slot: Option<Slot>,
+        rng: Rng,
+    ) -> Self {
+        V1Model {
+            machine: Machine::new(&program, rng),
+            program,
+            phases: Phases::new(code),
+            tm,
+            work: VecDeque::new(),
+            transmits: VecDeque::new(),
+            digests: VecDeque::new(),
+            handovers: VecDeque::new(),
+            unit,
+            flow_slot,
+            statistics: Statistics::default(),
+            spare: Spare::default(),
+        }
+    }
+
+    /// Values of a field list, limb by limb.
+    pub(super) fn kept(&self, list: Option<&FieldList>) -> Vec<(Slot, u64)> {
+        let slots = list.map_or(&[][..], |list| &list.slots);
+        slots.iter().map(|&slot| (slot, self.machine.get(slot))).collect()
+    }
+
+    /// Notes a digest for the control plane.
+    pub(super) fn digest(&mut self, list: u64) {
+        let Some(list) = self.program.digests.get(&list) else { return };
+        if self.digests.len() >= DIGESTS_MAX {
+            return;
+        }
+        let value = |&(slot, width): &(Slot, u32)| {
+            let start = slot as usize;
+            let limbs = &self.machine.slots[start..start + limbs(width) as usize];
+            to_hex(limbs)
+        };
+        let values = list.fields.iter().map(value).collect();
+        self.digests.push_back(Digest { list: list.name.clone(), values });
+    }
+
+    /// The flow that ingress found, for the ledger.
+    pub(super) fn flow(&self) -> u32 {
+        self.flow_slot.map_or(0, |slot| self.machine.get(slot) as u32)
+    }
+}

@@ -1,0 +1,105 @@
+//! Between ingress and egress: packets are offered to ports' queues and taken from them.
+
+use super::model::V1Model;
+use super::work::{Handover, Offer, Work};
+use crate::interpreter::Extent;
+use crate::ir::internal;
+use crate::tm::Item;
+use narrows_common::{Packet, Time};
+
+impl V1Model {
+    /// The packet and the program's state, for a port; nothing when there is no such port. What is
+    /// offered `next` may leave its state where it is.
+    #[inline]
+    pub(super) fn offer_of(
+        &mut self,
+        at: Time,
+        port: u64,
+        mut item: Box<Item>,
+        next: bool,
+    ) -> Option<Offer> {
+        let Some(port) = self.tm.find(port) else {
+            self.statistics.no_such_port += 1;
+            self.spare.discard(item);
+            return None;
+        };
+        let priority = self.program.standard.priority.known();
+        let priority = priority.map_or(0, |field| self.machine.get(field.slot));
+        let frame_bytes = self.machine.get(internal::LENGTH);
+        match next && self.tm.is_idle(at, port) {
+            true => item.bridged.extent = Extent::InMachine,
+            false => self.machine.save_bridged(&self.program, &mut item.bridged),
+        }
+        Some(Offer { port, priority, frame_bytes, item })
+    }
+
+    /// Takes packets from a port until its line is busy or nothing waits.
+    pub(super) fn drain(&mut self, at: Time, port: usize) {
+        while let Some(dequeued) = self.tm.dequeue_idle(at, port) {
+            self.egress(dequeued);
+        }
+    }
+
+    /// Does what has come up at this instant.
+    #[inline]
+    pub(crate) fn settle(&mut self, at: Time) {
+        if !self.work.is_empty() {
+            self.settle_work(at);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn settle_work(&mut self, at: Time) {
+        while let Some(work) = self.work.pop_front() {
+            match work {
+                Work::Reentry(reentry) => self.ingress_again(at, reentry),
+                Work::Offer(offer) => self.offer(at, offer),
+            }
+        }
+    }
+
+    /// Queues a packet or drops it, and takes from the port what can leave at once.
+    pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
+        if let Some(pipeline) = self.tm.ports[offer.port].elsewhere {
+            self.handovers.push_back(Handover { pipeline, at, offer });
+            return;
+        }
+        let Offer { port, priority, frame_bytes, item } = offer;
+        match self.tm.offer(at, port, priority, frame_bytes, item) {
+            Some(dropped) => self.spare.discard(dropped),
+            None => {
+                while let Some(superseded) = self.tm.thrown_out.pop() {
+                    self.spare.discard(superseded);
+                }
+                // What is due goes on then.
+                if !self.tm.ports[port].armed {
+                    self.drain(at, port);
+                }
+            }
+        }
+    }
+
+    /// A packet arrives by a port. Ingress runs at once; the packet is queued, sent or dropped.
+    pub(crate) fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
+        self.handle_timeout(now);
+        self.statistics.received += 1;
+        let item = self.spare.take_item(packet);
+        self.ingress(now, port, item);
+        self.settle(now);
+    }
+
+    /// A packet comes from another pipeline.
+    pub(crate) fn handle_handover(&mut self, now: Time, handover: Handover) {
+        self.handle_timeout(now);
+        self.offer(now, handover.offer);
+        self.settle(now);
+    }
+
+    /// Ports whose line has become free by `now` go on to their next packets.
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        while let Some((at, port)) = self.tm.take_due(now) {
+            self.drain(at, port);
+            self.settle(at);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Packets and their state whose memory can serve again.
+
+use crate::tm::Item;
+use narrows_common::Packet;
+
+/// Spare packets, and spare items, kept at most.
+const SPARE_MAX: usize = 4096;
+
+/// Memory for packets in the switch.
+#[derive(Default)]
+pub(crate) struct Spare {
+    packets: Vec<Packet>,
+    #[expect(clippy::vec_box, reason = "an item keeps its address")]
+    items: Vec<Box<Item>>,
+}
+
+impl Spare {
+    /// Takes a packet back whose memory can serve again.
+    #[inline]
+    pub(crate) fn recycle(&mut self, mut packet: Packet) {
+        if self.packets.len() < SPARE_MAX {
+            packet.clear();
+            self.packets.push(packet);
+        }
+    }
+
+    /// An empty packet, one that was recycled if there is one.
+    pub(crate) fn take_packet(&mut self) -> Packet {
+        self.packets.pop().unwrap_or_default()
+    }
+
+    /// A packet to go through the switch.
+    #[inline]
+    pub(crate) fn take_item(&mut self, packet: Packet) -> Box<Item> {
+        let mut item = self.items.pop().unwrap_or_default();
+        item.packet = packet;
+        item.reentries = 0;
+        item
+    }
+
+    /// A copy of a packet's first `len` bytes, to go through the switch.
+    pub(crate) fn copy(&mut self, packet: &Packet, len: usize) -> Box<Item> {
+        let mut copy = self.take_packet();
+        copy.copy_front(packet, len);
+        self.take_item(copy)
+    }
+
+    /// Takes an item back whose packet has left.
+    #[inline]
+    pub(crate) fn give_item(&mut self, item: Box<Item>) {
+        if self.items.len() < SPARE_MAX {
+            self.items.push(item);
+        }
+    }
+
+    /// A packet goes no further.
+    pub(crate) fn discard(&mut self, mut item: Box<Item>) {
+        self.recycle(core::mem::take(&mut item.packet));
+        self.give_item(item);
+    }
+}

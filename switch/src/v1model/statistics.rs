@@ -1,0 +1,42 @@
+//! What a switch counts, ports aside.
+
+/// What a switch has done, ports aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Packets that arrived.
+    pub received: u64,
+    /// Packets whose parser ended with an error; most of them go on nonetheless.
+    pub parser_errors: u64,
+    /// Packets with a wrong checksum; they go on too.
+    pub checksum_errors: u64,
+    /// Packets that ingress dropped.
+    pub dropped_ingress: u64,
+    /// Packets that egress dropped.
+    pub dropped_egress: u64,
+    /// Packets for a port that does not exist.
+    pub no_such_port: u64,
+    /// Packets for a multicast group that does not exist.
+    pub no_such_group: u64,
+    /// Packets stopped by an assertion or an endless loop of the program.
+    pub aborted: u64,
+    /// Packets dropped since they came round too often at one instant.
+    pub endless: u64,
+}
+
+impl core::ops::Add for Statistics {
+    type Output = Statistics;
+
+    fn add(self, other: Statistics) -> Statistics {
+        Statistics {
+            received: self.received + other.received,
+            parser_errors: self.parser_errors + other.parser_errors,
+            checksum_errors: self.checksum_errors + other.checksum_errors,
+            dropped_ingress: self.dropped_ingress + other.dropped_ingress,
+            dropped_egress: self.dropped_egress + other.dropped_egress,
+            no_such_port: self.no_such_port + other.no_such_port,
+            no_such_group: self.no_such_group + other.no_such_group,
+            aborted: self.aborted + other.aborted,
+            endless: self.endless + other.endless,
+        }
+    }
+}
