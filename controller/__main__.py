@@ -10,12 +10,11 @@ import argparse
 import asyncio
 import dataclasses
 import json
-import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 import finsy as fy
 
@@ -26,50 +25,31 @@ from narrows.controller.drivers import DriverError, TrafficManager
 from narrows.controller.drivers.bfrt import FECS, BfrtDriver
 from narrows.controller.drivers.gnmi import GnmiDriver
 from narrows.controller.state import SwitchState
+from narrows.schema import units
 
 DONE, FAILED, WRONG = 0, 1, 2
 
-RATES = {"": 1, "bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9}
-LIMITS = {
-    "packets": ("packets", 1),
-    "B": ("bytes", 1),
-    "kB": ("bytes", 10**3),
-    "us": ("time_ps", 10**6),
-    "ms": ("time_ps", 10**9),
-    "s": ("time_ps", 10**12),
-}
-
+T = TypeVar("T")
 Switch = SwitchClient | BfrtSwitch
 Command = Callable[[Switch, argparse.Namespace], Awaitable[None]]
 
 
-def quantity(text: str, units: Sequence[str]) -> tuple[Fraction, str]:
-    """A number and its unit. Raises `ArgumentTypeError`."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text)
-    if found is None or found[2] not in units:
-        known = ", ".join(unit for unit in units if unit)
-        raise argparse.ArgumentTypeError(f"'{text}': expected a number with one of {known}")
-    return Fraction(found[1]), found[2]
-
-
-def whole(text: str, value: Fraction) -> int:
-    """An amount in base units. Raises `ArgumentTypeError` for a part of one."""
-    if value.denominator != 1:
-        raise argparse.ArgumentTypeError(f"'{text}': expected a whole number of the least unit")
-    return int(value)
-
-
 def rate(text: str) -> int:
-    """`5Mbps` or bits per second."""
-    value, unit = quantity(text, list(RATES))
-    return whole(text, value * RATES[unit])
+    """`5Mbps` in bits per second. Raises `ArgumentTypeError`."""
+    return read(units.parse_rate, text)
 
 
 def limit(text: str) -> dict[str, int]:
-    """`100packets`, `20kB` or `15ms`."""
-    value, unit = quantity(text, list(LIMITS))
-    kind, factor = LIMITS[unit]
-    return {kind: whole(text, value * factor)}
+    """`100packets`, `20kB` or `15ms` as a plan has it. Raises `ArgumentTypeError`."""
+    return read(lambda given: units.parse_queue(given).as_limit(), text)
+
+
+def read(parse: Callable[[str], T], text: str) -> T:
+    """A quantity. Raises `ArgumentTypeError`, which argparse shows."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}': {error}") from None
 
 
 def endpoint(text: str) -> tuple[str, int]:
@@ -130,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
 
     rates = commands.add_parser("set-rate", help="a port's rate")
     rates.add_argument("port", type=int)
-    rates.add_argument("rate", type=rate, help="5Mbps, or bits per second")
+    rates.add_argument("rate", type=rate, help="5Mbps")
     rates.set_defaults(command=set_rate)
 
     limits = commands.add_parser("set-queue", help="a port's queue limit")

@@ -25,6 +25,7 @@ impl Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
+            1_000_000_000_000.. => (1e12, "Tbps"),
             1_000_000_000.. => (1e9, "Gbps"),
             1_000_000.. => (1e6, "Mbps"),
             1_000.. => (1e3, "kbps"),

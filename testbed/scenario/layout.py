@@ -17,10 +17,10 @@ from decimal import Decimal
 
 import narrows.controller.topology as net
 from narrows.controller.routes import Routes, base_rtt_ps, routes
+from narrows.schema.units import PS_PER_S, Queue
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.schema import Access, Flow, Link, Port, Scenario
-from narrows.testbed.scenario.units import PS_PER_S, Queue
 
 HOSTS_PER_SIDE = 65_534
 MAX_LINKS = 500
@@ -81,14 +81,13 @@ class Layout:
 
         Raises `ValueError` where that is zero.
         """
-        amount = queue.amount
-        if queue.unit == "bdp":
-            base = self.base_rtt_ps(end)
-            limit = int(amount * rate_bps * base / (8 * PS_PER_S))
-            if limit == 0:
-                raise ValueError(f'"{queue}" is not one byte: the base RTT is {base} ps')
-            return {"bytes": limit}
-        return {{"packets": "packets", "bytes": "bytes", "ps": "time_ps"}[queue.unit]: int(amount)}
+        if queue.unit != "bdp":
+            return queue.as_limit()
+        base = self.base_rtt_ps(end)
+        limit = int(queue.amount * rate_bps * base / (8 * PS_PER_S))
+        if limit == 0:
+            raise ValueError(f'"{queue}" is not one byte: the base RTT is {base} ps')
+        return {"bytes": limit}
 
     def base_rtt_ps(self, end: net.End) -> int:
         """The largest base RTT of the flows whose data leaves by this port (of all flows where

@@ -13,13 +13,13 @@ from typing import Any
 from narrows.controller.state import TableEntry
 from narrows.controller.switch import ecn, loss, switch_state
 from narrows.controller.topology import End
+from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.paths import ROOT
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import traces
 from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow, lay_out
 from narrows.testbed.scenario.schema import App, Change, Flow, KeepAlive, PortChange, Scenario
-from narrows.testbed.scenario.units import PS_PER_S
 
 SCHEMA = 1
 PROGRAM = ROOT / "p4/build/v1model.json"

@@ -1,8 +1,8 @@
 """The scenario file's schema, all of it: every key, its unit, its default, what it means.
 
-A scenario is TOML. A quantity is text with its unit (`units.py`); a key that is not here is
-refused. `sweep.py` reads a file into these models, one `Scenario` per point of its sweep, and
-`plan.py` turns each into what the engine runs.
+A scenario is TOML. A quantity is text with its unit (`common/schema/units.py`); a key that is not
+here is refused. `sweep.py` reads a file into these models, one `Scenario` per point of its sweep,
+and `plan.py` turns each into what the engine runs.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from pydantic import (
     model_validator,
 )
 
+from narrows.schema import units
 from narrows.testbed import catalogue
-from narrows.testbed.scenario import units
 from narrows.testbed.targets.linux import variants
 
 MAX_FLOWS = 100_000
@@ -101,7 +101,7 @@ Window = Annotated[
     PlainSerializer(str),
     _text("200packets"),
 ]
-Probability = Annotated[float, Field(ge=0, lt=1)]
+Probability = Annotated[float, BeforeValidator(units.parse_share), Field(ge=0, lt=1)]
 Counts = Literal["ip", "frame", "wire"]
 Name = Annotated[str, matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _")]
 Names = Annotated[list[Name], Field(min_length=1)]
@@ -550,7 +550,7 @@ class Instrument(Model):
 
     departure_error: Duration = 200 * units.PS_PER_S // 10**6
     """How late packets may leave, at the 99th percentile of each wire."""
-    rate_error: Annotated[float, Field(ge=0, lt=1)] = 0.01
+    rate_error: Probability = 0.01
     """How far a shaper may be off over a busy second, as a share of its rate."""
     poll_gap: Duration = 10 * units.PS_PER_S // 10**3
     """How long the data path may look away."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from narrows.testbed.scenario.units import PS_PER_S
+from narrows.schema.units import PS_PER_S
 
 HEADER = ["seconds", "bytes"]
 

@@ -26,7 +26,7 @@ RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "cli
 """Tried as root; older distributions have none that is recent enough."""
 STAMP = VENV / "engine.sha256"
 CONSTRAINTS = "constraints.txt"
-PYTHON_ROOMS = ("analysis", "controller", "switch/server", "testbed", "traffic")
+PYTHON_ROOMS = ("analysis", "common/schema", "controller", "switch/server", "testbed", "traffic")
 RUST_ROOMS = ("common", "switch", "hosts", "traffic", "dpdk", "engine")
 BUILT_FROM = (".rs", ".toml", ".c")
 

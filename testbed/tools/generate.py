@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import Any
 
+from narrows.schema import units
 from narrows.testbed.catalogue import engine
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import background, units
+from narrows.testbed.scenario import background
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.traffic.pktgen.profile import ProfileError, Stream
 

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from narrows.schema import units
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import background, units
+from narrows.testbed.scenario import background
 from narrows.traffic.pktgen.profile import ProfileError
 from narrows.traffic.pktgen.script import script
 

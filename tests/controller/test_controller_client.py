@@ -243,7 +243,7 @@ def test_events_that_cannot_be_carried_out() -> None:
 
 
 def test_the_command_s_quantities() -> None:
-    assert rate("5Mbps") == rate("5000000") == rate("0.005Gbps") == 5_000_000
+    assert rate("5Mbps") == rate("5 Mb/s") == rate("0.005Gbps") == 5_000_000
     assert limit("100packets") == {"packets": 100}
     assert limit("20kB") == {"bytes": 20_000}
     assert limit("1.5ms") == {"time_ps": 1_500_000_000}
@@ -252,9 +252,9 @@ def test_the_command_s_quantities() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["set-rate", "2", "5Mbit"], "'5Mbit': expected a number with one of bps, kbps"),
-        (["set-rate", "2", "0.5bps"], "expected a whole number"),
-        (["set-queue", "2", "5"], "'5': expected a number with one of packets"),
+        (["set-rate", "2", "5Mbit"], "'5Mbit': has the unknown unit"),
+        (["set-rate", "2", "0.5bps"], "is no whole number of bit/s"),
+        (["set-queue", "2", "5"], "'5': has no unit; expected a queue limit"),
     ],
 )
 def test_wrong_arguments(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -9,61 +11,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from narrows.testbed.scenario import units
+from narrows.schema import units
+from tests.support.world import ROOT
 
-Parse = Callable[[object], int]
-
-
-@pytest.mark.parametrize(
-    ("parse", "text", "expected"),
-    [
-        (units.parse_rate, "5Mbps", 5_000_000),
-        (units.parse_rate, "9.999999937Gbps", 9_999_999_937),
-        (units.parse_rate, "622 Mbit/s", 622_000_000),
-        (units.parse_duration, "15us", 15_000_000),
-        (units.parse_duration, "15µs", 15_000_000),
-        (units.parse_duration, "1.5ms", 1_500_000_000),
-        (units.parse_duration, "0s", 0),
-        (units.parse_duration, "1h", 3_600_000_000_000_000),
-        (units.parse_size, "20000KB", 20_000_000),
-        (units.parse_size, "20000KiB", 20_480_000),
-        (units.parse_size, "1460B", 1460),
-    ],
-)
-def test_a_quantity_is_its_number_of_base_units(parse: Parse, text: str, expected: int) -> None:
-    assert parse(text) == expected
+EXAMPLES = json.loads((ROOT / "common/tests/units.json").read_text())
+PARSERS = {
+    "rate": units.parse_rate,
+    "duration": units.parse_duration,
+    "size": units.parse_size,
+    "queue": lambda text: units.parse_queue(text).as_limit(),
+    "window": units.parse_window,
+    "share": units.parse_share,
+}
 
 
-@pytest.mark.parametrize(
-    ("parse", "value", "says"),
-    [
-        (units.parse_rate, "5", "has no unit"),
-        (units.parse_rate, 5_000_000, "has no unit"),
-        (units.parse_rate, "-5Mbps", "is negative"),
-        (units.parse_rate, "0bps", "is below 1 bit/s"),
-        (units.parse_rate, "0.5bps", "no whole number of bit/s"),
-        (units.parse_rate, "5mbps", 'did you mean "Mbps"'),
-        (units.parse_rate, "5ms", 'unknown unit "ms"'),
-        (units.parse_rate, "fast", "not a number with a unit"),
-        (units.parse_rate, True, "is no text"),
-        (units.parse_rate, None, "is no text"),
-        (units.parse_duration, "60", "has no unit"),
-        (units.parse_duration, "0.1ps", "no whole number of ps"),
-        (units.parse_duration, "300000h", "is above"),
-        (units.parse_duration, "1e3s", "not a number with a unit"),
-        (units.parse_size, "1.5B", "no whole number of B"),
-        (units.parse_size, "10kb", 'did you mean "KB"'),
-        (units.parse_queue, "100", "has no unit"),
-        (units.parse_queue, "0packets", "is below 1 packets"),
-        (units.parse_queue, "1.5packets", "no whole number of packets"),
-        (units.parse_queue, "0bdp", "is not above zero"),
-        (units.parse_window, "20ms", 'unknown unit "ms"'),
-    ],
-)
-def test_what_is_no_quantity_is_refused(parse: Parse, value: object, says: str) -> None:
-    with pytest.raises(ValueError, match=says.replace("(", r"\(")) as refused:
-        parse(value)
+@pytest.mark.parametrize("kind", ["rate", "duration", "size", "queue", "share"])
+def test_a_quantity_is_its_number_of_base_units(kind: str) -> None:
+    for text, expected in EXAMPLES[kind]:
+        assert PARSERS[kind](text) == expected, text
+
+
+@pytest.mark.parametrize(("kind", "value", "says"), EXAMPLES["refused"])
+def test_what_is_no_quantity_is_refused(kind: str, value: object, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)) as refused:
+        PARSERS[kind](value)
     assert "expected" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "write"), [("rate", units.format_rate), ("duration", units.format_duration)]
+)
+def test_a_quantity_is_written_as_the_engine_writes_it(
+    kind: str, write: Callable[[int], str]
+) -> None:
+    for number, text in EXAMPLES["written"][kind]:
+        assert write(number) == text
 
 
 def test_a_queue_keeps_its_unit() -> None:

@@ -1,8 +1,8 @@
 """What our hosts write into payloads, as Scapy layers: a segment's stamp, a message's header.
 
-A stamp (`hosts/src/wire/stamp.rs`) stands at the front of a data segment's zeros, a message's header
-(`traffic/src/message.rs`) at the front of every message in the stream; each begins with a magic
-of four bytes. Times are picoseconds since the run began.
+A stamp (`hosts/src/wire/stamp.rs`) stands at the front of a data segment's zeros, a message's
+header (`traffic/src/message.rs`) at the front of every message in the stream; each begins with a
+magic of four bytes. Times are picoseconds since the run began.
 """
 
 from __future__ import annotations

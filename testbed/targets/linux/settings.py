@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.plan import TIMESTAMP_BYTES
-from narrows.testbed.scenario.units import PS_PER_S
 from narrows.testbed.targets.linux import variants
 
 Json = dict[str, Any]

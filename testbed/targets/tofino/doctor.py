@@ -15,8 +15,8 @@ from narrows.controller.bfrt.switch import PIPE, BfrtSwitch
 from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.bfrt import BfrtDriver
 from narrows.controller.switch import ECN, FLOW, FORWARD, LOSS, REPORT, TELEMETRY
+from narrows.schema import units
 from narrows.testbed.problems import InputError
-from narrows.testbed.scenario import units
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.targets.tofino.lab import BFRT_PORT, Lab, trusted
 from narrows.testbed.targets.tofino.run import connected

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from narrows.controller.drivers.bfrt import FECS, SPEEDS
+from narrows.schema import units
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import sweep as points
-from narrows.testbed.scenario import units
 from narrows.testbed.scenario.schema import Model, Rate, Scenario, Size, matching
 
 BFRT_PORT = 50052

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from narrows.schema import units
 from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import units
 from narrows.testbed.tools.packetdrill import script, wire
 from narrows.testbed.tools.packetdrill.script import Assertion, Call, Event, LineError, Segment
 

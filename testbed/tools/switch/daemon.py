@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from narrows.schema import units
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import units
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.tools.switch import live
 
@@ -83,7 +83,7 @@ def add_command(commands: Any) -> None:
     add("--cpu-port", type=int, metavar="PORT", help="whose packets are the controllers'")
     add("--rate", action="append", default=[], metavar="PORT=RATE", help="e.g. 2=10Mbps (none)")
     add("--queue", action="append", default=[], metavar="PORT=LIMIT",
-        help="e.g. 2=100packets, 2=150KB, 2=20ms (64packets)")  # fmt: skip
+        help="e.g. 2=100packets, 2=150kB, 2=20ms (64packets)")  # fmt: skip
     add("--counts", choices=("frame", "ip", "wire"), default="frame",
         help="which bytes count against rate and queue (frame)")  # fmt: skip
     add("--timestamp-unit", choices=("us", "ns"), default="us",

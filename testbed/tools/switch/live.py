@@ -8,9 +8,9 @@ import threading
 import time
 from typing import Any
 
+from narrows.schema import units
 from narrows.testbed.catalogue import engine
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import units
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 POLL_S = 0.02

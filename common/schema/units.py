@@ -1,15 +1,30 @@
 """Quantities with their units: text such as `"5Mbps"` to integers in base units, and back.
 
+This is the one grammar of quantities: scenarios, command lines and the controller read it, and
+the engines print it. `common/tests/units.json` has examples for the Python and the Rust tests.
+
+```
+quantity = [sign] number [spaces] unit
+number   = digits ["." digits] | "." digits          "_" may separate digits
+rate     = prefix ("bps" | "b/s" | "bit/s")          prefix: nothing, k, M, G, T
+size     = prefix "B" | ("Ki" | "Mi" | "Gi" | "Ti") "B"
+duration = "ps" | "ns" | "us" | "ms" | "s" | "min" | "h"
+packets  = "packets" | "packet"
+share    = "%"
+```
+
+Prefixes are powers of 1000, so a kB is 1000 bytes; KiB, MiB, GiB and TiB are powers of 1024. K is
+k; otherwise case counts, because m and M differ. `µs` is `us`.
+
 Base units are those of the engine: bits per second, picoseconds, bytes. Conversions are exact;
 a value that is no whole number of base units is refused, never rounded.
-
-SI prefixes are powers of 1000, so a KB is 1000 bytes; KiB, MiB and GiB are powers of 1024.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from ipaddress import IPv4Address
@@ -17,16 +32,12 @@ from typing import Literal
 
 PS_PER_S = 1_000_000_000_000
 
+PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "K": 10**3}
+
 RATE_BPS = {
-    "bps": 1,
-    "kbps": 10**3,
-    "Mbps": 10**6,
-    "Gbps": 10**9,
-    "Tbps": 10**12,
-    "bit/s": 1,
-    "kbit/s": 10**3,
-    "Mbit/s": 10**6,
-    "Gbit/s": 10**9,
+    f"{prefix}{unit}": factor
+    for unit in ("bps", "b/s", "bit/s")
+    for prefix, factor in PREFIXES.items()
 }
 DURATION_PS = {
     "ps": 1,
@@ -37,34 +48,33 @@ DURATION_PS = {
     "min": 60 * PS_PER_S,
     "h": 3600 * PS_PER_S,
 }
-SIZE_BYTES = {
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
+SIZE_BYTES = {f"{prefix}B": factor for prefix, factor in PREFIXES.items()} | {
     "KiB": 2**10,
     "MiB": 2**20,
     "GiB": 2**30,
+    "TiB": 2**40,
 }
 PACKETS = {"packet": 1, "packets": 1}
 BDP = {"bdp": 1}
+SHARE = {"%": Fraction(1, 100)}
 
-A_RATE = 'a rate above zero such as "5Mbps" (bps, kbps, Mbps, Gbps, Tbps)'
+A_RATE = 'a rate above zero such as "5Mbps" (bps, kbps, Mbps, Gbps, Tbps; also Mb/s, Mbit/s)'
 A_DURATION = 'a time such as "50ms" (ps, ns, us, ms, s, min, h)'
-A_SIZE = 'a size such as "1460B" (B, KB, MB, GB; KiB, MiB, GiB)'
-A_QUEUE = 'a queue limit above zero such as "100packets", "150KB", "20ms" or "1.5bdp"'
+A_SIZE = 'a size such as "1460B" (B, kB, MB, GB, TB; KiB, MiB, GiB, TiB)'
+A_QUEUE = 'a queue limit above zero such as "100packets", "150kB", "20ms" or "1.5bdp"'
 A_WINDOW = 'a window above zero such as "200packets" or "64KiB"'
+A_SHARE = 'a share from 0 to 1 such as 0.01 or "1%"'
 
 # The engine's times are 64-bit picoseconds; a day below the end leaves room for sums.
 LONGEST_PS = 2**64 - 1 - 86_400 * PS_PER_S
 LARGEST = 2**63 - 1
 
-QUANTITY = re.compile(r"\s*([+-]?)(\d[\d_]*(?:\.\d+)?|\.\d+)\s*([A-Za-z/µ]*)\s*\Z")
+QUANTITY = re.compile(r"\s*([+-]?)(\d[\d_]*(?:\.\d+)?|\.\d+)\s*([A-Za-z/µμ%]*)\s*\Z")
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A DropTail limit: `amount` of `unit`; a BDP multiple becomes bytes once the path is known."""
+    """A queue's limit: `amount` of `unit`; a BDP multiple becomes bytes once the path is known."""
 
     unit: Literal["packets", "bytes", "ps", "bdp"]
     amount: Fraction
@@ -79,6 +89,18 @@ class Queue:
                 return format_duration(int(self.amount))
             case "bdp":
                 return f"{decimal(self.amount)}bdp"
+
+    def as_limit(self) -> dict[str, int]:
+        """The limit as a plan has it. Raises `ValueError` for a BDP multiple."""
+        match self.unit:
+            case "packets":
+                return {"packets": int(self.amount)}
+            case "bytes":
+                return {"bytes": int(self.amount)}
+            case "ps":
+                return {"time_ps": int(self.amount)}
+            case "bdp":
+                raise ValueError("is a multiple of a BDP, which is known in a scenario only")
 
 
 @dataclass(frozen=True)
@@ -107,12 +129,12 @@ def parse_duration(value: object) -> int:
 
 
 def parse_size(value: object) -> int:
-    """`"20000KB"` as bytes, zero or more. Raises `ValueError`."""
+    """`"20000kB"` as bytes, zero or more. Raises `ValueError`."""
     return whole(*quantity(value, A_SIZE, SIZE_BYTES), A_SIZE, "B")
 
 
 def parse_queue(value: object) -> Queue:
-    """`"100packets"`, `"150KB"`, `"20ms"` or `"1.5bdp"`. Raises `ValueError`."""
+    """`"100packets"`, `"150kB"`, `"20ms"` or `"1.5bdp"`. Raises `ValueError`."""
     if isinstance(value, Queue):
         return value
     amount, unit = quantity(value, A_QUEUE, PACKETS | SIZE_BYTES | DURATION_PS | BDP)
@@ -134,6 +156,15 @@ def parse_window(value: object) -> Window:
     packets = unit in PACKETS
     number = whole(amount, unit, A_WINDOW, "packets" if packets else "B", least=1)
     return Window("packets" if packets else "bytes", number)
+
+
+def parse_share(value: object) -> float:
+    """`0.01` or `"1%"` as a number; its range is for the caller to check. Raises `ValueError`."""
+    if isinstance(value, str):
+        return float(quantity(value, A_SHARE, SHARE)[0])
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"is no number; expected {A_SHARE}")
+    return float(value)
 
 
 def format_rate(bps: int) -> str:
@@ -162,7 +193,9 @@ def ip_bytes(text: str) -> bytes:
     return IPv4Address(text).packed
 
 
-def quantity(value: object, expected: str, units: dict[str, int]) -> tuple[Fraction, str]:
+def quantity(
+    value: object, expected: str, units: Mapping[str, int | Fraction]
+) -> tuple[Fraction, str]:
     """Splits text into its exact number and its unit; says what is wrong with it otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"is no text; expected {expected}")
@@ -170,7 +203,7 @@ def quantity(value: object, expected: str, units: dict[str, int]) -> tuple[Fract
     if match is None:
         raise ValueError(f"is not a number with a unit; expected {expected}")
     sign, number, unit = match.groups()
-    unit = unit.replace("µ", "u")
+    unit = unit.replace("µ", "u").replace("μ", "u")
     if sign == "-":
         raise ValueError(f"is negative; expected {expected}")
     if not unit:
@@ -202,7 +235,7 @@ def whole(
     return int(amount)
 
 
-def largest(amount: int, names: tuple[str, ...], units: dict[str, int]) -> str:
+def largest(amount: int, names: tuple[str, ...], units: Mapping[str, int]) -> str:
     """`amount` base units in the first of `names` that leaves a whole part."""
     name = next((name for name in names if amount >= units[name]), names[-1])
     return f"{decimal(Fraction(amount, units[name]))}{name}"

@@ -1,0 +1,23 @@
+//! Quantities are written as Python writes them: the examples are `units.json`'s.
+
+use narrows_common::{Duration, Rate};
+use serde_json::Value;
+
+fn written(kind: &str) -> Vec<(u64, String)> {
+    let examples: Value = serde_json::from_str(include_str!("units.json")).expect("is JSON");
+    serde_json::from_value(examples["written"][kind].clone()).expect("pairs of number and text")
+}
+
+#[test]
+fn a_rate_is_written_in_the_largest_unit_that_leaves_a_whole_part() {
+    for (bps, text) in written("rate") {
+        assert_eq!(Rate::from_bps(bps).to_string(), text);
+    }
+}
+
+#[test]
+fn a_duration_is_written_in_the_largest_unit_that_leaves_a_whole_part() {
+    for (ps, text) in written("duration") {
+        assert_eq!(Duration::from_ps(ps).to_string(), text);
+    }
+}
