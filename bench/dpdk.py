@@ -22,9 +22,8 @@ from bench.section import ROOT, Json, Options, Section, output
 from bench.switch import BOTTLENECK, ROUTE, bmv2_rate
 from bench.whole import DUMBBELL
 from narrows.testbed import catalogue
-from narrows.testbed.targets.dpdk.setup import free_hugepages_mib
+from narrows.testbed.targets.dpdk.setup import af_packet, free_hugepages_mib
 from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError, run
-from narrows.testbed.tools.switch import live
 
 FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-engine", "--bench", "forward", "--")
 PIPES = (*FORWARD[:-2], "pipes", "--")
@@ -45,7 +44,7 @@ def devices(plumbing: Plumbing | None) -> dict[str, list[str]]:
     if plumbing is None:
         return {"rings": []}
     ends = [end for name in ("near", "far") for end in plumbing.add_cable(name)]
-    return {"rings": [], "veth": [live.af_packet(n, end) for n, end in enumerate(ends)]}
+    return {"rings": [], "veth": [af_packet(n, end) for n, end in enumerate(ends)]}
 
 
 def forwarding(given: dict[str, list[str]], rounds: int) -> Json:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.section import output
-from narrows.testbed.runs.process import environment
+from narrows.testbed.child_process import environment
 
 #: No table is written.
 NO_TABLES = {"record.queue": False, "record.flows": "off", "record.messages": False}

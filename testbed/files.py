@@ -37,6 +37,12 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def write_summary(out: Path, summary: dict[str, Any]) -> None:
+    """Writes a run's `summary.json`, as the engine does."""
+    text = json.dumps(summary, indent=2, ensure_ascii=False)
+    (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+
+
 def publish(partial: Path, final: Path) -> None:
     """Puts a complete run in its place, and takes an earlier one away after that."""
     retired = partial.with_suffix(".retired")

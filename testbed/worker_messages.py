@@ -29,7 +29,7 @@ def say(message: Json) -> int:
 
 
 @contextlib.contextmanager
-def telling(engine: Any) -> Iterator[None]:
+def reported(engine: Any) -> Iterator[None]:
     """Says why what is done inside was refused, or failed; ends a process that was stopped."""
     try:
         yield

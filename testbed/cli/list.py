@@ -7,13 +7,8 @@ import os
 from typing import Any
 
 from narrows.testbed import catalogue
+from narrows.testbed.targets import TARGETS
 
-TARGETS = {
-    "sim": "the software P4 target and our TCP under a virtual clock",
-    "dpdk": "the same on DPDK ports, in real time",
-    "bmv2": "bmv2's simple_switch_grpc between our hosts, in real time",
-    "tofino": "a Tofino switch between our hosts on cards, in real time",
-}
 LISTS = (
     "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications", "figures",
     "papers", "targets",
@@ -29,9 +24,10 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`narrows list`."""
-    from narrows.testbed.cli import terminal as show
+    from narrows.testbed.cli.tables import list_table
+    from narrows.testbed.runs.progress import console
 
-    show.console().print(show.list_table(*listed(options.what)))
+    console().print(list_table(*listed(options.what)))
     return 0
 
 
@@ -47,7 +43,7 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
             titles = [str(points.read_toml(path).get("title", "")) for path in files]
             return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
         case "targets":
-            return ["target", "what it is"], [[name, text] for name, text in TARGETS.items()]
+            return ["target", "what it is"], [[each.name, each.title] for each in TARGETS.values()]
         case "papers":
             from narrows.testbed.papers import PAPERS
 

@@ -15,16 +15,18 @@ from typing import Any
 
 from narrows.analysis import reproduction
 from narrows.analysis.load import Run, load_run
-from narrows.testbed.cli.terminal import Shown
 from narrows.testbed.files import write_json
 from narrows.testbed.papers.found import Found
 from narrows.testbed.papers.judge import judge
 from narrows.testbed.papers.paper import Alternative, Assumption, Experiment, Paper, Settings
 from narrows.testbed.paths import ROOT
 from narrows.testbed.problems import InputError
-from narrows.testbed.runs import jobs as runs
-from narrows.testbed.runs import process
+from narrows.testbed.runs import local, worker_process
+from narrows.testbed.runs.jobs import Job, make_jobs
+from narrows.testbed.runs.jobs import Outcome as RunOutcome
+from narrows.testbed.runs.progress import ProgressDisplay
 from narrows.testbed.scenario import sweep as points
+from narrows.testbed.targets.sim import SIM
 
 BASE = "base"
 """The folder of the runs with the assumptions as taken."""
@@ -36,7 +38,7 @@ class Part:
 
     experiment: Experiment
     folder: str
-    jobs: tuple[runs.Job, ...]
+    jobs: tuple[Job, ...]
     missing: tuple[tuple[str, str], ...]
     """Values of the experiment's optional key that this build does not have, and why."""
 
@@ -47,7 +49,7 @@ class Outcome:
 
     report: Path
     content: dict[str, Any]
-    failed: tuple[runs.Outcome, ...]
+    failed: tuple[RunOutcome, ...]
 
 
 def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
@@ -63,9 +65,9 @@ def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
     }
     every = [*base, *(each for parts in varied.values() for each in parts)]
     todo = list({job.final: job for each in every for job in each.jobs}.values())
-    with process.spare() as spare, Shown(len(todo)) as display:
+    with worker_process.spare(SIM) as spare, ProgressDisplay(len(todo)) as display:
         display.line(f"{paper.title}: {len(todo)} runs, {min(at_once, len(todo))} at a time")
-        outcomes = runs.run_all(todo, at_once, True, display, spare)
+        outcomes = local.run_all(todo, at_once, True, display, spare)
         display.line("reading the runs")
         loaded = {part_key(each): finished(each) for each in every}
         found = Found({each.experiment.name: loaded[part_key(each)] for each in base})
@@ -103,7 +105,7 @@ def part(
     results = directory / folder / experiment.name
     # A job's directory is named after its scenario's file; here the experiment's name stands.
     jobs = [
-        replace(job, final=results / job.name) for job in runs.jobs(source, read, directory, "sim")
+        replace(job, final=results / job.name) for job in make_jobs(source, read, directory, SIM)
     ]
     return Part(experiment, folder, tuple(jobs), tuple(missing))
 

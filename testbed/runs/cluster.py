@@ -27,13 +27,11 @@ from narrows.testbed.runs.jobs import (
     Display,
     Job,
     Outcome,
-    interrupts_ignored,
-    put_aside_finished,
-    run_one,
-    sigterm_as_interrupt,
     simulated,
     worked_ps,
 )
+from narrows.testbed.runs.local import interrupts_ignored, run_one, sigterm_as_interrupt
+from narrows.testbed.runs.run_directories import put_aside_finished
 
 AT_ONCE: Final = 1000
 """Tasks that the scheduler has at a time; the others wait here."""

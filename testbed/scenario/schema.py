@@ -26,8 +26,7 @@ from pydantic import (
 )
 
 from narrows.schema import units
-from narrows.testbed import catalogue
-from narrows.testbed.targets.linux import variants
+from narrows.testbed import catalogue, kernel_variants
 
 MAX_FLOWS = 100_000
 
@@ -47,7 +46,7 @@ def _variant(name: str) -> None:
     try:
         catalogue.variant(name)
     except ValueError:
-        if not variants.is_known(name):
+        if not kernel_variants.is_known(name):
             raise
 
 

@@ -1,1 +1,19 @@
-"""Where a run takes place: a package per target."""
+"""What a scenario can run on, and whose TCP can be at its ends: an object each, listed here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from narrows.testbed.targets.base import Hosts, Target
+from narrows.testbed.targets.bmv2 import BMV2
+from narrows.testbed.targets.dpdk import DPDK
+from narrows.testbed.targets.iperf3 import IPERF3
+from narrows.testbed.targets.linux import LINUX
+from narrows.testbed.targets.our_hosts import OUR_HOSTS
+from narrows.testbed.targets.sim import SIM
+from narrows.testbed.targets.tofino import TOFINO
+
+TARGETS: Final[dict[str, Target]] = {each.name: each for each in (SIM, DPDK, BMV2, TOFINO)}
+"""By name; the first is the default."""
+HOSTS: Final[dict[str, Hosts]] = {each.name: each for each in (OUR_HOSTS, LINUX, IPERF3)}
+"""By name; the first is the default."""

@@ -18,8 +18,8 @@ import tomllib
 import venv
 from collections.abc import Sequence
 
+from narrows.testbed import needs
 from narrows.testbed.paths import ROOT
-from narrows.testbed.tools import doctor
 
 VENV = ROOT / ".venv"
 RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
@@ -50,7 +50,7 @@ def main() -> int:
 
 def mend_machine() -> None:
     """Installs what is missing as root; otherwise says what to run."""
-    for need in doctor.NEEDS:
+    for need in needs.NEEDS:
         if need.find() or not need.set_up:
             continue
         command = need.mend()
@@ -62,18 +62,18 @@ def mend_machine() -> None:
             print(f"setup: no {need.name} ({need.serves}); to get it: {command}", flush=True)
 
 
-def install(need: doctor.Need) -> bool:
+def install(need: needs.Need) -> bool:
     """Tries the package manager as root, or rustup as anyone. True when the need is then met."""
-    manager = doctor.package_manager()
-    is_rust = need in (doctor.RUST, doctor.RUST_TOOLS)
+    manager = needs.package_manager()
+    is_rust = need in (needs.RUST, needs.RUST_TOOLS)
     packages = RUST_PACKAGES if is_rust else need.packages
-    has_rustup = shutil.which("rustup", path=doctor.cargo_environment()["PATH"]) is not None
+    has_rustup = shutil.which("rustup", path=needs.cargo_environment()["PATH"]) is not None
     can_install = manager is not None and manager in packages and os.geteuid() == 0
     if manager and can_install and not (is_rust and has_rustup):
         if manager == "apt-get":
             run_quietly(["apt-get", "update"])
-        run_quietly(doctor.install_command(manager, packages[manager]))
-    if is_rust and shutil.which("rustup", path=doctor.cargo_environment()["PATH"]):
+        run_quietly(needs.install_command(manager, packages[manager]))
+    if is_rust and shutil.which("rustup", path=needs.cargo_environment()["PATH"]):
         run_quietly(["rustup", "toolchain", "install", "stable", "--no-self-update"])
         run_quietly(["rustup", "component", "add", "rustfmt", "clippy"])
     return need.find() is not None
@@ -82,7 +82,7 @@ def install(need: doctor.Need) -> bool:
 def make_venv() -> None:
     """Makes `.venv` of this interpreter, unless there is one whose interpreter still works."""
     recent = "import sys; assert sys.version_info >= (3, 11)"
-    if doctor.output(str(VENV / "bin/python"), "-c", recent) is not None:
+    if needs.output(str(VENV / "bin/python"), "-c", recent) is not None:
         return
     print(f"setup: making {VENV.name}", flush=True)
     venv.create(VENV, clear=True, with_pip=True)
@@ -116,7 +116,7 @@ def source_digest() -> str:
     for room in RUST_ROOMS:
         files += [path for path in (ROOT / room).rglob("*") if path.suffix in BUILT_FROM]
     # libdpdk is built against where it is there.
-    digest = hashlib.sha256((doctor.dpdk() or "").encode())
+    digest = hashlib.sha256((needs.dpdk() or "").encode())
     for path in sorted(files):
         digest.update(f"{path.relative_to(ROOT)}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -125,7 +125,7 @@ def source_digest() -> str:
 
 def environment() -> dict[str, str]:
     """For every command: no questions, the venv's own programs first, cargo on PATH."""
-    found = doctor.cargo_environment()
+    found = needs.cargo_environment()
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}

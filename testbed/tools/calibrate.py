@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING, Any
 from narrows.testbed import catalogue
 from narrows.testbed.files import make_directory
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets.dpdk import DPDK
+from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
-    from narrows.testbed.runs import jobs as runs
+    from narrows.testbed.runs.jobs import Outcome
 
 SEGMENTS_BYTES = (100, 500, 1448)
 FIRST_BPS = 5_000_000
@@ -155,17 +157,18 @@ def patiently(once: Callable[[], Tried]) -> Tried:
 
 def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
     """One run. Raises `InputError` when it did not come to its end."""
-    from narrows.testbed.runs import jobs as runs
-    from narrows.testbed.runs import process
+    from narrows.testbed.runs import local, worker_process
+    from narrows.testbed.runs.jobs import make_jobs
     from narrows.testbed.scenario import sweep as points
 
     with tempfile.TemporaryDirectory(prefix="narrows-calibrate-") as made:
         source = Path(made) / "calibration.toml"
         fields = {"rate_bps": rate_bps, "segment_bytes": segment_bytes, "seconds": seconds}
         source.write_text(SCENARIO.format(**fields), encoding="utf-8")
-        todo = runs.jobs(source, points.read(source), Path(made), "dpdk")
-        with process.spare() as spare:
-            [outcome] = runs.run_all(todo, 1, False, Silent(), spare)
+        settings = dpdk.RunSettings(dpdk.setup()).as_json()
+        todo = make_jobs(source, points.read(source), Path(made), DPDK, settings=settings)
+        with worker_process.spare(DPDK) as spare:
+            [outcome] = local.run_all(todo, 1, False, Silent(), spare)
     if outcome.summary is None:
         raise InputError("calibrate", [Problem("", outcome.message)])
     bottleneck = outcome.summary["bottleneck"]
@@ -182,5 +185,5 @@ class Silent:
     def update(self, fraction: float, simulated_s: float) -> None:
         """Nothing to show."""
 
-    def finished(self, outcome: runs.Outcome) -> None:
+    def finished(self, outcome: Outcome) -> None:
         """Nothing to show."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets.dpdk import DPDK
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
@@ -52,20 +53,21 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`narrows host`. Raises `InputError`."""
-    from narrows.testbed.cli import terminal as show
-    from narrows.testbed.runs import jobs as runs
-    from narrows.testbed.runs import process
+    from narrows.testbed.cli.tables import results_table
+    from narrows.testbed.runs import local, worker_process
+    from narrows.testbed.runs.jobs import make_jobs
+    from narrows.testbed.runs.progress import ProgressDisplay, console
 
     devices = ports(options.devices)
     if options.begin is not None and options.begin < time.time():
         raise InputError("--begin", [Problem(f"{options.begin:g}", "expected a time to come")])
     point = only_point(options)
     setup = dpdk.setup_by(options, list(devices.values()))
-    real_time = dpdk.RealTime(setup, devices=devices, begin_s=options.begin)
-    todo = runs.jobs(options.scenario, [point], options.out, "dpdk", real_time=real_time)
-    with process.spare() as spare, show.Shown(1) as shown:
-        [outcome] = runs.run_all(todo, 1, False, shown, spare)
-    show.console().print(show.results_table(point.scenario.title, [outcome]))
+    settings = dpdk.RunSettings(setup, devices=devices, begin_s=options.begin).as_json()
+    todo = make_jobs(options.scenario, [point], options.out, DPDK, settings=settings)
+    with worker_process.spare(DPDK) as spare, ProgressDisplay(1) as shown:
+        [outcome] = local.run_all(todo, 1, False, shown, spare)
+    console().print(results_table(point.scenario.title, [outcome]))
     print(f"results: {outcome.job.final}")
     if outcome.message:
         print(f"narrows: {options.scenario}: {outcome.message}", file=sys.stderr)

@@ -12,6 +12,7 @@ import pytest
 
 from narrows.testbed.cli import list as listing
 from narrows.testbed.cli import main as cli
+from narrows.testbed.cli import run
 from narrows.testbed.scenario import sweep as points
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.world import ROOT, narrows
@@ -43,7 +44,7 @@ def test_a_documented_command_works(document: str, command: str) -> None:
         assert ran.returncode == 0, f"{document}: {command}: {ran.stderr}"
         return
     options = cli.parser().parse_args(arguments)
-    if options.command == cli.run_scenario:
+    if options.command == run.run:
         settings = [points.parse_setting(text) for text in options.settings]
         for point in points.read(ROOT / options.scenario, settings):
             make_plan(point.scenario, str(options.scenario))

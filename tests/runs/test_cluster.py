@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from narrows.testbed.problems import InputError
-from narrows.testbed.runs import cluster
+from narrows.testbed.runs import cluster, local
 from narrows.testbed.runs import jobs as runs
 from narrows.testbed.scenario import sweep as points
+from narrows.testbed.targets.sim import SIM
 from tests.support.world import ROOT, narrows
 from tests.support.world import write as write_scenario
 
@@ -190,7 +191,7 @@ def test_no_scheduler_is_an_error_that_names_the_address(
 def parcel_of(tmp_path: Path, **settings: Any) -> tuple[runs.Job, cluster.Parcel]:
     source = write_scenario(tmp_path, SCENARIO, "six")
     read = points.read(source, [("duration", "1s"), *settings.items()])
-    job = runs.jobs(source, read, tmp_path / "results", "sim")[0]
+    job = runs.make_jobs(source, read, tmp_path / "results", SIM)[0]
     return job, cluster.pack(job)
 
 
@@ -201,7 +202,7 @@ def test_a_parcel_holds_all_and_its_key_is_its_content(tmp_path: Path) -> None:
     assert parcel_of(tmp_path, seed=2)[1].key != parcel.key
     outcome = cluster.unpack(job, cluster.run_parcel(parcel))
     assert outcome.state == "done"
-    here = runs.run_one(replace(job, final=tmp_path / "here" / job.name))
+    here = local.run_one(replace(job, final=tmp_path / "here" / job.name))
     assert here.state == "done"
     assert contents(job.final.parent) == contents(tmp_path / "here")
 

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from narrows.testbed import child_process
 from narrows.testbed.runs import jobs as runs
-from narrows.testbed.runs import process
+from narrows.testbed.runs import local, worker_process
 from narrows.testbed.scenario import sweep as points
+from narrows.testbed.targets.sim import SIM
 from narrows.testbed.tools.calibrate import Silent
 from tests.support.world import TWO_FLOWS, command, environment, narrows, write
 
@@ -60,10 +62,10 @@ def test_the_same_seed_gives_the_same_bytes_on_one_process_and_on_two(tmp_path: 
 def test_a_process_does_one_run_after_the_other(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS)
     read = points.read(source, [("duration", "1s"), ("sweep.repeat", 3)])
-    todo = runs.jobs(source, read, tmp_path, "sim")
-    with process.spare() as spare:
+    todo = runs.make_jobs(source, read, tmp_path, SIM)
+    with worker_process.spare(SIM) as spare:
         first = spare.workers[0]
-        outcomes = runs.run_all(todo, 1, False, Silent(), spare)
+        outcomes = local.run_all(todo, 1, False, Silent(), spare)
         assert spare.workers == [first]
     assert [outcome.state for outcome in outcomes] == ["done"] * 3
 
@@ -71,11 +73,13 @@ def test_a_process_does_one_run_after_the_other(tmp_path: Path) -> None:
 def test_runs_of_one_name_in_two_directories_are_two(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS)
     read = points.read(source, [("duration", "1s")])
-    one, other = (runs.jobs(source, read, tmp_path / name, "sim")[0] for name in ("one", "other"))
+    one, other = (
+        runs.make_jobs(source, read, tmp_path / name, SIM)[0] for name in ("one", "other")
+    )
     assert one.name == other.name
-    with process.spare() as spare:
-        runs.run_all([one], 1, False, Silent(), spare)
-        outcomes = runs.run_all([one, other], 1, True, Silent(), spare)
+    with worker_process.spare(SIM) as spare:
+        local.run_all([one], 1, False, Silent(), spare)
+        outcomes = local.run_all([one, other], 1, True, Silent(), spare)
     assert [outcome.state for outcome in outcomes] == ["reused", "done"]
     # What was there already took no time, so it says nothing of the time left.
     assert [runs.worked_ps(outcome) for outcome in outcomes] == [0, 10**12]
@@ -92,7 +96,7 @@ HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 )
 def test_what_a_process_allocates_may_lie_in_huge_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")
-    found = process.environment()
+    found = child_process.environment()
     assert found["GLIBC_TUNABLES"].endswith(":glibc.malloc.arena_max=2")
     allocates = (
         "kept = [bytes(1000) for _ in range(20_000)]; print(open('/proc/self/smaps').read())"

@@ -20,7 +20,7 @@ from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep as points
 from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.bmv2 import switch as bmv2
-from narrows.testbed.targets.linux.hosts import lacking
+from narrows.testbed.targets.linux import LINUX
 from narrows.testbed.targets.linux.namespaces import leftovers, sweep
 from narrows.testbed.targets.one_switch import Wiring
 from tests.analysis.test_report import Page
@@ -137,7 +137,7 @@ def test_what_bmv2_gets_wrong_is_in_the_run_and_its_report(
     Page(shown)
 
 
-@pytest.mark.skipif(bool(lacking()), reason="; ".join(lacking()))
+@pytest.mark.skipif(bool(LINUX.missing()), reason="; ".join(LINUX.missing()))
 def test_the_kernels_hosts_are_behind_it_as_well(tmp_path: Path) -> None:
     summary = run_on_bmv2(tmp_path, "--hosts", "linux").summary
     [flow] = summary["flows"]

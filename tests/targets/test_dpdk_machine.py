@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from narrows.testbed.cli import main as cli
-from narrows.testbed.runs import process
+from narrows.testbed.cli import run
 from narrows.testbed.targets.dpdk import setup as dpdk
 from tests.support.real_time import needs_dpdk, real_time
-from tests.support.world import TWO_FLOWS, command, environment, write
+from tests.support.world import ROOT, TWO_FLOWS, command, environment, write
 from tests.targets.test_real_time import WIDE
 
 TARGETS = [
@@ -33,17 +31,9 @@ TARGETS = [
 def test_three_cores_part_a_run_into_two_processes(
     monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], cores: int, parted: bool
 ) -> None:
-    asked = []
-
-    def run_points(options: Any, _: object) -> int:
-        asked.append(options.processes)
-        return 0
-
     monkeypatch.setattr(dpdk, "cores", lambda: cores)
-    monkeypatch.setattr(cli, "run_points", run_points)
-    monkeypatch.setattr(process, "spare", contextlib.nullcontext)
-    assert cli.main(["run", "any.toml", "--target", "dpdk", *arguments]) == 0
-    assert asked == [parted]
+    options = cli.parser().parse_args(["run", "any.toml", "--target", "dpdk", *arguments])
+    assert run.asked(options).settings["processes"] == parted
 
 
 def test_hugepages_are_taken_where_enough_are_free_and_named_where_not(tmp_path: Path) -> None:
@@ -92,7 +82,7 @@ def test_hugepages_that_another_has_taken_meanwhile_are_named() -> None:
 def test_a_wall_clock_that_jumps_an_hour_and_back_moves_nothing(tmp_path: Path) -> None:
     """A run of three seconds, in every second one of which the wall clock is an hour ahead."""
     jump = tmp_path / "jump.so"
-    source = Path(__file__).with_name("clock_jump.c")
+    source = ROOT / "tests/support/clock_jump.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", jump, source], check=True)
     preloaded = {**environment(), "LD_PRELOAD": str(jump)}
     shown = "import time; a = time.time(); time.sleep(1); print(time.time() - a)"

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from narrows.testbed import kernel_variants
 from narrows.testbed.cli import main as cli
 from narrows.testbed.targets.linux import variants
 from tests.support.world import ROOT
@@ -41,11 +42,11 @@ def test_the_manual_s_own_variant_works(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     (text,) = re.findall(r"^```c\n(.*?)^```", MANUAL, re.M | re.S)
-    source = variants.SOURCES / "mine.bpf.c"
+    source = kernel_variants.SOURCES / "mine.bpf.c"
     assert not source.exists()
     source.write_text(text)
     try:
-        assert "mine" in variants.ours()
+        assert "mine" in kernel_variants.ours()
         assert cli.main(["kernel", "mine", sys.executable, "-c", SHOW]) == 0
         assert "nw_mine" in capfd.readouterr().out.split()
         source.write_text(text.replace("share(", "shares("))
@@ -59,7 +60,7 @@ def test_what_there_is_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["kernel"]) == 0
     printed = capsys.readouterr().out
     assert "in this kernel: " in printed
-    assert not [name for name in variants.ours() if name not in printed]
+    assert not [name for name in kernel_variants.ours() if name not in printed]
 
 
 @pytest.mark.parametrize(
@@ -77,5 +78,5 @@ def test_what_can_not_be_is_refused(
 
 
 def test_the_manual_counts_right() -> None:
-    assert len(variants.ours()) == 14
-    assert all(len(variants.kernel_name(name)) <= 15 for name in variants.ours())
+    assert len(kernel_variants.ours()) == 14
+    assert all(len(kernel_variants.kernel_name(name)) <= 15 for name in kernel_variants.ours())

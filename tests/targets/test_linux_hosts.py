@@ -22,7 +22,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from narrows.testbed import catalogue
+from narrows.testbed import catalogue, kernel_variants
 from narrows.testbed.cli import main as cli
 from narrows.testbed.scenario import sweep as points
 from narrows.testbed.scenario.plan import make_plan
@@ -362,7 +362,7 @@ def test_the_manual_s_commands_run_its_own_variant_in_a_scenario(tmp_path: Path)
     assert len(commands) == 2
     short = ["--set", "duration=1s", "--set", "instrument.departure_error=100ms"]
     short += ["--set", "instrument.poll_gap=2s", "--set", "instrument.rate_error=0.5"]
-    source = variants.SOURCES / "mine.bpf.c"
+    source = kernel_variants.SOURCES / "mine.bpf.c"
     source.write_text(text)
     try:
         for number, words in enumerate(commands):

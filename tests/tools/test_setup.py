@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from narrows.testbed.tools import bootstrap, doctor
+from narrows.testbed import needs
+from narrows.testbed.tools import bootstrap
 
-COMPILER = next(need for need in doctor.NEEDS if need.name == "C compiler")
+COMPILER = next(need for need in needs.NEEDS if need.name == "C compiler")
 
 
 class Machine:
@@ -20,8 +21,8 @@ class Machine:
         self.commands = list[str]()
         self.brings = "build-essential"
         lacking = dataclasses.replace(COMPILER, find=self.find)
-        monkeypatch.setattr(doctor, "NEEDS", [lacking])
-        monkeypatch.setattr(doctor, "package_manager", lambda: manager)
+        monkeypatch.setattr(needs, "NEEDS", [lacking])
+        monkeypatch.setattr(needs, "package_manager", lambda: manager)
         monkeypatch.setattr("os.geteuid", lambda: euid)
         monkeypatch.setattr(
             bootstrap, "run_quietly", lambda cmd: self.commands.append(" ".join(cmd))
@@ -64,9 +65,9 @@ def test_a_package_that_does_not_help_is_no_success(monkeypatch: pytest.MonkeyPa
 
 def test_an_old_rust_is_brought_up_by_rustup(monkeypatch: pytest.MonkeyPatch) -> None:
     commands = list[str]()
-    old = dataclasses.replace(doctor.RUST, find=lambda: None)
-    monkeypatch.setattr(doctor, "RUST", old)
-    monkeypatch.setattr(doctor, "NEEDS", [old])
+    old = dataclasses.replace(needs.RUST, find=lambda: None)
+    monkeypatch.setattr(needs, "RUST", old)
+    monkeypatch.setattr(needs, "NEEDS", [old])
     monkeypatch.setattr(shutil, "which", lambda name, path=None: f"/bin/{name}")
     monkeypatch.setattr(bootstrap, "run_quietly", lambda cmd: commands.append(" ".join(cmd)))
     with pytest.raises(bootstrap.BuildError, match=r"Rust 1\.85 is missing"):

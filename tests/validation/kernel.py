@@ -24,10 +24,11 @@ import numpy.typing as npt
 from bench.agree import STEP_PS, windows
 from narrows.analysis.chart import paper
 from narrows.analysis.chart.model import Chart, Look, Panel, Trace, from_zero, time_axis
-from narrows.testbed import catalogue
-from narrows.testbed.runs.jobs import jobs, run_one
+from narrows.testbed import catalogue, kernel_variants
+from narrows.testbed.runs.jobs import make_jobs
+from narrows.testbed.runs.local import run_one
 from narrows.testbed.scenario.sweep import read
-from narrows.testbed.targets.linux import variants
+from narrows.testbed.targets import HOSTS, TARGETS
 from tests.interop import test_kernel_variants
 from tests.support.world import RunDirectory
 from tests.validation.cases import ROOT
@@ -93,7 +94,7 @@ Recording = dict[str, dict[str, Measured]]
 
 def rows() -> list[str]:
     """The variants that a kernel can have."""
-    known = {*ANCHORS, *variants.ours()}
+    known = {*ANCHORS, *kernel_variants.ours()}
     return [str(r["name"]) for r in catalogue.records("variants") if r["name"] in known]
 
 
@@ -115,13 +116,14 @@ def measure_all(only: str | None = None) -> None:
 @functools.cache
 def measure(variant: str, way: str) -> Measured:
     """One run, again while it is void."""
-    target, whose = WAYS[way]
+    target, hosts = (TARGETS[WAYS[way][0]], HOSTS[WAYS[way][1]])
     keys = KEYS.get(variant, "").format()
     with tempfile.TemporaryDirectory(prefix="narrows-validate-") as made:
         source = Path(made) / "three-ways.toml"
         source.write_text(SCENARIO.format(variant=variant, seconds=SECONDS, keys=keys))
         for _ in range(TAKES):
-            [job] = jobs(source, read(source, []), Path(made), target, whose)
+            settings = target.settings(hosts, {"processes": False})
+            [job] = make_jobs(source, read(source, []), Path(made), target, hosts, settings)
             job.final.parent.mkdir(exist_ok=True)
             outcome = run_one(job)
             if outcome.state == "done":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from narrows.testbed.targets.linux import variants
+from narrows.testbed import kernel_variants
 from tests.validation import kernel
 from tests.validation.kernel_reasons import REASONS
 
 
 def test_every_variant_of_the_kernel_s_was_measured_three_ways() -> None:
-    assert set(kernel.recorded()) == {*kernel.ANCHORS, *variants.ours()}
+    assert set(kernel.recorded()) == {*kernel.ANCHORS, *kernel_variants.ours()}
     for by_way in kernel.recorded().values():
         assert list(by_way) == list(kernel.WAYS)
         lengths = {len(run.cwnd_segments) for run in by_way.values()}

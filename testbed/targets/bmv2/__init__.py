@@ -1,1 +1,38 @@
-"""`--target bmv2`: `simple_switch_grpc` between a run's hosts, and what it gets wrong, measured."""
+"""The `bmv2` target: `simple_switch_grpc` between a run's hosts, its errors measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from narrows.testbed.targets.base import Hosts, Json, Progress, Target
+from narrows.testbed.targets.dpdk import setup as dpdk
+
+
+class Bmv2(Target):
+    """bmv2 as the switch, our engine's hosts or the kernel's around it."""
+
+    name = "bmv2"
+    title = "bmv2's simple_switch_grpc between our hosts, in real time"
+
+    def missing(self) -> list[str]:
+        """See `Target`."""
+        from narrows.testbed.targets.bmv2 import switch
+
+        return switch.missing() + dpdk.missing()
+
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
+        """See `Target`."""
+        return {"setup": dpdk.setup().as_text()}
+
+    def run(
+        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
+    ) -> Json:
+        """See `Target`."""
+        from narrows.testbed.targets.bmv2.run import run
+
+        return run(plan, out, progress, settings, sockets)
+
+
+BMV2: Final = Bmv2()

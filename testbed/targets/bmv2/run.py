@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from narrows.testbed import catalogue
+from narrows.testbed.child_process import exit_at_sigterm
+from narrows.testbed.files import write_summary
 from narrows.testbed.targets import reported_ledger as reported
+from narrows.testbed.targets.base import Json, Progress
 from narrows.testbed.targets.bmv2 import clock, ledger
 from narrows.testbed.targets.bmv2.control import RANDOM_LOSS, Begin, Control, Counts
 from narrows.testbed.targets.bmv2.judge import Found
 from narrows.testbed.targets.bmv2.switch import Bmv2
+from narrows.testbed.targets.dpdk.setup import af_packet
 from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError
 from narrows.testbed.targets.one_switch import Wiring
-from narrows.testbed.tools.switch import live
-
-Json = dict[str, Any]
 
 AHEAD_NS = 50_000_000
 FIRST_DEVICE = 1000
@@ -33,19 +34,19 @@ FIRST_DEVICE = 1000
 PS_PER_S = 10**12
 
 
-def run(
-    engine: Any, plan: Json, setup: str, out: Path, report: Callable[[Json], bool], sockets: Any
-) -> Json:
-    """Runs a plan, its tables going to `out`; returns the summary. The kernel's hosts have
-    `sockets`, ours None. Leaves nothing behind. Raises as the engine does, `ControllerError` and
-    `DriverError`.
-    """
+def run(plan_text: str, out: Path, progress: Progress, settings: Json, sockets: Any) -> Json:
+    """Runs a plan; see `Target.run`. Leaves no process and no namespace behind."""
+    engine, plan = catalogue.engine(), json.loads(plan_text)
     wiring = Wiring(engine, plan)
+    exit_at_sigterm()
     try:
         with Plumbing() as plumbing, Bmv2(plumbing.add_switch(0, wiring.ports)) as switch:
-            return Run(engine, plan, wiring, switch).carry_out(setup, out, report, sockets)
+            ours = Run(engine, plan, wiring, switch)
+            summary = ours.carry_out(settings["setup"], out, progress, sockets)
     except PlumbingError as error:
         raise engine.RunError(str(error)) from None
+    write_summary(out, summary)
+    return summary
 
 
 class Run:
@@ -57,9 +58,7 @@ class Run:
         self.control = Control(switch, wiring)
         self.begin = Begin()
 
-    def carry_out(
-        self, setup: str, out: Path, report: Callable[[Json], bool], sockets: Any
-    ) -> Json:
+    def carry_out(self, setup: str, out: Path, progress: Progress, sockets: Any) -> Json:
         """See `run`."""
         found = Found(self.wiring, self.control.set_up())
         path, sampler = self._probes()
@@ -67,7 +66,7 @@ class Run:
         counted = self.control.counts()
         with self.control.events(self.plan["events"], self.begin) as done, clock.sampling(sampler):
             summary: Json = self.engine.run_real_time(
-                json.dumps(self._hosts_plan(found)), str(out), setup, report,
+                json.dumps(self._hosts_plan(found)), str(out), setup, progress,
                 devices=self._devices(), meet=self._meet, sockets=sockets,
             )  # fmt: skip
         found.counts = self.control.counts().since(counted)
@@ -102,7 +101,7 @@ class Run:
         if self.wiring.collector is not None:
             ends[f"collector at {self.wiring.name}"] = self.wiring.collector
         numbered = enumerate(ends.items(), FIRST_DEVICE)
-        return {name: live.af_packet(n, self.outside[port]) for n, (name, port) in numbered}
+        return {name: af_packet(n, self.outside[port]) for n, (name, port) in numbered}
 
     def _hosts_plan(self, found: Found) -> Json:
         """The plan for the hosts: events are the controller's, and what a line and a cable take is

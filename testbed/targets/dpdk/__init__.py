@@ -1,1 +1,50 @@
-"""The `dpdk` target: DPDK ports in real time."""
+"""The `dpdk` target: the software P4 target on DPDK ports, in real time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets.base import Hosts, Json, Option, Progress, Target
+from narrows.testbed.targets.dpdk import setup as dpdk
+
+
+class Dpdk(Target):
+    """The software P4 target on DPDK ports."""
+
+    name = "dpdk"
+    title = "the same on DPDK ports, in real time"
+    options = (
+        Option(
+            "--processes",
+            "with --target dpdk: switches and hosts in a process each, joined by shared memory "
+            "(where three cores or more are there)",
+        ),
+    )
+
+    def missing(self) -> list[str]:
+        """See `Target`."""
+        return dpdk.missing()
+
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
+        """See `Target`. Three cores part switches and hosts, unless `--processes` says."""
+        processes = options.get("processes")
+        if processes is None:
+            processes = not hosts.in_kernel and dpdk.cores() > 2
+        if processes and hosts.in_kernel:
+            problem = Problem(f"{self.name}, {hosts.name}", "only our hosts on dpdk can have one")
+            raise InputError("--processes", [problem])
+        return dpdk.RunSettings(dpdk.setup(), processes).as_json()
+
+    def run(
+        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
+    ) -> Json:
+        """See `Target`."""
+        from narrows.testbed.targets.dpdk.run import run
+
+        return run(plan, out, progress, settings, sockets)
+
+
+DPDK: Final = Dpdk()

@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from narrows.testbed import catalogue
-from narrows.testbed.runs.process import environment
+from narrows.testbed.child_process import environment
+from narrows.testbed.files import write_summary
 from narrows.testbed.targets.switch_setup import set_up
-from narrows.testbed.worker_messages import Json, say, telling
+from narrows.testbed.worker_messages import Json, reported, say
 
 AHEAD_NS = 100_000_000
 """From the last process's being ready to the run's beginning: both must have heard by then."""
@@ -79,7 +80,9 @@ def run(engine: Any, plan: str, setup: str, out: Path, report: Callable[[Json], 
     for table in theirs.glob("*.parquet"):
         table.rename(out / table.name)
     shutil.rmtree(theirs)
-    return joined(hosts, switches)
+    whole = joined(hosts, switches)
+    write_summary(out, whole)
+    return whole
 
 
 class Child:
@@ -229,7 +232,7 @@ def main() -> int:
     def verdict(_: Json) -> bool | int:
         return orders.verdict
 
-    with telling(engine):
+    with reported(engine):
         switches = set_up(engine, json.loads(job["plan"]))
         summary = engine.run_real_time(
             job["plan"],

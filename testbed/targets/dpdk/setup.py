@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
 
 MBUF_BYTES = 2048 + 128 + 128 + 64
@@ -46,8 +47,8 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class RealTime:
-    """How a run in real time is done."""
+class RunSettings:
+    """What a run on DPDK ports is told besides its plan."""
 
     setup: Setup
     processes: bool = False
@@ -56,14 +57,11 @@ class RealTime:
     """Of `narrows host`: by the names of the wires that end here."""
     begin_s: float | None = None
     """When it begins, in seconds since 1970; at once without."""
-    lab: Path | None = None
-    """The hardware, where the switch is some."""
 
     def as_json(self) -> dict[str, Any]:
         """What the worker reads."""
         fields: dict[str, Any] = {"setup": self.setup.as_text(), "processes": self.processes}
-        lab = self.lab and str(self.lab)
-        return fields | {"devices": self.devices, "begin_s": self.begin_s, "lab": lab}
+        return fields | {"devices": self.devices, "begin_s": self.begin_s}
 
 
 def begin_at(begin_s: float | None) -> Callable[[int], tuple[int, int] | None]:
@@ -131,6 +129,18 @@ def setup(
     without = Setup(mbufs, hugepages=False, pci=pci, idle=idle)
     enough = may_be_huge and free_hugepages_mib() >= without.memory_mib
     return replace(without, hugepages=enough)
+
+
+def missing() -> list[str]:
+    """What this machine lacks for ports by DPDK."""
+    if catalogue.engine().dpdk_version() is None:
+        return ["the engine was built without libdpdk; narrows doctor says what mends it"]
+    return []
+
+
+def af_packet(number: int, interface: str) -> str:
+    """The device string of a network interface of this machine."""
+    return f"net_af_packet{number},iface={interface}"
 
 
 def cores() -> int:

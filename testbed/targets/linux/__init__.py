@@ -1,1 +1,57 @@
-"""The Linux kernel's TCP as a host: namespaces, eBPF variants, a program on sockets."""
+"""The `linux` hosts: the kernel's TCP and UDP, each host a network namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from narrows.testbed import needs
+from narrows.testbed.targets.base import Hosts, Json, Progress, SwitchSide
+
+if TYPE_CHECKING:
+    from narrows.testbed.problems import Problem
+    from narrows.testbed.targets.linux.hosts import LinuxHosts
+    from narrows.testbed.targets.linux.sockets import Driver
+
+
+class KernelHosts(Hosts):
+    """Hosts whose TCP is the kernel's. Their applications are the engine's, on real sockets."""
+
+    name = "linux"
+    title = "the Linux kernel's TCP, each host a network namespace; in real time only"
+
+    def missing(self) -> list[str]:
+        """See `Hosts`."""
+        return needs.lacking("--hosts linux")
+
+    def problems(self, plan: Json) -> list[Problem]:
+        """See `Hosts`."""
+        from narrows.testbed.targets.linux import hosts
+
+        return hosts.problems(plan) or list(self.application_problems(plan))
+
+    def application_problems(self, plan: Json) -> Iterator[Problem]:
+        """What the applications on these sockets cannot do of a plan."""
+        yield from ()
+
+    def versions(self) -> dict[str, str]:
+        """See `Hosts`."""
+        import platform
+
+        return {"linux": platform.release()}
+
+    def run(self, plan: str, out: Path, progress: Progress, switch_side: SwitchSide) -> Json:
+        """See `Hosts`."""
+        from narrows.testbed.targets.linux.run import run
+
+        return run(plan, out, self.driver, switch_side, progress)
+
+    def driver(self, plan: Json, made: LinuxHosts, sockets: Any) -> Driver:
+        """Who has the sockets of the hosts that were made."""
+        from narrows.testbed.targets.linux.sockets import Driver
+
+        return Driver(plan, made, sockets)
+
+
+LINUX: Final = KernelHosts()

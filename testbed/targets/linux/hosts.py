@@ -6,17 +6,17 @@ Each has a veth to a port of the switch side, which is whatever opens the device
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from narrows.testbed import needs
 from narrows.testbed.problems import Problem
+from narrows.testbed.targets.dpdk.setup import af_packet
 from narrows.testbed.targets.linux import settings, variants
 from narrows.testbed.targets.linux.namespaces import Namespace, Plumbing
 from narrows.testbed.targets.linux.settings import HostSettings
-from narrows.testbed.tools import doctor
 
 Json = dict[str, Any]
 
@@ -37,19 +37,14 @@ class LinuxHosts:
     def devices(self) -> dict[str, str]:
         """The device string of each host's port on the switch side."""
         return {
-            name: f"net_af_packet{number},iface={namespace.outside}"
+            name: af_packet(number, namespace.outside)
             for number, (name, namespace) in enumerate(self.namespaces.items())
         }
 
 
-def lacking() -> list[str]:
-    """What this machine lacks for the kernel's TCP as hosts, with what mends it."""
-    return doctor.lacking("--hosts linux")
-
-
 def problems(plan: Json) -> list[Problem]:
     """Why a plan's hosts can't be the kernel's here; empty when they can."""
-    if missing := lacking():
+    if missing := needs.lacking("--hosts linux"):
         return [Problem("", f"this machine lacks {'; '.join(missing)}")]
     found = list(settings.problems(plan))
     hosts, cables = len(plan["hosts"]), len(plan["cables"])
@@ -58,11 +53,6 @@ def problems(plan: Json) -> list[Problem]:
         what = f'expected at most {most} hosts; [dumbbell] hosts = "shared" makes them two'
         found.append(Problem("hosts", what, hosts))
     return found
-
-
-def versions(hosts: str) -> dict[str, str]:
-    """The kernel's version, where it is the hosts'."""
-    return {} if hosts == "narrows" else {"linux": platform.release()}
 
 
 @contextmanager

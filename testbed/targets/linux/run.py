@@ -4,52 +4,54 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from narrows.testbed.problems import Problem
-from narrows.testbed.targets.linux import checks, hosts, iperf3
-from narrows.testbed.targets.linux.iperf3 import Iperf3
+from narrows.testbed import catalogue
+from narrows.testbed.child_process import exit_at_sigterm
+from narrows.testbed.files import write_summary
+from narrows.testbed.targets.base import Json, Progress, SwitchSide
+from narrows.testbed.targets.linux import checks, hosts
+from narrows.testbed.targets.linux.hosts import LinuxHosts
+from narrows.testbed.targets.linux.namespaces import PlumbingError
 from narrows.testbed.targets.linux.sockets import Driver
+from narrows.testbed.targets.linux.variants import VariantError
+from narrows.testbed.worker_messages import SocketsError
 
-Json = dict[str, Any]
-Progress = Callable[[Json], bool]
-
-
-DRIVERS = {"linux": Driver, "iperf3": Iperf3}
-"""Who has the kernel's sockets, by the word of `--hosts`."""
-
-
-def problems(plan: Json, word: str) -> list[Problem]:
-    """Why a plan's hosts can't be these here; empty when they can."""
-    more = iperf3.problems(plan) if word == "iperf3" else ()
-    return hosts.problems(plan) or list(more)
+MakeDriver = Callable[[Json, LinuxHosts, Any], Driver]
+"""Of a plan, its hosts, and the engine's `Sockets` of these."""
 
 
 def run(
-    engine: Any,
-    plan: Json,
-    word: str,
-    switch_side: Callable[[Any, Progress], Json],
+    plan_text: str,
+    out: Path,
+    make_driver: MakeDriver,
+    switch_side: SwitchSide,
     progress: Progress,
 ) -> Json:
-    """Makes a plan's hosts, runs, and returns the summary, void where a host was in the way.
+    """Makes a plan's hosts and runs; see `Hosts.run`. The run is void where a host was in the way.
 
-    `word` is that of `--hosts`. `switch_side` is given the `narrows._engine.Sockets` of the hosts,
-    which name their devices, and whom to tell its progress; it runs the plan to its end. Raises
-    `PlumbingError`, `VariantError`, OSError, and what the switch side raises.
+    The engine's `Sockets` name the hosts' devices.
     """
-    with hosts.made(plan) as made:
-        sockets = engine.Sockets(json.dumps(plan), made.devices)
-        with DRIVERS[word](plan, made, sockets) as driver:
+    engine, plan = catalogue.engine(), json.loads(plan_text)
+    exit_at_sigterm()
+    try:
+        with hosts.made(plan) as made:
+            sockets = engine.Sockets(plan_text, made.devices)
+            with make_driver(plan, made, sockets) as driver:
 
-            def watched(state: Json) -> bool:
+                def watched(state: Json) -> bool:
+                    driver.check()
+                    return progress(state)
+
+                summary = switch_side(sockets, watched)
                 driver.check()
-                return progress(state)
-
-            summary = switch_side(sockets, watched)
-            driver.check()
-            found = checks.excesses(made.namespaces)
-    return voided(summary, found)
+                excesses = checks.excesses(made.namespaces)
+    except (PlumbingError, VariantError) as error:
+        raise SocketsError(str(error)) from None
+    summary = voided(summary, excesses)
+    write_summary(out, summary)
+    return summary
 
 
 def voided(summary: Json, reasons: list[str]) -> Json:

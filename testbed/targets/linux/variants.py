@@ -20,15 +20,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from narrows.testbed import needs
+from narrows.testbed.kernel_variants import PREFIX, SOURCES, available, built_in, kernel_name, ours
 from narrows.testbed.paths import ROOT
 from narrows.testbed.targets.linux.namespaces import LOCKS
-from narrows.testbed.tools import doctor
 
-SOURCES = ROOT / "hosts/ebpf"
 BTF = Path("/sys/kernel/btf/vmlinux")
 BPF_HELPERS = Path("/usr/include/bpf/bpf_helpers.h")
-AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-PREFIX = "nw_"
 
 BPF_SYSCALL = {"x86_64": 321, "aarch64": 280}
 """The system call's number, from asm/unistd.h."""
@@ -55,33 +53,6 @@ def missing() -> list[str]:
     return lacking
 
 
-def ours() -> list[str]:
-    """The variants that `hosts/ebpf/` has, by the names that a scenario uses."""
-    return sorted(path.name.split(".")[0].replace("_", "-") for path in SOURCES.glob("*.bpf.c"))
-
-
-def kernel_name(variant: str) -> str:
-    """What one of our variants is called in the kernel, which has 15 characters for it."""
-    return PREFIX + variant.replace("-", "_")
-
-
-def built_in() -> list[str]:
-    """What the kernel has itself, its modules that are loaded included."""
-    return [name for name in available() if not name.startswith(PREFIX)]
-
-
-def available() -> list[str]:
-    """What a socket can be given now; nothing where the system is not Linux."""
-    return AVAILABLE.read_text().split() if AVAILABLE.exists() else []
-
-
-def is_known(variant: str) -> bool:
-    """True when the kernel has a variant, a module of its, or `hosts/ebpf/`."""
-    module = f"kernel/net/ipv4/tcp_{variant}.ko*"
-    found = Path("/lib/modules", platform.release()).glob(module)
-    return variant in ours() or variant in available() or any(found)
-
-
 @contextmanager
 def registered(variants: Iterable[str]) -> Iterator[dict[str, str]]:
     """Has variants in the kernel; yields the kernel's name of each, for TCP_CONGESTION.
@@ -104,7 +75,7 @@ def refused(variant: str) -> str | None:
             f"is neither in this kernel ({', '.join(built_in())}) "
             f"nor in hosts/ebpf/ ({', '.join(ours())})"
         )
-    if lacking := doctor.lacking("variants in eBPF"):
+    if lacking := needs.lacking("variants in eBPF"):
         return f"needs {'; '.join(lacking)}"
     return None
 

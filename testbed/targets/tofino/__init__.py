@@ -1,1 +1,84 @@
-"""The `tofino` target: a hardware switch between hosts on cards."""
+"""The `tofino` target: a Tofino switch between hosts on a lab's network cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from narrows.testbed.needs import Finding
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets.base import Hosts, Json, Option, Progress, Target
+from narrows.testbed.targets.dpdk import setup as dpdk
+
+if TYPE_CHECKING:
+    from narrows.testbed.scenario.schema import Scenario
+    from narrows.testbed.targets.tofino.lab import Lab
+
+
+class Tofino(Target):
+    """A Tofino switch; `lab.toml` says where it is."""
+
+    name = "tofino"
+    title = "a Tofino switch between our hosts on cards, in real time"
+    no_kernel_hosts = "have no cards; narrows' have"
+    options = (
+        Option(
+            "--lab",
+            "with --target tofino: lab.toml, its switch, ports and cards (docs/hardware.md)",
+            metavar="FILE",
+            names_hardware=True,
+        ),
+    )
+
+    def missing(self) -> list[str]:
+        """See `Target`."""
+        return dpdk.missing()
+
+    def findings(self, options: Mapping[str, Any]) -> list[Finding]:
+        """What the lab lacks, item by item. Raises `InputError`."""
+        from narrows.testbed.targets.tofino import doctor
+
+        path = self._lab_file(options)
+        return doctor.findings(read(path), path)
+
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
+        """See `Target`."""
+        return {"lab": str(self._lab_file(options))}
+
+    def ports(self, settings: Json) -> Sequence[int]:
+        """See `Target`."""
+        return read(Path(settings["lab"])).device_ports
+
+    def check(self, scenario: Scenario, source: str, settings: Json) -> None:
+        """See `Target`."""
+        from narrows.testbed.targets.tofino import lab
+
+        super().check(scenario, source, settings)
+        path = Path(settings["lab"])
+        lab.check(read(path), path, source, scenario)
+
+    def run(
+        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
+    ) -> Json:
+        """See `Target`."""
+        from narrows.testbed.targets.tofino.run import run
+
+        return run(plan, out, progress, settings)
+
+    def _lab_file(self, options: Mapping[str, Any]) -> Path:
+        path: str | None = options.get("lab")
+        if path is None:
+            what = "needs --lab FILE: which switch, ports and cards (docs/hardware.md)"
+            raise InputError("--target", [Problem(self.name, what)])
+        return Path(path)
+
+
+def read(path: Path) -> Lab:
+    """The lab that a file describes. Raises `InputError`."""
+    from narrows.testbed.targets.tofino import lab
+
+    return lab.read(path)
+
+
+TOFINO: Final = Tofino()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from narrows.controller.bfrt.client import BfrtError
@@ -16,11 +15,11 @@ from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.bfrt import BfrtDriver
 from narrows.controller.switch import ECN, FLOW, FORWARD, LOSS, REPORT, TELEMETRY
 from narrows.schema import units
+from narrows.testbed.needs import NEEDS, Finding
 from narrows.testbed.problems import InputError
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.targets.tofino.lab import BFRT_PORT, Lab, trusted
 from narrows.testbed.targets.tofino.run import connected
-from narrows.testbed.tools.doctor import NEEDS
 
 TABLES = [f"{control}.{table}" for control, table in (
     (FORWARD, "ipv4_lpm"), (FLOW, "flow"), (LOSS, "loss"), (ECN, "ecn"), (TELEMETRY, "telemetry"),
@@ -32,26 +31,9 @@ OWN_DRIVERS = ("mlx5_core", "mlx4_core")
 """Cards that DPDK drives beside the kernel's driver."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One item: what was found, or what mends it."""
-
-    name: str
-    found: str | None
-    mend: str = ""
-
-    def __str__(self) -> str:
-        if self.found is not None:
-            return f"ok       {self.name}: {self.found}"
-        return f"MISSING  {self.name}\n           {self.mend}"
-
-
-def main(lab: Lab, path: Path) -> int:
-    """Prints the list. Exit code 1 when something is missing."""
-    findings = [*asyncio.run(of_switch(lab)), *of_machine(lab, path)]
-    for finding in findings:
-        print(finding)
-    return 0 if all(finding.found is not None for finding in findings) else 1
+def findings(lab: Lab, path: Path) -> list[Finding]:
+    """What is there and what is missing, of the switch and of this machine."""
+    return [*asyncio.run(of_switch(lab)), *of_machine(lab, path)]
 
 
 async def of_switch(lab: Lab) -> list[Finding]:

@@ -8,7 +8,7 @@ import asyncio
 import dataclasses
 import json
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +18,9 @@ from narrows.controller.bfrt.switch import BfrtSwitch
 from narrows.controller.drivers.bfrt import BfrtDriver
 from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.state import SwitchState
+from narrows.testbed import catalogue
+from narrows.testbed.files import write_summary
+from narrows.testbed.targets.base import Json, Progress
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.targets.one_switch import Wiring
 from narrows.testbed.targets.tofino.lab import Lab, read
@@ -26,8 +29,6 @@ from narrows.testbed.targets.tofino.reports import joined
 LINK_S = 30.0
 """How long a port may take to have its link."""
 POLL_S = 0.2
-
-Json = dict[str, Any]
 
 
 @asynccontextmanager
@@ -162,21 +163,22 @@ class Control:
             self.found["events"] += map(dataclasses.asdict, done)
 
 
-def run(engine: Any, plan: Json, lab_file: Path, out: Path, report: Callable[[Json], bool]) -> Json:
-    """Runs a plan on the lab's switch and cards, its tables going to `out`; returns the summary.
-    Raises as the engine does, and `DriverError`.
-    """
-    lab, wiring = read(lab_file), Wiring(engine, plan)
+def run(plan_text: str, out: Path, progress: Progress, settings: Json) -> Json:
+    """Runs a plan on the lab's switch and cards; see `Target.run`."""
+    engine, plan = catalogue.engine(), json.loads(plan_text)
+    lab, wiring = read(Path(settings["lab"])), Wiring(engine, plan)
     devices = lab.devices(plan)
     setup = dpdk.setup(devices.values()).as_text()
     hosts = json.dumps(of_hosts(plan))
     with Control(lab, plan) as control:
         summary: Json = dict(
             engine.run_real_time(
-                hosts, str(out), setup, report, devices=devices, meet=control.begin
+                hosts, str(out), setup, progress, devices=devices, meet=control.begin
             )
         )
-    return joined(summary, plan, wiring, control.found, control.cells_per_packet, out)
+    whole = joined(summary, plan, wiring, control.found, control.cells_per_packet, out)
+    write_summary(out, whole)
+    return whole
 
 
 def of_hosts(plan: Json) -> Json:

@@ -329,7 +329,7 @@ def devices(options: argparse.Namespace, names: dict[int, str]) -> dict[int, str
     found = settings(options.devices, "--port")
     for port in set(found) & set(names):
         raise wrong("--port", f"port {port} is an --interface too")
-    return found | {port: live.af_packet(port, name) for port, name in names.items()}
+    return found | {port: dpdk.af_packet(port, name) for port, name in names.items()}
 
 
 def settings(texts: list[str], option: str) -> dict[int, str]:

@@ -45,11 +45,6 @@ def pipes(live_ports: list[Port], workers: int) -> dict[int, int]:
     return {number: place % workers for place, (number, _, _) in enumerate(live_ports)}
 
 
-def af_packet(number: int, interface: str) -> str:
-    """The device string of a network interface of this machine."""
-    return f"net_af_packet{number},iface={interface}"
-
-
 class Live:
     """A switch on its ports, from its making to `stop`. Raises `InputError`."""
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from narrows.testbed import kernel_variants
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.linux import variants
 
@@ -34,7 +35,7 @@ def main(names: Sequence[str], program: Sequence[str]) -> int:
 
 def show() -> None:
     """What the kernel has, and what it could have."""
-    own = variants.built_in()
+    own = kernel_variants.built_in()
     print(f"in this kernel: {', '.join(own)}")
     print(f"in hosts/ebpf, as eBPF: {', '.join(set_apart(own))}")
     for lacking in variants.missing():
@@ -43,5 +44,5 @@ def show() -> None:
 
 def set_apart(own: Sequence[str]) -> list[str]:
     """Our variants that the kernel has not itself, with the kernel's name of each."""
-    names = [name for name in variants.ours() if name not in own]
-    return [f"{name} ({variants.kernel_name(name)})" for name in names]
+    names = [name for name in kernel_variants.ours() if name not in own]
+    return [f"{name} ({kernel_variants.kernel_name(name)})" for name in names]

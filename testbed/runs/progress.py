@@ -1,15 +1,11 @@
-"""What the command prints: progress while runs go on, a table of results, lists."""
+"""Shows how far runs are: a live bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from narrows.testbed.runs.jobs import Outcome, simulated
 
@@ -26,7 +22,7 @@ def console(*, stderr: bool = False) -> Console:
     return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 
 
-class Shown:
+class ProgressDisplay:
     """Progress on standard error: a live bar on a terminal, a line per run elsewhere."""
 
     def __init__(self, total: int) -> None:
@@ -47,7 +43,7 @@ class Shown:
         )
         self.task = self.bar.add_task("", total=1.0, points="", simulated_s=0.0, left="")
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> ProgressDisplay:
         self.bar.start()
         return self
 
@@ -91,67 +87,3 @@ def span(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def results_table(title: str, outcomes: Sequence[Outcome]) -> Table:
-    """One row a run: goodput, completion, queue, losses."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("point", overflow="fold")
-    for name in (
-        "goodput\nMb/s", "link\nbusy %", "done\nafter s", "queue\ndelay ms", "95 %\nms",
-        "queue\npackets", "dropped", "Jain",
-    ):  # fmt: skip
-        table.add_column(name, justify="right")
-    for outcome in outcomes:
-        summary = outcome.summary
-        if summary is None:
-            table.add_row(outcome.job.name, *["-"] * 8)
-            continue
-        # A run of hosts alone has no queue.
-        queue = summary.get("bottleneck") or {}
-        delay_ms = queue.get("queue_delay_ms")
-        table.add_row(
-            outcome.job.name,
-            f"{goodput_bps(summary) / 1e6:.3f}",
-            f"{100 * queue['utilization']:.2f}" if queue else "-",
-            completion(summary),
-            f"{delay_ms['mean']:.2f}" if delay_ms else "-",
-            f"{delay_ms['p95']:.2f}" if delay_ms else "-",
-            f"{queue['queue_packets_mean']:.1f}" if queue else "-",
-            str(queue["dropped"]) if queue else "-",
-            f"{summary['jain']:.4f}",
-        )
-    return table
-
-
-def claims_table(title: str, claims: Sequence[dict[str, Any]]) -> Table:
-    """One row a claim of a paper: the verdict and what it rests on."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("claim", "verdict", "judged by"):
-        table.add_column(name, overflow="fold")
-    for claim in claims:
-        verdict = "\n".join([claim["verdict"], *claim["depends_on"]])
-        table.add_row(claim["claim"], verdict, claim["evidence"].replace("; ", "\n"))
-    return table
-
-
-def goodput_bps(summary: dict[str, Any]) -> float:
-    """What all flows delivered together, over the whole run."""
-    delivered_bytes = sum(flow["delivered_bytes"] for flow in summary["flows"])
-    return float(8 * delivered_bytes / summary["duration_s"]) if summary["duration_s"] else 0.0
-
-
-def completion(summary: dict[str, Any]) -> str:
-    """When the last flow was done, `-` where one was not."""
-    times = [flow["completion_s"] for flow in summary["flows"]]
-    return "-" if None in times else f"{max(times):.2f}"
-
-
-def list_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A plain list."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table

@@ -1,4 +1,4 @@
-"""The processes that runs are done in, each `python -m narrows.testbed.runs.worker`.
+"""The processes that runs are done in, each `python -m narrows.testbed.runs.worker TARGET`.
 
 One can be started before its job is known: it imports what it needs while the scenario is read.
 After a run in virtual time it takes the next one, since its start costs more than a short run.
@@ -12,24 +12,23 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
-import narrows
+from narrows.testbed.child_process import environment
+from narrows.testbed.targets.base import Target
 
-PACKAGES = Path(narrows.__file__).resolve().parents[1]
 READ_BYTES = 1 << 16
 
 
 class WorkerProcess:
-    """A process that waits for a job and does it, again and again in virtual time."""
+    """A process of a target that waits for a job and does it, again and again in virtual time."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: Target) -> None:
         self.rest = b""
         """The beginning of a line."""
         self.errors: IO[str] = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (see close)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "narrows.testbed.runs.worker"],
+            [sys.executable, "-m", "narrows.testbed.runs.worker", target.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
@@ -78,12 +77,13 @@ class WorkerProcess:
 class Spare:
     """Workers without a job; the first is started before there is one."""
 
-    def __init__(self) -> None:
-        self.workers = [WorkerProcess()]
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.workers = [WorkerProcess(target)]
 
     def take(self) -> WorkerProcess:
         """A spare one, or a new one."""
-        return self.workers.pop() if self.workers else WorkerProcess()
+        return self.workers.pop() if self.workers else WorkerProcess(self.target)
 
     def put(self, worker: WorkerProcess) -> None:
         """Takes one back that has done its job."""
@@ -91,25 +91,11 @@ class Spare:
 
 
 @contextlib.contextmanager
-def spare() -> Iterator[Spare]:
-    """Starts a worker; those that are spare at the end of the block end with it."""
-    spare = Spare()
+def spare(target: Target) -> Iterator[Spare]:
+    """Starts a worker of a target; those that are spare at the end of the block end with it."""
+    spare = Spare(target)
     try:
         yield spare
     finally:
         for worker in spare.workers:
             worker.stop()
-
-
-def environment() -> dict[str, str]:
-    """A worker's environment: this checkout's modules first, and memory in huge pages.
-
-    A run goes through its packets and connections in turn, which are thousands; where Linux gives
-    huge pages to whoever asks, glibc from 2.35 on asks for them. What was set before is kept.
-    """
-    path, tunables = os.environ.get("PYTHONPATH"), os.environ.get("GLIBC_TUNABLES")
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(PACKAGES), path])),
-        "GLIBC_TUNABLES": ":".join(filter(None, ["glibc.malloc.hugetlb=1", tunables])),
-    }

@@ -1,0 +1,50 @@
+"""`narrows doctor`: what this machine can run, and what mends it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from narrows.testbed.catalogue import EngineMissingError
+from narrows.testbed.cli.exit_codes import DONE, FAILED
+from narrows.testbed.cli.target_options import add_options, own_options
+from narrows.testbed.needs import Finding
+from narrows.testbed.targets import HOSTS, TARGETS
+from narrows.testbed.targets.base import Hosts, Target
+
+
+def add_command(commands: Any) -> None:
+    """The sub-command and its options."""
+    command = commands.add_parser("doctor", help="what this machine can run, and what mends it")
+    command.add_argument("--target", choices=TARGETS, help="what is missing for this one only")
+    add_options(command, only_hardware=True)
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`narrows doctor`. Raises `InputError`."""
+    from narrows.testbed.tools import doctor
+
+    target = TARGETS[options.target] if options.target else None
+    own = own_options(options, target)
+    if target is None:
+        code = doctor.main()
+        for each in TARGETS.values():
+            print(of(f"target {each.name}", each))
+        for hosts in HOSTS.values():
+            print(of(f"hosts {hosts.name}", hosts))
+        return code
+    findings = target.findings(own)
+    for finding in findings:
+        print(finding)
+    return DONE if all(finding.found is not None for finding in findings) else FAILED
+
+
+def of(name: str, part: Target | Hosts) -> Finding:
+    """Whether a target or hosts can be had here."""
+    try:
+        lacking = part.missing()
+    except EngineMissingError as error:
+        lacking = [str(error)]
+    indented = "\n           ".join(lacking)
+    return Finding(name, None if lacking else "ready", indented, required=False)

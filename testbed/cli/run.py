@@ -1,0 +1,108 @@
+"""`narrows run`: run a scenario, draw its figures, print its table."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from narrows.testbed.cli.exit_codes import DONE, FAILED, WRONG
+from narrows.testbed.cli.target_options import add_options, own_options
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.runs.request import RunRequest
+from narrows.testbed.targets import HOSTS, TARGETS
+
+if TYPE_CHECKING:
+    from narrows.testbed.runs.scenario import Results
+
+
+def add_command(commands: Any) -> None:
+    """The sub-command and its options."""
+    command = commands.add_parser("run", help="run a scenario, draw its figures, print its table")
+    add = command.add_argument
+    target, hosts = next(iter(TARGETS)), next(iter(HOSTS))
+    add("scenario", type=Path, help="a TOML file (narrows list scenarios)")
+    add("--target", default=target, choices=TARGETS, help=f"what it runs on ({target})")
+    add("--hosts", default=hosts, choices=HOSTS, help=f"whose TCP ({hosts})")
+    add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+        help='sets a key by its path, e.g. bottleneck.rate="10Mbps" or flow.count=3')  # fmt: skip
+    add("--seed", type=int, help="the first seed; same as --set seed=N")
+    add("--out", type=Path, default=Path("results"), help="where results go (results)")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time (one per core)")
+    add("--scheduler", metavar="ADDRESS",
+        help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786")  # fmt: skip
+    add("--resume", action="store_true", help="keep finished runs that are the same")
+    add("--no-figures", action="store_true", help="draw none")
+    add_options(command)
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`narrows run`. Raises `InputError`."""
+    from narrows.testbed.runs import worker_process
+
+    request = asked(options)
+    if lacking := request.target.missing():
+        raise InputError("--target", [Problem(request.target.name, "; ".join(lacking))])
+    # The first worker starts up while the scenario is read.
+    with worker_process.spare(request.target) as spare:
+        from narrows.testbed.runs.scenario import run_scenario
+
+        results = run_scenario(request, spare)
+    return show(results, request, draw=not options.no_figures)
+
+
+def asked(options: argparse.Namespace) -> RunRequest:
+    """What the options ask for. Raises `InputError`."""
+    target, hosts = TARGETS[options.target], HOSTS[options.hosts]
+    own = own_options(options, target)
+    if hosts.in_kernel and target.no_kernel_hosts:
+        raise InputError("--hosts", [Problem(hosts.name, target.no_kernel_hosts)])
+    settings = target.settings(hosts, own)
+    # Two runs in real time at a time would be late by each other.
+    at_once = 1 if target.in_real_time else options.jobs
+    if at_once < 1:
+        raise InputError("--jobs", [Problem(str(at_once), "expected at least 1")])
+    if options.scheduler and target.in_real_time:
+        free = ", ".join(each.name for each in TARGETS.values() if not each.in_real_time)
+        problem = Problem(target.name, f"needs ports of this machine; {free} does not")
+        raise InputError("--scheduler", [problem])
+    return RunRequest(
+        source=options.scenario,
+        overrides=options.settings,
+        seed=options.seed,
+        target=target,
+        hosts=hosts,
+        settings=settings,
+        out=options.out,
+        at_once=at_once,
+        scheduler=options.scheduler,
+        resume=options.resume,
+    )
+
+
+def show(results: Results, request: RunRequest, *, draw: bool) -> int:
+    """Prints what came of the runs and draws their figures; returns the exit code."""
+    from narrows.testbed.cli.tables import results_table
+    from narrows.testbed.runs.progress import console
+
+    outcomes, directory, good = results.outcomes, results.directory, results.good
+    console().print(results_table(results.title, outcomes))
+    print(f"results: {directory}")
+    for outcome in outcomes:
+        if outcome not in good:
+            where = f"{request.source}: {outcome.job.name}"
+            print(f"narrows: {where}: {outcome.message}", file=sys.stderr)
+    if others := results.others:
+        what = f"{len(others)} runs of other points, which the figures show too"
+        print(f"note: {directory} has {what}")
+    if good and results.figures and draw:
+        from narrows.analysis.figures import draw as draw_figures
+
+        drawn = draw_figures(directory, results.figures)
+        print(f"figures: {directory / 'figures'} ({len(drawn)} files)")
+    if any(outcome.state == "refused" for outcome in outcomes):
+        return WRONG
+    return DONE if len(good) == len(outcomes) else FAILED

@@ -1,0 +1,136 @@
+"""Runs jobs on this machine, several at a time, in processes of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import selectors
+import shutil
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from narrows.testbed.runs.jobs import Display, Job, Outcome, simulated, worked_ps
+from narrows.testbed.runs.run_directories import put_aside_finished
+from narrows.testbed.runs.worker_process import Spare, WorkerProcess
+
+Json = dict[str, Any]
+
+
+class Worker:
+    """A running job."""
+
+    def __init__(self, job: Job, process: WorkerProcess) -> None:
+        self.job = job
+        self.began = time.monotonic()
+        self.simulated_ps = 0
+        self.last: Json = {}
+        self.process = process
+        process.give(job.as_text())
+
+    @property
+    def fraction(self) -> float:
+        """The share done, below 1."""
+        return min(self.simulated_ps / max(self.job.expected_ps, 1), 0.99)
+
+    def read(self) -> bool:
+        """Takes in what it says; true when the job is done, or the process has ended."""
+        lines = self.process.read()
+        for line in lines or ():
+            message = json.loads(line)
+            if "progress" in message:
+                self.simulated_ps = message["progress"]["time_ps"]
+            else:
+                self.last = message
+        return lines is None or bool(self.last)
+
+    def outcome(self, spare: Spare | None = None) -> Outcome:
+        """How it ended. A process that can do another job becomes a spare one."""
+        status, errors = 0, ""
+        if self.last and spare is not None and not self.job.target.in_real_time:
+            spare.put(self.process)
+        else:
+            status, errors = self.process.end()
+        wall_s = time.monotonic() - self.began
+        if "refused" in self.last:
+            return Outcome(self.job, "refused", self.last["refused"], wall_s=wall_s)
+        summary = self.last.get("summary")
+        if summary is None:
+            what = self.last.get("failed") or errors or f"its process ended with status {status}"
+            return Outcome(self.job, "failed", what, wall_s=wall_s)
+        if not summary["valid"]:
+            what = f"invalid: {summary['invalid_reason']}"
+            return Outcome(self.job, "failed", what, summary, wall_s)
+        return Outcome(self.job, "done", "", summary, wall_s)
+
+    def stop(self) -> None:
+        """Ends it and removes what it had written."""
+        self.process.stop()
+        shutil.rmtree(self.job.partial, ignore_errors=True)
+
+
+def run_one(job: Job) -> Outcome:
+    """Runs one job here and now."""
+    worker = Worker(job, WorkerProcess(job.target))
+    while not worker.read():
+        pass
+    return worker.outcome()
+
+
+def run_all(
+    todo: Sequence[Job], at_once: int, resume: bool, display: Display, spare: Spare
+) -> list[Outcome]:
+    """Runs the jobs, `at_once` at a time, and returns how each ended, in the jobs' order.
+
+    On SIGINT or SIGTERM the running ones are stopped and leave nothing; `KeyboardInterrupt`.
+    """
+    outcomes, waiting = put_aside_finished(todo, resume, display)
+    total_ps = sum(job.expected_ps for job in waiting)
+    running = list[Worker]()
+    try:
+        with sigterm_as_interrupt(), selectors.DefaultSelector() as selector:
+            while waiting or running:
+                while waiting and len(running) < at_once:
+                    worker = Worker(waiting.pop(0), spare.take())
+                    running.append(worker)
+                    selector.register(worker.process, selectors.EVENT_READ, worker)
+                for key, _ in selector.select(timeout=1.0):
+                    worker = key.data
+                    if not worker.read():
+                        continue
+                    selector.unregister(worker.process)
+                    running.remove(worker)
+                    outcomes[worker.job.final] = outcome = worker.outcome(spare)
+                    display.finished(outcome)
+                ended_ps = sum(worked_ps(outcome) for outcome in outcomes.values())
+                part_ps = sum(worker.fraction * worker.job.expected_ps for worker in running)
+                simulated_s = sum(worker.simulated_ps for worker in running) / 1e12
+                simulated_s += sum(simulated(outcome) for outcome in outcomes.values())
+                display.update((ended_ps + part_ps) / max(total_ps, 1), simulated_s)
+    finally:
+        with interrupts_ignored():
+            for worker in running:
+                worker.stop()
+    return [outcomes[job.final] for job in todo]
+
+
+@contextlib.contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Treats SIGTERM as Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Lets a clean-up finish."""
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT,)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -1,0 +1,77 @@
+"""The directories of runs: finished ones that may stay, and what killed runs left."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from narrows.testbed.files import make_directory
+from narrows.testbed.runs.jobs import Display, Job, Outcome
+
+LEFTOVER = re.compile(r"\.(?P<point>.+)\.(?P<pid>\d+)\.(?P<kind>partial|retired)")
+
+Json = dict[str, Any]
+
+
+def reusable(job: Job) -> Json | None:
+    """The summary of a finished run that is what `job` would write, if there is one."""
+    try:
+        record = json.loads((job.final / "run.json").read_text(encoding="utf-8"))
+        summary: Json = json.loads((job.final / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    same = {key: record.get(key) for key in job.record} == json.loads(json.dumps(job.record))
+    return summary if same and record.get("valid") else None
+
+
+def sweep_leftovers(results: Path) -> None:
+    """Removes what killed runs left, and puts back a run whose replacement never came."""
+    for path in results.glob(".*"):
+        found = LEFTOVER.fullmatch(path.name)
+        if found is None or alive(int(found["pid"])):
+            continue
+        if found["kind"] == "retired" and not (results / found["point"]).exists():
+            path.rename(results / found["point"])
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def alive(pid: int) -> bool:
+    """True when another process of that number runs."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def put_aside_finished(
+    todo: Sequence[Job], resume: bool, display: Display
+) -> tuple[dict[Path, Outcome], list[Job]]:
+    """The outcomes, by the run's directory, of runs that are there already, where these are kept,
+    and the jobs to do.
+
+    Makes the directories of their results and removes what killed runs left there.
+    """
+    outcomes = dict[Path, Outcome]()
+    waiting = list[Job]()
+    for job in todo:
+        summary = reusable(job) if resume else None
+        if summary is None:
+            waiting.append(job)
+        else:
+            outcomes[job.final] = Outcome(job, "reused", summary=summary)
+            display.finished(outcomes[job.final])
+    for results in {job.final.parent for job in todo}:
+        make_directory(results)
+        sweep_leftovers(results)
+    return outcomes, waiting

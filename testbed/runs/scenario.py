@@ -1,0 +1,102 @@
+"""Runs a scenario's points and writes down what this machine took for them."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from narrows.testbed import catalogue
+from narrows.testbed.files import write_json
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.runs import local
+from narrows.testbed.runs.jobs import Outcome, make_jobs
+from narrows.testbed.runs.progress import ProgressDisplay
+from narrows.testbed.runs.request import RunRequest
+from narrows.testbed.runs.worker_process import Spare
+from narrows.testbed.scenario import sweep
+
+
+@dataclass(frozen=True)
+class Results:
+    """How the runs of a scenario ended."""
+
+    title: str
+    directory: Path
+    outcomes: Sequence[Outcome]
+    """In the order of the points."""
+    figures: list[str]
+    """Names of the figures that the scenario wants."""
+
+    @property
+    def good(self) -> list[Outcome]:
+        """The runs that count."""
+        return [outcome for outcome in self.outcomes if outcome.state in ("done", "reused")]
+
+    @property
+    def others(self) -> list[Path]:
+        """Finished runs of other points in the same directory."""
+        names = {outcome.job.name for outcome in self.outcomes}
+        finished = (path.parent for path in self.directory.glob("[!.]*/run.json"))
+        return [path for path in finished if path.name not in names]
+
+
+def run_scenario(request: RunRequest, spare: Spare) -> Results:
+    """Runs the scenario's points and shows how far they are. Raises `InputError`."""
+    overrides = [sweep.parse_setting(text) for text in request.overrides]
+    if request.seed is not None:
+        overrides.append(("seed", request.seed))
+    source = request.source
+    points = sweep.read(source, overrides)
+    scenario = points[0].scenario
+    figures = check_figures(str(source), scenario.report.figures)
+    todo = make_jobs(source, points, request.out, request.target, request.hosts, request.settings)
+    with ProgressDisplay(len(todo)) as display:
+        if request.scheduler:
+            from narrows.testbed.runs import cluster
+
+            display.line(f"{scenario.title}: {len(todo)} runs on {request.scheduler}")
+            outcomes = cluster.run_all(request.scheduler, todo, request.resume, display)
+        else:
+            at_once = min(request.at_once, len(todo))
+            display.line(f"{scenario.title}: {len(todo)} runs, {at_once} at a time")
+            outcomes = local.run_all(todo, request.at_once, request.resume, display, spare)
+    results = request.out / source.stem
+    write_host(results, outcomes)
+    return Results(scenario.title, results, outcomes, figures)
+
+
+def check_figures(source: str, names: list[str]) -> list[str]:
+    """The scenario's figures. Raises `InputError` for one that does not exist."""
+    if not names:
+        return names
+    from narrows.analysis.figures import FIGURES
+
+    known = [figure.name for figure in FIGURES]
+    problems = [
+        Problem(f"report.figures.{index}", catalogue.unknown("figure", name, known), name)
+        for index, name in enumerate(names)
+        if name not in known
+    ]
+    if problems:
+        raise InputError(source, problems)
+    return names
+
+
+def write_host(results: Path, outcomes: Sequence[Outcome]) -> None:
+    """`host.json`: the machine, and what each run took of its wall clock."""
+    partial = results / ".host.json.partial"
+    write_json(
+        partial,
+        {
+            "schema": 1,
+            "platform": platform.platform(),
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "wall_s": {o.job.name: round(o.wall_s, 3) for o in outcomes if o.state == "done"},
+        },
+    )
+    partial.rename(results / "host.json")

@@ -1,0 +1,29 @@
+"""A run on DPDK ports, in one process or in two."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from narrows.testbed import catalogue
+from narrows.testbed.targets.base import Json, Progress
+from narrows.testbed.targets.dpdk import processes
+from narrows.testbed.targets.dpdk.setup import begin_at
+from narrows.testbed.targets.switch_setup import set_up
+
+
+def run(plan: str, out: Path, progress: Progress, settings: Json, sockets: Any) -> Json:
+    """Runs a plan; see `Target.run`. `settings` are `RunSettings` as JSON."""
+    engine = catalogue.engine()
+    setup, devices = settings["setup"], settings["devices"]
+    if settings["processes"]:
+        return processes.run(engine, plan, setup, out, progress)
+    # With devices the switches are elsewhere.
+    switches = None if devices else set_up(engine, json.loads(plan))
+    meet = begin_at(settings["begin_s"])
+    return dict(
+        engine.run_real_time(
+            plan, str(out), setup, progress, switches, sockets, devices=devices, meet=meet
+        )
+    )

@@ -1,0 +1,48 @@
+"""The `iperf3` hosts: the kernel's, and iperf3 as their application."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from narrows.testbed.problems import Problem
+from narrows.testbed.targets.base import Json
+from narrows.testbed.targets.linux import KernelHosts
+
+if TYPE_CHECKING:
+    from narrows.testbed.targets.linux.hosts import LinuxHosts
+    from narrows.testbed.targets.linux.sockets import Driver
+
+
+def lacking() -> list[str]:
+    """What this machine lacks for iperf3 besides what the kernel's hosts need."""
+    return [] if shutil.which("iperf3") else ["iperf3 is not installed"]
+
+
+class Iperf3Hosts(KernelHosts):
+    """The kernel's hosts, with bulk flows by iperf3."""
+
+    name = "iperf3"
+    title = "the same, bulk flows by iperf3"
+
+    def missing(self) -> list[str]:
+        """See `Hosts`."""
+        return super().missing() + lacking()
+
+    def application_problems(self, plan: Json) -> Iterator[Problem]:
+        """See `KernelHosts`."""
+        from narrows.testbed.targets.iperf3 import sockets
+
+        for lack in lacking():
+            yield Problem("", f"{lack}; narrows doctor says what mends it")
+        yield from sockets.problems(plan)
+
+    def driver(self, plan: Json, made: LinuxHosts, sockets: Any) -> Driver:
+        """See `KernelHosts`."""
+        from narrows.testbed.targets.iperf3.sockets import Iperf3
+
+        return Iperf3(plan, made, sockets)
+
+
+IPERF3: Final = Iperf3Hosts()

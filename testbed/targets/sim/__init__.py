@@ -1,0 +1,28 @@
+"""The `sim` target: the software P4 target and our TCP under a virtual clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from narrows.testbed.targets.base import Json, Progress, Target
+
+
+class Sim(Target):
+    """The software P4 target under a virtual clock."""
+
+    name = "sim"
+    title = "the software P4 target and our TCP under a virtual clock"
+    in_real_time = False
+    no_kernel_hosts = "is in real time: --target dpdk"
+
+    def run(
+        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
+    ) -> Json:
+        """See `Target`."""
+        from narrows.testbed.targets.sim.run import run
+
+        return run(plan, out, progress)
+
+
+SIM: Final = Sim()
