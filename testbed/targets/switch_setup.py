@@ -19,8 +19,8 @@ from narrows.controller.client import ControllerError, LateError, SwitchClient
 from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.gnmi import PS_PER_US, GnmiDriver
 from narrows.controller.state import SwitchState
-from narrows.switch.server.gnmi import GnmiService
-from narrows.switch.server.p4runtime import P4RuntimeService
+from narrows.switch.server.gnmi.service import GnmiService
+from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
 
 Json = dict[str, Any]

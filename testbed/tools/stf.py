@@ -43,8 +43,8 @@ def check_p4info(path: Path, program: Path, text: str) -> None:
     from finsy.proto import p4i
     from google.protobuf import text_format
 
-    from narrows.switch.server.agreement import ProgramWidths, check
-    from narrows.switch.server.p4info import Schema
+    from narrows.switch.server.p4runtime.info.agreement import ProgramWidths, check
+    from narrows.switch.server.p4runtime.info.p4info import Schema
     from narrows.switch.server.target import TargetError
 
     try:

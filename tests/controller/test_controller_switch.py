@@ -23,8 +23,8 @@ from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.matches import Exact, Lpm
 from narrows.controller.objects import CloneSession, RegisterCell, Replica
 from narrows.controller.state import SwitchState, TableEntry
-from narrows.switch.server.gnmi import GnmiService
-from narrows.switch.server.p4runtime import P4RuntimeService
+from narrows.switch.server.gnmi.service import GnmiService
+from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
 from narrows.testbed.catalogue import engine
 from tests.controller.test_controller import everything_on

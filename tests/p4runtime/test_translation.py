@@ -8,8 +8,8 @@ import grpc
 import pytest
 from finsy.proto import p4r
 
+from narrows.switch.server.p4runtime.info.translation import Names
 from narrows.switch.server.target import TargetError
-from narrows.switch.server.translation import Names
 from tests.support.p4rt import PROGRAMS, Client, Served, config, errors
 
 PROGRAM = (PROGRAMS / "translated.p4info.txtpb", PROGRAMS / "translated.json")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from narrows.switch.server.gnmi import GnmiService
-from narrows.switch.server.leaves import TrafficManager
+from narrows.switch.server.gnmi.leaves import TrafficManager
+from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.serve import serve
 from narrows.switch.server.target import TargetError
 

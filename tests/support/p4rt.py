@@ -16,7 +16,7 @@ import grpc
 from finsy.proto import U128, p4r, p4r_grpc, rpc_status
 from google.protobuf import text_format
 
-from narrows.switch.server.p4runtime import P4RuntimeService
+from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
 from narrows.testbed import catalogue
 from tests.support.world import ROOT

@@ -19,8 +19,8 @@ from finsy.proto import gnmi, gnmi_grpc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from narrows.switch.server.gnmi import STREAMS_MAX
-from narrows.switch.server.leaves import LEAVES, PORT, place, show
+from narrows.switch.server.gnmi.leaves import LEAVES, PORT, place, show
+from narrows.switch.server.gnmi.service import STREAMS_MAX
 from narrows.testbed.catalogue import engine
 from tests.support.fake_traffic import FakeTraffic, served
 from tests.support.world import ROOT

@@ -97,8 +97,8 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`narrows switch`. Raises `InputError`."""
-    from narrows.switch.server.gnmi import GnmiService
-    from narrows.switch.server.p4runtime import P4RuntimeService
+    from narrows.switch.server.gnmi.service import GnmiService
+    from narrows.switch.server.p4runtime.service import P4RuntimeService
     from narrows.switch.server.serve import Tls, serve
     from narrows.switch.server.target import TargetError
     from narrows.testbed.catalogue import engine

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from finsy.proto import p4i, p4r
+from finsy.proto import p4r
 
-from narrows.switch.server.actions import read_action, show_action
-from narrows.switch.server.cells import count_parts, meter_parts, set_count
-from narrows.switch.server.convert import number, signed
-from narrows.switch.server.matches import plain, read_match, show_match
-from narrows.switch.server.p4info import Schema, Table
-from narrows.switch.server.profiles import GROUP, MEMBER, Profiles
+from narrows.switch.server.p4runtime.entities.actions import show_action
+from narrows.switch.server.p4runtime.entities.cells import count_parts, meter_parts, set_count
+from narrows.switch.server.p4runtime.entities.default_actions import (
+    DefaultActions,
+    check_extras,
+    plain_action,
+)
+from narrows.switch.server.p4runtime.entities.matches import plain, read_match, show_match
+from narrows.switch.server.p4runtime.entities.profiles import GROUP, MEMBER, Profiles
+from narrows.switch.server.p4runtime.info.convert import number, signed
+from narrows.switch.server.p4runtime.info.p4info import Schema, Table
+from narrows.switch.server.p4runtime.undo import Undo, put
 from narrows.switch.server.target import Entry, Target, TargetError, invalid
-from narrows.switch.server.undo import Undo, put
 
 Key = tuple[int, frozenset[tuple[str, str, Any]], int]
 """What tells an entry from others: table, matches, priority."""
@@ -32,7 +37,7 @@ class Tables:
         # What the target does not keep.
         self._metadata: dict[Key, bytes] = {}
         self.meters: dict[Key, p4r.MeterConfig] = {}
-        self.defaults_set: set[int] = set()
+        self.defaults = DefaultActions(target, schema)
         # Whether entries of tables with a selector have action sets.
         self._one_shot: dict[int, dict[Key, bool]] = {}
 
@@ -51,7 +56,7 @@ class Tables:
             raise invalid(f"table '{table.name}': has no idle time-outs")
         signed(message.idle_timeout_ns, f"table '{table.name}': idle_timeout_ns")
         if message.is_default_action:
-            return self._write_default(kind, table, message)
+            return self.defaults.write(kind, table, message)
         if table.is_const:
             what = f"table '{table.name}': its entries are constant"
             raise TargetError("permission-denied", what)
@@ -65,7 +70,7 @@ class Tables:
                 return self._delete(table, entry, key)
 
     def _insert(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> Undo:
-        self._check_extras(table, message)
+        check_extras(table, message)
         entry |= self._choice(table, key, message)
         try:
             self.target.insert_entry(entry)
@@ -85,7 +90,7 @@ class Tables:
         return undo
 
     def _modify(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> Undo:
-        self._check_extras(table, message)
+        check_extras(table, message)
         before = self.found(table, entry)
         action_set = self.profiles.set_of(before[0])
         changed = message.HasField("action")
@@ -171,7 +176,7 @@ class Tables:
         if kind is None:
             raise invalid(f"{place}: the action is missing")
         if not table.profile:
-            return self._plain_action(table, message, table.actions)
+            return plain_action(self.schema, table, message, table.actions)
         self._check_choice(table, key, kind == "action_profile_action_set", place)
         match kind:
             case "action_profile_member_id":
@@ -188,27 +193,7 @@ class Tables:
                 what = "a member or group of its action profile, or an action set"
                 raise invalid(f"{place}: expected {what}")
 
-    def _plain_action(
-        self, table: Table, message: p4r.TableEntry, allowed: frozenset[int]
-    ) -> dict[str, Any]:
-        place, kind = f"table '{table.name}'", message.action.WhichOneof("type")
-        if kind != "action":
-            what = "expected an action" + ("" if table.profile else ", it has no action profile")
-            raise invalid(f"{place}: '{kind}': {what}")
-        return read_action(self.schema, message.action.action, allowed, place)
-
     # What an entry has besides its action: counter, meter, metadata, idle time-out.
-
-    def _check_extras(self, table: Table, message: p4r.TableEntry) -> None:
-        place = f"table '{table.name}'"
-        if message.HasField("counter_data"):
-            if not table.has_counter:
-                raise invalid(f"{place} has no direct counter")
-            count_parts(message.counter_data, place)
-        if message.HasField("meter_config"):
-            if not table.has_meter:
-                raise invalid(f"{place} has no direct meter")
-            meter_parts(message.meter_config, table.meter_kind, place)
 
     def _idle(self, table: Table, entry: Entry) -> int | None:
         """The idle time-out of an entry that is there, in nanoseconds."""
@@ -249,46 +234,6 @@ class Tables:
         parts = meter_parts(config, table.meter_kind, place) if config is not None else None
         self.target.configure_entry_meter(entry, parts)
         put(self.meters, key, config)
-
-    # The default action
-
-    def _write_default(self, kind: int, table: Table, message: p4r.TableEntry) -> Undo:
-        place = f"table '{table.name}': the default action"
-        if kind != p4r.Update.MODIFY:
-            raise invalid(f"{place} can be modified only")
-        if message.match or message.priority:
-            raise invalid(f"{place} has neither matches nor a priority")
-        if table.const_default:
-            raise TargetError("permission-denied", f"{place} is constant")
-        if message.HasField("meter_config"):
-            raise TargetError("unimplemented", f"{place}: its direct meter")
-        self._check_extras(table, message)
-        before, was_set = self.target.default_action(table.name), table.id in self.defaults_set
-        count = self.target.default_count(table.name) if table.has_counter else (0, 0)
-        if message.HasField("action"):
-            action = self._plain_action(table, message, table.default_actions)
-            self._set_default(table, action)
-        else:
-            self._set_default(table, None)
-        if message.HasField("counter_data"):
-            parts = count_parts(message.counter_data, place)
-            self.target.set_default_count(table.name, *parts)
-
-        def undo() -> None:
-            self._set_default(table, before if was_set else None)
-            if table.has_counter:
-                self.target.set_default_count(table.name, *count)
-
-        return undo
-
-    def _set_default(self, table: Table, action: dict[str, Any] | None) -> None:
-        """Sets a default action; None makes it the program's again."""
-        if action is None:
-            self.target.reset_default_action(table.name)
-            self.defaults_set.discard(table.id)
-        else:
-            self.target.set_default_action({"table": table.name} | action)
-            self.defaults_set.add(table.id)
 
     # Conversion
 
@@ -335,12 +280,13 @@ class Tables:
         tables = [self.table(asked.table_id)] if asked.table_id else self.schema.tables.values()
         for table in tables:
             if asked.is_default_action:
-                yield from self._read_default(table, asked)
+                yield from self.defaults.read(table, asked)
             else:
                 for entry, packets, octets in self.select(table, asked):
                     shown = self.shown(table, entry)
                     if asked.HasField("counter_data") and table.has_counter:
-                        set_count(shown.counter_data, self.unit(table), packets, octets)
+                        unit = self.schema.direct_counter_unit(table.id)
+                        set_count(shown.counter_data, unit, packets, octets)
                     if asked.HasField("meter_config"):
                         config = self.meter(table, entry)
                         if config is not None:
@@ -351,11 +297,6 @@ class Tables:
                         if asked.HasField("time_since_last_hit"):
                             shown.time_since_last_hit.elapsed_ns = elapsed_ns
                     yield p4r.Entity(table_entry=shown)
-
-    def unit(self, table: Table) -> int:
-        """What a table's direct counter counts."""
-        unit: int = self.schema.direct_counter_units.get(table.id, p4i.CounterSpec.BOTH)
-        return unit
 
     def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[Entry, int, int]]:
         """Entries of a table that fit matches, priority and action of a request."""
@@ -385,16 +326,6 @@ class Tables:
         wanted = self.key(table, stand_in)[1][1]
         rows = self.target.entries(table.name)
         return [row for row in rows if self.key_of(table, row[0])[1] == wanted]
-
-    def _read_default(self, table: Table, asked: p4r.TableEntry) -> Iterator[p4r.Entity]:
-        shown = p4r.TableEntry(table_id=table.id, is_default_action=True)
-        default = self.target.default_action(table.name)
-        if default is not None and default["action"] in self.schema.action_ids:
-            show_action(self.schema, shown.action.action, default)
-            if asked.HasField("counter_data") and table.has_counter:
-                count = self.target.default_count(table.name)
-                set_count(shown.counter_data, self.unit(table), *count)
-            yield p4r.Entity(table_entry=shown)
 
     def meter(self, table: Table, entry: Entry) -> p4r.MeterConfig | None:
         """The configuration of an entry's direct meter."""

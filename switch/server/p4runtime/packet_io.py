@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from finsy.proto import p4r
 
-from narrows.switch.server.p4info import PacketField
+from narrows.switch.server.p4runtime.info.p4info import PacketField
 from narrows.switch.server.target import invalid
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import grpc
 from finsy.proto import p4r, p4r_grpc
 
-from narrows.switch.server import status
-from narrows.switch.server.arbitration import Arbitration, Controller
-from narrows.switch.server.packet_io import packet_in, packet_out
-from narrows.switch.server.pipeline import Pipeline, read_config
-from narrows.switch.server.roles import Scope
+from narrows.switch.server.p4runtime import status
+from narrows.switch.server.p4runtime.arbitration import Arbitration, Controller
+from narrows.switch.server.p4runtime.packet_io import packet_in, packet_out
+from narrows.switch.server.p4runtime.pipeline import Pipeline, read_config
+from narrows.switch.server.p4runtime.roles import Scope
 from narrows.switch.server.target import Target, TargetError, invalid
 
 API_VERSION = "1.4.1"

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from finsy.proto import p4r
 
-from narrows.switch.server.cells import count_parts, set_count
-from narrows.switch.server.p4info import Table
-from narrows.switch.server.tables import Tables
+from narrows.switch.server.p4runtime.entities.cells import count_parts, set_count
+from narrows.switch.server.p4runtime.entities.tables import Tables
+from narrows.switch.server.p4runtime.info.p4info import Table
+from narrows.switch.server.p4runtime.undo import Undo, nothing
 from narrows.switch.server.target import TargetError, invalid
-from narrows.switch.server.undo import Undo, nothing
 
 
 class Direct:
@@ -59,7 +59,7 @@ class Direct:
     def read_counters(self, asked: p4r.DirectCounterEntry) -> Iterator[p4r.Entity]:
         """Counters of the entries asked for."""
         for table in self._asked(asked.table_entry, "counter"):
-            unit = self.tables.unit(table)
+            unit = self.tables.schema.direct_counter_unit(table.id)
             if asked.table_entry.is_default_action:
                 shown = p4r.TableEntry(table_id=table.id, is_default_action=True)
                 counter = p4r.DirectCounterEntry(table_entry=shown)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from finsy.proto import p4r
 
+from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
-from narrows.switch.server.undo import Undo
 
 PORT_MAX = 510
 """v1model has ports of 9 bits, and 511 means drop."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from narrows.switch.server.leaves import (
+from narrows.switch.server.gnmi.leaves import (
     DECIMAL,
     INTEGERS,
     LEAVES,

@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from finsy.proto import p4i, p4t
 
-from narrows.switch.server.convert import decode, encode
+from narrows.switch.server.p4runtime.info.convert import decode, encode
+from narrows.switch.server.p4runtime.info.translation import Names
 from narrows.switch.server.target import TargetError, invalid
-from narrows.switch.server.translation import Names
 
 MatchKind = Literal["exact", "lpm", "ternary", "range", "optional"]
 MATCH_KINDS: dict[int, MatchKind] = {
@@ -228,6 +228,11 @@ class Schema:
         self.packet_out = self._packet_header("packet_out")
 
     # Values
+
+    def direct_counter_unit(self, table_id: int) -> int:
+        """What a table's direct counter counts, a `CounterSpec.Unit`."""
+        unit: int = self.direct_counter_units.get(table_id, p4i.CounterSpec.BOTH)
+        return unit
 
     def _names_of(self, type_name: str) -> Names | None:
         """The strings of a translated type; None where it is written as a number."""

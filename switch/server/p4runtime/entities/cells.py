@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from finsy.proto import p4i, p4r
 
-from narrows.switch.server.convert import signed
+from narrows.switch.server.p4runtime.info.convert import signed
 from narrows.switch.server.target import invalid
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from finsy.proto import U128, p4r, rpc_code
 
-from narrows.switch.server.roles import Scope, read_scope
+from narrows.switch.server.p4runtime.roles import Scope, read_scope
 from narrows.switch.server.target import TargetError
 
 BACKLOG_MAX = 100_000

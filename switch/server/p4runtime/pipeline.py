@@ -8,16 +8,16 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from narrows.switch.server.agreement import ProgramWidths, check
-from narrows.switch.server.digests import Digests
-from narrows.switch.server.direct import Direct
-from narrows.switch.server.externs import Externs
-from narrows.switch.server.p4info import Schema
-from narrows.switch.server.profiles import Profiles
-from narrows.switch.server.replication import Replication
-from narrows.switch.server.tables import Tables
+from narrows.switch.server.p4runtime.digests import Digests
+from narrows.switch.server.p4runtime.entities.direct import Direct
+from narrows.switch.server.p4runtime.entities.externs import Externs
+from narrows.switch.server.p4runtime.entities.profiles import Profiles
+from narrows.switch.server.p4runtime.entities.replication import Replication
+from narrows.switch.server.p4runtime.entities.tables import Tables
+from narrows.switch.server.p4runtime.info.agreement import ProgramWidths, check
+from narrows.switch.server.p4runtime.info.p4info import Schema
+from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
-from narrows.switch.server.undo import Undo
 
 
 def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:
@@ -152,7 +152,7 @@ class Pipeline:
         found = [(insert, one) for one in (*members, *groups)]
         entries = self.tables.read(asked)
         found += [(insert, one) for one in entries if not one.table_entry.is_const]
-        for table_id in sorted(self.tables.defaults_set):
+        for table_id in sorted(self.tables.defaults.changed):
             default = p4r.TableEntry(table_id=table_id, is_default_action=True)
             default.counter_data.SetInParent()
             found += [(modify, one) for one in self.tables.read(default)]

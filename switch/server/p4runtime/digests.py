@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from finsy.proto import p4d, p4r
 
-from narrows.switch.server.convert import encode, number
-from narrows.switch.server.p4info import Named, Schema
+from narrows.switch.server.p4runtime.info.convert import encode, number
+from narrows.switch.server.p4runtime.info.p4info import Named, Schema
+from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import TargetError, invalid
-from narrows.switch.server.undo import Undo
 
 Values = tuple[str, ...]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from finsy.proto import gnmi
 
-from narrows.switch.server.leaves import Elem, TrafficManager, Value
-from narrows.switch.server.tree import (
+from narrows.switch.server.gnmi.leaves import Elem, TrafficManager, Value
+from narrows.switch.server.gnmi.tree import (
     Found,
     PathError,
     Wanted,

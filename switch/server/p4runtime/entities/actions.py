@@ -6,8 +6,8 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from narrows.switch.server.convert import number
-from narrows.switch.server.p4info import Action, Schema
+from narrows.switch.server.p4runtime.info.convert import number
+from narrows.switch.server.p4runtime.info.p4info import Action, Schema
 from narrows.switch.server.target import TargetError, invalid
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from narrows.switch.server.convert import encode, number, ones
-from narrows.switch.server.p4info import Field
+from narrows.switch.server.p4runtime.info.convert import encode, number, ones
+from narrows.switch.server.p4runtime.info.p4info import Field
 from narrows.switch.server.target import invalid
 
 

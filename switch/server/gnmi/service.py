@@ -8,25 +8,27 @@ expectation; a Set is done as a whole or not at all.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import grpc
 from finsy.proto import gnmi, gnmi_grpc
 
-from narrows.switch.server import subscriptions
-from narrows.switch.server.leaves import DECIMAL, INTEGERS, VERSIONS, Leaf, TrafficManager, Value
-from narrows.switch.server.target import TargetError
-from narrows.switch.server.tree import (
+from narrows.switch.server.gnmi import subscriptions
+from narrows.switch.server.gnmi.encoding import checked, encode, json_value, scalar, written
+from narrows.switch.server.gnmi.leaves import (
+    VERSIONS,
+    Leaf,
+    TrafficManager,
+    Value,
+)
+from narrows.switch.server.gnmi.refusals import RefusedError, invalid, refusing
+from narrows.switch.server.gnmi.tree import (
     Found,
-    PathError,
     Wanted,
-    as_json,
     find,
     flatten,
     leaves_of,
@@ -34,37 +36,12 @@ from narrows.switch.server.tree import (
     subtree,
     values,
 )
+from narrows.switch.server.target import TargetError
 
 VERSION = "0.10.0"
 STREAMS_MAX = 48
 """Subscriptions at a time: each takes a thread of the server, and calls must find one too."""
-MESSAGE_MAX = 600
-"""Characters, of which gRPC makes up to 12 bytes each; its headers hold 8 KiB."""
 ENCODINGS = {gnmi.PROTO: "PROTO", gnmi.JSON_IETF: "JSON_IETF", gnmi.JSON: "JSON"}
-
-CODES = {
-    "not-found": grpc.StatusCode.NOT_FOUND,
-    "already-exists": grpc.StatusCode.ALREADY_EXISTS,
-    "invalid-argument": grpc.StatusCode.INVALID_ARGUMENT,
-    "out-of-range": grpc.StatusCode.OUT_OF_RANGE,
-    "resource-exhausted": grpc.StatusCode.RESOURCE_EXHAUSTED,
-    "permission-denied": grpc.StatusCode.PERMISSION_DENIED,
-    "failed-precondition": grpc.StatusCode.FAILED_PRECONDITION,
-    "unimplemented": grpc.StatusCode.UNIMPLEMENTED,
-}
-
-
-class RefusedError(Exception):
-    """A request that is answered with an error."""
-
-    def __init__(self, code: grpc.StatusCode, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def invalid(message: str) -> RefusedError:
-    """A wrong argument."""
-    return RefusedError(grpc.StatusCode.INVALID_ARGUMENT, message)
 
 
 @dataclass(frozen=True)
@@ -269,34 +246,6 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                 yield from subscriptions.once(reader, asked, updates_only=False)
 
 
-@contextmanager
-def refusing(context: grpc.ServicerContext) -> Iterator[None]:
-    """Turns what the code under it raises into the request's error."""
-    try:
-        yield
-    except RefusedError as error:
-        context.abort(error.code, short(str(error)))
-    except RecursionError:
-        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the value is nested too deep")
-    except (PathError, subscriptions.SubscriptionError) as error:
-        context.abort(path_code(error), short(str(error)))
-    except TargetError as error:
-        context.abort(CODES[error.kind], short(str(error)))
-
-
-def short(message: str) -> str:
-    """A message that fits HTTP/2's headers, whatever path was sent."""
-    half = MESSAGE_MAX // 2
-    return message if len(message) <= MESSAGE_MAX else f"{message[:half]} ... {message[-half:]}"
-
-
-def path_code(error: Exception) -> grpc.StatusCode:
-    """A path that the models do not have is a wrong argument, one without its entry not found."""
-    if isinstance(error, PathError) and not error.is_syntax:
-        return grpc.StatusCode.NOT_FOUND
-    return grpc.StatusCode.INVALID_ARGUMENT
-
-
 def organization(model: str) -> str:
     """Who publishes a model."""
     return "OpenConfig working group" if model.startswith("openconfig") else "Narrows"
@@ -365,56 +314,3 @@ def answer_prefix(prefix: gnmi.Path) -> gnmi.Path | None:
 def proto_path(path: Iterable[tuple[str, Any]]) -> gnmi.Path:
     """A path as gNMI has it."""
     return gnmi.Path(elem=[gnmi.PathElem(name=name, key=dict(keys)) for name, keys in path])
-
-
-def scalar(leaf: Leaf, value: Value) -> gnmi.TypedValue:
-    """A value as its protobuf scalar."""
-    if leaf.kind in INTEGERS:
-        return gnmi.TypedValue(uint_val=int(value))
-    if leaf.kind == DECIMAL:
-        return gnmi.TypedValue(double_val=float(value))
-    return gnmi.TypedValue(string_val=str(value))
-
-
-def json_value(content: Any, *, ietf: bool) -> gnmi.TypedValue:
-    """A JSON value in its encoding."""
-    text = json.dumps(content).encode()
-    return gnmi.TypedValue(json_ietf_val=text) if ietf else gnmi.TypedValue(json_val=text)
-
-
-def encode(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
-    """A leaf's value in a subscription. JSON, which is what a client that says nothing asks for,
-    gets scalars too, as Stratum has it: finsy asks so and reads those.
-    """
-    if encoding == gnmi.JSON_IETF:
-        return json_value(as_json(leaf, value, ietf=True), ietf=True)
-    return scalar(leaf, value)
-
-
-def written(wanted: Wanted, update: gnmi.Update) -> Any:
-    """The content of an update: a number, a string, or what its JSON says."""
-    kind = update.val.WhichOneof("value")
-    text = show_wanted(wanted)
-    if kind in ("json_val", "json_ietf_val"):
-        try:
-            return json.loads(getattr(update.val, kind))
-        except (ValueError, RecursionError) as error:
-            raise invalid(f"{text}: the value is no JSON: {error}") from None
-    if kind in ("uint_val", "int_val", "string_val", "bool_val", "double_val", "float_val"):
-        return getattr(update.val, kind)
-    known = "uint_val, int_val, json_ietf_val or json_val"
-    raise invalid(f"{text}: the value is {kind or 'missing'}: expected {known}")
-
-
-def checked(text: str, leaf: Leaf, value: Any) -> int:
-    """A value for a leaf, an integer or (RFC 7951) its digits."""
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
-    assert leaf.kind.most is not None
-    if not leaf.least <= value <= leaf.kind.most:
-        raise RefusedError(
-            grpc.StatusCode.OUT_OF_RANGE, f"{text} = {value}: expected {leaf.expected()}"
-        )
-    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from narrows.switch.server.p4info import Array, Schema, Table, wrong
+from narrows.switch.server.p4runtime.info.p4info import Array, Schema, Table, wrong
 
 
 class ProgramWidths:

@@ -7,12 +7,12 @@ from typing import Any
 
 from finsy.proto import p4r
 
-from narrows.switch.server.cells import count_parts, meter_parts, set_count
-from narrows.switch.server.convert import decode, encode, number
-from narrows.switch.server.matches import read_match, show_match
-from narrows.switch.server.p4info import Array, Named, Schema
+from narrows.switch.server.p4runtime.entities.cells import count_parts, meter_parts, set_count
+from narrows.switch.server.p4runtime.entities.matches import read_match, show_match
+from narrows.switch.server.p4runtime.info.convert import decode, encode, number
+from narrows.switch.server.p4runtime.info.p4info import Array, Named, Schema
+from narrows.switch.server.p4runtime.undo import Undo, nothing, put
 from narrows.switch.server.target import Target, TargetError, invalid
-from narrows.switch.server.undo import Undo, nothing, put
 
 
 def one_of(arrays: Mapping[int, Array], number_: int, kind: str) -> Array:

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from finsy.proto import p4r
 
-from narrows.switch.server.actions import read_action, show_action
-from narrows.switch.server.convert import number
-from narrows.switch.server.p4info import Profile, Schema
+from narrows.switch.server.p4runtime.entities.actions import read_action, show_action
+from narrows.switch.server.p4runtime.info.convert import number
+from narrows.switch.server.p4runtime.info.p4info import Profile, Schema
+from narrows.switch.server.p4runtime.undo import Undo, put
 from narrows.switch.server.target import Entry, Target, TargetError, invalid
-from narrows.switch.server.undo import Undo, put
 
 Operation = Literal["insert", "modify", "delete"]
 OPERATIONS: dict[int, Operation] = {

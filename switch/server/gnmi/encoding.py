@@ -1,0 +1,66 @@
+"""Values of leaves as gNMI writes them: scalars, JSON, and what a client sends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import grpc
+from finsy.proto import gnmi
+
+from narrows.switch.server.gnmi.leaves import DECIMAL, INTEGERS, Leaf, Value
+from narrows.switch.server.gnmi.refusals import RefusedError, invalid
+from narrows.switch.server.gnmi.tree import Wanted, as_json, show_wanted
+
+
+def scalar(leaf: Leaf, value: Value) -> gnmi.TypedValue:
+    """A value as its protobuf scalar."""
+    if leaf.kind in INTEGERS:
+        return gnmi.TypedValue(uint_val=int(value))
+    if leaf.kind == DECIMAL:
+        return gnmi.TypedValue(double_val=float(value))
+    return gnmi.TypedValue(string_val=str(value))
+
+
+def json_value(content: Any, *, ietf: bool) -> gnmi.TypedValue:
+    """A JSON value in its encoding."""
+    text = json.dumps(content).encode()
+    return gnmi.TypedValue(json_ietf_val=text) if ietf else gnmi.TypedValue(json_val=text)
+
+
+def encode(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
+    """A leaf's value in a subscription. JSON, which is what a client that says nothing asks for,
+    gets scalars too, as Stratum has it: finsy asks so and reads those.
+    """
+    if encoding == gnmi.JSON_IETF:
+        return json_value(as_json(leaf, value, ietf=True), ietf=True)
+    return scalar(leaf, value)
+
+
+def written(wanted: Wanted, update: gnmi.Update) -> Any:
+    """The content of an update: a number, a string, or what its JSON says."""
+    kind = update.val.WhichOneof("value")
+    text = show_wanted(wanted)
+    if kind in ("json_val", "json_ietf_val"):
+        try:
+            return json.loads(getattr(update.val, kind))
+        except (ValueError, RecursionError) as error:
+            raise invalid(f"{text}: the value is no JSON: {error}") from None
+    if kind in ("uint_val", "int_val", "string_val", "bool_val", "double_val", "float_val"):
+        return getattr(update.val, kind)
+    known = "uint_val, int_val, json_ietf_val or json_val"
+    raise invalid(f"{text}: the value is {kind or 'missing'}: expected {known}")
+
+
+def checked(text: str, leaf: Leaf, value: Any) -> int:
+    """A value for a leaf, an integer or (RFC 7951) its digits."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
+    assert leaf.kind.most is not None
+    if not leaf.least <= value <= leaf.kind.most:
+        raise RefusedError(
+            grpc.StatusCode.OUT_OF_RANGE, f"{text} = {value}: expected {leaf.expected()}"
+        )
+    return value

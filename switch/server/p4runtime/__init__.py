@@ -1,0 +1,1 @@
+"""P4Runtime: the service, its pipeline configuration, roles and streams."""

@@ -1,0 +1,1 @@
+"""P4Runtime entities: read and written, one kind per file."""
