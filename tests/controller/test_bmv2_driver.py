@@ -16,8 +16,8 @@ from narrows.controller.client import SwitchClient
 from narrows.controller.drivers import DriverError, QueueLimit
 from narrows.controller.state import SwitchState
 from narrows.testbed.targets.bmv2.switch import THRIFT_PORT, Bmv2
-from tests.controller.test_controller import everything_on
 from tests.controller.test_controller_switch import frame
+from tests.support.controller_state import everything_on
 from tests.support.p4rt import BOTTLENECK
 from tests.support.switches import DEVICE, bmv2, lacking_for_bmv2
 

@@ -13,6 +13,7 @@ from narrows.controller.objects import RegisterCell
 from narrows.controller.routes import base_rtt_ps, path, routes
 from narrows.controller.state import SwitchState, TableEntry
 from narrows.controller.switch import FLOW_ENTRIES, flow_ids, loss, switch_state
+from tests.support.controller_state import everything_on
 from tests.support.world import ROOT
 
 P4INFO = ROOT / "p4/build/v1model.p4info.txtpb"
@@ -37,20 +38,6 @@ def widths(text: str, field: str) -> dict[str, int]:
 def value_of(match: Match) -> int:
     assert not isinstance(match, Range)
     return match.value
-
-
-def everything_on() -> SwitchState:
-    """A switch with every feature in use."""
-    ports = (
-        net.Port(1, 0x02FF00010001),
-        net.Port(2, 0x02FF00010002, loss=1e-7, ecn_threshold_packets=30, report_every=100),
-        net.Port(3, 0x02FF00010003),
-    )
-    hosts = tuple(net.Host(f"h{n}", n, 0x0A000000 + n, net.End("s1", n)) for n in (1, 2))
-    flow = net.Flow(1, hosts[0], hosts[1], 10001, 5001)
-    collector = net.Collector(net.End("s1", 3), 0x02C000000001, 0x0AFF0001, 5600)
-    topology = net.Topology((net.Switch("s1", 1, ports),), (), hosts, (flow,), (collector,))
-    return switch_state(topology, routes(topology), topology.switches[0])
 
 
 def test_every_entry_is_in_the_words_of_the_p4info() -> None:

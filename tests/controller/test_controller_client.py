@@ -32,7 +32,7 @@ from narrows.controller.objects import (
     ValueSet,
 )
 from narrows.controller.state import SwitchState, TableEntry
-from tests.controller.test_controller import everything_on
+from tests.support.controller_state import everything_on
 from tests.support.fake_traffic import FakeTraffic, served
 from tests.support.world import ROOT
 

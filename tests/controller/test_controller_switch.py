@@ -27,7 +27,7 @@ from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
 from narrows.testbed.catalogue import engine
-from tests.controller.test_controller import everything_on
+from tests.support.controller_state import everything_on
 from tests.support.world import ROOT
 
 P4INFO = ROOT / "p4/build/v1model.p4info.txtpb"

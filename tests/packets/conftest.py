@@ -18,10 +18,10 @@ from narrows.testbed.targets.linux.namespaces import Plumbing
 from tests.controller.test_controller_switch import running
 from tests.packets.target import PORTS, Target, ready
 from tests.packets.wires import InProcess, Interfaces, packet_socket
+from tests.support.live_switch import put_away
 from tests.support.p4rt import BOTTLENECK
+from tests.support.switch_command import Running
 from tests.support.switches import DEVICE, bmv2, lacking_for_bmv2
-from tests.switch.test_live_switch import put_away
-from tests.switch.test_switch_command import Running
 
 FRAME_BYTES = 1000
 """What bmv2's packets per second are packets of."""

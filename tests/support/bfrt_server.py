@@ -20,6 +20,15 @@ from google.protobuf import any_pb2
 
 from narrows.controller.bfrt import bfruntime_pb2 as pb
 from tests.support import bfrt_tables
+from tests.support.bfrt_values import (
+    RefusedError,
+    check_data,
+    check_key,
+    data_fields,
+    invalid,
+    serialized,
+    size,
+)
 
 PROGRAM = "tna"
 PORTS = (132, 140, 148)
@@ -29,30 +38,12 @@ ALL_PIPES = 0xFFFF
 CELL_BYTES = {"tf1": 80, "tf2": 176}
 TOTAL_CELLS = {"tf1": 280 * 1024, "tf2": 384 * 1024}
 RATE_STEP = 16
-INTEGERS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
 OF_A_PIPE = ("queue.buffer", "counter.queue")
 """The device's tables whose keys say nothing of the pipe."""
 WRITABLE = ("Register", "Counter", "PortConfigure", "MirrorCfg")
 """Kinds of tables whose entries come and go, or can be set before they were written."""
 
 Key = tuple[tuple[int, bytes], ...]
-
-
-class RefusedError(Exception):
-    """Why a message is not taken."""
-
-    def __init__(self, code: grpc.StatusCode, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def invalid(message: str) -> RefusedError:
-    return RefusedError(grpc.StatusCode.INVALID_ARGUMENT, message)
-
-
-def serialized(field: Any) -> bytes:
-    content: bytes = field.SerializeToString(deterministic=True)
-    return content
 
 
 class FakeSwitch:
@@ -149,7 +140,7 @@ class FakeSwitch:
             wanted.key.fields.add(field_id=one["id"]).exact.value = value
         entries = self.entries[table["id"]]
         [entry] = [entries[self._place(wanted, pipe)]] if key is not None else entries.values()
-        fields = {one["id"]: one for one in self._data_fields(table, entry.data.action_id)}
+        fields = {one["id"]: one for one in data_fields(table, entry.data.action_id)}
         read = dict[str, Any]()
         for found in entry.data.fields:
             kind = found.WhichOneof("value")
@@ -250,7 +241,7 @@ class FakeSwitch:
         entries = self.entries[table["id"]]
         if not asked.key.fields and table["key"]:
             return list(entries.values())
-        self._check_key(table, asked)
+        check_key(table, asked)
         found = entries.get(self._place(asked, at))
         if found is None and table["table_type"] in ("Register", "Counter"):
             return [self._zero(table, asked)]
@@ -287,7 +278,7 @@ class FakeSwitch:
         entry = update.entity.table_entry
         table = self._table(entry)
         at = self._pipe(table, entry, pipe)
-        self._check_key(table, entry)
+        check_key(table, entry)
         place, entries = self._place(entry, at), self.entries[table["id"]]
         kind = update.type
         comes = table["table_type"].startswith("MatchAction") or table["table_type"] in WRITABLE
@@ -306,7 +297,7 @@ class FakeSwitch:
             raise invalid(f"update of type {kind}")
         if len(entries) >= table.get("size", 2**32):
             raise RefusedError(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{table['name']} is full")
-        self._check_data(table, entry)
+        check_data(table, entry)
         merged = pb.TableEntry(table_id=table["id"], key=entry.key, data=entry.data)
         if place in entries:
             given = {one.field_id for one in entry.data.fields}
@@ -332,85 +323,6 @@ class FakeSwitch:
         kept = [one for one in entry.data.fields if one.field_id != fields["$PORT_UP"]]
         del entry.data.fields[:]
         entry.data.fields.extend([*kept, pb.DataField(field_id=fields["$PORT_UP"], bool_val=on)])
-
-    def _check_key(self, table: dict[str, Any], entry: pb.TableEntry) -> None:
-        fields = {one["id"]: one for one in table["key"]}
-        given = [one.field_id for one in entry.key.fields]
-        if sorted(given) != sorted(fields):
-            raise invalid(f"{table['name']}: key of fields {given}, expected {sorted(fields)}")
-        for one in entry.key.fields:
-            field = fields[one.field_id]
-            where = f"{table['name']}.{field['name']}"
-            kind = one.WhichOneof("match_type")
-            if kind != field["match_type"].lower():
-                raise invalid(f"{where}: {kind}, expected {field['match_type']}")
-            match = getattr(one, kind)
-            width = width_of(field["type"])
-            for part, value in match.ListFields():
-                if part.name == "prefix_len":
-                    if not 0 <= value <= width:
-                        raise invalid(f"{where}: prefix {value} of {width} bits")
-                else:
-                    check_stream(where, value, field["type"])
-            if kind == "exact" and not match.value:
-                raise invalid(f"{where}: no value")
-            if kind == "ternary" and number_of(match.value) & ~number_of(match.mask):
-                raise invalid(f"{where}: bits outside the mask")
-
-    def _data_fields(self, table: dict[str, Any], action_id: int) -> list[dict[str, Any]]:
-        fields = [
-            common["singleton"] | {"read_only": common["read_only"]} for common in table["data"]
-        ]
-        actions = {one["id"]: one for one in table["action_specs"]}
-        if action_id and action_id not in actions:
-            raise invalid(f"{table['name']}: action {action_id}")
-        return fields + (actions[action_id]["data"] if action_id else [])
-
-    def _check_data(self, table: dict[str, Any], entry: pb.TableEntry) -> None:
-        if table["table_type"].startswith("MatchAction") and not entry.data.action_id:
-            raise invalid(f"{table['name']}: no action")
-        fields = {one["id"]: one for one in self._data_fields(table, entry.data.action_id)}
-        given = [one.field_id for one in entry.data.fields]
-        for number, field in fields.items():
-            if field.get("mandatory") and number not in given:
-                raise invalid(f"{table['name']}: {field['name']} is missing")
-        if len(set(given)) != len(given) or set(given) - set(fields):
-            raise invalid(f"{table['name']}: data fields {given}")
-        for one in entry.data.fields:
-            field = fields[one.field_id]
-            where = f"{table['name']}.{field['name']}"
-            if field.get("read_only"):
-                raise RefusedError(grpc.StatusCode.PERMISSION_DENIED, f"{where} is read-only")
-            kind, type_ = one.WhichOneof("value"), field["type"]["type"]
-            expected = {"bool": "bool_val", "string": "str_val"}.get(type_, "stream")
-            if kind != expected:
-                raise invalid(f"{where}: {kind}, expected {expected}")
-            if kind == "stream":
-                check_stream(where, one.stream, field["type"])
-            if kind == "str_val" and one.str_val not in field["type"].get("choices", [one.str_val]):
-                raise invalid(f"{where}: {one.str_val}")
-
-
-def width_of(kind: dict[str, Any]) -> int:
-    """A type's bits."""
-    return int(kind["width"]) if kind["type"] == "bytes" else INTEGERS[kind["type"]]
-
-
-def size(kind: dict[str, Any]) -> int:
-    """A type's bytes."""
-    return -(-width_of(kind) // 8)
-
-
-def number_of(stream: bytes) -> int:
-    return int.from_bytes(stream, "big")
-
-
-def check_stream(where: str, stream: bytes, kind: dict[str, Any]) -> None:
-    """Raises `RefusedError` for bytes that are not exactly as many, or too great a number."""
-    if len(stream) != size(kind):
-        raise invalid(f"{where}: {len(stream)} bytes, expected {size(kind)}")
-    if number_of(stream) >> width_of(kind):
-        raise invalid(f"{where}: {number_of(stream)}, expected {width_of(kind)} bits")
 
 
 @contextmanager

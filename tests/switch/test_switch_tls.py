@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from narrows.controller.__main__ import main
-from tests.switch.test_switch_command import P4INFO, PROGRAM, Running, start
+from tests.support.switch_command import P4INFO, PROGRAM, Running, start
 
 __all__ = ["start"]
 

@@ -25,7 +25,7 @@ from narrows.controller.objects import (
     Replica,
 )
 from narrows.controller.state import GROUP, MEMBER, SwitchState, TableEntry
-from tests.controller.test_controller import everything_on
+from tests.support.controller_state import everything_on
 from tests.support.p4rt import BOTTLENECK, PROGRAMS
 from tests.support.switches import DEVICE, bmv2, lacking_for_bmv2, narrows_switch
 

@@ -19,10 +19,10 @@ from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep as points
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.bfrt_server import PORTS, FakeSwitch, served
+from tests.support.live_switch import put_away
 from tests.support.real_time import needs_dpdk, real_time
+from tests.support.switch_command import P4INFO, PROGRAM, Running
 from tests.support.world import ROOT, narrows
-from tests.switch.test_live_switch import put_away
-from tests.switch.test_switch_command import P4INFO, PROGRAM, Running
 from tests.targets.test_lab import LAB
 
 pytestmark = [real_time, needs_dpdk]

@@ -15,10 +15,10 @@ from narrows.testbed.catalogue import engine
 from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep as points
 from narrows.testbed.scenario.plan import make_plan
+from tests.support.live_switch import put_away
 from tests.support.real_time import needs_dpdk, real_time
+from tests.support.switch_command import Running
 from tests.support.world import narrows
-from tests.switch.test_live_switch import put_away
-from tests.switch.test_switch_command import Running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -16,76 +15,23 @@ import pytest
 from finsy import GNMIClient, GNMIPath
 from finsy.gnmiclient import GNMIClientError
 from finsy.proto import gnmi, gnmi_grpc
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from narrows.switch.server.gnmi.leaves import LEAVES, PORT, place, show
-from narrows.switch.server.gnmi.service import STREAMS_MAX
-from narrows.testbed.catalogue import engine
+from narrows.switch.server.gnmi.leaves import LEAVES, PORT, show
 from tests.support.fake_traffic import FakeTraffic, served
 from tests.support.world import ROOT
+from tests.switch.gnmi.requests import (
+    BUFFER,
+    COUNTERS,
+    RATE,
+    get,
+    get_json,
+    path,
+    put,
+    read,
+    refused,
+)
 
-RATE = (
-    "/qos/scheduler-policies/scheduler-policy[name=2]/schedulers/scheduler[sequence=0]"
-    "/two-rate-three-color/config/cir"
-)
-BUFFER = (
-    "/qos/buffer-allocation-profiles/buffer-allocation-profile[name=2]/queues/queue[name=0]/config"
-)
-COUNTERS = "/interfaces/interface[name=1]/state/counters"
 DOC = ROOT / "docs/gnmi.md"
-
-
-@pytest.fixture
-def target() -> FakeTraffic:
-    return FakeTraffic()
-
-
-@pytest.fixture
-def stub(target: FakeTraffic) -> Iterator[Any]:
-    with served(target) as address, grpc.insecure_channel(address) as channel:
-        yield gnmi_grpc.gNMIStub(channel)
-
-
-def path(text: str) -> gnmi.Path:
-    return GNMIPath(text).path
-
-
-def get(stub: Any, *paths: str, **more: Any) -> list[tuple[str, Any]]:
-    request = gnmi.GetRequest(path=[path(one) for one in paths], encoding=gnmi.PROTO, **more)
-    return [read(update) for one in stub.Get(request).notification for update in one.update]
-
-
-def read(update: gnmi.Update) -> tuple[str, Any]:
-    kind = update.val.WhichOneof("value")
-    return f"/{GNMIPath(update.path)}", getattr(update.val, kind or "")
-
-
-def get_json(stub: Any, text: str, encoding: gnmi.Encoding.ValueType = gnmi.JSON_IETF) -> Any:
-    reply = stub.Get(gnmi.GetRequest(path=[path(text)], encoding=encoding))
-    (update,) = reply.notification[0].update
-    return json.loads(update.val.json_ietf_val or update.val.json_val)
-
-
-def put(stub: Any, *updates: tuple[str, dict[str, Any]], **more: Any) -> gnmi.SetResponse:
-    reply: gnmi.SetResponse = stub.Set(
-        gnmi.SetRequest(
-            update=[
-                gnmi.Update(path=path(at), val=gnmi.TypedValue(**value)) for at, value in updates
-            ],
-            **more,
-        )
-    )
-    return reply
-
-
-def refused(call: Any, code: grpc.StatusCode, *words: str) -> None:
-    with pytest.raises(grpc.RpcError) as raised:
-        call()
-    error: Any = raised.value
-    assert error.code() == code, error
-    for word in words:
-        assert word in error.details()
 
 
 def test_capabilities_name_models_and_encodings(stub: Any) -> None:
@@ -332,191 +278,6 @@ def test_what_is_not_there_is_said(stub: Any) -> None:
     refused(lambda: stub.Get(old), grpc.StatusCode.INVALID_ARGUMENT, "path.elem")
     other = gnmi.GetRequest(path=[gnmi.Path(origin="cli")])
     refused(lambda: stub.Get(other), grpc.StatusCode.INVALID_ARGUMENT, "'cli'", "openconfig")
-
-
-def subscription(list_mode: str, *paths: str, **more: Any) -> gnmi.SubscribeRequest:
-    """A subscription list; `more` goes to every subscription of it."""
-    return gnmi.SubscribeRequest(
-        subscribe=gnmi.SubscriptionList(
-            mode=gnmi.SubscriptionList.Mode.Value(list_mode),
-            encoding=gnmi.PROTO,
-            subscription=[gnmi.Subscription(path=path(one), **more) for one in paths],
-        )
-    )
-
-
-def replies(stub: Any, *requests: gnmi.SubscribeRequest) -> list[Any]:
-    return [shown(reply) for reply in stub.Subscribe(iter(requests), timeout=5)]
-
-
-def shown(reply: gnmi.SubscribeResponse) -> Any:
-    """`sync`, or the updates as (last name, value) with None for a deletion."""
-    if reply.sync_response:
-        return "sync"
-    found = [(one[0].rpartition("/")[2], one[1]) for one in map(read, reply.update.update)]
-    return found + [(GNMIPath(one).last, None) for one in reply.update.delete]
-
-
-INDEX = "/interfaces/interface[name=2]/state/ifindex"
-
-
-def test_once_sends_all_and_ends(stub: Any) -> None:
-    everything = subscription("ONCE", INDEX, "/interfaces/interface/state/oper-status")
-    assert replies(stub, everything) == [
-        [("ifindex", 2)],
-        [("oper-status", "UP")] * 3,
-        "sync",
-    ]
-    # A port that is not there may come to be: no error, no value.
-    assert replies(stub, subscription("ONCE", "/interfaces/interface[name=9]/state")) == ["sync"]
-
-
-def test_poll_sends_all_whenever_it_is_asked(stub: Any) -> None:
-    poll = gnmi.SubscribeRequest(poll=gnmi.Poll())
-    asked = replies(stub, subscription("POLL", INDEX), poll, poll)
-    assert asked == [[("ifindex", 2)], "sync"] * 3
-
-
-def test_a_sample_comes_at_its_interval(stub: Any, target: FakeTraffic) -> None:
-    at = f"{COUNTERS}/in-pkts"
-    request = subscription("STREAM", at, mode=gnmi.SAMPLE, sample_interval=20_000_000)
-    stream = stub.Subscribe(iter([request]), timeout=5)
-    assert [shown(next(stream)) for _ in range(2)] == [[("in-pkts", 0)], "sync"]
-    target.state[1]["received"] = 4
-    first, second = next(stream), next(stream)
-    assert shown(first) == shown(second) == [("in-pkts", 4)]
-    apart_ns = second.update.timestamp - first.update.timestamp
-    assert 5_000_000 < apart_ns < 1_000_000_000
-    stream.cancel()
-
-
-def test_on_change_sends_changes_only(stub: Any, target: FakeTraffic) -> None:
-    at = BUFFER.removesuffix("/config")
-    stream = stub.Subscribe(iter([subscription("STREAM", at, mode=gnmi.ON_CHANGE)]), timeout=5)
-    first = shown(next(stream))
-    assert first.count(("dedicated-buffer-packets", 1000)) == 2  # config and state
-    assert shown(next(stream)) == "sync"
-    target.state[2]["queue"] = {"packets": 7}
-    assert shown(next(stream)) == [("dedicated-buffer-packets", 7)] * 2
-    target.state[2]["queue"] = {"bytes": 9}
-    assert shown(next(stream)) == [
-        ("dedicated-buffer", 9),
-        ("dedicated-buffer", 9),
-        ("dedicated-buffer-packets", None),
-        ("dedicated-buffer-packets", None),
-    ]
-    stream.cancel()
-
-
-def test_samples_without_news_are_left_out_but_for_the_heartbeat(stub: Any) -> None:
-    request = subscription(
-        "STREAM", INDEX, mode=gnmi.SAMPLE, sample_interval=10_000_000,
-        suppress_redundant=True, heartbeat_interval=200_000_000,
-    )  # fmt: skip
-    stream = stub.Subscribe(iter([request]), timeout=5)
-    first = next(stream)
-    assert shown(next(stream)) == "sync"
-    beat = next(stream)
-    assert shown(beat) == [("ifindex", 2)]
-    assert beat.update.timestamp - first.update.timestamp >= 190_000_000
-    stream.cancel()
-
-
-def test_wrong_subscriptions(stub: Any) -> None:
-    wrong = grpc.StatusCode.INVALID_ARGUMENT
-    refused(lambda: replies(stub, subscription("ONCE", "/interfaces/x")), wrong, "'x'")
-    fast = subscription("STREAM", INDEX, mode=gnmi.SAMPLE, sample_interval=5)
-    refused(lambda: replies(stub, fast), wrong, "sample_interval is 5 ns", "10000000")
-    poll = gnmi.SubscribeRequest(poll=gnmi.Poll())
-    refused(lambda: replies(stub, poll), wrong, "SubscriptionList")
-    again = subscription("POLL", INDEX)
-    refused(lambda: replies(stub, again, again), wrong, "Poll")
-
-
-def test_many_streams_at_once_end_with_their_clients(target: FakeTraffic) -> None:
-    with served(target) as address, grpc.insecure_channel(address) as channel:
-        stub: Any = gnmi_grpc.gNMIStub(channel)
-        for _ in range(4):  # more streams in all than the server has threads
-            streams = [
-                stub.Subscribe(iter([subscription("STREAM", INDEX)]), timeout=20) for _ in range(40)
-            ]
-            for stream in streams:
-                assert shown(next(stream)) == [("ifindex", 2)]
-                stream.cancel()
-        assert get(stub, INDEX) == [(INDEX, 2)]
-
-
-def test_there_are_so_many_subscriptions_and_no_more(stub: Any) -> None:
-    streams = [
-        stub.Subscribe(iter([subscription("STREAM", INDEX)]), timeout=20)
-        for _ in range(STREAMS_MAX)
-    ]
-    for stream in streams:
-        next(stream)
-    full = grpc.StatusCode.RESOURCE_EXHAUSTED
-    refused(lambda: replies(stub, subscription("ONCE", INDEX)), full, str(STREAMS_MAX))
-    assert get(stub, INDEX) == [(INDEX, 2)]  # calls are served
-    for stream in streams:
-        stream.cancel()
-
-
-NAMES = st.sampled_from(
-    [*sorted({name for leaf in LEAVES for name, _ in leaf.path}), "*", "...", "", "x", "é[]/="]
-)
-KEYS = st.dictionaries(
-    st.sampled_from(["name", "interface-id", "sequence", "x", ""]),
-    st.sampled_from(["1", "2", "0", "9", "*", "", "-1", "99999999999"]), max_size=2,
-)  # fmt: skip
-PATHS = st.builds(
-    lambda elems: gnmi.Path(elem=[gnmi.PathElem(name=name, key=keys) for name, keys in elems]),
-    st.lists(st.tuples(NAMES, KEYS), max_size=9)
-    | st.sampled_from([[(n, dict(k)) for n, k in place(leaf.path, 2)] for leaf in LEAVES]),
-)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2),
-    max_leaves=5,
-)
-VALUES = (
-    st.builds(lambda n: gnmi.TypedValue(uint_val=n), st.integers(0, 2**64 - 1))
-    | st.builds(lambda n: gnmi.TypedValue(int_val=n), st.integers(-(2**63), 2**63 - 1))
-    | st.builds(lambda c: gnmi.TypedValue(json_ietf_val=json.dumps(c).encode()), JSON)
-    | st.builds(lambda b: gnmi.TypedValue(json_val=b), st.binary(max_size=6))
-    | st.just(gnmi.TypedValue())
-)
-
-
-@pytest.fixture(scope="module")
-def real() -> Iterator[Any]:
-    """The software target itself, which refuses by its own types."""
-    ports = [
-        {"port": n, "rate_bps": None, "queue": {"packets": 9}, "counts": "frame"} for n in (1, 2)
-    ]
-    config = {"switch": {"ports": ports, "timestamp_unit": "ns"}}
-    target = engine().Switch(json.dumps(config), 1)
-    with served(target) as address, grpc.insecure_channel(address) as channel:
-        yield gnmi_grpc.gNMIStub(channel)
-
-
-@settings(max_examples=300, deadline=None)
-@given(one=PATHS, value=VALUES, encoding=st.integers(0, 6), verb=st.integers(0, 2))
-def test_no_request_does_harm(
-    real: Any, one: gnmi.Path, value: gnmi.TypedValue, encoding: int, verb: int
-) -> None:
-    """Whatever comes is answered, or refused with a code that is the client's to mend."""
-    try:
-        if verb == 0:
-            real.Get(gnmi.GetRequest(path=[one], encoding=encoding), timeout=5)  # type: ignore[arg-type]
-        elif verb == 1:
-            real.Set(gnmi.SetRequest(update=[gnmi.Update(path=one, val=value)]), timeout=5)
-        else:
-            once = gnmi.SubscriptionList(mode=gnmi.SubscriptionList.ONCE, encoding=encoding)  # type: ignore[arg-type]
-            once.subscription.append(gnmi.Subscription(path=one))
-            list(real.Subscribe(iter([gnmi.SubscribeRequest(subscribe=once)]), timeout=5))
-    except grpc.RpcError as error:
-        code = error.code()
-        known = ("NOT_FOUND", "INVALID_ARGUMENT", "OUT_OF_RANGE", "UNIMPLEMENTED")
-        assert code.name in known, error
 
 
 def examples() -> list[tuple[str, str]]:

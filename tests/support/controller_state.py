@@ -1,0 +1,22 @@
+"""A switch's state with one of everything, for the controller's tests."""
+
+from __future__ import annotations
+
+from narrows.controller import topology as net
+from narrows.controller.routes import routes
+from narrows.controller.state import SwitchState
+from narrows.controller.switch import switch_state
+
+
+def everything_on() -> SwitchState:
+    """A switch with every feature in use."""
+    ports = (
+        net.Port(1, 0x02FF00010001),
+        net.Port(2, 0x02FF00010002, loss=1e-7, ecn_threshold_packets=30, report_every=100),
+        net.Port(3, 0x02FF00010003),
+    )
+    hosts = tuple(net.Host(f"h{n}", n, 0x0A000000 + n, net.End("s1", n)) for n in (1, 2))
+    flow = net.Flow(1, hosts[0], hosts[1], 10001, 5001)
+    collector = net.Collector(net.End("s1", 3), 0x02C000000001, 0x0AFF0001, 5600)
+    topology = net.Topology((net.Switch("s1", 1, ports),), (), hosts, (flow,), (collector,))
+    return switch_state(topology, routes(topology), topology.switches[0])
