@@ -156,7 +156,7 @@ fn sinks(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Every application model.
 #[pyfunction]
 fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    Ok(pythonize::pythonize(py, narrows_traffic::MODELS)?)
+    Ok(pythonize::pythonize(py, narrows_traffic::WORKLOADS)?)
 }
 
 /// What the applications of a plan (JSON text) write until a time, as their hosts would: tuples of

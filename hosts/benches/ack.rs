@@ -15,7 +15,8 @@ use narrows_hosts::tcp::Connection;
 use narrows_hosts::wire::segment::{self, Emitter};
 use narrows_hosts::wire::{datagram, ip};
 use narrows_hosts::{Endpoint, Mac, RECOVERIES, VARIANTS, udp};
-use narrows_traffic::{AppConfig, Content, bulk};
+use narrows_traffic::workloads::bulk;
+use narrows_traffic::{AppConfig, Content};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -56,7 +57,7 @@ fn config(variant: &str, recovery: &str, window_packets: u64) -> FlowConfig {
         ttl: None,
         max_burst: None,
         params: Default::default(),
-        app: AppConfig::Bulk(bulk::Config::of_bytes(None)),
+        app: AppConfig::from(bulk::Config::of_bytes(None)),
         record: Recording::Off,
     }
 }

@@ -5,8 +5,9 @@ mod net;
 use narrows_common::Duration;
 use narrows_common::record::MessageRecord;
 use narrows_hosts::FlowConfig;
+use narrows_traffic::AppConfig;
 use narrows_traffic::message::Header;
-use narrows_traffic::{AppConfig, cbr, cve_server, request_response};
+use narrows_traffic::workloads::{cbr, cve_server, request_response};
 use net::{Net, Path, flow, secs};
 
 fn carrying(id: u32, app: AppConfig) -> FlowConfig {
@@ -25,7 +26,7 @@ fn a_transaction_takes_both_ways_and_the_next_follows_it() {
         messages: Some(5),
     };
     let mut net = Net::new(Path::clean(1_000_000, Duration::from_ms(20)), 1);
-    net.open(&carrying(1, AppConfig::RequestResponse(app)));
+    net.open(&carrying(1, AppConfig::from(app)));
     net.run_while(secs(10.0), |net| !net.is_complete());
     assert!(net.is_complete());
     assert!(net.hosts[1].message_records().is_empty(), "the server records none");
@@ -53,7 +54,7 @@ fn an_update_goes_to_the_others_of_its_partition_and_to_nobody_else() {
             partition: if id <= 3 { 1 } else { 2 },
             messages: None,
         };
-        net.open(&carrying(id, AppConfig::CveServer(app)));
+        net.open(&carrying(id, AppConfig::from(app)));
     }
     net.run_until(secs(2.01));
     let records = core::mem::take(net.hosts[0].message_records());
@@ -86,7 +87,7 @@ fn what_the_send_buffer_has_no_room_for_is_left_out() {
     // 800 kb/s of messages of 1,000 bytes into 80 kb/s: a tenth gets through, less the headers; no
     // message waits for more than 5,000 bytes before it, 0.5 s and a little.
     let app = cbr::Config { rate_bps: 800_000, size_bytes: 1_000, random: false, messages: None };
-    let mut config = carrying(1, AppConfig::Cbr(app));
+    let mut config = carrying(1, AppConfig::from(app));
     config.send_buffer_bytes = Some(5_000);
     let mut net = Net::new(Path::clean(80_000, Duration::from_ms(1)), 1);
     net.open(&config);

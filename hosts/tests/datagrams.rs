@@ -3,7 +3,8 @@ mod net;
 
 use narrows_common::{Duration, Rng, Time};
 use narrows_hosts::{FlowConfig, FlowError, Host};
-use narrows_traffic::{AppConfig, cbr, request_response};
+use narrows_traffic::AppConfig;
+use narrows_traffic::workloads::{cbr, request_response};
 use net::{Net, Path, flow, host_config, secs};
 
 /// IPv4 and UDP.
@@ -13,7 +14,7 @@ const HEADERS_BYTES: u32 = 28;
 fn cbr(id: u32, size_bytes: u32, interval_us: u64, messages: Option<u64>) -> FlowConfig {
     let rate_bps = u64::from(size_bytes) * 8_000_000 / interval_us;
     assert_eq!(rate_bps * interval_us, u64::from(size_bytes) * 8_000_000, "no whole rate");
-    let app = AppConfig::Cbr(cbr::Config { rate_bps, size_bytes, random: false, messages });
+    let app = AppConfig::from(cbr::Config { rate_bps, size_bytes, random: false, messages });
     FlowConfig { app, ..flow(id, "udp", "none", "rfc", None) }
 }
 
@@ -115,7 +116,7 @@ fn udp_cuts_a_long_message_into_datagrams_alike() {
 
 #[test]
 fn udp_refuses_applications_that_need_a_stream() {
-    let answering = AppConfig::RequestResponse(request_response::Config {
+    let answering = AppConfig::from(request_response::Config {
         size_bytes: 100,
         response_bytes: 100,
         think: None,

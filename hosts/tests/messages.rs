@@ -5,7 +5,8 @@ mod net;
 use narrows_common::record::MessageRecord;
 use narrows_common::{Duration, Time};
 use narrows_hosts::{FlowConfig, FlowError};
-use narrows_traffic::{AppConfig, cbr, cve, telnet, trace};
+use narrows_traffic::AppConfig;
+use narrows_traffic::workloads::{cbr, cve, telnet, trace};
 use net::{Net, Path, flow, secs};
 
 const MBPS: u64 = 1_000_000;
@@ -15,7 +16,7 @@ fn carrying(app: AppConfig) -> FlowConfig {
 }
 
 fn updates(users: u32, messages: u64) -> AppConfig {
-    AppConfig::Cve(cve::Config {
+    AppConfig::from(cve::Config {
         size_bytes: 80,
         interval: Duration::from_ms(50),
         users,
@@ -103,7 +104,7 @@ fn messages_keep_their_bounds_through_loss_reordering_and_any_segment_size() {
             })
             .map(|(at, size)| (at, size.max(24)))
             .collect();
-        let app = AppConfig::Trace(trace::Config { writes: writes.clone() });
+        let app = AppConfig::from(trace::Config { writes: writes.clone() });
         let config = FlowConfig { segment_bytes: Some(segment_bytes), ..carrying(app) };
         let records = read(&mut net, &config);
         let found: Vec<(Duration, u32)> = records
@@ -121,7 +122,7 @@ fn messages_keep_their_bounds_through_loss_reordering_and_any_segment_size() {
 
 #[test]
 fn a_flow_s_messages_depend_on_the_seed_and_its_number_only() {
-    let typing = AppConfig::Telnet(telnet::Config {
+    let typing = AppConfig::from(telnet::Config {
         size_bytes: 100,
         interval: Some(Duration::from_ms(100)),
         messages: Some(50),
@@ -142,8 +143,12 @@ fn a_flow_s_messages_depend_on_the_seed_and_its_number_only() {
 
 #[test]
 fn a_rate_out_of_range_is_refused() {
-    let app =
-        AppConfig::Cbr(cbr::Config { rate_bps: 0, size_bytes: 100, random: false, messages: None });
+    let app = AppConfig::from(cbr::Config {
+        rate_bps: 0,
+        size_bytes: 100,
+        random: false,
+        messages: None,
+    });
     let mut net = Net::new(Path::clean(MBPS, Duration::ZERO), 1);
     let error = net.hosts[0].open_flow(&carrying(app)).unwrap_err();
     assert!(matches!(error, FlowError::App { flow: 1, .. }));

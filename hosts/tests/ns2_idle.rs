@@ -6,7 +6,8 @@ mod net;
 
 use narrows_common::{Duration, Packet};
 use narrows_hosts::wire::segment;
-use narrows_traffic::{AppConfig, trace};
+use narrows_traffic::AppConfig;
+use narrows_traffic::workloads::trace;
 use net::{Net, Path, flow, secs};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,7 +21,7 @@ fn departures_s(variant: &str, recovery: &str, first: u32, seed: u64) -> Vec<f64
     let mut config = flow(1, variant, recovery, "ns2", None);
     config.window_bytes = Some(30_000);
     let writes = vec![(Duration::ZERO, first * 1000), (Duration::from_secs(5), 40_000)];
-    config.app = AppConfig::Trace(trace::Config { writes });
+    config.app = AppConfig::from(trace::Config { writes });
     let left = Rc::new(RefCell::new(0));
     let seen = Rc::clone(&left);
     net.dropper = Box::new(move |direction, _, packet: &Packet| {

@@ -4,7 +4,8 @@ mod net;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
 use narrows_hosts::{FlowConfig, Recording};
-use narrows_traffic::{AppConfig, cbr};
+use narrows_traffic::AppConfig;
+use narrows_traffic::workloads::cbr;
 use net::{Net, Path, flow, secs};
 
 /// 20 of TFRC, 8 of UDP, 20 of IPv4: 1,000 bytes of IPv4 with a message of 952.
@@ -139,7 +140,7 @@ fn tfrc_carries_messages_with_a_pace_of_their_own() {
     let mut net = Net::new(path(8_000_000, 50), 1);
     let rate_bps = 952 * 8 * 100;
     let app = cbr::Config { rate_bps, size_bytes: 952, random: false, messages: Some(1_000) };
-    net.open(&FlowConfig { app: AppConfig::Cbr(app), ..tfrc(1) });
+    net.open(&FlowConfig { app: AppConfig::from(app), ..tfrc(1) });
     net.run_while(secs(100.0), |net| !net.is_complete());
     let sent = net.hosts[0].flow_report(1).unwrap();
     assert_eq!(sent.completed_at, Some(Time::ZERO + Duration::from_ms(9_990)));

@@ -259,11 +259,12 @@ fn parameters_are_checked_by_name_and_range() {
     assert!(resolve("beta", f64::NAN).contains("NaN"));
     for variant in VARIANTS {
         for parameter in variant.parameters {
-            assert!(
-                (parameter.min..=parameter.max).contains(&parameter.default),
-                "{}",
-                variant.name
-            );
+            let what = format!("{} {}", variant.name, parameter.name);
+            assert!((parameter.min..=parameter.max).contains(&parameter.default), "{what}");
+            assert!(![parameter.unit, parameter.meaning, parameter.origin].contains(&""), "{what}");
+            let is_flag = (parameter.min, parameter.max) == (0.0, 1.0)
+                && parameter.meaning.starts_with("1: ");
+            assert_eq!(parameter.unit == "flag", is_flag, "{what}");
         }
     }
 }

@@ -323,8 +323,8 @@ class App(Model):
                     f'"{name}" {catalogue.unknown(f"key of {self.kind}", name, known)}'
                 )
         for name, key in known.items():
-            if key["is_needed"] and name not in extra:
-                raise ValueError(f'"{name}" is missing; {self.kind} needs it: {key["title"]}')
+            if key["is_required"] and name not in extra:
+                raise ValueError(f'"{name}" is missing; {self.kind} needs it: {key["meaning"]}')
         for name, value in extra.items():
             try:
                 extra[name] = APP_UNITS[known[name]["unit"]][0](value)

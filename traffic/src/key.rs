@@ -34,33 +34,43 @@ pub struct Key {
     /// What its value is.
     pub unit: Unit,
     /// Whether it must be given.
-    pub is_needed: bool,
+    pub is_required: bool,
+    /// The value where a scenario names none, in its words; `None` where it must be given.
+    pub default: Option<&'static str>,
     /// What it means.
-    pub title: &'static str,
+    pub meaning: &'static str,
 }
 
 impl Key {
     /// This key with another name and meaning.
-    pub const fn named(self, name: &'static str, title: &'static str) -> Key {
-        Key { name, title, ..self }
+    pub const fn named(self, name: &'static str, meaning: &'static str) -> Key {
+        Key { name, meaning, ..self }
+    }
+
+    /// This key, with its default.
+    pub const fn or(self, default: &'static str) -> Key {
+        Key { default: Some(default), ..self }
     }
 
     /// This key, to be given.
-    pub const fn needed(self) -> Key {
-        Key { is_needed: true, ..self }
+    pub const fn required(self) -> Key {
+        Key { is_required: true, default: None, ..self }
     }
 }
 
 /// A key of one unit whose name in a plan is `plan`.
-pub const fn key(name: &'static str, plan: &'static str, unit: Unit, title: &'static str) -> Key {
-    Key { name, plan, unit, is_needed: false, title }
+pub const fn key(name: &'static str, plan: &'static str, unit: Unit, meaning: &'static str) -> Key {
+    Key { name, plan, unit, is_required: false, default: None, meaning }
 }
 
 /// The size of a message.
-pub const SIZE: Key = key("size", "size_bytes", Unit::Size, "a message, header included");
+pub const SIZE: Key =
+    key("size", "size_bytes", Unit::Size, "length of a message, its header included");
 /// A rate.
-pub const RATE: Key = key("rate", "rate_bps", Unit::Rate, "of the messages' bits");
+pub const RATE: Key = key("rate", "rate_bps", Unit::Rate, "bit rate of the messages");
 /// A time between messages.
-pub const INTERVAL: Key = key("interval", "interval_ps", Unit::Duration, "between messages");
+pub const INTERVAL: Key =
+    key("interval", "interval_ps", Unit::Duration, "time between two messages");
 /// Where a model ends.
-pub const MESSAGES: Key = key("messages", "messages", Unit::Count, "to write; absent: without end");
+pub const MESSAGES: Key =
+    key("messages", "messages", Unit::Count, "messages to write").or("without end");

@@ -29,17 +29,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "beta",
+            unit: "ratio",
             default: 819.0 / 1024.0,
             min: 0.1,
             max: 0.99,
-            origin: "share of the window kept at a loss; 819/1024: Linux",
+            meaning: "share of the window kept at a loss",
+            origin: "819/1024: Linux",
         },
         Parameter {
             name: "fast_convergence",
+            unit: "flag",
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            origin: "1: give up more when Wmax falls; the paper, Linux",
+            meaning: "1: give up more when Wmax falls",
+            origin: "the paper, Linux",
         },
     ],
     not_implemented: &[],

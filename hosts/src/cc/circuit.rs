@@ -19,17 +19,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "rate_mbps",
+            unit: "Mb/s",
             default: 100.0,
             min: 0.001,
             max: 1e6,
-            origin: "the circuit's rate in Mb/s of payload; ours",
+            meaning: "the circuit's rate, of payload",
+            origin: "ours",
         },
         Parameter {
             name: "window",
+            unit: "segments",
             default: 0.0,
             min: 0.0,
             max: 1e6,
-            origin: "the window in segments, as the original sets it on the socket; 0: from rate and round trip",
+            meaning: "window, as the original sets it on the socket; 0: from rate and round trip",
+            origin: "ours",
         },
     ],
     not_implemented: &["whatever the paper has beyond a constant window"],

@@ -27,17 +27,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "gamma",
+            unit: "segments",
             default: 30.0,
             min: 0.0,
             max: 10_000.0,
-            origin: "segments in the queue from which dwnd shrinks; 30: the paper",
+            meaning: "queued segments from which dwnd shrinks",
+            origin: "30: the paper",
         },
         Parameter {
             name: "zeta",
+            unit: "segments",
             default: 1.0,
             min: 0.0,
             max: 100.0,
-            origin: "dwnd given up for a segment in the queue; 1: the paper",
+            meaning: "dwnd given up for each queued segment",
+            origin: "1: the paper",
         },
     ],
     not_implemented: &["tuning gamma to the path (TUBE)"],

@@ -21,17 +21,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "g",
+            unit: "ratio",
             default: 1.0 / 16.0,
             min: 0.001,
             max: 1.0,
-            origin: "weight of a window's share of marks; 1/16: RFC 8257 section 4.1",
+            meaning: "weight of a window's share of marks",
+            origin: "1/16: RFC 8257 section 4.1",
         },
         Parameter {
             name: "initial_alpha",
+            unit: "ratio",
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            origin: "alpha before the first window; 1: RFC 8257 section 4.2",
+            meaning: "alpha before the first window",
+            origin: "1: RFC 8257 section 4.2",
         },
     ],
     not_implemented: &["marks on SYNs and control packets (section 5.1)"],

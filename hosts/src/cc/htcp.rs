@@ -29,17 +29,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "rtt_scaling",
+            unit: "flag",
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            origin: "1: the increase is scaled by RTTmin/100 ms; Linux",
+            meaning: "1: the increase is scaled by RTTmin/100 ms",
+            origin: "Linux",
         },
         Parameter {
             name: "bandwidth_switch",
+            unit: "flag",
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            origin: "1: half when the throughput changed by more than a fifth; Linux",
+            meaning: "1: a loss halves the window when the throughput changed by more than a fifth",
+            origin: "Linux",
         },
     ],
     not_implemented: &["undoing spurious reductions"],

@@ -22,17 +22,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "rtt0_ms",
+            unit: "ms",
             default: 25.0,
             min: 1.0,
             max: 10_000.0,
-            origin: "the reference round trip in ms; 25: the paper",
+            meaning: "reference round trip",
+            origin: "25: the paper",
         },
         Parameter {
             name: "pacing",
+            unit: "flag",
             default: 0.0,
             min: 0.0,
             max: 1.0,
-            origin: "1: a window spread over the smoothed round trip (the paper); 0: Linux",
+            meaning: "1: a window is spread over the smoothed round trip",
+            origin: "0: Linux; 1: the paper",
         },
     ],
     not_implemented: &["the initial window and threshold times rho (the paper)"],

@@ -32,10 +32,12 @@ pub const VARIANT: Variant = Variant {
     needs: &[Need::SegmentTimes],
     parameters: &[Parameter {
         name: "ns2_cut",
+        unit: "flag",
         default: 0.0,
         min: 0.0,
         max: 1.0,
-        origin: "1: a loss leaves beta, not 1 - beta: the slip of Linux 2.6.22, kept in ns-2.35",
+        meaning: "1: a loss leaves beta, not 1 - beta",
+        origin: "0: the paper; 1: the slip of Linux 2.6.22, kept in ns-2.35",
     }],
     not_implemented: &[],
     build: |setup| Box::new(Illinois::new(setup)),

@@ -31,17 +31,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "target_ms",
+            unit: "ms",
             default: 100.0,
             min: 0.001,
             max: 100.0,
-            origin: "queueing delay to keep, in ms; RFC 6817 section 2.5 allows at most 100",
+            meaning: "queueing delay to keep",
+            origin: "RFC 6817 section 2.5: at most 100",
         },
         Parameter {
             name: "gain",
+            unit: "segments",
             default: 1.0,
             min: 0.001,
             max: 1.0,
-            origin: "segments a round trip at an empty queue; RFC 6817 section 2.5: at most 1",
+            meaning: "segments added a round trip at an empty queue",
+            origin: "RFC 6817 section 2.5: at most 1",
         },
     ],
     not_implemented: &["slow start", "clock skew between the ends (section 3.4.1)"],

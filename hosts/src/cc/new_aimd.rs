@@ -21,10 +21,12 @@ pub const VARIANT: Variant = Variant {
     needs: &[Need::Sack],
     parameters: &[Parameter {
         name: "rebase",
+        unit: "flag",
         default: 0.0,
         min: 0.0,
         max: 1.0,
-        origin: "1: a base whose half is below max(1 segment, cwnd/8) becomes the whole window before it is cut; ours, 0: the paper",
+        meaning: "1: a base whose half is below max(1 segment, cwnd/8) becomes the whole window before it is cut",
+        origin: "0: the paper; 1: ours",
     }],
     not_implemented: &["time-outs and slow start, which the paper leaves open, are as in Reno"],
     build: |setup| Box::new(NewAimd::new(setup)),

@@ -36,17 +36,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "alpha",
+            unit: "segments",
             default: 1.0,
             min: 0.001,
             max: 1000.0,
-            origin: "segments added a round trip; 1: RFC 5681 section 3.1",
+            meaning: "segments added a round trip",
+            origin: "1: RFC 5681 section 3.1",
         },
         Parameter {
             name: "beta",
+            unit: "ratio",
             default: 0.5,
             min: 0.01,
             max: 0.99,
-            origin: "share of the window given up at a loss; 1/2: RFC 5681 equation 4",
+            meaning: "share of the window given up at a loss",
+            origin: "1/2: RFC 5681 equation 4",
         },
     ],
     not_implemented: &[],

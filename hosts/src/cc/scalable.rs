@@ -18,17 +18,21 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "ai_cnt",
+            unit: "segments",
             default: 50.0,
             min: 1.0,
             max: 10_000.0,
-            origin: "segments acknowledged for one more; 50: Linux, 100: the paper",
+            meaning: "segments acknowledged for one more",
+            origin: "50: Linux; 100: the paper",
         },
         Parameter {
             name: "legacy_window",
+            unit: "segments",
             default: 0.0,
             min: 0.0,
             max: 100_000.0,
-            origin: "segments up to which Reno's rules hold; 0: Linux, 16: the paper",
+            meaning: "window up to which Reno's rules hold",
+            origin: "0: Linux; 16: the paper",
         },
     ],
     not_implemented: &[],

@@ -24,24 +24,30 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "alpha",
+            unit: "segments",
             default: 2.0,
             min: 0.0,
             max: 10_000.0,
-            origin: "segments in the queue below which it grows; 2: Linux, 1: ns-2",
+            meaning: "queued segments below which the window grows",
+            origin: "2: Linux; 1: ns-2",
         },
         Parameter {
             name: "beta",
+            unit: "segments",
             default: 4.0,
             min: 0.0,
             max: 10_000.0,
-            origin: "segments in the queue above which it shrinks; 4: Linux, 3: ns-2",
+            meaning: "queued segments above which the window shrinks",
+            origin: "4: Linux; 3: ns-2",
         },
         Parameter {
             name: "gamma",
+            unit: "segments",
             default: 1.0,
             min: 0.0,
             max: 10_000.0,
-            origin: "segments in the queue that end slow start; 1: Linux, ns-2",
+            meaning: "queued segments that end slow start",
+            origin: "1: Linux, ns-2",
         },
     ],
     not_implemented: &[

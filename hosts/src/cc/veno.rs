@@ -23,10 +23,12 @@ pub const VARIANT: Variant = Variant {
     needs: &[Need::SegmentTimes],
     parameters: &[Parameter {
         name: "beta",
+        unit: "segments",
         default: 3.0,
         min: 0.0,
         max: 10_000.0,
-        origin: "backlog in segments that counts as congestion; 3: the paper",
+        meaning: "backlog that counts as congestion",
+        origin: "3: the paper",
     }],
     not_implemented: &["the round's mean as RTT (the paper)"],
     build: |setup| {

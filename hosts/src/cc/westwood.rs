@@ -28,10 +28,12 @@ pub const VARIANT: Variant = Variant {
     needs: &[],
     parameters: &[Parameter {
         name: "ns2_floor",
+        unit: "flag",
         default: 0.0,
         min: 0.0,
         max: 1.0,
-        origin: "1: a repaired loss leaves half at least, as in ns-2.35, which tells Linux's module of no repair",
+        meaning: "1: a repaired loss leaves half the window at least",
+        origin: "0: Linux; 1: ns-2.35, which tells Linux's module of no repair",
     }],
     not_implemented: &[],
     build: |setup| Box::new(Westwood::new(setup)),

@@ -5,10 +5,10 @@ use crate::compat::ns2::ack_reconstruction::Spacing;
 use crate::wire::addr::Mac;
 use core::net::Ipv4Addr;
 use narrows_common::Duration;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// A host.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostConfig {
     /// Its name.
@@ -31,7 +31,7 @@ pub struct HostConfig {
 }
 
 /// A host's link to the switch, the same in both directions.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessConfig {
     /// Rate in bits per second, above 0.

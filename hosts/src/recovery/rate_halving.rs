@@ -36,7 +36,7 @@ pub const RULE: Rule = Rule {
 /// The entry of the rule under modules with `min_cwnd`.
 pub const MIN_RULE: Rule = Rule {
     name: "linux-ns2-min",
-    title: "the same down to half of that window, as under most modules of Linux 2.6.22",
+    title: "rate halving down to half of the window that the loss leaves, as under most modules of Linux 2.6.22",
     not_implemented: &["the threshold for a window at once when a time-out's repair ends"],
     build: |setup| Box::new(RateHalving::new(setup, true)),
     ..RULE

@@ -39,11 +39,11 @@ impl Settings {
         let record = by_name(id, "variant", &flow.variant, SENDERS, |record| record.name)?;
         let profile = by_name(id, "profile", &flow.profile, PROFILES, |profile| profile.name)?;
         check_flow(flow)?;
-        let model = flow.app.model();
-        if model.answers || (record.needs_pace && !model.has_messages) {
-            let need = if model.answers { "a stream both ways" } else { "a stream" };
+        let workload = flow.app.record();
+        if workload.answers || (record.needs_pace && !workload.has_messages) {
+            let need = if workload.answers { "a stream both ways" } else { "a stream" };
             let (field, value) = ("variant", record.name);
-            return Err(FlowError::Unmet { flow: id, what: model.name, need, field, value });
+            return Err(FlowError::Unmet { flow: id, what: workload.name, need, field, value });
         }
         let segment_bytes = flow.segment_bytes.unwrap_or(match profile.segment {
             // As long a packet as a full segment without options makes.

@@ -7,7 +7,8 @@ use narrows_common::{Bytes, Duration, Line, Packet, Rate, Rng, Time};
 use narrows_hosts::{
     AccessConfig, AccessLink, Counts, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording,
 };
-use narrows_traffic::{AppConfig, bulk};
+use narrows_traffic::AppConfig;
+use narrows_traffic::workloads::bulk;
 use std::collections::BinaryHeap;
 
 /// What the path does to each packet, in both directions.
@@ -163,7 +164,7 @@ pub fn flow(
         ttl: None,
         max_burst: None,
         params: Default::default(),
-        app: AppConfig::Bulk(bulk::Config::of_bytes(bytes)),
+        app: AppConfig::from(bulk::Config::of_bytes(bytes)),
         record: Recording::Off,
     }
 }

@@ -18,10 +18,12 @@ use narrows_common::{Duration, Time};
 
 const SCALE: Parameter = Parameter {
     name: "scale",
+    unit: "ratio",
     default: 0.75,
     min: 0.01,
     max: 1.0,
-    origin: "share of the old rate that is paced; 3/4: rbp_scale_",
+    meaning: "share of the old rate that is paced",
+    origin: "3/4: rbp_scale_",
 };
 const LEAST_SEGMENTS: u64 = 2;
 const NOT_IMPLEMENTED: &[&str] = &["that a duplicate ACK ends the pacing too"];

@@ -26,24 +26,30 @@ pub const VARIANT: Variant = Variant {
     parameters: &[
         Parameter {
             name: "alpha",
+            unit: "segments",
             default: 1.0,
             min: 0.0,
             max: 10_000.0,
-            origin: "segments in the queue below which it grows; 1: v_alpha_",
+            meaning: "queued segments below which the window grows",
+            origin: "1: v_alpha_",
         },
         Parameter {
             name: "beta",
+            unit: "segments",
             default: 3.0,
             min: 0.0,
             max: 10_000.0,
-            origin: "segments in the queue above which it shrinks; 3: v_beta_",
+            meaning: "queued segments above which the window shrinks",
+            origin: "3: v_beta_",
         },
         Parameter {
             name: "gamma",
+            unit: "segments",
             default: 1.0,
             min: 0.0,
             max: 10_000.0,
-            origin: "segments in the queue that end slow start; 1: v_gamma_",
+            meaning: "queued segments that end slow start",
+            origin: "1: v_gamma_",
         },
     ],
     not_implemented: &[

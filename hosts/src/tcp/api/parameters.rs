@@ -8,13 +8,18 @@ use std::collections::BTreeMap;
 pub struct Parameter {
     /// The name in a scenario's `params`.
     pub name: &'static str,
+    /// Its unit: `segments`, `ms`, `Mb/s`, `segments/s^3`; `ratio`; `flag` (0 or 1); `choice`, whose
+    /// values the meaning lists.
+    pub unit: &'static str,
     /// The value where the scenario names none.
     pub default: f64,
     /// The least value that makes sense.
     pub min: f64,
     /// The greatest.
     pub max: f64,
-    /// What it does and where its default comes from.
+    /// What it does.
+    pub meaning: &'static str,
+    /// Where its default comes from, and other sources' values.
     pub origin: &'static str,
 }
 

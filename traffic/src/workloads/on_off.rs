@@ -7,40 +7,44 @@
 //! (shape below 2) converge slowly. The first burst begins with the flow.
 //! A length that a heavy tail makes longer than 11 days is 11 days.
 
+use crate::application::Application;
+use crate::distribution::{self, Distribution};
 use crate::error::{self, AppError, MOST_GAP};
-use crate::gaps::{self, Distribution};
+use crate::key;
 use crate::paced::{Message, Paced, Schedule, transmission};
-use crate::{Model, key};
+use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 const MOST_MESSAGES: f64 = 1e15;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "on-off",
     title: "bursts at a constant rate with pauses, exponential or Pareto",
     reference: "ns-2 Application/Traffic/Exponential and /Pareto",
     keys: &[
-        key::RATE.named("rate", "within a burst").needed(),
-        key::SIZE.needed(),
-        key::key("on", "on_ps", key::Unit::Duration, "mean length of a burst").needed(),
-        key::key("off", "off_ps", key::Unit::Duration, "mean length of a pause").needed(),
+        key::RATE.named("rate", "bit rate of the messages within a burst").required(),
+        key::SIZE.required(),
+        key::key("on", "on_ps", key::Unit::Duration, "mean length of a burst").required(),
+        key::key("off", "off_ps", key::Unit::Duration, "mean length of a pause").required(),
         key::key(
             "distribution",
             "distribution",
             key::Unit::Word,
-            "of bursts and pauses, exponential or pareto; absent: exponential",
-        ),
-        key::key("shape", "shape", key::Unit::Number, "of pareto, above 1; absent: 1.5"),
+            "of the lengths of bursts and pauses: exponential or pareto",
+        )
+        .or("exponential"),
+        distribution::SHAPE,
         key::MESSAGES,
     ],
     has_messages: true,
     answers: false,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bits of messages per second of a burst.
@@ -57,23 +61,37 @@ pub struct Config {
     #[serde(default)]
     pub distribution: Distribution,
     /// The exponent of Pareto's tail.
-    #[serde(default = "gaps::ns2_shape")]
+    #[serde(default = "distribution::ns2_shape")]
     pub shape: f64,
     /// Messages to write; absent is without end.
     #[serde(default)]
     pub messages: Option<u64>,
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        error::check_rate(MODEL.name, self.rate_bps)?;
-        error::check_size(MODEL.name, self.size_bytes)?;
-        error::check_gap(MODEL.name, "on_ps", self.on)?;
-        error::check_gap(MODEL.name, "off_ps", self.off)?;
-        gaps::check_shape(MODEL.name, self.shape)
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
     }
 
-    pub(crate) fn build(&self) -> Paced<Bursts> {
+    fn check(&self) -> Result<(), AppError> {
+        error::check_rate(RECORD.name, self.rate_bps)?;
+        error::check_size(RECORD.name, self.size_bytes)?;
+        error::check_gap(RECORD.name, "on_ps", self.on)?;
+        error::check_gap(RECORD.name, "off_ps", self.off)?;
+        distribution::check_shape(RECORD.name, self.shape)
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.messages.is_some()
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Paced<Bursts> {
         let bursts = Bursts { config: *self, start: Duration::ZERO, drawn: 0, messages: 0 };
         Paced::new(bursts, self.messages)
     }
@@ -143,7 +161,7 @@ mod tests {
     /// Lengths of bursts in messages, and of pauses in seconds.
     fn bursts_and_pauses(config: &Config, secs: u64) -> (Vec<f64>, Vec<f64>) {
         let end = Time::ZERO + Duration::from_secs(secs);
-        let all = written(&mut config.build(), Time::ZERO, end, 3);
+        let all = written(&mut config.application(), Time::ZERO, end, 3);
         let (mut bursts, mut pauses, mut messages) = (Vec::new(), Vec::new(), 1.0);
         for pair in all.windows(2) {
             let gap = pair[1].0.since(pair[0].0);

@@ -5,6 +5,7 @@
 //! the platform-independent functions of `libm`.
 
 use crate::error::{self, AppError};
+use crate::key::{self, Key};
 use narrows_common::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,10 @@ impl Distribution {
         }
     }
 }
+
+/// The key of Pareto's exponent.
+pub(crate) const SHAPE: Key =
+    key::key("shape", "shape", key::Unit::Number, "exponent of pareto, above 1").or("1.5");
 
 /// ns-2's `shape_`.
 pub(crate) fn ns2_shape() -> f64 {

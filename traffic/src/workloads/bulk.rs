@@ -4,36 +4,43 @@
 //! 2^60 bytes, 106 days at 1 Tb/s; ns-2's infinite FTP is 2^30 packets. A length may be drawn for
 //! each flow: exponential or Pareto of a mean, a whole number of bytes, one at least.
 
+use crate::application::Application;
+use crate::application::Content;
+use crate::application::Write;
+use crate::distribution::{self, Distribution};
 use crate::error::AppError;
-use crate::gaps::{self, Distribution};
-use crate::{Application, Content, Key, Model, Write, key};
+use crate::key;
+use crate::key::Key;
+use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Rng, Time};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// What stands for a transfer without an end, in bytes.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "bulk",
     title: "a transfer of given or unlimited length",
     reference: "ns-2 Application/FTP",
     keys: &[
-        Key { plan: "bytes", ..key::SIZE.named("bytes", "to transfer; absent: unlimited") },
+        Key { plan: "bytes", ..key::SIZE.named("bytes", "bytes to transfer").or("without end") },
         key::key(
             "distribution",
             "distribution",
             key::Unit::Word,
-            "of bytes, which is then the mean: exponential or pareto; absent: none",
-        ),
-        key::key("shape", "shape", key::Unit::Number, "of pareto, above 1; absent: 1.5"),
+            "of the length, whose mean is then `bytes`: exponential or pareto",
+        )
+        .or("none"),
+        distribution::SHAPE,
     ],
     has_messages: false,
     answers: false,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bytes to transfer; absent is unlimited.
@@ -43,18 +50,32 @@ pub struct Config {
     #[serde(default)]
     pub distribution: Option<Distribution>,
     /// The exponent of Pareto's tail.
-    #[serde(default = "gaps::ns2_shape")]
+    #[serde(default = "distribution::ns2_shape")]
     pub shape: f64,
+}
+
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
+    }
+
+    fn check(&self) -> Result<(), AppError> {
+        distribution::check_shape(RECORD.name, self.shape)
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Bulk::new(self))
+    }
+
+    fn is_finite(&self) -> bool {
+        self.bytes.is_some()
+    }
 }
 
 impl Config {
     /// A transfer of this many bytes; `None`: unlimited.
     pub fn of_bytes(bytes: Option<u64>) -> Self {
-        Config { bytes, distribution: None, shape: gaps::ns2_shape() }
-    }
-
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        gaps::check_shape(MODEL.name, self.shape)
+        Config { bytes, distribution: None, shape: distribution::ns2_shape() }
     }
 }
 

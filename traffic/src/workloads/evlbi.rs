@@ -5,26 +5,29 @@
 //! 512 Mb/s for 16 channels of 16 Msample/s and 2 bits.
 //! Samples that come too late are written all the same.
 
+use crate::application::Application;
 use crate::error::{self, AppError};
+use crate::key;
 use crate::paced::{Paced, Steady};
-use crate::{Model, key};
-use serde::{Deserialize, Serialize};
+use crate::workload::{self, Workload, WorkloadRecord};
+use serde::Deserialize;
 
 const FRAME_BYTES: u32 = 10_016;
 const SAMPLE_BITS: u64 = 80_000;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "evlbi",
     title: "a radio telescope's frames at the rate its correlator requires",
     reference: "Mark 5B frames of 10,000 B of samples",
-    keys: &[key::RATE.named("rate", "required, of the samples alone").needed(), key::MESSAGES],
+    keys: &[key::RATE.named("rate", "required bit rate of the samples").required(), key::MESSAGES],
     has_messages: true,
     answers: false,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bits of samples per second.
@@ -34,12 +37,26 @@ pub struct Config {
     pub messages: Option<u64>,
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        error::check_rate(MODEL.name, self.rate_bps)
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
     }
 
-    pub(crate) fn build(&self) -> Paced<impl crate::paced::Schedule + use<>> {
+    fn check(&self) -> Result<(), AppError> {
+        error::check_rate(RECORD.name, self.rate_bps)
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.messages.is_some()
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Paced<impl crate::paced::Schedule + use<>> {
         Paced::new(Steady::new(SAMPLE_BITS, self.rate_bps, FRAME_BYTES), self.messages)
     }
 }
@@ -55,7 +72,7 @@ mod tests {
         // 512 Mb/s are 6,400 frames of 80,000 bits a second, one each 156.25 us.
         let config = Config { rate_bps: 512_000_000, messages: None };
         let almost = Time::ZERO + Duration::from_ps(999_999_999_999);
-        let all = written(&mut config.build(), Time::ZERO, almost, 1);
+        let all = written(&mut config.application(), Time::ZERO, almost, 1);
         assert_eq!(all.len(), 6_400);
         assert_eq!(all[1], (Time::ZERO + Duration::from_ns(156_250), 10_016));
     }

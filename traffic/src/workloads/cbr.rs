@@ -4,29 +4,38 @@
 //! is computed from the start, so that nothing adds up. With `random` (`random_ 1`) each interval is
 //! longer or shorter by up to a half of it, uniformly and for itself.
 
+use crate::application::Application;
 use crate::error::{self, AppError};
+use crate::key;
 use crate::paced::{Message, Paced, Schedule, Steady, transmission};
-use crate::{Model, key};
+use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "cbr",
     title: "messages of one length at a constant bit rate",
     reference: "ns-2 Application/Traffic/CBR",
     keys: &[
-        key::RATE.needed(),
-        key::SIZE.needed(),
-        key::key("random", "random", key::Unit::Flag, "intervals vary by a half; absent: false"),
+        key::RATE.required(),
+        key::SIZE.required(),
+        key::key(
+            "random",
+            "random",
+            key::Unit::Flag,
+            "each interval varies by up to a half of itself",
+        )
+        .or("false"),
         key::MESSAGES,
     ],
     has_messages: true,
     answers: false,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bits of messages per second.
@@ -41,13 +50,27 @@ pub struct Config {
     pub messages: Option<u64>,
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        error::check_rate(MODEL.name, self.rate_bps)?;
-        error::check_size(MODEL.name, self.size_bytes)
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
     }
 
-    pub(crate) fn build(&self) -> Paced<Stream> {
+    fn check(&self) -> Result<(), AppError> {
+        error::check_rate(RECORD.name, self.rate_bps)?;
+        error::check_size(RECORD.name, self.size_bytes)
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.messages.is_some()
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Paced<Stream> {
         let bits = u64::from(self.size_bytes) * 8;
         let steady = Steady::new(bits, self.rate_bps, self.size_bytes);
         let interval = transmission(1, bits, self.rate_bps);
@@ -86,7 +109,7 @@ mod tests {
         let config =
             Config { rate_bps: 7_000_000, size_bytes: 200, random: false, messages: Some(7_001) };
         let start = Time::ZERO + Duration::from_ms(3);
-        let all = written(&mut config.build(), start, Time::MAX, 1);
+        let all = written(&mut config.application(), start, Time::MAX, 1);
         assert_eq!(all.len(), 7_001);
         assert_eq!(all[0], (start, 200));
         assert_eq!(all[1], (start + Duration::from_ps(228_571_428), 200));
@@ -99,7 +122,7 @@ mod tests {
         // 1,000 B at 8 Mb/s: 1 ms.
         let config =
             Config { rate_bps: 8_000_000, size_bytes: 1_000, random: true, messages: Some(20_001) };
-        let all = written(&mut config.build(), Time::ZERO, Time::MAX, 1);
+        let all = written(&mut config.application(), Time::ZERO, Time::MAX, 1);
         let gaps: Vec<f64> =
             all.windows(2).map(|pair| pair[1].0.since(pair[0].0).as_secs_f64() * 1e3).collect();
         assert!(gaps.iter().all(|gap| (0.5..=1.5).contains(gap)));

@@ -3,44 +3,61 @@
 //! Times count from the trace's first packet. Whoever reads the trace (CSV or pcap) is outside;
 //! here it is a list.
 
+use crate::application::Application;
 use crate::error::{self, AppError};
+use crate::key;
 use crate::message::HEADER_BYTES;
 use crate::paced::{Message, Paced, Schedule};
-use crate::{Model, key};
+use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "trace",
     title: "a message of each packet's length at each packet's time",
     reference: "a trace in CSV (seconds, bytes) or pcap",
-    keys: &[key::key("file", "writes", key::Unit::Trace, "of packets").needed()],
+    keys: &[key::key("file", "writes", key::Unit::Trace, "path of a trace of packets").required()],
     has_messages: true,
     answers: false,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Time since the first and length in bytes of each message, in the order of time.
     pub writes: Vec<(Duration, u32)>,
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
+    }
+
+    fn check(&self) -> Result<(), AppError> {
         let mut last = Duration::ZERO;
         for &(at, length_bytes) in &self.writes {
             let most = Duration::MAX.as_ps();
-            error::in_range(MODEL.name, "writes", at.as_ps(), (last.as_ps(), most))?;
-            error::in_range(MODEL.name, "writes", length_bytes, (HEADER_BYTES, u32::MAX))?;
+            error::in_range(RECORD.name, "writes", at.as_ps(), (last.as_ps(), most))?;
+            error::in_range(RECORD.name, "writes", length_bytes, (HEADER_BYTES, u32::MAX))?;
             last = at;
         }
         Ok(())
     }
 
-    pub(crate) fn build(&self) -> Paced<Replay> {
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        true
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Paced<Replay> {
         Paced::new(Replay { writes: self.writes.clone().into_iter() }, None)
     }
 }
@@ -71,7 +88,7 @@ mod tests {
         assert_eq!(config.check(), Ok(()));
         let start = Time::ZERO + at(10);
         assert_eq!(
-            written(&mut config.build(), start, Time::MAX, 1),
+            written(&mut config.application(), start, Time::MAX, 1),
             [(start, 60), (start + at(2), 1_514), (start + at(2), 24)]
         );
     }

@@ -4,29 +4,45 @@
 //! think time exponential (none where it is not given). A message's latency is the transaction's:
 //! from writing the request to reading the whole of its response.
 
+use crate::application::Application;
+use crate::application::Write;
+use crate::distribution;
 use crate::error::{self, AppError};
-use crate::{Application, Model, Write, gaps, key};
+use crate::key;
+use crate::workload::{self, Reaction, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng, Time};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "request-response",
     title: "requests, each answered before the next; latencies are transactions'",
     reference: "closed-loop transactions, as netperf's TCP_RR and TCP_CRR have them",
     keys: &[
-        key::SIZE.named("size", "a request, header included").needed(),
-        key::key("response", "response_bytes", key::Unit::Size, "a response, header included")
-            .needed(),
-        key::key("think", "think_ps", key::Unit::Duration, "mean pause, exponential; absent: none"),
-        key::MESSAGES.named("messages", "requests to write; absent: without end"),
+        key::SIZE.named("size", "length of a request, its header included").required(),
+        key::key(
+            "response",
+            "response_bytes",
+            key::Unit::Size,
+            "length of a response, its header included",
+        )
+        .required(),
+        key::key(
+            "think",
+            "think_ps",
+            key::Unit::Duration,
+            "mean pause before the next request, exponential",
+        )
+        .or("none"),
+        key::MESSAGES.named("messages", "requests to write"),
     ],
     has_messages: true,
     answers: true,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of a request.
@@ -41,14 +57,32 @@ pub struct Config {
     pub messages: Option<u64>,
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        error::check_size(MODEL.name, self.size_bytes)?;
-        error::check_length(MODEL.name, "response_bytes", self.response_bytes)?;
-        self.think.map_or(Ok(()), |think| error::check_gap(MODEL.name, "think_ps", think))
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
     }
 
-    pub(crate) fn build(&self) -> Client {
+    fn check(&self) -> Result<(), AppError> {
+        error::check_size(RECORD.name, self.size_bytes)?;
+        error::check_length(RECORD.name, "response_bytes", self.response_bytes)?;
+        self.think.map_or(Ok(()), |think| error::check_gap(RECORD.name, "think_ps", think))
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.messages.is_some()
+    }
+
+    fn reaction(&self) -> Option<Reaction> {
+        Some(Reaction::Respond { length_bytes: self.response_bytes })
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Client {
         let left = self.messages.unwrap_or(u64::MAX);
         Client { config: *self, left, waits: false, due: None, is_due_drawn: true }
     }
@@ -74,7 +108,7 @@ impl Application for Client {
             return None;
         }
         if let (Some(think), false) = (self.config.think, self.is_due_drawn) {
-            let pause_ps = gaps::exponential(think.as_ps() as f64, rng);
+            let pause_ps = distribution::exponential(think.as_ps() as f64, rng);
             self.due = Some(now + Duration::from_ps(pause_ps as u64));
         }
         self.is_due_drawn = true;
@@ -114,7 +148,7 @@ mod tests {
             messages: Some(2),
         };
         assert_eq!(config.check(), Ok(()));
-        let (mut client, mut rng) = (config.build(), Rng::from_seed(1));
+        let (mut client, mut rng) = (config.application(), Rng::from_seed(1));
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         let request = Some(Write::Message { length_bytes: 100 });
         assert_eq!(client.poll_write(at(1), &mut rng), request, "the first at once");

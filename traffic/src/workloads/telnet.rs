@@ -6,28 +6,32 @@
 //! distribution (Danzig and Jamin, tcplib, USC-CS-91-495), as ns-2.35 draws it for `interval_ 0`: its
 //! quantiles are those of 366,547 gaps in 400,000 s of `ns`, in between they are interpolated.
 
+use crate::application::Application;
+use crate::distribution;
 use crate::error::{self, AppError};
+use crate::key;
 use crate::paced::{Message, Paced, Schedule};
-use crate::{Model, gaps, key};
+use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "telnet",
     title: "messages of one length with exponential gaps, or those of tcplib",
     reference: "ns-2 Application/Telnet; Danzig and Jamin, tcplib, 1991",
     keys: &[
-        key::SIZE.needed(),
-        key::INTERVAL.named("interval", "mean gap, exponential; absent: tcplib's gaps, mean 1.1 s"),
+        key::SIZE.required(),
+        key::INTERVAL.named("interval", "mean gap, exponential").or("tcplib's gaps, mean 1.1 s"),
         key::MESSAGES,
     ],
     has_messages: true,
     answers: false,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of a message.
@@ -40,14 +44,28 @@ pub struct Config {
     pub messages: Option<u64>,
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        error::check_size(MODEL.name, self.size_bytes)?;
-        let mut given = self.interval.into_iter();
-        given.try_for_each(|interval| error::check_gap(MODEL.name, "interval_ps", interval))
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
     }
 
-    pub(crate) fn build(&self) -> Paced<Typing> {
+    fn check(&self) -> Result<(), AppError> {
+        error::check_size(RECORD.name, self.size_bytes)?;
+        let mut given = self.interval.into_iter();
+        given.try_for_each(|interval| error::check_gap(RECORD.name, "interval_ps", interval))
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.messages.is_some()
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Paced<Typing> {
         let typing = Typing { config: *self, typed_to: Duration::ZERO };
         Paced::new(typing, self.messages)
     }
@@ -63,7 +81,9 @@ pub struct Typing {
 impl Schedule for Typing {
     fn next(&mut self, rng: &mut Rng) -> Option<Message> {
         self.typed_to += match self.config.interval {
-            Some(mean) => Duration::from_ps(gaps::exponential(mean.as_ps() as f64, rng) as u64),
+            Some(mean) => {
+                Duration::from_ps(distribution::exponential(mean.as_ps() as f64, rng) as u64)
+            }
             None => tcplib_gap(rng),
         };
         Some(Message { after: self.typed_to, length_bytes: self.config.size_bytes })
@@ -214,7 +234,7 @@ mod tests {
         let config =
             Config { size_bytes: 552, interval: Some(Duration::from_ms(100)), messages: None };
         let end = Time::ZERO + Duration::from_secs(2_000);
-        let all = written(&mut config.build(), Time::ZERO, end, 5);
+        let all = written(&mut config.application(), Time::ZERO, end, 5);
         // 20,000 expected in 2,000 s, with a standard deviation of sqrt(20,000) = 141.
         assert!((19_500..20_500).contains(&all.len()), "{}", all.len());
         assert!(all.iter().all(|&(_, length_bytes)| length_bytes == 552));
@@ -233,7 +253,7 @@ mod tests {
     fn a_seed_fixes_the_messages() {
         let config =
             Config { size_bytes: 80, interval: Some(Duration::from_secs(1)), messages: Some(50) };
-        let run = |seed| written(&mut config.build(), Time::ZERO, Time::MAX, seed);
+        let run = |seed| written(&mut config.application(), Time::ZERO, Time::MAX, seed);
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
         assert_eq!(run(1).len(), 50);
@@ -242,7 +262,7 @@ mod tests {
     #[test]
     fn without_an_interval_gaps_are_tcplibs() {
         let config = Config { size_bytes: 80, interval: None, messages: Some(100_001) };
-        let all = written(&mut config.build(), Time::ZERO, Time::MAX, 5);
+        let all = written(&mut config.application(), Time::ZERO, Time::MAX, 5);
         let mut gaps: Vec<f64> =
             all.windows(2).map(|pair| pair[1].0.since(pair[0].0).as_secs_f64()).collect();
         gaps.sort_by(f64::total_cmp);

@@ -6,30 +6,34 @@
 //! client's reading. An update replaces the earlier ones of its sender: the receiver counts those
 //! that it could read no sooner than a newer one of the same sender.
 
-use crate::cve;
+use crate::application::Application;
 use crate::error::{self, AppError};
+use crate::key;
 use crate::paced::Paced;
-use crate::{Model, key};
+use crate::workload::{self, Reaction, Replaces, Workload, WorkloadRecord};
+use crate::workloads::cve;
 use narrows_common::Duration;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "cve-server",
     title: "clients' updates, which the server sends on to the other clients of their partition",
     reference: "the workload of Gital et al. 2014, both legs of it",
     keys: &[
-        key::SIZE.named("size", "an update, header included").needed(),
-        key::INTERVAL.named("interval", "between two updates of a client").needed(),
-        key::key("partition", "partition", key::Unit::Count, "part of the world; absent: 1"),
+        key::SIZE.named("size", "length of an update, its header included").required(),
+        key::INTERVAL.named("interval", "time between two updates of a client").required(),
+        key::key("partition", "partition", key::Unit::Count, "number of the part of the world")
+            .or("1"),
         key::MESSAGES,
     ],
     has_messages: true,
     answers: true,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of an update.
@@ -49,14 +53,36 @@ fn one() -> u32 {
     1
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        error::check_size(MODEL.name, self.size_bytes)?;
-        error::check_gap(MODEL.name, "interval_ps", self.interval)
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
     }
 
-    pub(crate) fn build(&self) -> Paced<cve::Updates> {
+    fn check(&self) -> Result<(), AppError> {
+        error::check_size(RECORD.name, self.size_bytes)?;
+        error::check_gap(RECORD.name, "interval_ps", self.interval)
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.messages.is_some()
+    }
+
+    fn replaces(&self) -> Option<Replaces> {
+        Some(Replaces::ByOrigin)
+    }
+
+    fn reaction(&self) -> Option<Reaction> {
+        Some(Reaction::SendOn { group: self.partition })
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Paced<cve::Updates> {
         let Config { size_bytes, interval, messages, .. } = *self;
-        cve::Config { size_bytes, interval, users: 1, messages }.build()
+        cve::Config { size_bytes, interval, users: 1, messages }.application()
     }
 }

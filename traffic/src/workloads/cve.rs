@@ -6,32 +6,35 @@
 //! it could read no sooner than a newer one of the same user.
 //! Gital et al. 2014 name updates of 80 B.
 
+use crate::application::Application;
 use crate::error::{self, AppError};
+use crate::key;
 use crate::paced::{Message, Paced, Schedule};
-use crate::{Model, key};
+use crate::workload::{self, Replaces, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// The most users of a flow.
 const MOST_USERS: u32 = 100_000;
 
-/// The model's entry in the list.
-pub const MODEL: Model = Model {
+/// The workload's entry in the list.
+pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "cve",
     title: "updates of users' states at an interval; the last one counts",
     reference: "the workload of Gital et al. 2014: a server's updates to a client",
     keys: &[
-        key::SIZE.named("size", "an update, header included").needed(),
-        key::INTERVAL.named("interval", "between two updates of a user").needed(),
-        key::key("users", "users", key::Unit::Count, "whose states the flow carries; absent: 1"),
+        key::SIZE.named("size", "length of an update, its header included").required(),
+        key::INTERVAL.named("interval", "time between two updates of a user").required(),
+        key::key("users", "users", key::Unit::Count, "users whose states the flow carries").or("1"),
         key::MESSAGES,
     ],
     has_messages: true,
     answers: false,
+    read: workload::read::<Config>,
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of an update.
@@ -51,14 +54,32 @@ fn one() -> u32 {
     1
 }
 
-impl Config {
-    pub(crate) fn check(&self) -> Result<(), AppError> {
-        error::check_size(MODEL.name, self.size_bytes)?;
-        error::check_gap(MODEL.name, "interval_ps", self.interval)?;
-        error::in_range(MODEL.name, "users", self.users, (1, MOST_USERS))
+impl Workload for Config {
+    fn record(&self) -> &'static WorkloadRecord {
+        &RECORD
     }
 
-    pub(crate) fn build(&self) -> Paced<Updates> {
+    fn check(&self) -> Result<(), AppError> {
+        error::check_size(RECORD.name, self.size_bytes)?;
+        error::check_gap(RECORD.name, "interval_ps", self.interval)?;
+        error::in_range(RECORD.name, "users", self.users, (1, MOST_USERS))
+    }
+
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(self.application())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.messages.is_some()
+    }
+
+    fn replaces(&self) -> Option<Replaces> {
+        Some(Replaces::InTurn { users: self.users })
+    }
+}
+
+impl Config {
+    pub(crate) fn application(&self) -> Paced<Updates> {
         Paced::new(Updates { config: *self, drawn: 0 }, self.messages)
     }
 }
@@ -91,7 +112,7 @@ mod tests {
             Config { size_bytes: 80, interval: Duration::from_ms(50), users: 3, messages: Some(8) };
         let at = |ms| (Time::ZERO + Duration::from_ms(ms), 80);
         assert_eq!(
-            written(&mut config.build(), Time::ZERO, Time::MAX, 1),
+            written(&mut config.application(), Time::ZERO, Time::MAX, 1),
             [at(0), at(0), at(0), at(50), at(50), at(50), at(100), at(100)]
         );
     }
