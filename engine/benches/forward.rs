@@ -22,7 +22,7 @@ use narrows_common::Duration;
 use narrows_dpdk::{
     AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Offloads, Port,
 };
-use narrows_engine::realtime::{Path, SwitchNode, Wire};
+use narrows_engine::real_time::{Path, SwitchNode, Wire};
 use narrows_switch::QueueLimit;
 use rates::Rates;
 use switches::running;

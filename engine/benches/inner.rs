@@ -6,7 +6,7 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use narrows_common::{Bytes, Duration, Histogram, Line, Packet, Rate, Rng, Time, Wheel};
-use narrows_engine::under_way::UnderWay;
+use narrows_engine::network::in_flight::UnderWay;
 use narrows_hosts::Mac;
 use narrows_hosts::tcp::outstanding::ranges::RangeSet;
 use narrows_hosts::wire::segment::{self, Emitter, Flags, Header};

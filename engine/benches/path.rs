@@ -8,7 +8,7 @@ mod rings;
 use std::time::Instant;
 
 use narrows_dpdk::{AVAILABLE, BURST, Mbuf, Mempool, Port};
-use narrows_engine::realtime::Path;
+use narrows_engine::real_time::Path;
 
 use rings::{Rings, Tunnel, filled};
 

@@ -18,7 +18,7 @@ use std::thread;
 use common::{CLIENT, OUT, SERVER, checksum, flow, frame, port, routes};
 use narrows_common::Duration;
 use narrows_dpdk::{AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start};
-use narrows_engine::realtime::{Path, SwitchNode, Wire, crossings};
+use narrows_engine::real_time::{Path, SwitchNode, Wire, crossings};
 use narrows_switch::{PortConfig, QueueLimit};
 use rates::Rates;
 use switches::running;

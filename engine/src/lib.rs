@@ -6,36 +6,13 @@
 //!                     └ one loop: what is due first acts, what it sends is carried on
 //! ```
 
-mod bottleneck;
-mod build;
-mod collector;
-pub mod controlled;
-mod io;
-pub mod pipes;
+pub mod mailbox;
+pub mod network;
 pub mod plan;
 #[cfg(feature = "python")]
 mod python;
-#[cfg(feature = "python")]
-mod python_connection;
-#[cfg(feature = "python")]
-mod python_cores;
-#[cfg(feature = "python")]
-mod python_generate;
-#[cfg(feature = "python")]
-mod python_live;
-#[cfg(feature = "python")]
-mod python_sockets;
-#[cfg(feature = "python")]
-mod python_stf;
-#[cfg(feature = "python")]
-mod python_switch;
-pub mod realtime;
+pub mod real_time;
 mod record;
-pub mod sockets;
-mod summary;
-pub mod under_way;
-mod world;
-mod written;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,15 +21,14 @@ use narrows_common::Time;
 use narrows_switch::Switch;
 use thiserror::Error;
 
-pub use bottleneck::{BottleneckFigures, Quantiles};
-pub use collector::{Report, ReportError};
-pub use io::mailbox;
+pub use network::application_messages::{Writer, Written, written};
+use network::socket_hosts::Sockets;
+pub use network::{Progress, World};
 pub use plan::Plan;
-use realtime::Instrument;
-use sockets::Sockets;
-pub use summary::Summary;
-pub use world::{Progress, World};
-pub use written::{Writer, Written, written};
+use real_time::Instrument;
+pub use record::port_figures::{BottleneckFigures, Quantiles};
+pub use record::summary::Summary;
+pub use record::telemetry_report::{Report, ReportError};
 
 /// Why a run did not come to its end.
 #[derive(Debug, Error)]

@@ -3,7 +3,7 @@
 mod rings;
 
 use narrows_dpdk::{Mbuf, Mempool, Port};
-use narrows_engine::realtime::Path;
+use narrows_engine::real_time::Path;
 
 use rings::{MBUFS, Rings, Tunnel, filled};
 

@@ -14,9 +14,9 @@ use std::thread;
 use common::{CLIENT, COLLECTOR, OUT, SERVER, entry, port, routes};
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_dpdk::{Clock, Idle, IdleKind, Start};
-use narrows_engine::controlled::Controlled;
-use narrows_engine::pipes::Pipes;
-use narrows_engine::realtime::{Node, Path, SwitchNode, crossings};
+use narrows_engine::network::managed_switch::Controlled;
+use narrows_engine::network::managed_switch::pipelines::Pipes;
+use narrows_engine::real_time::{Node, Path, SwitchNode, crossings};
 use narrows_switch::{
     CloneSession, Count, Match, PortConfig, Program, QueueLimit, Replica, Switch, TableEntry,
 };

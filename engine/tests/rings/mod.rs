@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use narrows_common::{Packet, Time};
 use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Port};
-use narrows_engine::realtime::{Departure, Node, Path, Wire};
+use narrows_engine::real_time::{Departure, Node, Path, Wire};
 
 /// Mbufs of a pool.
 pub const MBUFS: u32 = 1023;

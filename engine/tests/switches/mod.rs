@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use narrows_engine::controlled::{Config, Controlled};
-use narrows_engine::pipes::{Pipes, pipes};
+use narrows_engine::network::managed_switch::pipelines::{Pipes, pipes};
+use narrows_engine::network::managed_switch::{Config, Controlled};
 use narrows_switch::{PortConfig, Program, Switch, SwitchConfig};
 
 use crate::common;

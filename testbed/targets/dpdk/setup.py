@@ -28,7 +28,7 @@ PCI_ADDRESS = re.compile(r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IG
 
 @dataclass(frozen=True)
 class Setup:
-    """What the engine is told (`Setup` in engine/src/python_live.rs)."""
+    """What the engine is told (`Setup` in engine/src/python/live.rs)."""
 
     mbufs: int
     hugepages: bool

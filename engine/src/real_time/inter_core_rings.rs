@@ -14,7 +14,7 @@
 
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
-use crate::controlled::{Controlled, Handed};
+use crate::network::managed_switch::{Controlled, Handed};
 
 /// Turns whose packets may be on their way to a core.
 const RING: usize = 64;

@@ -4,7 +4,6 @@
 //! An operation is done where the switch is (see [`Place`]), never while Python runs.
 
 mod convert;
-mod place;
 mod profiles;
 mod refusal;
 mod state;
@@ -20,10 +19,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::controlled::{Config, Controlled, Refusal};
-use crate::pipes::{Pipes, pipes};
+use crate::network::managed_switch::handle::Place;
+use crate::network::managed_switch::pipelines::{Pipes, pipes};
+use crate::network::managed_switch::{Config, Controlled, Refusal};
 use convert::{meter, read, shown};
-pub(crate) use place::{Command, Place};
 
 /// Entries that are read while packets wait.
 const ENTRIES_AT_ONCE: usize = 1024;

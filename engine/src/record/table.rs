@@ -20,7 +20,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use super::mailbox::{Inbox, mailbox};
+use crate::mailbox::{Inbox, mailbox};
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 16;

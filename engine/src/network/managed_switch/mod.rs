@@ -1,6 +1,9 @@
 //! A switch under control: its ports' settings and counts, which outlive programs, the clock that
 //! its driver gives it, and what waits for driver or controllers.
 
+pub mod handle;
+pub mod pipelines;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

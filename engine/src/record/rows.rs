@@ -6,7 +6,7 @@ use narrows_common::{Duration, Packet, Time};
 use parquet::data_type::ByteArray;
 
 use super::table::{Column, Row};
-use crate::collector::Report;
+use crate::record::telemetry_report::Report;
 
 /// Text that costs nothing to repeat.
 fn text(words: &'static str) -> ByteArray {

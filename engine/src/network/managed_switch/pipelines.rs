@@ -11,7 +11,7 @@ use narrows_switch::{
     Transmit,
 };
 
-use crate::controlled::{Config, Controlled, Refusal};
+use crate::network::managed_switch::{Config, Controlled, Refusal};
 
 /// The pipes of one switch, by their numbers; there is at least one.
 pub struct Pipes<'a>(Vec<&'a mut Controlled>);

@@ -8,10 +8,10 @@ use narrows_common::{Packet, Time};
 use parquet::data_type::ByteArray;
 
 use crate::EngineError;
-use crate::collector::Report;
-use crate::io::rows::{CaptureRow, QueueRow};
-use crate::io::table::{Row, Table};
 use crate::plan::RecordPlan;
+use crate::record::rows::{CaptureRow, QueueRow};
+use crate::record::table::{Row, Table};
+use crate::record::telemetry_report::Report;
 
 /// A table, where it is wanted.
 struct Sink<R: Row>(Option<Table<R>>);

@@ -11,8 +11,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::network::socket_hosts::Sockets;
 use crate::python::PlanError;
-use crate::sockets::Sockets;
 
 /// The hosts of a plan whose connections are the kernel's.
 #[pyclass(name = "Sockets", module = "narrows._engine", frozen)]

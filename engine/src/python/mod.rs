@@ -1,5 +1,12 @@
 //! `narrows._engine`: the engine as Python sees it.
 
+pub(crate) mod connection;
+pub(crate) mod generate;
+pub(crate) mod live;
+pub(crate) mod sockets;
+pub(crate) mod stf;
+pub(crate) mod switch;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,8 +19,8 @@ use pyo3::types::PyDict;
 use pyo3::{create_exception, wrap_pyfunction};
 use serde::Serialize;
 
-use crate::python_live::DeviceError;
-use crate::python_switch::PySwitch;
+use crate::python::live::DeviceError;
+use crate::python::switch::PySwitch;
 use crate::{EngineError, Progress};
 
 create_exception!(_engine, PlanError, PyValueError, "The plan, or something it names, is wrong.");
@@ -195,15 +202,15 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sinks, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(written, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::python_stf::run_stf, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::python_stf::stf_sent, module)?)?;
-    module.add_class::<crate::python_switch::PySwitch>()?;
-    module.add_class::<crate::python_connection::PyConnection>()?;
-    module.add_class::<crate::python_live::PyLive>()?;
-    module.add_class::<crate::python_sockets::PySockets>()?;
-    module.add_function(wrap_pyfunction!(crate::python_live::dpdk_version, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::python_live::run_real_time, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::python_generate::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python::stf::run_stf, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python::stf::stf_sent, module)?)?;
+    module.add_class::<crate::python::switch::PySwitch>()?;
+    module.add_class::<crate::python::connection::PyConnection>()?;
+    module.add_class::<crate::python::live::PyLive>()?;
+    module.add_class::<crate::python::sockets::PySockets>()?;
+    module.add_function(wrap_pyfunction!(crate::python::live::dpdk_version, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python::live::run_real_time, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::python::generate::generate, module)?)?;
     let py = module.py();
     module.add("PlanError", py.get_type::<PlanError>())?;
     module.add("DeviceError", py.get_type::<DeviceError>())?;

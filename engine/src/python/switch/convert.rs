@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
 
-use crate::controlled::Refusal;
+use crate::network::managed_switch::Refusal;
 
 pub(super) fn read<'py, T: for<'a> Deserialize<'a>>(value: &Bound<'py, PyAny>) -> PyResult<T> {
     pythonize::depythonize(value)

@@ -8,8 +8,8 @@ use narrows_switch::Transmit;
 
 use super::{Departure, Wire};
 use crate::EngineError;
+use crate::network::socket_hosts::Sockets;
 use crate::plan::{CablePlan, EndPlan, Plan, PortName};
-use crate::sockets::Sockets;
 
 /// Device strings by the names of wires: `s1 port 1`, a group's name, `collector at s1`.
 ///

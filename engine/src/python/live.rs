@@ -14,13 +14,13 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use crate::controlled::Controlled;
 use crate::mailbox::mailbox;
+use crate::network::managed_switch::Controlled;
+use crate::python::sockets::PySockets;
+use crate::python::switch::PySwitch;
 use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
-use crate::python_cores::{Cores, Ended, Share};
-use crate::python_sockets::PySockets;
-use crate::python_switch::PySwitch;
-use crate::realtime::{
+use crate::real_time::cores::{Cores, Ended, Share};
+use crate::real_time::{
     self, Devices, Path, RealTime, Side, SwitchNode, Verdict, Wire, WireSummary, crossings,
 };
 use crate::{EngineError, Progress};
@@ -138,7 +138,7 @@ pub(crate) fn run_real_time<'py>(
                 let (devices, idle) = (&devices, setup.idle(1));
                 let (meet, progress) = (&mut meet, &mut report);
                 let real = RealTime { eal, pool, idle, devices, meet, progress };
-                realtime::run(&plan_json, &out_dir, ready, sockets, real)
+                real_time::run(&plan_json, &out_dir, ready, sockets, real)
             });
             watch(&path, &state, progress.as_ref()).unwrap_or_else(|error| {
                 lock(&state).1 = Verdict::Cancel;

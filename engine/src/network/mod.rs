@@ -4,6 +4,12 @@
 //! switch's and each host's timer, and the packets on its links (see [`UnderWay`]). The loop takes
 //! what is due first, lets the engine behind it act, and puts what it sends on the next link.
 
+pub mod application_messages;
+pub(crate) mod build;
+pub mod in_flight;
+pub mod managed_switch;
+pub mod socket_hosts;
+
 use std::sync::Arc;
 
 use narrows_common::{Duration, Packet, PacketPool, Time, Wheel};
@@ -12,13 +18,13 @@ use narrows_switch::{Switch, Transmit};
 use rustc_hash::FxHashMap;
 
 use crate::EngineError;
-use crate::bottleneck::Bottleneck;
-use crate::collector::Report;
+use crate::network::in_flight::UnderWay;
+use crate::network::socket_hosts::Sockets;
 use crate::plan::{EventPlan, Limits};
-use crate::realtime::Outbound;
-use crate::record::Recorder;
-use crate::sockets::Sockets;
-use crate::under_way::UnderWay;
+use crate::real_time::Outbound;
+use crate::record::port_figures::Bottleneck;
+use crate::record::recorder::Recorder;
+use crate::record::telemetry_report::Report;
 
 /// A switch and where its cables lead.
 pub(crate) struct SwitchNode {
@@ -499,7 +505,8 @@ impl World {
                 switch.set_queue_limit(now, port, queue).map_err(|error| failed(&error))?;
             }
             if let (Some(entry), Some(op)) = (&event.entry, event.op) {
-                crate::build::write_entry(switch, entry, op).map_err(|error| failed(&error))?;
+                crate::network::build::write_entry(switch, entry, op)
+                    .map_err(|error| failed(&error))?;
             }
             self.drain_switch(index);
         }

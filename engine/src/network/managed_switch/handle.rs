@@ -4,12 +4,12 @@
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::controlled::{Controlled, Refusal};
 use crate::mailbox::Post;
-use crate::pipes::Pipes;
+use crate::network::managed_switch::pipelines::Pipes;
+use crate::network::managed_switch::{Controlled, Refusal};
 
 /// What a data path does for a controller.
-pub(crate) type Command = Box<dyn FnOnce(&mut Pipes<'_>) + Send>;
+pub type Command = Box<dyn FnOnce(&mut Pipes<'_>) + Send>;
 
 enum Where {
     /// By pipes.
@@ -23,14 +23,14 @@ fn all(pipes: &mut [Controlled]) -> Pipes<'_> {
 }
 
 /// Where a switch is.
-pub(crate) struct Place {
+pub struct Place {
     place: Mutex<Where>,
     resumed: Condvar,
 }
 
 impl Place {
     /// A switch that is here.
-    pub(crate) fn new(pipes: Vec<Controlled>) -> Self {
+    pub fn new(pipes: Vec<Controlled>) -> Self {
         Place { place: Mutex::new(Where::Here(pipes)), resumed: Condvar::new() }
     }
 
@@ -40,7 +40,7 @@ impl Place {
     }
 
     /// Does `operation` on the switch, wherever it is.
-    pub(crate) fn with<T: Send + 'static>(
+    pub fn with<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
@@ -59,7 +59,7 @@ impl Place {
     }
 
     /// The packets' way in: waits while a switch that is here is paused.
-    pub(crate) fn with_unpaused<T: Send + 'static>(
+    pub fn with_unpaused<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
@@ -75,13 +75,13 @@ impl Place {
     }
 
     /// Those who wait for a pause to end look again.
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         self.resumed.notify_all();
     }
 
     /// Takes the switch's pipes to a data path that will take `commands`; `None` when they are on
     /// one.
-    pub(crate) fn send_away(&self, commands: Post<Command>) -> Option<Vec<Controlled>> {
+    pub fn send_away(&self, commands: Post<Command>) -> Option<Vec<Controlled>> {
         let mut place = self.lock();
         match core::mem::replace(&mut *place, Where::Away(commands)) {
             Where::Here(pipes) => Some(pipes),
@@ -93,7 +93,7 @@ impl Place {
     }
 
     /// Takes the switch's pipes back.
-    pub(crate) fn bring_back(&self, pipes: Vec<Controlled>) {
+    pub fn bring_back(&self, pipes: Vec<Controlled>) {
         *self.lock() = Where::Here(pipes);
     }
 }

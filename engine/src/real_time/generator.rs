@@ -8,8 +8,8 @@ use narrows_common::{Packet, PacketPool, Time};
 use serde::Serialize;
 
 use super::{Departure, Instrument, Node, Path};
+use crate::network::application_messages::Writer;
 use crate::plan::Plan;
-use crate::written::Writer;
 use crate::{EngineError, Progress};
 
 /// Flows whose messages are packets of the same bytes.

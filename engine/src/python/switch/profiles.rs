@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::PySwitch;
 use super::convert::{read, shown};
-use crate::controlled::Refusal;
+use crate::network::managed_switch::Refusal;
 
 /// A member or group by its number alone.
 #[derive(Deserialize)]

@@ -9,10 +9,10 @@ use std::path::Path as FilePath;
 use narrows_common::{Duration, Packet, Time};
 use narrows_dpdk::{Clock, Eal, Idle, Mempool, Start};
 
-use super::outbound::{Devices, Outbound, WireEnd};
+use super::wire_map::{Devices, Outbound, WireEnd};
 use super::{Departure, Node, Path};
-use crate::sockets::Sockets;
-use crate::world::{Progress, World};
+use crate::network::socket_hosts::Sockets;
+use crate::network::{Progress, World};
 use crate::{EngineError, Summary};
 
 /// How often records go to the tables' writers, and the progress is told.

@@ -8,21 +8,21 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use narrows_dpdk::{Clock, Eal, Idle, Start};
 
-use crate::controlled::Controlled;
 use crate::mailbox::Inbox;
-use crate::pipes::Pipes;
-use crate::python_switch::Command;
-use crate::realtime::{Instrument, Path, Side, SwitchNode, Wire};
+use crate::network::managed_switch::Controlled;
+use crate::network::managed_switch::handle::Command;
+use crate::network::managed_switch::pipelines::Pipes;
+use crate::real_time::{Instrument, Path, Side, SwitchNode, Wire};
 
 /// What is left of a switch's threads: its pipes and their instruments.
-pub(crate) type Ended = (Vec<Controlled>, Instrument);
+pub type Ended = (Vec<Controlled>, Instrument);
 /// A pipe with what is its core's.
-pub(crate) type Share = (SwitchNode, Vec<Wire>, Vec<Side>);
+pub type Share = (SwitchNode, Vec<Wire>, Vec<Side>);
 /// What a thread runs.
 type Core = (Path, SwitchNode);
 
 /// A switch's paths and pipes, one a core.
-pub(crate) struct Cores {
+pub struct Cores {
     eal: Eal,
     first: Core,
     others: Vec<Core>,
@@ -30,7 +30,7 @@ pub(crate) struct Cores {
 
 impl Cores {
     /// A core for each pipe, with its wires and sides.
-    pub(crate) fn new(eal: Eal, idle: &Idle, pipes: Vec<Share>) -> Cores {
+    pub fn new(eal: Eal, idle: &Idle, pipes: Vec<Share>) -> Cores {
         let clock = Clock::start(eal);
         let core = |(node, wires, sides)| {
             (Path::new(clock.clone(), idle.clone(), wires).with_sides(sides), node)
@@ -41,7 +41,7 @@ impl Cores {
     }
 
     /// Runs until `stop`, or until a core ends by itself, which is a bug.
-    pub(crate) fn run(self, commands: Inbox<Command>, stop: &AtomicBool) -> Ended {
+    pub fn run(self, commands: Inbox<Command>, stop: &AtomicBool) -> Ended {
         let Cores { eal, first: (mut path, mut node), others } = self;
         let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
         thread::scope(|scope| {

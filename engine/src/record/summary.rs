@@ -7,9 +7,9 @@ use narrows_common::{Duration, Time};
 use serde::Serialize;
 
 use crate::EngineError;
-use crate::bottleneck::{BottleneckFigures, Quantiles};
-use crate::realtime::Instrument;
-use crate::world::{FlowNode, SwitchNode, Tcp, Watched, World};
+use crate::network::{FlowNode, SwitchNode, Tcp, Watched, World};
+use crate::real_time::Instrument;
+use crate::record::port_figures::{BottleneckFigures, Quantiles};
 
 /// What stands for a flow's recovery and profile where they are the kernel's.
 const KERNEL: &str = "kernel";

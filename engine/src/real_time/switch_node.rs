@@ -3,7 +3,7 @@
 use narrows_common::{Duration, Packet, Time};
 
 use super::{Crossing, Departure, Node};
-use crate::controlled::Controlled;
+use crate::network::managed_switch::Controlled;
 
 /// A switch whose ports are wires, or one of its pipes with the wires of its ports.
 pub struct SwitchNode {

@@ -9,8 +9,8 @@ use narrows_dpdk::{Clock, Offloads, Port};
 use pyo3::prelude::*;
 
 use crate::python::concluded;
-use crate::python_live::{Setup, lock, wait_for_links, watch};
-use crate::realtime::{Generator, Path, Stream, Verdict, Wire, generate as send};
+use crate::python::live::{Setup, lock, wait_for_links, watch};
+use crate::real_time::{Generator, Path, Stream, Verdict, Wire, generate as send};
 use crate::{EngineError, Progress};
 
 /// How long a port stays open after its last packet: a memif's other end reads it from memory that

@@ -11,29 +11,30 @@
 //! clock ─▶ handle_timeout(now)┘                       └─▶ ...
 //! ```
 
-mod crossing;
+pub mod cores;
+mod data_path;
 mod device_clock;
 mod generator;
 mod inlet;
 mod instrument;
-mod outbound;
-mod path;
-mod switch;
+mod inter_core_rings;
+mod network_node;
+mod switch_node;
 mod wire;
-mod world;
+mod wire_map;
 
 use narrows_common::{Packet, Time};
 
-pub use crossing::{Crossing, crossings};
+pub use data_path::Path;
 pub use generator::{Generated, Generator, Stream, generate};
 pub use inlet::Side;
 pub use instrument::{Doer, Instrument, PollSummary, WireSummary};
-pub use outbound::Devices;
-pub(crate) use outbound::Outbound;
-pub use path::Path;
-pub use switch::SwitchNode;
+pub use inter_core_rings::{Crossing, crossings};
+pub use network_node::{RealTime, Verdict, run};
+pub use switch_node::SwitchNode;
 pub use wire::Wire;
-pub use world::{RealTime, Verdict, run};
+pub use wire_map::Devices;
+pub(crate) use wire_map::Outbound;
 
 /// A packet that is to leave by a wire.
 #[derive(Debug)]

@@ -10,15 +10,15 @@ use narrows_switch::{ControlError, Program, Switch, TableEntry};
 use rustc_hash::FxHashMap;
 
 use crate::EngineError;
-use crate::bottleneck::Bottleneck;
-use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan};
-use crate::record::Recorder;
-use crate::sockets::Sockets;
-use crate::under_way::UnderWay;
-use crate::world::{
+use crate::network::in_flight::UnderWay;
+use crate::network::socket_hosts::Sockets;
+use crate::network::{
     Cable, End, FlowNode, HostNode, Progress, Receiver, Sources, SwitchNode, Tcp, Watched, World,
     number_of,
 };
+use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan};
+use crate::record::port_figures::Bottleneck;
+use crate::record::recorder::Recorder;
 
 /// Writes one table entry.
 pub(crate) fn write_entry(
