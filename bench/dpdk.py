@@ -26,7 +26,7 @@ from narrows.testbed.targets.dpdk.setup import af_packet, free_hugepages_mib
 from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError, run
 
 FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-engine", "--bench", "forward", "--")
-PIPES = (*FORWARD[:-2], "pipes", "--")
+PIPES = (*FORWARD[:-2], "pipelines", "--")
 FORWARDERS = ("switch", "plain", "testpmd")
 LENGTHS = (64, 1500)
 #: What `forward` takes.
@@ -89,7 +89,7 @@ def forwarded(length: int, ports: list[str], more: list[str]) -> dict[str, float
 
 def on_two_cores(rounds: int) -> Json:
     """Packets a second of two workers and of one, on rings: where all cross from core to core, and
-    where none does (`engine/benches/pipes.rs`); the best of several rounds by turns.
+    where none does (`engine/benches/pipelines.rs`); the best of several rounds by turns.
     """
     print(f"\n{'two ports, packets/s':32} {'2 workers':>12} {'1 worker':>12} {'ratio':>7}")
     found: Json = {}

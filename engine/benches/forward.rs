@@ -22,7 +22,7 @@ use narrows_common::Duration;
 use narrows_dpdk::{
     AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Offloads, Port,
 };
-use narrows_engine::real_time::{Path, SwitchNode, Wire};
+use narrows_engine::real_time::{DataPath, SwitchNode, Wire};
 use narrows_switch::QueueLimit;
 use rates::Rates;
 use switches::running;
@@ -40,7 +40,7 @@ const FEEDING: Wait = Wait::from_secs(2);
 /// What is measured.
 enum Forwarder {
     Plain { input: Port, output: Port, burst: Vec<Mbuf> },
-    Switch { path: Box<Path>, node: SwitchNode },
+    Switch { path: Box<DataPath>, node: SwitchNode },
 }
 
 impl Forwarder {
@@ -69,7 +69,7 @@ impl Forwarder {
         let node = SwitchNode::new(whole, &[(1, Duration::ZERO), (OUT, Duration::ZERO)]);
         let wires = [("in", input), ("out", output)]
             .map(|(name, port)| Wire::new(name.to_owned(), port, pool));
-        let mut path = Path::new(Clock::start(eal), Idle::new(IdleKind::Poll), wires.into());
+        let mut path = DataPath::new(Clock::start(eal), Idle::new(IdleKind::Poll), wires.into());
         let until = Instant::now() + LINK_WAIT;
         while path.look().is_some() && Instant::now() < until {
             std::thread::sleep(Wait::from_millis(10));

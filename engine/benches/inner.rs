@@ -6,7 +6,7 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use narrows_common::{Bytes, Duration, Histogram, Line, Packet, Rate, Rng, Time, Wheel};
-use narrows_engine::network::in_flight::UnderWay;
+use narrows_engine::network::in_flight::InFlight;
 use narrows_hosts::Mac;
 use narrows_hosts::tcp::outstanding::ranges::RangeSet;
 use narrows_hosts::wire::segment::{self, Emitter, Flags, Header};
@@ -47,20 +47,20 @@ fn timers(criterion: &mut Criterion) {
 }
 
 /// A packet arrives and another one is sent, with so many on the way.
-fn under_way(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("under way");
+fn in_flight(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("in flight");
     for packets in [300, 30_000] {
-        let mut under_way = UnderWay::default();
+        let mut in_flight = InFlight::default();
         let ahead = FRAME.saturating_mul(packets);
         for n in 0..packets {
             let at = Time::ZERO + FRAME.saturating_mul(n);
-            under_way.send((n % 8) as usize, at, Packet::default());
+            in_flight.send((n % 8) as usize, at, Packet::default());
         }
         group.bench_function(BenchmarkId::from_parameter(packets), |bencher| {
             bencher.iter(|| {
-                let due = under_way.poll_timeout();
-                let (at, pipe, packet) = under_way.poll_receive(due).expect("a packet is due");
-                under_way.send(pipe, at + ahead, packet);
+                let due = in_flight.poll_timeout();
+                let (at, pipeline, packet) = in_flight.poll_receive(due).expect("a packet is due");
+                in_flight.send(pipeline, at + ahead, packet);
             });
         });
     }
@@ -127,6 +127,6 @@ criterion_group! {
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_secs(1))
         .sample_size(30);
-    targets = timers, under_way, line, segment, histogram, ranges
+    targets = timers, in_flight, line, segment, histogram, ranges
 }
 criterion_main!(inner);

@@ -1,7 +1,7 @@
 //! The engine of a virtual-time run: plan in, Parquet tables and a summary out.
 //!
 //! ```text
-//! plan ─▶ build ─▶ World { switches, hosts, links, schedule } ─▶ io (tables)
+//! plan ─▶ build ─▶ Network { switches, hosts, links, schedule } ─▶ io (tables)
 //!                     │                                        └▶ summary
 //!                     └ one loop: what is due first acts, what it sends is carried on
 //! ```
@@ -21,12 +21,12 @@ use narrows_common::Time;
 use narrows_switch::Switch;
 use thiserror::Error;
 
-pub use network::application_messages::{Writer, Written, written};
-use network::socket_hosts::Sockets;
-pub use network::{Progress, World};
+pub use network::application_messages::{ApplicationMessage, MessageSource, application_messages};
+use network::socket_hosts::SocketHosts;
+pub use network::{Network, Progress};
 pub use plan::Plan;
 use real_time::Instrument;
-pub use record::port_figures::{BottleneckFigures, Quantiles};
+pub use record::queue_figures::{Quantiles, QueueSummary};
 pub use record::summary::Summary;
 pub use record::telemetry_report::{Report, ReportError};
 
@@ -87,19 +87,19 @@ pub fn run_with(
 ) -> Result<Summary, EngineError> {
     let plan = read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
-    let mut world = World::build(plan, ready, Sockets::default(), directory)?;
-    world.arm();
-    let stopped = world.run(end, until_complete, progress);
-    finish(world, stopped, until_complete, None, directory)
+    let mut network = Network::build(plan, ready, SocketHosts::default(), directory)?;
+    network.arm();
+    let stopped = network.run(end, until_complete, progress);
+    finish(network, stopped, until_complete, None, directory)
 }
 
 fn read_plan(json: &str) -> Result<Plan, EngineError> {
     serde_json::from_str(json).map_err(|error| EngineError::Plan(format!("plan: {error}")))
 }
 
-/// Closes the tables of a world that has stopped, and writes its summary.
+/// Closes the tables of a network that has stopped, and writes its summary.
 fn finish(
-    mut world: World,
+    mut network: Network,
     stopped: Result<Time, EngineError>,
     until_complete: bool,
     instrument: Option<Instrument>,
@@ -109,12 +109,12 @@ fn finish(
         Ok(stopped) => stopped,
         Err(error) => {
             // Nothing may write to the directory any more when the caller has the error.
-            let closed = world.close_tables();
+            let closed = network.close_tables();
             return Err(if matches!(error, EngineError::WriterStopped) { closed } else { error });
         }
     };
-    world.drain_sockets(true);
-    let summary = Summary::of(world, stopped, until_complete, instrument)?;
+    network.drain_sockets(true);
+    let summary = Summary::of(network, stopped, until_complete, instrument)?;
     let path = directory.join("summary.json");
     let text = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
     std::fs::write(&path, text + "\n")

@@ -23,15 +23,15 @@ impl<T> Shared<T> {
 }
 
 /// The senders' side.
-pub struct Post<T>(Arc<Shared<T>>);
+pub struct MailboxSender<T>(Arc<Shared<T>>);
 
-impl<T> Clone for Post<T> {
+impl<T> Clone for MailboxSender<T> {
     fn clone(&self) -> Self {
-        Post(Arc::clone(&self.0))
+        MailboxSender(Arc::clone(&self.0))
     }
 }
 
-impl<T> Post<T> {
+impl<T> MailboxSender<T> {
     /// Leaves a letter; gives it back when nobody will read it any more.
     pub fn put(&self, letter: T) -> Result<(), T> {
         let mut letters = self.0.lock();
@@ -43,9 +43,9 @@ impl<T> Post<T> {
 }
 
 /// The loop's side. What waits when it is dropped is dropped.
-pub struct Inbox<T>(Arc<Shared<T>>);
+pub struct MailboxReceiver<T>(Arc<Shared<T>>);
 
-impl<T> Inbox<T> {
+impl<T> MailboxReceiver<T> {
     /// The oldest letter; `None` also while a sender is at the box.
     pub fn try_take(&self) -> Option<T> {
         if self.0.count.load(Ordering::Acquire) == 0 {
@@ -68,17 +68,17 @@ impl<T> Inbox<T> {
     }
 }
 
-impl<T> Drop for Inbox<T> {
+impl<T> Drop for MailboxReceiver<T> {
     fn drop(&mut self) {
         self.0.lock().take();
     }
 }
 
 /// An empty box.
-pub fn mailbox<T>() -> (Post<T>, Inbox<T>) {
+pub fn mailbox<T>() -> (MailboxSender<T>, MailboxReceiver<T>) {
     let letters = Mutex::new(Some(VecDeque::new()));
     let shared = Arc::new(Shared { letters, count: AtomicUsize::new(0) });
-    (Post(Arc::clone(&shared)), Inbox(shared))
+    (MailboxSender(Arc::clone(&shared)), MailboxReceiver(shared))
 }
 
 #[cfg(test)]

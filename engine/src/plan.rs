@@ -1,7 +1,7 @@
 //! The plan of a run: a scenario's point with everything resolved, as `testbed/scenario/plan.py` writes it.
 //!
 //! Base units only (picoseconds, bits per second, bytes) and no defaults; names refer to one
-//! another and are resolved when the world is built.
+//! another and are resolved when the network is built.
 
 use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};

@@ -53,7 +53,7 @@ class Background:
     def _streams(self, most: int | None) -> Iterator[Stream]:
         written: dict[int, list[tuple[int, int]]] = {}
         text, limit = json.dumps(self.plan), {} if most is None else {"most": most}
-        for flow, at_ps, length in catalogue.engine().written(
+        for flow, at_ps, length in catalogue.engine().application_messages(
             text, self.plan["duration_ps"], **limit
         ):
             written.setdefault(flow, []).append((at_ps, length))

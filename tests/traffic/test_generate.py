@@ -61,7 +61,7 @@ def test_each_message_is_a_packet_at_its_instant(tmp_path: Path) -> None:
     ran = narrows("generate", source, "--port", f"net_pcap0,tx_pcap={out}")
     assert ran.returncode == 0, ran.stderr
     plan = make_plan(points.read(source)[0].scenario, str(source))
-    written = engine().written(json.dumps(plan), plan["duration_ps"])
+    written = engine().application_messages(json.dumps(plan), plan["duration_ps"])
     expected = sorted((at / 1e12, length) for _, at, length in written)
     sent = list(captured(out))
     assert [len(frame) - 42 for _, frame in sent] == [length for _, length in expected]

@@ -128,7 +128,7 @@ def test_it_is_written_when_the_scenarios_hosts_write(tmp_path: Path) -> None:
     source.write_text(SCENARIO)
     [point] = points.read(source)
     plan = make_plan(point.scenario, str(source))
-    found = engine().written(json.dumps(plan), plan["duration_ps"])
+    found = engine().application_messages(json.dumps(plan), plan["duration_ps"])
     engine().run(json.dumps(plan), str(tmp_path))
     table = pl.read_parquet(tmp_path / "messages.parquet").sort("flow", "message")
     for flow in (2, 3, 4):

@@ -13,33 +13,33 @@ use crate::plan::{FlowPlan, Plan};
 const MOST_MESSAGES: usize = 5_000_000;
 
 /// A message: its flow, when it is written, its length with its header.
-pub type Written = (u32, Time, u32);
+pub type ApplicationMessage = (u32, Time, u32);
 
 /// A flow's application by itself: when it writes messages of which length. One that writes a
 /// stream has none, and what waits for the other end is left out.
 #[derive(Debug)]
-pub struct Writer {
+pub struct MessageSource {
     application: Box<dyn Application>,
     rng: Rng,
     now: Time,
 }
 
-impl Writer {
+impl MessageSource {
     /// The application of one of the plan's flows.
     ///
     /// # Errors
     /// Values out of range.
-    pub fn new(plan: &Plan, planned: &FlowPlan) -> Result<Writer, EngineError> {
+    pub fn new(plan: &Plan, planned: &FlowPlan) -> Result<MessageSource, EngineError> {
         let flow = &planned.flow;
         flow.app.check().map_err(|error| {
             EngineError::Plan(format!("flow {}: application: {error}", flow.id))
         })?;
         let rng = flow_rng(&Rng::for_component(plan.seed, &planned.from), flow.id);
-        Ok(Writer { application: flow.app.build(), rng, now: flow.start })
+        Ok(MessageSource { application: flow.app.build(), rng, now: flow.start })
     }
 }
 
-impl Iterator for Writer {
+impl Iterator for MessageSource {
     type Item = (Time, u32);
 
     fn next(&mut self) -> Option<(Time, u32)> {
@@ -60,10 +60,14 @@ impl Iterator for Writer {
 ///
 /// # Errors
 /// Values out of range, or too many messages.
-pub fn written(plan: &Plan, until: Time, most: usize) -> Result<Vec<Written>, EngineError> {
+pub fn application_messages(
+    plan: &Plan,
+    until: Time,
+    most: usize,
+) -> Result<Vec<ApplicationMessage>, EngineError> {
     let mut found = Vec::new();
     for planned in &plan.flows {
-        let messages = Writer::new(plan, planned)?.take_while(|&(at, _)| at < until);
+        let messages = MessageSource::new(plan, planned)?.take_while(|&(at, _)| at < until);
         for (at, length_bytes) in messages.take(most) {
             if found.len() == MOST_MESSAGES {
                 let what = format!("more than {MOST_MESSAGES} messages: ask for less time");

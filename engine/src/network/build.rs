@@ -1,4 +1,4 @@
-//! From a plan to a wired world: every name is resolved here, once.
+//! From a plan to a wired network: every name is resolved here, once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,14 +10,14 @@ use narrows_switch::{ControlError, Program, Switch, TableEntry};
 use rustc_hash::FxHashMap;
 
 use crate::EngineError;
-use crate::network::in_flight::UnderWay;
-use crate::network::socket_hosts::Sockets;
+use crate::network::in_flight::InFlight;
+use crate::network::socket_hosts::SocketHosts;
 use crate::network::{
-    Cable, End, FlowNode, HostNode, Progress, Receiver, Sources, SwitchNode, Tcp, Watched, World,
-    number_of,
+    Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Network, Progress, Receiver,
+    Sources, SwitchNode, number_of,
 };
 use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan};
-use crate::record::port_figures::Bottleneck;
+use crate::record::queue_figures::QueueFigures;
 use crate::record::recorder::Recorder;
 
 /// Writes one table entry.
@@ -37,8 +37,8 @@ fn plan_error(what: impl Into<String>) -> EngineError {
     EngineError::Plan(what.into())
 }
 
-impl World {
-    /// Builds the world of `plan` with the switches that are `ready` already, and the hosts whose TCP
+impl Network {
+    /// Builds the network of `plan` with the switches that are `ready` already, and the hosts whose TCP
     /// is somebody else's; its tables go into `directory`.
     ///
     /// # Errors
@@ -46,9 +46,9 @@ impl World {
     pub fn build(
         mut plan: Plan,
         ready: BTreeMap<String, Switch>,
-        sockets: Sockets,
+        sockets: SocketHosts,
         directory: &Path,
-    ) -> Result<World, EngineError> {
+    ) -> Result<Network, EngineError> {
         if plan.schema != SCHEMA {
             return Err(plan_error(format!("plan: schema {} where {SCHEMA} is read", plan.schema)));
         }
@@ -67,7 +67,7 @@ struct Builder {
     hosts: Vec<HostNode>,
     host_names: FxHashMap<String, usize>,
     flows: Vec<FlowNode>,
-    pipes: Vec<Receiver>,
+    directions: Vec<Receiver>,
     by_mac: FxHashMap<u64, usize>,
     /// For each group the switch port its cable leads to.
     uplinks: Vec<Option<(usize, u16, narrows_common::Duration)>>,
@@ -101,7 +101,7 @@ impl Builder {
             hosts: Vec::new(),
             host_names: FxHashMap::default(),
             flows: Vec::new(),
-            pipes: Vec::new(),
+            directions: Vec::new(),
             by_mac: FxHashMap::default(),
             uplinks: vec![None; plan.groups.len()],
             finite_flows: 0,
@@ -122,9 +122,9 @@ impl Builder {
             .ok_or_else(|| plan_error(format!("plan: there is no host '{name}'")))
     }
 
-    fn pipe(&mut self, to: Receiver) -> usize {
-        self.pipes.push(to);
-        self.pipes.len() - 1
+    fn direction(&mut self, to: Receiver) -> usize {
+        self.directions.push(to);
+        self.directions.len() - 1
     }
 
     /// Plugs every cable in at both ends.
@@ -135,10 +135,15 @@ impl Builder {
             match &cable.b {
                 EndPlan::Switch(far) => {
                     let (far_switch, far_port) = (self.switch(&far.switch)?, far.port);
-                    let there = self.pipe(Receiver::Switch { switch: far_switch, port: far_port });
-                    let back = self.pipe(Receiver::Switch { switch, port });
-                    self.connect(switch, port, Cable { to: End::Pipe(there), delay })?;
-                    self.connect(far_switch, far_port, Cable { to: End::Pipe(back), delay })?;
+                    let there =
+                        self.direction(Receiver::Switch { switch: far_switch, port: far_port });
+                    let back = self.direction(Receiver::Switch { switch, port });
+                    self.connect(switch, port, Cable { to: FarEnd::Direction(there), delay })?;
+                    self.connect(
+                        far_switch,
+                        far_port,
+                        Cable { to: FarEnd::Direction(back), delay },
+                    )?;
                 }
                 EndPlan::Group(end) => {
                     let group = group(plan, &end.group)?;
@@ -148,10 +153,10 @@ impl Builder {
                             end.group
                         )));
                     }
-                    self.connect(switch, port, Cable { to: End::Group, delay })?;
+                    self.connect(switch, port, Cable { to: FarEnd::Group, delay })?;
                 }
                 EndPlan::Collector(_) => {
-                    self.connect(switch, port, Cable { to: End::Collector, delay })?;
+                    self.connect(switch, port, Cable { to: FarEnd::Collector, delay })?;
                 }
             }
         }
@@ -173,15 +178,15 @@ impl Builder {
         Ok(())
     }
 
-    fn add_hosts(&mut self, plan: &Plan, sockets: &Sockets) -> Result<(), EngineError> {
+    fn add_hosts(&mut self, plan: &Plan, sockets: &SocketHosts) -> Result<(), EngineError> {
         for host in &plan.hosts {
             let name = &host.config.name;
             let group = group(plan, &host.group)?;
             let (switch, port, cable_delay) = self.uplinks[group]
                 .ok_or_else(|| plan_error(format!("plan: group '{}' has no cable", host.group)))?;
             let index = self.hosts.len();
-            let uplink = self.pipe(Receiver::Switch { switch, port });
-            let downlink = self.pipe(Receiver::Host(index));
+            let uplink = self.direction(Receiver::Switch { switch, port });
+            let downlink = self.direction(Receiver::Host(index));
             let rng = Rng::for_component(plan.seed, name);
             if self.by_mac.insert(number_of(host.config.mac.0), index).is_some() {
                 return Err(plan_error(format!(
@@ -195,9 +200,9 @@ impl Builder {
             }
             self.host_names.insert(name.clone(), index);
             self.hosts.push(HostNode {
-                tcp: match sockets.has(name) {
-                    true => Tcp::Sockets(name.clone()),
-                    false => Tcp::Ours(Box::new(Host::new(&host.config, rng))),
+                stack: match sockets.has(name) {
+                    true => HostStack::Kernel(name.clone()),
+                    false => HostStack::Narrows(Box::new(Host::new(&host.config, rng))),
                 },
                 access: AccessLink::new(
                     &host.config.access,
@@ -216,10 +221,10 @@ impl Builder {
     fn add_flow(&mut self, plan: FlowPlan) -> Result<(), EngineError> {
         let (from, to) = (self.host(&plan.from)?, self.host(&plan.to)?);
         let flow_error = |error: &dyn std::fmt::Display| plan_error(error.to_string());
-        if let Tcp::Ours(host) = &mut self.hosts[to].tcp {
+        if let HostStack::Narrows(host) = &mut self.hosts[to].stack {
             host.listen(&plan.flow).map_err(|error| flow_error(&error))?;
         }
-        if let Tcp::Ours(host) = &mut self.hosts[from].tcp {
+        if let HostStack::Narrows(host) = &mut self.hosts[from].stack {
             host.open_flow(&plan.flow).map_err(|error| flow_error(&error))?;
         }
         self.finite_flows += usize::from(plan.flow.app.is_finite());
@@ -227,7 +232,7 @@ impl Builder {
         Ok(())
     }
 
-    fn watched(&self, name: &PortName, plan: &Plan) -> Result<Watched, EngineError> {
+    fn monitored(&self, name: &PortName, plan: &Plan) -> Result<MonitoredPort, EngineError> {
         let (switch, port) = (self.switch(&name.switch)?, name.port);
         if self.switches[switch].switch.port_statistics(port).is_err() {
             return Err(plan_error(format!(
@@ -237,18 +242,18 @@ impl Builder {
         }
         let ports = plan.switches[switch].config.ports.iter();
         let rate = ports.filter(|p| p.port == port).find_map(|p| p.rate_bps).map(Rate::from_bps);
-        Ok(Watched { switch, port, figures: Bottleneck::new(rate) })
+        Ok(MonitoredPort { switch, port, figures: QueueFigures::new(rate) })
     }
 
     fn finish(
         self,
         mut plan: Plan,
-        sockets: Sockets,
+        sockets: SocketHosts,
         directory: &Path,
-    ) -> Result<World, EngineError> {
-        let watched = [Some(&plan.bottleneck), plan.reverse.as_ref()];
-        let watched = watched.into_iter().flatten().map(|name| self.watched(name, &plan));
-        let watched = watched.collect::<Result<_, _>>()?;
+    ) -> Result<Network, EngineError> {
+        let monitored = [Some(&plan.bottleneck), plan.reverse.as_ref()];
+        let monitored = monitored.into_iter().flatten().map(|name| self.monitored(name, &plan));
+        let monitored = monitored.collect::<Result<_, _>>()?;
         for event in &plan.events {
             self.switch(&event.switch)?;
         }
@@ -261,22 +266,22 @@ impl Builder {
         let sources = Sources { switches: self.switches.len(), hosts: self.hosts.len() };
         let names = plan.switches.iter().map(|switch| switch.name.as_str());
         let recorder = Recorder::create(directory, plan.record, names)?;
-        Ok(World {
+        Ok(Network {
             switches: self.switches,
             hosts: self.hosts,
             flows: self.flows,
-            pipes: self.pipes,
+            directions: self.directions,
             by_mac: self.by_mac,
             events: plan.events,
             next_event: 0,
-            watched,
+            monitored,
             sources,
             schedule: Wheel::new(0),
-            under_way: UnderWay::default(),
+            in_flight: InFlight::default(),
             pool: PacketPool::default(),
             recorder,
             recorded: Vec::new(),
-            outbound: None,
+            wire_map: None,
             sockets,
             limits: plan.instrument,
             progress: Progress::default(),

@@ -1,8 +1,8 @@
-//! Packets under way on links, all of them together, in the order of their arrival.
+//! Packets in flight on links, all of them together, in the order of their arrival.
 //!
 //! Whoever sends a packet has already worked out when it arrives: the end of its transmission plus
-//! the propagation delay. A *pipe* is one direction of a link; of packets that arrive at one instant
-//! the lowest-numbered pipe's comes first, and of one pipe's that which was sent first.
+//! the propagation delay. A *direction* is one direction of a link; of packets that arrive at one instant
+//! the lowest-numbered direction's comes first, and of one direction's that which was sent first.
 //!
 //! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan: Faster Algorithms for the Shortest Path
 //! Problem, J. ACM 37(2), 1990) with digits of twelve bits: since time never goes back, a packet need
@@ -30,7 +30,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Time,
-    pipe: u32,
+    direction: u32,
     /// The next place of its bucket, or of those that are free.
     next: u32,
 }
@@ -38,7 +38,7 @@ struct Arrival {
 impl Arrival {
     /// The order in which packets arrive.
     fn rank(&self) -> (Time, u32) {
-        (self.at, self.pipe)
+        (self.at, self.direction)
     }
 }
 
@@ -55,9 +55,9 @@ impl Bucket {
     const EMPTY: Bucket = Bucket { earliest: Time::MAX, front: NONE, back: NONE };
 }
 
-/// Packets under way.
+/// Packets in flight.
 #[derive(Debug)]
-pub struct UnderWay {
+pub struct InFlight {
     /// When the next packet arrives.
     due: Time,
     /// The bucket in which it is.
@@ -81,10 +81,10 @@ pub struct UnderWay {
     places: Vec<u32>,
 }
 
-impl Default for UnderWay {
-    /// Nothing is under way at the beginning of a run.
+impl Default for InFlight {
+    /// Nothing is in flight at the beginning of a run.
     fn default() -> Self {
-        UnderWay {
+        InFlight {
             due: Time::MAX,
             first: 0,
             reached: 0,
@@ -100,10 +100,10 @@ impl Default for UnderWay {
     }
 }
 
-impl UnderWay {
-    /// Sends a packet that arrives `at` the far end of a pipe.
-    pub fn send(&mut self, pipe: usize, at: Time, packet: Packet) {
-        let arrival = Arrival { at, pipe: pipe as u32, next: NONE };
+impl InFlight {
+    /// Sends a packet that arrives `at` the far end of a direction.
+    pub fn send(&mut self, direction: usize, at: Time, packet: Packet) {
+        let arrival = Arrival { at, direction: direction as u32, next: NONE };
         let mut place = self.free;
         if let Some(free) = self.arrivals.get_mut(place as usize) {
             self.free = std::mem::replace(free, arrival).next;
@@ -119,13 +119,13 @@ impl UnderWay {
         }
     }
 
-    /// When the next packet arrives; [`Time::MAX`] when none is under way.
+    /// When the next packet arrives; [`Time::MAX`] when none is in flight.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
         self.due
     }
 
-    /// The packet that arrives first, if that is not after `now`: when, at the end of which pipe.
+    /// The packet that arrives first, if that is not after `now`: when, at the end of which direction.
     #[inline]
     pub fn poll_receive(&mut self, now: Time) -> Option<(Time, usize, Packet)> {
         if self.due > now {
@@ -140,7 +140,7 @@ impl UnderWay {
         let bucket = &mut self.buckets[self.first];
         let place = bucket.front;
         let arrival = self.arrivals.get_mut(place as usize)?;
-        let Arrival { at, pipe, next } = *arrival;
+        let Arrival { at, direction, next } = *arrival;
         arrival.next = std::mem::replace(&mut self.free, place);
         if let Some(next_arrival) = self.arrivals.get(next as usize) {
             self.due = next_arrival.at;
@@ -150,7 +150,7 @@ impl UnderWay {
             self.empty(self.first);
             self.seek();
         }
-        Some((at, pipe as usize, self.packets[place as usize].take()?))
+        Some((at, direction as usize, self.packets[place as usize].take()?))
     }
 
     /// The bucket of an instant's arrivals.
@@ -241,31 +241,31 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a sorted list of instant, pipe and number.
+        /// Against a sorted list of instant, direction and number.
         #[test]
         fn packets_arrive_in_order(
             steps in prop::collection::vec((any::<bool>(), 0usize..5, prop_oneof![0u64..4, 0u64..1 << 24, 0u64..1 << 40]), 1..300),
         ) {
             let mut list = Vec::<(Time, usize, u32)>::new();
-            let (mut under_way, mut now) = (UnderWay::default(), Time::ZERO);
-            for (number, (receives, pipe, ahead)) in steps.into_iter().enumerate() {
+            let (mut in_flight, mut now) = (InFlight::default(), Time::ZERO);
+            for (number, (receives, direction, ahead)) in steps.into_iter().enumerate() {
                 if receives {
                     list.sort_unstable();
                     let due = list.first().map_or(Time::MAX, |&(at, ..)| at);
-                    prop_assert_eq!(under_way.poll_timeout(), due);
+                    prop_assert_eq!(in_flight.poll_timeout(), due);
                     if due > now {
-                        prop_assert_eq!(under_way.poll_receive(now), None, "not before its time");
+                        prop_assert_eq!(in_flight.poll_receive(now), None, "not before its time");
                     }
                     if !list.is_empty() {
-                        let (at, pipe, number) = list.remove(0);
+                        let (at, direction, number) = list.remove(0);
                         now = at;
                         let packet = Packet { zeros: number, ..Packet::default() };
-                        prop_assert_eq!(under_way.poll_receive(at), Some((at, pipe, packet)));
+                        prop_assert_eq!(in_flight.poll_receive(at), Some((at, direction, packet)));
                     }
                 } else {
                     let at = Time::from_ps(now.as_ps() + ahead);
-                    under_way.send(pipe, at, Packet { zeros: number as u32, ..Packet::default() });
-                    list.push((at, pipe, number as u32));
+                    in_flight.send(direction, at, Packet { zeros: number as u32, ..Packet::default() });
+                    list.push((at, direction, number as u32));
                 }
             }
         }

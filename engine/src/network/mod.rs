@@ -1,7 +1,7 @@
-//! The virtual-time world: switches, hosts and links, and what happens next.
+//! The virtual-time network: switches, hosts and links, and what happens next.
 //!
-//! A world is a fixed set of sources of events (see [`Wheel`]), the controller's events and each
-//! switch's and each host's timer, and the packets on its links (see [`UnderWay`]). The loop takes
+//! A network is a fixed set of sources of events (see [`Wheel`]), the controller's events and each
+//! switch's and each host's timer, and the packets on its links (see [`InFlight`]). The loop takes
 //! what is due first, lets the engine behind it act, and puts what it sends on the next link.
 
 pub mod application_messages;
@@ -18,11 +18,11 @@ use narrows_switch::{Switch, Transmit};
 use rustc_hash::FxHashMap;
 
 use crate::EngineError;
-use crate::network::in_flight::UnderWay;
-use crate::network::socket_hosts::Sockets;
+use crate::network::in_flight::InFlight;
+use crate::network::socket_hosts::SocketHosts;
 use crate::plan::{EventPlan, Limits};
-use crate::real_time::Outbound;
-use crate::record::port_figures::Bottleneck;
+use crate::real_time::WireMap;
+use crate::record::queue_figures::QueueFigures;
 use crate::record::recorder::Recorder;
 use crate::record::telemetry_report::Report;
 
@@ -37,15 +37,15 @@ pub(crate) struct SwitchNode {
 /// What a port's cable leads to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cable {
-    pub to: End,
+    pub to: FarEnd,
     pub delay: Duration,
 }
 
 /// The far end of a cable, seen from a switch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum End {
-    /// A pipe to another switch.
-    Pipe(usize),
+pub(crate) enum FarEnd {
+    /// A direction to another switch.
+    Direction(usize),
     /// Hosts, told apart by MAC address.
     Group,
     /// The collector.
@@ -55,24 +55,24 @@ pub(crate) enum End {
 /// A host, its access link, and the switch port that its group's cable leads to.
 #[derive(Debug)]
 pub(crate) struct HostNode {
-    pub tcp: Tcp,
+    pub stack: HostStack,
     pub access: AccessLink,
     pub uplink: usize,
     pub downlink: usize,
     pub cable_delay: Duration,
     /// When its timer in the schedule is due.
     pub due: Time,
-    /// It is among [`World::recorded`].
+    /// It is among [`Network::recorded`].
     pub has_records: bool,
 }
 
 /// Who has a host's connections.
 #[derive(Debug)]
-pub(crate) enum Tcp {
+pub(crate) enum HostStack {
     /// Our TCP.
-    Ours(Box<Host>),
+    Narrows(Box<Host>),
     /// The sockets of the host of this name; its packets come and go by a wire of its own.
-    Sockets(String),
+    Kernel(String),
 }
 
 /// A flow and the indices of its hosts.
@@ -83,7 +83,7 @@ pub(crate) struct FlowNode {
     pub to: usize,
 }
 
-/// Who receives from a pipe, one direction of a link.
+/// Who receives from a direction, one direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Receiver {
     Switch { switch: usize, port: u16 },
@@ -142,36 +142,36 @@ pub struct Progress {
 }
 
 /// A port whose figures the summary gives.
-pub(crate) struct Watched {
+pub(crate) struct MonitoredPort {
     pub switch: usize,
     pub port: u16,
-    pub figures: Bottleneck,
+    pub figures: QueueFigures,
 }
 
-/// A wired world.
-pub struct World {
+/// A wired network.
+pub struct Network {
     pub(crate) switches: Vec<SwitchNode>,
     pub(crate) hosts: Vec<HostNode>,
     pub(crate) flows: Vec<FlowNode>,
-    pub(crate) pipes: Vec<Receiver>,
+    pub(crate) directions: Vec<Receiver>,
     /// Hosts by their address, as [`number_of`] has it.
     pub(crate) by_mac: FxHashMap<u64, usize>,
     /// Sorted by time.
     pub(crate) events: Vec<EventPlan>,
     pub(crate) next_event: usize,
     /// The bottleneck, and behind it the port of the other direction where that is wanted.
-    pub(crate) watched: Vec<Watched>,
+    pub(crate) monitored: Vec<MonitoredPort>,
     pub(crate) sources: Sources,
     pub(crate) schedule: Wheel,
-    pub(crate) under_way: UnderWay,
+    pub(crate) in_flight: InFlight,
     pub(crate) pool: PacketPool,
     pub(crate) recorder: Recorder,
     /// The hosts that have rows to be drained.
     pub(crate) recorded: Vec<usize>,
     /// In real time what leaves a node by a cable; `None` in virtual time, where it goes straight on.
-    pub(crate) outbound: Option<Outbound>,
+    pub(crate) wire_map: Option<WireMap>,
     /// The hosts whose TCP is somebody else's.
-    pub(crate) sockets: Sockets,
+    pub(crate) sockets: SocketHosts,
     /// How far the instrument may be off.
     pub(crate) limits: Limits,
     pub(crate) progress: Progress,
@@ -193,7 +193,7 @@ pub(crate) fn number_of([a, b, c, d, e, f]: [u8; 6]) -> u64 {
 /// Events between two looks at the records and the progress.
 const STRIDE: u64 = 4096;
 
-impl World {
+impl Network {
     /// Arms every source that is in this process; called once, when everything is plugged in.
     pub(crate) fn arm(&mut self) {
         self.schedule = Wheel::new(self.sources.all());
@@ -211,15 +211,15 @@ impl World {
 
     /// Whether the switches are in this process.
     pub(crate) fn has_switches(&self) -> bool {
-        self.outbound.as_ref().is_none_or(Outbound::has_switches)
+        self.wire_map.as_ref().is_none_or(WireMap::has_switches)
     }
 
     /// Whether a host is in this process.
     pub(crate) fn has_host(&self, index: usize) -> bool {
-        let Receiver::Switch { switch, port } = self.pipes[self.hosts[index].uplink] else {
+        let Receiver::Switch { switch, port } = self.directions[self.hosts[index].uplink] else {
             unreachable!("a host's uplink leads to a switch");
         };
-        self.outbound.as_ref().is_none_or(|outbound| outbound.has_hosts(switch, port))
+        self.wire_map.as_ref().is_none_or(|wire_map| wire_map.has_hosts(switch, port))
     }
 
     /// True when every flow that will finish, and is sent from here, has finished.
@@ -267,7 +267,7 @@ impl World {
 
     /// What is due first, and when; of several due at once the arrivals come last.
     pub(crate) fn next(&self) -> (Time, Source) {
-        let arrival = self.under_way.poll_timeout();
+        let arrival = self.in_flight.poll_timeout();
         match self.schedule.first() {
             Some((at, source)) if at <= arrival => (at, self.sources.resolve(source)),
             _ => (arrival, Source::Arrival),
@@ -298,7 +298,7 @@ impl World {
                 self.drain_switch(index);
             }
             Source::Host(index) => {
-                if let Tcp::Ours(host) = &mut self.hosts[index].tcp {
+                if let HostStack::Narrows(host) = &mut self.hosts[index].stack {
                     host.handle_timeout(now);
                 }
                 self.drain_host(now, index);
@@ -314,22 +314,24 @@ impl World {
     }
 
     fn handle_arrival(&mut self, now: Time) {
-        let Some((due, pipe, packet)) = self.under_way.poll_receive(now) else { return };
-        match self.pipes[pipe] {
-            Receiver::Switch { switch, port } => match &mut self.outbound {
-                Some(outbound) => outbound.leave_hosts(due, switch, port, packet),
+        let Some((due, direction, packet)) = self.in_flight.poll_receive(now) else { return };
+        match self.directions[direction] {
+            Receiver::Switch { switch, port } => match &mut self.wire_map {
+                Some(wire_map) => wire_map.leave_hosts(due, switch, port, packet),
                 None => self.arrive_at_switch(now, switch, port, packet),
             },
             Receiver::Host(index) => {
                 self.recorder.handle_packet(now, index, false, &packet);
-                match (&mut self.hosts[index].tcp, &mut self.outbound) {
-                    (Tcp::Ours(host), _) => {
+                match (&mut self.hosts[index].stack, &mut self.wire_map) {
+                    (HostStack::Narrows(host), _) => {
                         host.handle_packet(now, &packet);
                         self.pool.give(packet);
                         self.drain_host(now, index);
                     }
-                    (Tcp::Sockets(_), Some(outbound)) => outbound.leave_access(due, index, packet),
-                    (Tcp::Sockets(_), None) => unreachable!("sockets are in real time only"),
+                    (HostStack::Kernel(_), Some(wire_map)) => {
+                        wire_map.leave_access(due, index, packet)
+                    }
+                    (HostStack::Kernel(_), None) => unreachable!("sockets are in real time only"),
                 }
             }
         }
@@ -341,7 +343,7 @@ impl World {
         self.drain_switch(index);
     }
 
-    /// A packet comes to a group of hosts by the cable of a switch; returns by which pipe and when it
+    /// A packet comes to a group of hosts by the cable of a switch; returns by which direction and when it
     /// goes on to its host, `None` when it is for none of them or finds an access link's queue full.
     pub(crate) fn arrive_at_group(&mut self, now: Time, packet: &Packet) -> Option<(usize, Time)> {
         let mac = packet.data.first_chunk::<6>();
@@ -370,7 +372,7 @@ impl World {
     fn drain_host(&mut self, now: Time, index: usize) {
         loop {
             let node = &mut self.hosts[index];
-            let Tcp::Ours(host) = &mut node.tcp else { return };
+            let HostStack::Narrows(host) = &mut node.stack else { return };
             if !host.poll_transmit(now, self.pool.peek()) {
                 if host.has_records() && !node.has_records {
                     node.has_records = true;
@@ -395,7 +397,7 @@ impl World {
         let node = &mut self.hosts[index];
         match node.access.handle_up(now, packet.len()) {
             Some(at) => {
-                self.under_way.send(node.uplink, at + node.cable_delay, packet);
+                self.in_flight.send(node.uplink, at + node.cable_delay, packet);
             }
             None => self.pool.give(packet),
         }
@@ -415,8 +417,8 @@ impl World {
         let Some(cable) = self.switches[index].cables[usize::from(transmit.port)] else {
             return self.switches[index].switch.recycle(transmit.packet);
         };
-        if let Some(outbound) = &mut self.outbound {
-            if let Some(packet) = outbound.leave_switch(index, transmit, cable.delay) {
+        if let Some(wire_map) = &mut self.wire_map {
+            if let Some(packet) = wire_map.leave_switch(index, transmit, cable.delay) {
                 self.switches[index].switch.recycle(packet);
             }
             return;
@@ -424,15 +426,15 @@ impl World {
         let Transmit { end, packet, .. } = transmit;
         let arrival = end + cable.delay;
         let onward = match cable.to {
-            End::Pipe(pipe) => Some((pipe, arrival)),
-            End::Group => self.arrive_at_group(arrival, &packet),
-            End::Collector => {
+            FarEnd::Direction(direction) => Some((direction, arrival)),
+            FarEnd::Group => self.arrive_at_group(arrival, &packet),
+            FarEnd::Collector => {
                 self.arrive_at_collector(arrival, &packet);
                 None
             }
         };
         match onward {
-            Some((pipe, at)) => self.under_way.send(pipe, at, packet),
+            Some((direction, at)) => self.in_flight.send(direction, at, packet),
             None => self.switches[index].switch.recycle(packet),
         }
     }
@@ -441,9 +443,10 @@ impl World {
     pub(crate) fn drain_records(&mut self) -> Result<(), EngineError> {
         for (index, node) in self.switches.iter_mut().enumerate() {
             let records = node.switch.queue_records();
-            for watched in self.watched.iter_mut().filter(|watched| watched.switch == index) {
-                for record in records.iter().filter(|record| record.port == watched.port) {
-                    watched.figures.handle_record(record);
+            for monitored in self.monitored.iter_mut().filter(|monitored| monitored.switch == index)
+            {
+                for record in records.iter().filter(|record| record.port == monitored.port) {
+                    monitored.figures.handle_record(record);
                 }
             }
             self.recorder.handle_queue(index as u16, records);
@@ -452,7 +455,7 @@ impl World {
         for index in self.recorded.drain(..) {
             let node = &mut self.hosts[index];
             node.has_records = false;
-            if let Tcp::Ours(host) = &mut node.tcp {
+            if let HostStack::Narrows(host) = &mut node.stack {
                 self.recorder.handle_flows(host.flow_records());
                 self.recorder.handle_messages(host.message_records());
             }
@@ -473,9 +476,9 @@ impl World {
 
     /// What a flow has come to at one of its hosts.
     pub(crate) fn flow_report(&self, host: usize, flow: u32) -> FlowReport {
-        let report = match &self.hosts[host].tcp {
-            Tcp::Ours(host) => host.flow_report(flow),
-            Tcp::Sockets(name) => self.sockets.flow_report(name, flow),
+        let report = match &self.hosts[host].stack {
+            HostStack::Narrows(host) => host.flow_report(flow),
+            HostStack::Kernel(name) => self.sockets.flow_report(name, flow),
         };
         report.expect("the builder opened the flow")
     }
@@ -495,9 +498,9 @@ impl World {
             let switch = &mut self.switches[index].switch;
             if let (Some(port), Some(rate)) = (event.port, event.rate_bps) {
                 switch.set_rate(now, port, rate).map_err(|error| failed(&error))?;
-                for watched in &mut self.watched {
-                    if (watched.switch, watched.port) == (index, port) {
-                        watched.figures.handle_rate(now, rate);
+                for monitored in &mut self.monitored {
+                    if (monitored.switch, monitored.port) == (index, port) {
+                        monitored.figures.handle_rate(now, rate);
                     }
                 }
             }

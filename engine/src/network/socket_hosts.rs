@@ -1,5 +1,5 @@
 //! The hosts of a run whose TCP is somebody else's, shared by who drives their sockets and the
-//! world, which has their access links, writes their tables and sums them up.
+//! network, which has their access links, writes their tables and sums them up.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ const NOT_YET: u64 = u64::MAX;
 
 /// A run's hosts with sockets, by name; none in virtual time. A copy is the same hosts.
 #[derive(Clone, Debug, Default)]
-pub struct Sockets {
+pub struct SocketHosts {
     hosts: Arc<BTreeMap<String, Outside>>,
     began_ns: Arc<AtomicU64>,
 }
@@ -28,12 +28,12 @@ struct Outside {
     host: Mutex<SocketHost>,
 }
 
-impl Sockets {
+impl SocketHosts {
     /// The hosts of a plan that have a device.
     ///
     /// # Errors
     /// When a host is not in the plan, or a flow of one is wrong.
-    pub fn new(plan: &Plan, devices: BTreeMap<String, String>) -> Result<Sockets, EngineError> {
+    pub fn new(plan: &Plan, devices: BTreeMap<String, String>) -> Result<SocketHosts, EngineError> {
         let mut hosts = BTreeMap::new();
         for (name, device) in devices {
             if !plan.hosts.iter().any(|host| host.config.name == name) {
@@ -46,7 +46,7 @@ impl Sockets {
             }
             hosts.insert(name, Outside { device, host: Mutex::new(host) });
         }
-        Ok(Sockets { hosts: Arc::new(hosts), began_ns: Arc::new(AtomicU64::new(NOT_YET)) })
+        Ok(SocketHosts { hosts: Arc::new(hosts), began_ns: Arc::new(AtomicU64::new(NOT_YET)) })
     }
 
     /// True when the host of this name is one.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::python::concluded;
 use crate::python::live::{Setup, lock, wait_for_links, watch};
-use crate::real_time::{Generator, Path, Stream, Verdict, Wire, generate as send};
+use crate::real_time::{DataPath, Generator, Stream, Verdict, Wire, generate as send};
 use crate::{EngineError, Progress};
 
 /// How long a port stays open after its last packet: a memif's other end reads it from memory that
@@ -48,7 +48,7 @@ pub(crate) fn generate<'py>(
                 let (eal, pool) = setup.start()?;
                 let port = Port::open(eal, device, pool, Offloads::default())?;
                 let wire = Wire::new("port".to_owned(), port, pool);
-                let mut path = Path::new(Clock::start(eal), setup.idle(1), vec![wire]);
+                let mut path = DataPath::new(Clock::start(eal), setup.idle(1), vec![wire]);
                 wait_for_links(&mut path, &state)?;
                 path.begin(eal, None);
                 let mut goes_on = |now: &Progress| {

@@ -15,13 +15,14 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 
 use crate::mailbox::mailbox;
-use crate::network::managed_switch::Controlled;
+use crate::network::managed_switch::ManagedSwitch;
 use crate::python::sockets::PySockets;
 use crate::python::switch::PySwitch;
 use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
 use crate::real_time::cores::{Cores, Ended, Share};
 use crate::real_time::{
-    self, Devices, Path, RealTime, Side, SwitchNode, Verdict, Wire, WireSummary, crossings,
+    self, DataPath, Devices, RealTime, RemoteQueue, SwitchNode, Verdict, Wire, WireSummary,
+    inter_core_rings,
 };
 use crate::{EngineError, Progress};
 
@@ -122,7 +123,7 @@ pub(crate) fn run_real_time<'py>(
                         state.1
                     })
                 };
-                let mut meet = |path: &mut Path| {
+                let mut meet = |path: &mut DataPath| {
                     wait_for_links(path, &state)?;
                     let Some(meet) = &meet else { return Ok(None) };
                     let met = Python::attach(|py| {
@@ -184,7 +185,7 @@ pub(crate) fn watch<T>(
 
 /// Returns when every wire has a link.
 pub(crate) fn wait_for_links(
-    path: &mut Path,
+    path: &mut DataPath,
     state: &Mutex<(Progress, Verdict)>,
 ) -> Result<(), EngineError> {
     let end = Instant::now() + LINK_WAIT;
@@ -220,7 +221,7 @@ pub(crate) struct PyLive {
 #[pymethods]
 impl PyLive {
     /// `ports`: number, device string and the cable's delay in picoseconds of each, with so many
-    /// receive `queues`. Every pipe of the switch has a thread, and the ports that are its own. Raises
+    /// receive `queues`. Every pipeline of the switch has a thread, and the ports that are its own. Raises
     /// DeviceError, naming the device.
     #[new]
     #[pyo3(signature = (switch, ports, setup_json, queues=1))]
@@ -237,10 +238,10 @@ impl PyLive {
         let stamps = wires.iter().map(|wire| wire.offloads().stamps).collect();
         let names = wires.iter().map(|wire| wire.name().to_owned()).collect();
         let (post, commands) = mailbox();
-        let Some(pipes) = switch.get().place().send_away(post) else {
+        let Some(pipelines) = switch.get().place().send_away(post) else {
             return Err(DeviceError::new_err("the switch is on a data path already"));
         };
-        let cores = deal_out(pipes, &ports, wires);
+        let cores = deal_out(pipelines, &ports, wires);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = {
             let stop = stop.clone();
@@ -266,10 +267,10 @@ impl PyLive {
         let thread = lock(&self.thread).take();
         let Some(thread) = thread else { return Ok(None) };
         self.stop.store(true, Ordering::Relaxed);
-        let Ok((pipes, mut instrument)) = py.detach(|| thread.join()) else {
+        let Ok((pipelines, mut instrument)) = py.detach(|| thread.join()) else {
             return Err(DeviceError::new_err("the data path has panicked"));
         };
-        self.switch.get().place().bring_back(pipes);
+        self.switch.get().place().bring_back(pipelines);
         let place = |wire: &WireSummary| self.wires.iter().position(|name| *name == wire.name);
         instrument.wires.sort_by_key(place);
         Ok(Some(pythonize::pythonize(py, &instrument)?))
@@ -290,32 +291,36 @@ fn open(
     Ok((eal, wires.collect::<Result<_, narrows_dpdk::Error>>()?))
 }
 
-/// Each pipe with the wires of its ports, which are in the order of `ports`. Of a port's receive queues
-/// the first is its pipe's, the next one the next pipe's, and so on.
-fn deal_out(pipes: Vec<Controlled>, ports: &[(u16, String, u64)], wires: Vec<Wire>) -> Vec<Share> {
+/// Each pipeline with the wires of its ports, which are in the order of `ports`. Of a port's receive queues
+/// the first is its pipeline's, the next one the next pipeline's, and so on.
+fn deal_out(
+    pipelines: Vec<ManagedSwitch>,
+    ports: &[(u16, String, u64)],
+    wires: Vec<Wire>,
+) -> Vec<Share> {
     #[derive(Default)]
     struct Part {
         ports: Vec<(u16, Duration)>,
         wires: Vec<Wire>,
-        side_ports: Vec<u16>,
-        sides: Vec<Side>,
+        remote_ports: Vec<u16>,
+        remote_queues: Vec<RemoteQueue>,
     }
-    let mut parts: Vec<Part> = pipes.iter().map(|_| Part::default()).collect();
+    let mut parts: Vec<Part> = pipelines.iter().map(|_| Part::default()).collect();
     for (&(port, _, delay), mut wire) in ports.iter().zip(wires) {
-        let pipe = usize::from(pipes[0].config.pipe_of(port));
-        for (side, number) in wire.take_sides().into_iter().zip(1..) {
-            let part = &mut parts[(pipe + number) % pipes.len()];
-            part.side_ports.push(port);
-            part.sides.push(side);
+        let pipeline = usize::from(pipelines[0].config.pipeline_of(port));
+        for (side, number) in wire.take_remote_queues().into_iter().zip(1..) {
+            let part = &mut parts[(pipeline + number) % pipelines.len()];
+            part.remote_ports.push(port);
+            part.remote_queues.push(side);
         }
-        parts[pipe].ports.push((port, Duration::from_ps(delay)));
-        parts[pipe].wires.push(wire);
+        parts[pipeline].ports.push((port, Duration::from_ps(delay)));
+        parts[pipeline].wires.push(wire);
     }
-    let each = crossings(pipes.len()).into_iter().zip(pipes).zip(parts);
-    each.map(|((crossing, pipe), part)| {
-        let node = SwitchNode::new(Box::new(pipe), &part.ports);
-        let node = node.with_sides(&part.side_ports).with_crossing(crossing);
-        (node, part.wires, part.sides)
+    let each = inter_core_rings(pipelines.len()).into_iter().zip(pipelines).zip(parts);
+    each.map(|((rings, pipeline), part)| {
+        let node = SwitchNode::new(Box::new(pipeline), &part.ports);
+        let node = node.with_remote_queues(&part.remote_ports).with_rings(rings);
+        (node, part.wires, part.remote_queues)
     })
     .collect()
 }

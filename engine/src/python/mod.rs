@@ -81,7 +81,7 @@ fn run<'py>(
 pub(crate) fn take(switches: Option<Switches>) -> PyResult<BTreeMap<String, Switch>> {
     let mut ready = BTreeMap::new();
     for (name, switch) in switches.unwrap_or_default() {
-        let taken = switch.get().place().with(|pipes| Ok(pipes.first().switch.take()));
+        let taken = switch.get().place().with(|pipelines| Ok(pipelines.first().switch.take()));
         let Some(made) = taken? else {
             return Err(PlanError::new_err(format!("switch '{name}': it has no program")));
         };
@@ -170,7 +170,7 @@ fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// flow, picoseconds and bytes, flow by flow, of each flow the first `most`. Raises PlanError.
 #[pyfunction]
 #[pyo3(signature = (plan_json, until_ps, most=usize::MAX))]
-fn written(
+fn application_messages(
     py: Python<'_>,
     plan_json: &str,
     until_ps: u64,
@@ -178,7 +178,7 @@ fn written(
 ) -> PyResult<Vec<(u32, u64, u32)>> {
     let messages = py.detach(|| {
         let plan = crate::read_plan(plan_json)?;
-        crate::written(&plan, Time::from_ps(until_ps), most)
+        crate::application_messages(&plan, Time::from_ps(until_ps), most)
     });
     let messages = messages.map_err(|error| PlanError::new_err(error.to_string()))?;
     Ok(messages.into_iter().map(|(flow, at, length)| (flow, at.as_ps(), length)).collect())
@@ -201,7 +201,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(agents, module)?)?;
     module.add_function(wrap_pyfunction!(sinks, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
-    module.add_function(wrap_pyfunction!(written, module)?)?;
+    module.add_function(wrap_pyfunction!(application_messages, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python::stf::run_stf, module)?)?;
     module.add_function(wrap_pyfunction!(crate::python::stf::stf_sent, module)?)?;
     module.add_class::<crate::python::switch::PySwitch>()?;

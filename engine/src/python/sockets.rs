@@ -11,12 +11,12 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::network::socket_hosts::Sockets;
+use crate::network::socket_hosts::SocketHosts;
 use crate::python::PlanError;
 
 /// The hosts of a plan whose connections are the kernel's.
 #[pyclass(name = "Sockets", module = "narrows._engine", frozen)]
-pub(crate) struct PySockets(pub(crate) Sockets);
+pub(crate) struct PySockets(pub(crate) SocketHosts);
 
 impl PySockets {
     fn host(&self, name: &str) -> PyResult<MutexGuard<'_, SocketHost>> {
@@ -29,7 +29,7 @@ impl PySockets {
     /// The hosts of a plan (JSON text) by the device strings of their ports. Raises PlanError.
     #[new]
     fn new(plan_json: &str, devices: BTreeMap<String, String>) -> PyResult<Self> {
-        let made = crate::read_plan(plan_json).and_then(|plan| Sockets::new(&plan, devices));
+        let made = crate::read_plan(plan_json).and_then(|plan| SocketHosts::new(&plan, devices));
         made.map(PySockets).map_err(|error| PlanError::new_err(error.to_string()))
     }
 
@@ -116,7 +116,7 @@ impl PySockets {
         Ok(())
     }
 
-    /// A watched one, the lower half of whose number is `key`, left its sender's kernel.
+    /// A monitored one, the lower half of whose number is `key`, left its sender's kernel.
     fn handle_departure(&self, at_ps: u64, host: &str, flow: u32, key: u32) -> PyResult<()> {
         self.host(host)?.end(flow).handle_departure(Time::from_ps(at_ps), key);
         Ok(())

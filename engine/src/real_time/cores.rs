@@ -1,5 +1,5 @@
-//! The threads of a switch on DPDK ports: one for each of its pipes. A controller's command finds
-//! all pipes between two turns of their loops: the others' nodes come to the first one's thread, which
+//! The threads of a switch on DPDK ports: one for each of its pipelines. A controller's command finds
+//! all pipelines between two turns of their loops: the others' nodes come to the first one's thread, which
 //! does what was asked and sends them back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,20 +8,20 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use narrows_dpdk::{Clock, Eal, Idle, Start};
 
-use crate::mailbox::Inbox;
-use crate::network::managed_switch::Controlled;
+use crate::mailbox::MailboxReceiver;
+use crate::network::managed_switch::ManagedSwitch;
 use crate::network::managed_switch::handle::Command;
-use crate::network::managed_switch::pipelines::Pipes;
-use crate::real_time::{Instrument, Path, Side, SwitchNode, Wire};
+use crate::network::managed_switch::pipelines::Pipelines;
+use crate::real_time::{DataPath, Instrument, RemoteQueue, SwitchNode, Wire};
 
-/// What is left of a switch's threads: its pipes and their instruments.
-pub type Ended = (Vec<Controlled>, Instrument);
-/// A pipe with what is its core's.
-pub type Share = (SwitchNode, Vec<Wire>, Vec<Side>);
+/// What is left of a switch's threads: its pipelines and their instruments.
+pub type Ended = (Vec<ManagedSwitch>, Instrument);
+/// A pipeline with what is its core's.
+pub type Share = (SwitchNode, Vec<Wire>, Vec<RemoteQueue>);
 /// What a thread runs.
-type Core = (Path, SwitchNode);
+type Core = (DataPath, SwitchNode);
 
-/// A switch's paths and pipes, one a core.
+/// A switch's paths and pipelines, one a core.
 pub struct Cores {
     eal: Eal,
     first: Core,
@@ -29,19 +29,22 @@ pub struct Cores {
 }
 
 impl Cores {
-    /// A core for each pipe, with its wires and sides.
-    pub fn new(eal: Eal, idle: &Idle, pipes: Vec<Share>) -> Cores {
+    /// A core for each pipeline, with its wires and remote_queues.
+    pub fn new(eal: Eal, idle: &Idle, pipelines: Vec<Share>) -> Cores {
         let clock = Clock::start(eal);
-        let core = |(node, wires, sides)| {
-            (Path::new(clock.clone(), idle.clone(), wires).with_sides(sides), node)
+        let core = |(node, wires, remote_queues)| {
+            (
+                DataPath::new(clock.clone(), idle.clone(), wires).with_remote_queues(remote_queues),
+                node,
+            )
         };
-        let mut cores = pipes.into_iter().map(core);
-        let first = cores.next().expect("a switch has a pipe");
+        let mut cores = pipelines.into_iter().map(core);
+        let first = cores.next().expect("a switch has a pipeline");
         Cores { eal, first, others: cores.collect() }
     }
 
     /// Runs until `stop`, or until a core ends by itself, which is a bug.
-    pub fn run(self, commands: Inbox<Command>, stop: &AtomicBool) -> Ended {
+    pub fn run(self, commands: MailboxReceiver<Command>, stop: &AtomicBool) -> Ended {
         let Cores { eal, first: (mut path, mut node), others } = self;
         let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
         thread::scope(|scope| {
@@ -66,20 +69,20 @@ impl Cores {
             let left = commands.close();
             left.into_iter().for_each(|command| command(&mut all(&mut node, &mut nodes)));
             let nodes = core::iter::once(node).chain(nodes);
-            (nodes.map(SwitchNode::into_controlled).collect(), Instrument::joined(instruments))
+            (nodes.map(SwitchNode::into_managed).collect(), Instrument::joined(instruments))
         })
     }
 }
 
 /// Does what was asked, and all that was asked meanwhile.
-fn obey(command: Command, commands: &Inbox<Command>, pipes: &mut Pipes<'_>) {
-    command(pipes);
-    core::iter::from_fn(|| commands.try_take()).for_each(|command| command(pipes));
+fn obey(command: Command, commands: &MailboxReceiver<Command>, pipelines: &mut Pipelines<'_>) {
+    command(pipelines);
+    core::iter::from_fn(|| commands.try_take()).for_each(|command| command(pipelines));
 }
 
-/// All pipes of a switch.
-fn all<'a>(first: &'a mut SwitchNode, others: &'a mut [SwitchNode]) -> Pipes<'a> {
-    Pipes::new(core::iter::once(first).chain(others).map(SwitchNode::controlled))
+/// All pipelines of a switch.
+fn all<'a>(first: &'a mut SwitchNode, others: &'a mut [SwitchNode]) -> Pipelines<'a> {
+    Pipelines::new(core::iter::once(first).chain(others).map(SwitchNode::managed))
 }
 
 /// Another core than the first. It ends when nobody can call it any more.

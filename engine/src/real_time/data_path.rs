@@ -4,7 +4,7 @@ use narrows_common::{Duration, Packet, Time};
 use narrows_dpdk::{BURST, Clock, Eal, Idle, Mbuf, Start};
 
 use super::Node;
-use super::inlet::{Inlet, Side};
+use super::inlet::{Inlet, RemoteQueue};
 use super::instrument::{Instrument, Polls};
 use super::wire::Wire;
 
@@ -21,12 +21,12 @@ struct Arrival {
 
 /// Ports, clock, and what they were off by.
 #[derive(Debug)]
-pub struct Path {
+pub struct DataPath {
     clock: Clock,
     idle: Idle,
     wires: Vec<Wire>,
     /// Numbered behind the wires.
-    sides: Vec<Side>,
+    remote_queues: Vec<RemoteQueue>,
     polls: Polls,
     received: Vec<Mbuf>,
     arrived: Vec<Arrival>,
@@ -36,14 +36,14 @@ pub struct Path {
     look_at: Time,
 }
 
-impl Path {
-    /// A path over `wires`; its time begins with [`Path::begin`].
+impl DataPath {
+    /// A path over `wires`; its time begins with [`DataPath::begin`].
     pub fn new(clock: Clock, idle: Idle, wires: Vec<Wire>) -> Self {
-        Path {
+        DataPath {
             clock,
             idle,
             wires,
-            sides: vec![],
+            remote_queues: vec![],
             polls: Polls::new(),
             received: Vec::with_capacity(BURST),
             arrived: vec![],
@@ -55,8 +55,8 @@ impl Path {
     /// The same with receive queues of other paths' wires, whose packets come by the numbers after
     /// those of its own wires.
     #[must_use]
-    pub fn with_sides(mut self, sides: Vec<Side>) -> Self {
-        self.sides = sides;
+    pub fn with_remote_queues(mut self, remote_queues: Vec<RemoteQueue>) -> Self {
+        self.remote_queues = remote_queues;
         self
     }
 
@@ -100,7 +100,7 @@ impl Path {
             self.look_at = now + LOOK;
             self.look();
             self.wires.iter_mut().for_each(|wire| wire.read_device_clock(&mut self.clock));
-            self.sides.iter_mut().for_each(|side| side.read_device_clock(&mut self.clock));
+            self.remote_queues.iter_mut().for_each(|side| side.read_device_clock(&mut self.clock));
         }
         let mut is_idle = true;
         if !node.is_paused() {
@@ -141,8 +141,8 @@ impl Path {
                 self.unpack(node, number);
             }
         }
-        for number in 0..self.sides.len() {
-            if self.sides[number].receive(&mut self.received) > 0 {
+        for number in 0..self.remote_queues.len() {
+            if self.remote_queues[number].receive(&mut self.received) > 0 {
                 self.unpack(node, self.wires.len() + number);
             }
         }
@@ -153,7 +153,7 @@ impl Path {
     fn unpack(&mut self, node: &mut impl Node, wire: usize) {
         let inlet: &mut Inlet = match self.wires.len() {
             wires if wire < wires => self.wires[wire].inlet(),
-            wires => &mut self.sides[wire - wires].inlet,
+            wires => &mut self.remote_queues[wire - wires].inlet,
         };
         let (now, is_short) = (self.clock.now(), inlet.is_short());
         for mbuf in self.received.drain(..) {
@@ -171,7 +171,7 @@ impl Path {
             clock_steps_back: self.clock.steps_back(),
             polls: self.polls.summary(self.idle.standing()),
             wires: self.wires.iter().map(Wire::summary).collect(),
-            sides: self.sides.iter().map(Side::summary).collect(),
+            remote_queues: self.remote_queues.iter().map(RemoteQueue::summary).collect(),
         }
     }
 }

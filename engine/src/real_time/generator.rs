@@ -7,8 +7,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use narrows_common::{Packet, PacketPool, Time};
 use serde::Serialize;
 
-use super::{Departure, Instrument, Node, Path};
-use crate::network::application_messages::Writer;
+use super::{DataPath, Departure, Instrument, Node};
+use crate::network::application_messages::MessageSource;
 use crate::plan::Plan;
 use crate::{EngineError, Progress};
 
@@ -37,7 +37,7 @@ pub struct Generated {
 /// A flow's messages, and the stream that they belong to.
 #[derive(Debug)]
 struct Source {
-    writer: Writer,
+    writer: MessageSource,
     stream: usize,
     flow: u32,
 }
@@ -75,7 +75,7 @@ impl Generator {
                 let planned = plan.flows.iter().find(|planned| planned.flow.id == flow);
                 let planned = planned
                     .ok_or_else(|| EngineError::Plan(format!("plan: there is no flow {flow}")))?;
-                sources.push(Source { writer: Writer::new(plan, planned)?, stream, flow });
+                sources.push(Source { writer: MessageSource::new(plan, planned)?, stream, flow });
             }
         }
         let mut generator = Generator {
@@ -164,7 +164,7 @@ impl Node for Generator {
 /// [`EngineError::Cancelled`] where `progress` returns false, or a stream's message of another
 /// length than its packets'.
 pub fn generate(
-    path: &mut Path,
+    path: &mut DataPath,
     mut generator: Generator,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Generated, EngineError> {

@@ -4,7 +4,7 @@ use narrows_common::{Checksums, Duration, Packet, Payload, Time};
 use narrows_dpdk::{Clock, Mbuf, Mempool, Offloads, Queue};
 
 use super::device_clock::DeviceClock;
-use super::instrument::{Doer, WireSummary};
+use super::instrument::{Executor, WireSummary};
 
 /// Bytes of a packet that an engine gets to itself: the headers, and what a program reads of the
 /// rest most of the time.
@@ -82,16 +82,16 @@ impl Inlet {
 
 /// A further receive queue of a port whose wire may be another core's.
 #[derive(Debug)]
-pub struct Side {
+pub struct RemoteQueue {
     name: String,
     device: String,
     queue: Queue,
     pub(crate) inlet: Inlet,
 }
 
-impl Side {
+impl RemoteQueue {
     pub(crate) fn new(name: &str, device: &str, queue: Queue, inlet: Inlet) -> Self {
-        Side { name: name.to_owned(), device: device.to_owned(), queue, inlet }
+        RemoteQueue { name: name.to_owned(), device: device.to_owned(), queue, inlet }
     }
 
     /// As a wire's.
@@ -111,7 +111,7 @@ impl Side {
             received: self.inlet.received,
             copied: self.inlet.copied,
             missed: self.queue.broken(),
-            arrivals_by: Doer::of(self.inlet.offloads.stamps),
+            arrivals_by: Executor::of(self.inlet.offloads.stamps),
             ..WireSummary::new(&self.name, &self.device)
         }
     }

@@ -118,16 +118,16 @@ pub struct RateSummary {
 /// Who does what a device may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doer {
+pub enum Executor {
     /// The device.
     Device,
     /// The loop or the engine.
     Software,
 }
 
-impl Doer {
+impl Executor {
     pub(crate) fn of(is_device: bool) -> Self {
-        if is_device { Doer::Device } else { Doer::Software }
+        if is_device { Executor::Device } else { Executor::Software }
     }
 }
 
@@ -151,11 +151,11 @@ pub struct WireSummary {
     /// Packets that were copied since mbufs were short; nothing was lost.
     pub copied: u64,
     /// Whose clock says when packets came.
-    pub arrivals_by: Doer,
+    pub arrivals_by: Executor,
     /// Who verifies the checksums of packets for hosts.
-    pub checksums_by: Doer,
+    pub checksums_by: Executor,
     /// Who writes the checksums of TCP and UDP in packets from hosts.
-    pub sent_checksums_by: Doer,
+    pub sent_checksums_by: Executor,
     /// How often its link went down.
     pub link_downs: u64,
     /// How late packets left, in microseconds.
@@ -176,9 +176,9 @@ impl WireSummary {
             without_memory: 0,
             missed: 0,
             copied: 0,
-            arrivals_by: Doer::Software,
-            checksums_by: Doer::Software,
-            sent_checksums_by: Doer::Software,
+            arrivals_by: Executor::Software,
+            checksums_by: Executor::Software,
+            sent_checksums_by: Executor::Software,
             link_downs: 0,
             departure_error_us: LatenessSummary::default(),
             rate_error: None,
@@ -186,7 +186,7 @@ impl WireSummary {
     }
 
     /// Adds what another core received of its packets.
-    fn add_side(&mut self, side: &WireSummary) {
+    fn add_remote(&mut self, side: &WireSummary) {
         self.received += side.received;
         self.copied += side.copied;
         self.missed += side.missed;
@@ -252,7 +252,7 @@ pub struct Instrument {
     pub wires: Vec<WireSummary>,
     /// What it received of other cores' wires, by their names.
     #[serde(skip)]
-    pub(crate) sides: Vec<WireSummary>,
+    pub(crate) remote_queues: Vec<WireSummary>,
 }
 
 impl Instrument {
@@ -261,18 +261,18 @@ impl Instrument {
     pub fn joined(cores: Vec<Instrument>) -> Instrument {
         let mut cores = cores.into_iter();
         let mut whole = cores.next().expect("a path has a core");
-        for Instrument { polls, clock_steps_back, wires, sides, .. } in cores {
+        for Instrument { polls, clock_steps_back, wires, remote_queues, .. } in cores {
             whole.polls.core = whole.polls.core.max(polls.core);
             whole.polls.count += polls.count;
             whole.polls.gap_p99_us = whole.polls.gap_p99_us.max(polls.gap_p99_us);
             whole.polls.gap_max_us = whole.polls.gap_max_us.max(polls.gap_max_us);
             whole.clock_steps_back += clock_steps_back;
             whole.wires.extend(wires);
-            whole.sides.extend(sides);
+            whole.remote_queues.extend(remote_queues);
         }
-        for side in whole.sides.drain(..) {
+        for side in whole.remote_queues.drain(..) {
             let found = whole.wires.iter_mut().find(|wire| wire.name == side.name);
-            found.expect("a side is a wire's").add_side(&side);
+            found.expect("a side is a wire's").add_remote(&side);
         }
         whole
     }
@@ -385,8 +385,8 @@ mod tests {
         wires: Vec<WireSummary>,
     ) -> Instrument {
         let polls = PollSummary { core: Standing::Fifo, count: 0, gap_p99_us: 0.0, gap_max_us };
-        let sides = vec![];
-        Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires, sides }
+        let remote_queues = vec![];
+        Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires, remote_queues }
     }
 
     /// Five ports dealt out to three cores.
@@ -399,7 +399,7 @@ mod tests {
         let mut cores =
             vec![core(3.0, 1, &["0", "3"]), core(9.0, 0, &["1", "4"]), core(5.0, 2, &["2"])];
         // The first one has a receive queue of the second one's first port.
-        cores[0].sides.push(WireSummary { received: 7, ..wire("1", 0.0, 5, 0.0) });
+        cores[0].remote_queues.push(WireSummary { received: 7, ..wire("1", 0.0, 5, 0.0) });
         let whole = Instrument::joined(cores);
         assert_eq!((whole.wires[2].received, whole.wires[2].missed), (7, 5));
         assert_eq!(whole.wires[2].not_sent, 1);

@@ -1,7 +1,7 @@
 //! Real time: the engines under the clock of the time-stamp counter, their packets on DPDK ports.
 //!
 //! The engines are the same and know nothing of it: a [`Node`] takes packets in and says what
-//! leaves when, exactly; a [`Path`] polls ports and clock, and sends each packet as soon after its
+//! leaves when, exactly; a [`DataPath`] polls ports and clock, and sends each packet as soon after its
 //! instant as it can. A late poll makes a late packet, never a late schedule: what was to leave
 //! when is worked out from the instants at which packets came. How late is in the [`Instrument`].
 //!
@@ -25,16 +25,16 @@ mod wire_map;
 
 use narrows_common::{Packet, Time};
 
-pub use data_path::Path;
+pub use data_path::DataPath;
 pub use generator::{Generated, Generator, Stream, generate};
-pub use inlet::Side;
-pub use instrument::{Doer, Instrument, PollSummary, WireSummary};
-pub use inter_core_rings::{Crossing, crossings};
+pub use inlet::RemoteQueue;
+pub use instrument::{Executor, Instrument, PollSummary, WireSummary};
+pub use inter_core_rings::{InterCoreRings, inter_core_rings};
 pub use network_node::{RealTime, Verdict, run};
 pub use switch_node::SwitchNode;
 pub use wire::Wire;
 pub use wire_map::Devices;
-pub(crate) use wire_map::Outbound;
+pub(crate) use wire_map::WireMap;
 
 /// A packet that is to leave by a wire.
 #[derive(Debug)]

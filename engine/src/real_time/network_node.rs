@@ -1,4 +1,4 @@
-//! A world in real time, or a part of it: every cable is a pair of DPDK ports, and the packets
+//! A network in real time, or a part of it: every cable is a pair of DPDK ports, and the packets
 //! between switches, hosts and collector cross them as bytes.
 //!
 //! Hosts keep their access links in their own engine, as in virtual time; a cable's delay is kept
@@ -9,71 +9,71 @@ use std::path::Path as FilePath;
 use narrows_common::{Duration, Packet, Time};
 use narrows_dpdk::{Clock, Eal, Idle, Mempool, Start};
 
-use super::wire_map::{Devices, Outbound, WireEnd};
-use super::{Departure, Node, Path};
-use crate::network::socket_hosts::Sockets;
-use crate::network::{Progress, World};
+use super::wire_map::{Devices, WireEnd, WireMap};
+use super::{DataPath, Departure, Node};
+use crate::network::socket_hosts::SocketHosts;
+use crate::network::{Network, Progress};
 use crate::{EngineError, Summary};
 
 /// How often records go to the tables' writers, and the progress is told.
 const DRAIN: Duration = Duration::from_ms(2);
 
-/// A world as a path's node.
-struct WorldNode<'a> {
-    world: &'a mut World,
+/// A network as a path's node.
+struct NetworkNode<'a> {
+    network: &'a mut Network,
     error: Option<EngineError>,
 }
 
-impl WorldNode<'_> {
-    fn outbound(&mut self) -> &mut Outbound {
-        self.world.outbound.as_mut().expect("a world in real time has its wires")
+impl NetworkNode<'_> {
+    fn wire_map(&mut self) -> &mut WireMap {
+        self.network.wire_map.as_mut().expect("a network in real time has its wires")
     }
 }
 
-impl Node for WorldNode<'_> {
+impl Node for NetworkNode<'_> {
     fn handle_packet(&mut self, now: Time, wire: usize, mut packet: Packet) {
-        let at = self.outbound().end_of(wire);
+        let at = self.wire_map().end_of(wire);
         if matches!(at, WireEnd::Group { .. } | WireEnd::Collector { .. }) {
             // Who reads a payload has it as bytes of its own.
             packet.materialise(packet.len());
         }
         match at {
             WireEnd::Switch { switch, port } => {
-                self.world.arrive_at_switch(now, switch, port, packet);
+                self.network.arrive_at_switch(now, switch, port, packet);
             }
-            WireEnd::Group { later } => match self.world.arrive_at_group(now + later, &packet) {
-                Some((pipe, at)) => self.world.under_way.send(pipe, at, packet),
-                None => self.world.pool.give(packet),
+            WireEnd::Group { later } => match self.network.arrive_at_group(now + later, &packet) {
+                Some((pipeline, at)) => self.network.in_flight.send(pipeline, at, packet),
+                None => self.network.pool.give(packet),
             },
-            WireEnd::Host(host) => self.world.leave_host(now, host, packet),
+            WireEnd::Host(host) => self.network.leave_host(now, host, packet),
             WireEnd::Collector { switch } => {
-                self.world.arrive_at_collector(now, &packet);
+                self.network.arrive_at_collector(now, &packet);
                 // Reports are born of the switch's spare packets.
-                self.world.switches[switch].switch.recycle(packet);
+                self.network.switches[switch].switch.recycle(packet);
             }
         }
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        if let Err(error) = self.world.handle_timeout(now) {
+        if let Err(error) = self.network.handle_timeout(now) {
             self.error = Some(error);
         }
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        Some(self.world.next().0)
+        Some(self.network.next().0)
     }
 
     fn poll_transmit(&mut self) -> Option<Departure> {
-        self.outbound().poll_transmit()
+        self.wire_map().poll_transmit()
     }
 
     fn take_packet(&mut self) -> Packet {
-        self.world.pool.take()
+        self.network.pool.take()
     }
 
     fn recycle(&mut self, packet: Packet) {
-        self.world.pool.give(packet);
+        self.network.pool.give(packet);
     }
 }
 
@@ -89,29 +89,29 @@ pub enum Verdict {
     End(Time),
 }
 
-impl World {
+impl Network {
     /// Runs in real time to `end`, or until every flow that will finish has finished when that is
     /// sooner and `until_complete` is set. Returns when it stopped.
     fn run_in_real_time(
         &mut self,
-        path: &mut Path,
+        path: &mut DataPath,
         end: Time,
         until_complete: bool,
         progress: &mut dyn FnMut(&Progress) -> Verdict,
     ) -> Result<Time, EngineError> {
         let mut drain_at = Time::ZERO;
-        let mut node = WorldNode { world: self, error: None };
+        let mut node = NetworkNode { network: self, error: None };
         loop {
             let now = path.turn(&mut node);
             if let Some(error) = node.error.take() {
                 return Err(error);
             }
-            let is_over = now >= end || (until_complete && node.world.is_complete());
+            let is_over = now >= end || (until_complete && node.network.is_complete());
             if now >= drain_at || is_over {
                 drain_at = now + DRAIN;
-                node.world.drain_records()?;
-                node.world.progress.now = now;
-                match progress(&node.world.progress) {
+                node.network.drain_records()?;
+                node.network.progress.now = now;
+                match progress(&node.network.progress) {
                     Verdict::GoOn => {}
                     Verdict::Cancel => return Err(EngineError::Cancelled),
                     Verdict::End(at) => return Ok(at),
@@ -132,10 +132,10 @@ pub struct RealTime<'a> {
     pub pool: Mempool,
     /// How the loop waits.
     pub idle: Idle,
-    /// What of the world is in this process.
+    /// What of the network is in this process.
     pub devices: &'a Devices,
     /// Called when all is set up; the clock begins as it says, or at once.
-    pub meet: &'a mut dyn FnMut(&mut Path) -> Result<Option<Start>, EngineError>,
+    pub meet: &'a mut dyn FnMut(&mut DataPath) -> Result<Option<Start>, EngineError>,
     /// Called now and then.
     pub progress: &'a mut dyn FnMut(&Progress) -> Verdict,
 }
@@ -149,27 +149,27 @@ pub fn run(
     plan_json: &str,
     directory: &FilePath,
     ready: std::collections::BTreeMap<String, narrows_switch::Switch>,
-    sockets: Sockets,
+    sockets: SocketHosts,
     real: RealTime<'_>,
 ) -> Result<Summary, EngineError> {
     let mut plan = crate::read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
-    let mut outbound = Outbound::new(&plan, real.devices)?;
-    let mut wires = outbound.open(real.eal, real.pool, real.devices)?;
-    outbound.add_hosts(&plan, &sockets, (real.eal, real.pool), &mut wires)?;
+    let mut wire_map = WireMap::new(&plan, real.devices)?;
+    let mut wires = wire_map.open(real.eal, real.pool, real.devices)?;
+    wire_map.add_hosts(&plan, &sockets, (real.eal, real.pool), &mut wires)?;
     for host in &mut plan.hosts {
         let mut writers = wires.iter().filter(|wire| wire.offloads().writes_checksums);
         host.config.leaves_checksums = writers.any(|wire| wire.name() == host.group);
     }
     let has_hosts =
         real.devices.is_empty() || plan.groups.iter().any(|g| real.devices.contains_key(g));
-    plan.record.keep(outbound.has_switches(), has_hosts, outbound.has_collectors());
-    let mut path = Path::new(Clock::start(real.eal), real.idle, wires);
-    let mut world = World::build(plan, ready, sockets.clone(), directory)?;
-    world.outbound = Some(outbound);
-    world.arm();
+    plan.record.keep(wire_map.has_switches(), has_hosts, wire_map.has_collectors());
+    let mut path = DataPath::new(Clock::start(real.eal), real.idle, wires);
+    let mut network = Network::build(plan, ready, sockets.clone(), directory)?;
+    network.wire_map = Some(wire_map);
+    network.arm();
     let start = (real.meet)(&mut path)?;
     sockets.begin(path.begin(real.eal, start));
-    let stopped = world.run_in_real_time(&mut path, end, until_complete, real.progress);
-    crate::finish(world, stopped, until_complete, Some(path.instrument()), directory)
+    let stopped = network.run_in_real_time(&mut path, end, until_complete, real.progress);
+    crate::finish(network, stopped, until_complete, Some(path.instrument()), directory)
 }

@@ -1,26 +1,26 @@
-//! A switch of its own on a path, or a pipe of one: `narrows switch` with live ports.
+//! A switch of its own on a path, or a pipeline of one: `narrows switch` with live ports.
 
 use narrows_common::{Duration, Packet, Time};
 
-use super::{Crossing, Departure, Node};
-use crate::network::managed_switch::Controlled;
+use super::{Departure, InterCoreRings, Node};
+use crate::network::managed_switch::ManagedSwitch;
 
-/// A switch whose ports are wires, or one of its pipes with the wires of its ports.
+/// A switch whose ports are wires, or one of its pipelines with the wires of its ports.
 pub struct SwitchNode {
-    switch: Box<Controlled>,
+    switch: Box<ManagedSwitch>,
     /// The ports' numbers, by wire and then by side.
     ports: Vec<u16>,
     /// The wire of a port by its number.
     wires: Vec<Option<usize>>,
     /// What a wire delays.
     delays: Vec<Duration>,
-    /// To the other pipes, where there are some.
-    crossing: Option<Crossing>,
+    /// To the other pipelines, where there are some.
+    rings: Option<InterCoreRings>,
 }
 
 impl SwitchNode {
     /// A switch and, wire by wire, the number of its port and the delay of the cable there.
-    pub fn new(switch: Box<Controlled>, ports: &[(u16, Duration)]) -> Self {
+    pub fn new(switch: Box<ManagedSwitch>, ports: &[(u16, Duration)]) -> Self {
         let most = ports.iter().map(|&(port, _)| usize::from(port) + 1).max().unwrap_or(0);
         let mut wires = vec![None; most];
         for (wire, &(port, _)) in ports.iter().enumerate() {
@@ -31,32 +31,32 @@ impl SwitchNode {
             ports: ports.iter().map(|&(port, _)| port).collect(),
             wires,
             delays: ports.iter().map(|&(_, delay)| delay).collect(),
-            crossing: None,
+            rings: None,
         }
     }
 
-    /// The same as one of several pipes.
+    /// The same as one of several pipelines.
     #[must_use]
-    pub fn with_crossing(mut self, crossing: Option<Crossing>) -> Self {
-        self.crossing = crossing;
+    pub fn with_rings(mut self, rings: Option<InterCoreRings>) -> Self {
+        self.rings = rings;
         self
     }
 
     /// The same with the numbers of the ports that its path has receive queues of
-    /// ([`super::Path::with_sides`]).
+    /// ([`super::DataPath::with_remote_queues`]).
     #[must_use]
-    pub fn with_sides(mut self, ports: &[u16]) -> Self {
+    pub fn with_remote_queues(mut self, ports: &[u16]) -> Self {
         self.ports.extend(ports);
         self
     }
 
     /// The switch, for its controllers.
-    pub fn controlled(&mut self) -> &mut Controlled {
+    pub fn managed(&mut self) -> &mut ManagedSwitch {
         &mut self.switch
     }
 
     /// Gives the switch back.
-    pub fn into_controlled(self) -> Controlled {
+    pub fn into_managed(self) -> ManagedSwitch {
         *self.switch
     }
 }
@@ -68,13 +68,13 @@ impl Node for SwitchNode {
 
     fn handle_timeout(&mut self, now: Time) {
         self.switch.handle_timeout(now);
-        if let Some(crossing) = &mut self.crossing {
-            crossing.send(&mut self.switch);
+        if let Some(rings) = &mut self.rings {
+            rings.send(&mut self.switch);
         }
     }
 
     fn take_over(&mut self) -> usize {
-        self.crossing.as_mut().map_or(0, |crossing| crossing.take_in(&mut self.switch))
+        self.rings.as_mut().map_or(0, |rings| rings.take_in(&mut self.switch))
     }
 
     fn poll_timeout(&self) -> Option<Time> {
@@ -82,7 +82,7 @@ impl Node for SwitchNode {
     }
 
     fn is_full(&self) -> bool {
-        self.crossing.as_ref().is_some_and(Crossing::is_full)
+        self.rings.as_ref().is_some_and(InterCoreRings::is_full)
     }
 
     fn poll_transmit(&mut self) -> Option<Departure> {

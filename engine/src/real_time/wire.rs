@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use narrows_common::{Checksums, Duration, Packet, Time};
 use narrows_dpdk::{BURST, Clock, Mbuf, Mempool, Offloads, Port};
 
-use super::inlet::{Inlet, Side};
-use super::instrument::{Doer, Lateness, RateMeter, WireSummary};
+use super::inlet::{Inlet, RemoteQueue};
+use super::instrument::{Executor, Lateness, RateMeter, WireSummary};
 use super::{Departure, Node};
 
 /// A device that has not taken a packet for so long loses it, as a cable that was unplugged.
 const GIVE_UP: Duration = Duration::from_ms(10);
 
-/// A port and what is under way to it.
+/// A port and what is in flight to it.
 #[derive(Debug)]
 pub struct Wire {
     name: String,
@@ -21,7 +21,7 @@ pub struct Wire {
     inlet: Inlet,
     /// In the order of their instants.
     waiting: VecDeque<Departure>,
-    /// Written out and due; `due` has an element for each.
+    /// ApplicationMessage out and due; `due` has an element for each.
     packets: Vec<Mbuf>,
     due: VecDeque<Due>,
     lateness: Lateness,
@@ -90,10 +90,12 @@ impl Wire {
     }
 
     /// The port's receive queues but the first, which is the wire's own; a second call gives none.
-    pub fn take_sides(&mut self) -> Vec<Side> {
+    pub fn take_remote_queues(&mut self) -> Vec<RemoteQueue> {
         let queues = self.port.take_queues().into_iter();
         let inlet = || Inlet::new(self.port.offloads(), self.pool);
-        queues.map(|queue| Side::new(&self.name, self.port.device(), queue, inlet())).collect()
+        queues
+            .map(|queue| RemoteQueue::new(&self.name, self.port.device(), queue, inlet()))
+            .collect()
     }
 
     /// A packet is to leave at its instant.
@@ -197,9 +199,9 @@ impl Wire {
             without_memory: self.without_memory + counts.without_memory,
             missed: counts.missed + counts.errors,
             copied: self.inlet.copied,
-            arrivals_by: Doer::of(self.offloads().stamps),
-            checksums_by: Doer::of(self.offloads().verifies_checksums),
-            sent_checksums_by: Doer::of(self.offloads().writes_checksums),
+            arrivals_by: Executor::of(self.offloads().stamps),
+            checksums_by: Executor::of(self.offloads().verifies_checksums),
+            sent_checksums_by: Executor::of(self.offloads().writes_checksums),
             link_downs: self.link_downs,
             departure_error_us: self.lateness.summary(),
             rate_error: self.rate.summary(),

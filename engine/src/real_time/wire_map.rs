@@ -1,4 +1,4 @@
-//! The wires of a world in real time: which of them are in this process, and what leaves by them.
+//! The wires of a network in real time: which of them are in this process, and what leaves by them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,12 +8,12 @@ use narrows_switch::Transmit;
 
 use super::{Departure, Wire};
 use crate::EngineError;
-use crate::network::socket_hosts::Sockets;
+use crate::network::socket_hosts::SocketHosts;
 use crate::plan::{CablePlan, EndPlan, Plan, PortName};
 
 /// Device strings by the names of wires: `s1 port 1`, a group's name, `collector at s1`.
 ///
-/// Without any, the whole world is in one process, its cables pairs of rings. With some, what these
+/// Without any, the whole network is in one process, its cables pairs of rings. With some, what these
 /// wires end at is in this process and the rest in others; a cable between two switches is a pair
 /// of rings where switches are.
 pub type Devices = BTreeMap<String, String>;
@@ -46,9 +46,9 @@ struct CableEnd {
     wire: Option<usize>,
 }
 
-/// What leaves the world's nodes by its cables.
+/// What leaves the network's nodes by its cables.
 #[derive(Debug)]
-pub(crate) struct Outbound {
+pub(crate) struct WireMap {
     departures: VecDeque<Departure>,
     ends: Vec<CableEnd>,
     /// The end at a switch's port.
@@ -59,10 +59,10 @@ pub(crate) struct Outbound {
     by_wire: Vec<usize>,
 }
 
-impl Outbound {
+impl WireMap {
     /// The wires of a plan's cables of which some have devices.
-    pub(super) fn new(plan: &Plan, devices: &Devices) -> Result<Outbound, EngineError> {
-        let mut outbound = Outbound {
+    pub(super) fn new(plan: &Plan, devices: &Devices) -> Result<WireMap, EngineError> {
+        let mut wire_map = WireMap {
             departures: VecDeque::new(),
             ends: vec![],
             at_port: vec![vec![]; plan.switches.len()],
@@ -70,16 +70,16 @@ impl Outbound {
             by_wire: vec![],
         };
         for cable in &plan.cables {
-            outbound.add(plan, cable)?;
+            wire_map.add(plan, cable)?;
         }
-        let names: Vec<&str> = outbound.ends.iter().map(|end| end.name.as_str()).collect();
+        let names: Vec<&str> = wire_map.ends.iter().map(|end| end.name.as_str()).collect();
         if let Some(wrong) = devices.keys().find(|name| !names.contains(&name.as_str())) {
             let what = format!("there is no wire '{wrong}'; expected {}", names.join(", "));
             return Err(EngineError::Plan(what));
         }
         let is_named = |end: &CableEnd| devices.contains_key(&end.name);
-        let has_switches = outbound.ends.iter().any(|end| end.is_at_a_switch() && is_named(end));
-        for cable in outbound.ends.chunks_mut(2) {
+        let has_switches = wire_map.ends.iter().any(|end| end.is_at_a_switch() && is_named(end));
+        for cable in wire_map.ends.chunks_mut(2) {
             let by_rings = match devices.is_empty() {
                 true => true,
                 false => has_switches && cable.iter().all(CableEnd::is_at_a_switch),
@@ -88,13 +88,13 @@ impl Outbound {
                 end.wire = (by_rings || is_named(end)).then_some(usize::MAX);
             }
         }
-        for (number, end) in outbound.ends.iter_mut().enumerate() {
+        for (number, end) in wire_map.ends.iter_mut().enumerate() {
             if let Some(wire) = &mut end.wire {
-                *wire = outbound.by_wire.len();
-                outbound.by_wire.push(number);
+                *wire = wire_map.by_wire.len();
+                wire_map.by_wire.push(number);
             }
         }
-        Ok(outbound)
+        Ok(wire_map)
     }
 
     fn add(&mut self, plan: &Plan, cable: &CablePlan) -> Result<(), EngineError> {
@@ -161,7 +161,7 @@ impl Outbound {
     pub(super) fn add_hosts(
         &mut self,
         plan: &Plan,
-        sockets: &Sockets,
+        sockets: &SocketHosts,
         (eal, pool): (Eal, Mempool),
         wires: &mut Vec<Wire>,
     ) -> Result<(), narrows_dpdk::Error> {

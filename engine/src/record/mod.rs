@@ -1,6 +1,6 @@
 //! What a run leaves behind: the tables' rows, the Parquet writer, the summary.
 
-pub(crate) mod port_figures;
+pub(crate) mod queue_figures;
 pub(crate) mod recorder;
 pub(crate) mod rows;
 pub(crate) mod summary;

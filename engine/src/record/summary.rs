@@ -7,9 +7,9 @@ use narrows_common::{Duration, Time};
 use serde::Serialize;
 
 use crate::EngineError;
-use crate::network::{FlowNode, SwitchNode, Tcp, Watched, World};
+use crate::network::{FlowNode, HostStack, MonitoredPort, Network, SwitchNode};
 use crate::real_time::Instrument;
-use crate::record::port_figures::{BottleneckFigures, Quantiles};
+use crate::record::queue_figures::{Quantiles, QueueSummary};
 
 /// What stands for a flow's recovery and profile where they are the kernel's.
 const KERNEL: &str = "kernel";
@@ -55,7 +55,7 @@ struct BottleneckSummary {
     switch: String,
     port: u16,
     #[serde(flatten)]
-    figures: BottleneckFigures,
+    figures: QueueSummary,
     arrived: u64,
     enqueued: u64,
     dequeued: u64,
@@ -143,25 +143,26 @@ struct EngineSummary {
 }
 
 impl Summary {
-    /// Closes a world's tables and sums it up, `end` being when it stopped.
+    /// Closes a network's tables and sums it up, `end` being when it stopped.
     pub(crate) fn of(
-        world: World,
+        network: Network,
         end: Time,
         until_complete: bool,
         instrument: Option<Instrument>,
     ) -> Result<Summary, EngineError> {
-        let is_here = |flow: &&FlowNode| world.has_host(flow.from) || world.has_host(flow.to);
-        let here = world.flows.iter().filter(is_here);
-        let flows: Vec<FlowSummary> = here.map(|flow| FlowSummary::of(&world, flow, end)).collect();
+        let is_here = |flow: &&FlowNode| network.has_host(flow.from) || network.has_host(flow.to);
+        let here = network.flows.iter().filter(is_here);
+        let flows: Vec<FlowSummary> =
+            here.map(|flow| FlowSummary::of(&network, flow, end)).collect();
         let unfinished =
-            world.finite_flows - world.progress.completed_flows.min(world.finite_flows);
+            network.finite_flows - network.progress.completed_flows.min(network.finite_flows);
         let unfinished = (until_complete && unfinished > 0).then(|| {
             format!(
                 "{unfinished} of {} transfers had not finished at the limit of {end}",
-                world.finite_flows
+                network.finite_flows
             )
         });
-        let errors = instrument.iter().flat_map(|measured| measured.excesses(&world.limits));
+        let errors = instrument.iter().flat_map(|measured| measured.excesses(&network.limits));
         let reasons: Vec<String> = unfinished.into_iter().chain(errors).collect();
         let invalid_reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
@@ -176,8 +177,8 @@ impl Summary {
             Time::ZERO => 0.0,
             end => delivered_bytes as f64 * 8.0 / end.as_secs_f64(),
         };
-        let has_switches = world.has_switches();
-        let switches = world.switches.iter().filter(|_| has_switches).map(|node| {
+        let has_switches = network.has_switches();
+        let switches = network.switches.iter().filter(|_| has_switches).map(|node| {
             let counts = node.switch.statistics();
             let summary = SwitchSummary {
                 received: counts.received,
@@ -191,22 +192,23 @@ impl Summary {
             (node.name.to_string(), summary)
         });
         let switches = switches.collect();
-        let access_drops = world
+        let access_drops = network
             .hosts
             .iter()
             .map(|node| node.access.up().drops() + node.access.down().drops())
             .sum();
         let engine =
-            EngineSummary { events: world.progress.events, packets: world.progress.packets };
-        let (bad_reports, misdelivered) = (world.bad_reports, world.misdelivered);
-        let report_lag_ns = world.report_lag_ns.filter(|_| instrument.is_some());
+            EngineSummary { events: network.progress.events, packets: network.progress.packets };
+        let (bad_reports, misdelivered) = (network.bad_reports, network.misdelivered);
+        let report_lag_ns = network.report_lag_ns.filter(|_| instrument.is_some());
 
-        let nodes = &world.switches;
-        let watched = world.watched.into_iter().filter(|_| has_switches);
-        let mut watched = watched.map(|port| BottleneckSummary::of(&nodes[port.switch], port, end));
-        let bottleneck = watched.next();
-        let reverse = watched.next();
-        world.recorder.close()?;
+        let nodes = &network.switches;
+        let monitored = network.monitored.into_iter().filter(|_| has_switches);
+        let mut monitored =
+            monitored.map(|port| BottleneckSummary::of(&nodes[port.switch], port, end));
+        let bottleneck = monitored.next();
+        let reverse = monitored.next();
+        network.recorder.close()?;
         Ok(Summary {
             schema: 1,
             valid: invalid_reason.is_none(),
@@ -229,13 +231,13 @@ impl Summary {
 }
 
 impl BottleneckSummary {
-    fn of(node: &SwitchNode, watched: Watched, end: Time) -> Self {
+    fn of(node: &SwitchNode, monitored: MonitoredPort, end: Time) -> Self {
         let counts =
-            node.switch.port_statistics(watched.port).expect("the builder checked the port");
+            node.switch.port_statistics(monitored.port).expect("the builder checked the port");
         BottleneckSummary {
             switch: node.name.to_string(),
-            port: watched.port,
-            figures: watched.figures.finish(end),
+            port: monitored.port,
+            figures: monitored.figures.finish(end),
             arrived: counts.enqueued + counts.dropped_queue_full,
             enqueued: counts.enqueued,
             dequeued: counts.dequeued,
@@ -257,17 +259,17 @@ fn named(counts: &[(DropReason, u64)]) -> BTreeMap<&'static str, u64> {
 }
 
 impl FlowSummary {
-    fn of(world: &World, flow: &FlowNode, end: Time) -> Self {
+    fn of(network: &Network, flow: &FlowNode, end: Time) -> Self {
         let config = &flow.config;
-        let sender = world.flow_report(flow.from, config.id);
-        let receiver = world.flow_report(flow.to, config.id);
+        let sender = network.flow_report(flow.from, config.id);
+        let receiver = network.flow_report(flow.to, config.id);
         let active = sender.completed_at.unwrap_or(end).saturating_since(config.start);
         let per_second = |bytes: u64| match active {
             Duration::ZERO => 0.0,
             active => bytes as f64 * 8.0 / active.as_secs_f64(),
         };
         // Recovery and profile say how our TCP does it.
-        let is_ours = matches!(world.hosts[flow.from].tcp, Tcp::Ours(_));
+        let is_ours = matches!(network.hosts[flow.from].stack, HostStack::Narrows(_));
         let how = |name: &str| if is_ours { name } else { KERNEL }.to_owned();
         FlowSummary {
             id: config.id,

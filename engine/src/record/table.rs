@@ -20,7 +20,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::mailbox::{Inbox, mailbox};
+use crate::mailbox::{MailboxReceiver, mailbox};
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 16;
@@ -63,7 +63,7 @@ pub struct Table<R: Row> {
     rows: Vec<R>,
     batches: SyncSender<Vec<R>>,
     /// Batches whose rows the writer has taken.
-    emptied: Inbox<Vec<R>>,
+    emptied: MailboxReceiver<Vec<R>>,
     writer: JoinHandle<Result<(), ParquetError>>,
 }
 

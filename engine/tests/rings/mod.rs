@@ -1,11 +1,11 @@
-//! A path between two pairs of rings, for tests and for `benches/path.rs`.
+//! A path between two pairs of rings, for tests and for `benches/data_path.rs`.
 #![allow(dead_code, reason = "each user takes a part of it")]
 
 use std::collections::VecDeque;
 
 use narrows_common::{Packet, Time};
 use narrows_dpdk::{Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Port};
-use narrows_engine::real_time::{Departure, Node, Path, Wire};
+use narrows_engine::real_time::{DataPath, Departure, Node, Wire};
 
 /// Mbufs of a pool.
 pub const MBUFS: u32 = 1023;
@@ -81,8 +81,8 @@ impl Rings {
     }
 
     /// A path over these wires, begun on this thread.
-    pub fn path(eal: Eal, wires: Vec<Wire>) -> Path {
-        let mut path = Path::new(Clock::start(eal), Idle::new(IdleKind::Poll), wires);
+    pub fn path(eal: Eal, wires: Vec<Wire>) -> DataPath {
+        let mut path = DataPath::new(Clock::start(eal), Idle::new(IdleKind::Poll), wires);
         path.begin(eal, None);
         path
     }

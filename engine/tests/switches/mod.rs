@@ -1,28 +1,28 @@
-//! Switches under control, by their pipes, for tests and for benchmarks.
+//! Switches under control, by their pipelines, for tests and for benchmarks.
 
 use std::sync::Arc;
 
-use narrows_engine::network::managed_switch::pipelines::{Pipes, pipes};
-use narrows_engine::network::managed_switch::{Config, Controlled};
+use narrows_engine::network::managed_switch::pipelines::{Pipelines, pipelines};
+use narrows_engine::network::managed_switch::{Config, ManagedSwitch};
 use narrows_switch::{PortConfig, Program, Switch, SwitchConfig};
 
 use crate::common;
 
-/// The pipes of a switch with these ports that runs a program and records no queue, each set up by
+/// The pipelines of a switch with these ports that runs a program and records no queue, each set up by
 /// `set_up`.
 pub fn running(
     program: &Arc<Program>,
     ports: Vec<PortConfig>,
     set_up: impl Fn(&mut Switch),
-) -> Vec<Controlled> {
+) -> Vec<ManagedSwitch> {
     let switch = SwitchConfig { flow_field: None, record_queue: false, ..common::config(ports) };
-    let mut made = pipes(&Config { switch, cpu_port: None, name: "switch".to_owned() }, 1);
-    let mut all = Pipes::new(&mut made);
+    let mut made = pipelines(&Config { switch, cpu_port: None, name: "switch".to_owned() }, 1);
+    let mut all = Pipelines::new(&mut made);
     let each = all.configs();
     let switches = each.iter().map(|(config, seed)| config.build_of(program, *seed));
     all.install(switches.collect::<Result<_, _>>().expect("it loads")).expect("its ports");
-    for pipe in &mut made {
-        set_up(pipe.switch().expect("it has a program"));
+    for pipeline in &mut made {
+        set_up(pipeline.switch().expect("it has a program"));
     }
     made
 }

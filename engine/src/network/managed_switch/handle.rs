@@ -4,34 +4,34 @@
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::mailbox::Post;
-use crate::network::managed_switch::pipelines::Pipes;
-use crate::network::managed_switch::{Controlled, Refusal};
+use crate::mailbox::MailboxSender;
+use crate::network::managed_switch::pipelines::Pipelines;
+use crate::network::managed_switch::{ManagedSwitch, Refusal};
 
 /// What a data path does for a controller.
-pub type Command = Box<dyn FnOnce(&mut Pipes<'_>) + Send>;
+pub type Command = Box<dyn FnOnce(&mut Pipelines<'_>) + Send>;
 
 enum Where {
-    /// By pipes.
-    Here(Vec<Controlled>),
+    /// By pipelines.
+    Here(Vec<ManagedSwitch>),
     /// On a data path that takes commands.
-    Away(Post<Command>),
+    Away(MailboxSender<Command>),
 }
 
-fn all(pipes: &mut [Controlled]) -> Pipes<'_> {
-    Pipes::new(pipes)
+fn all(pipelines: &mut [ManagedSwitch]) -> Pipelines<'_> {
+    Pipelines::new(pipelines)
 }
 
 /// Where a switch is.
-pub struct Place {
+pub struct SwitchHandle {
     place: Mutex<Where>,
     resumed: Condvar,
 }
 
-impl Place {
+impl SwitchHandle {
     /// A switch that is here.
-    pub fn new(pipes: Vec<Controlled>) -> Self {
-        Place { place: Mutex::new(Where::Here(pipes)), resumed: Condvar::new() }
+    pub fn new(pipelines: Vec<ManagedSwitch>) -> Self {
+        SwitchHandle { place: Mutex::new(Where::Here(pipelines)), resumed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Where> {
@@ -42,16 +42,16 @@ impl Place {
     /// Does `operation` on the switch, wherever it is.
     pub fn with<T: Send + 'static>(
         &self,
-        operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
+        operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let commands = match &mut *self.lock() {
-            Where::Here(pipes) => return operation(&mut all(pipes)),
+            Where::Here(pipelines) => return operation(&mut all(pipelines)),
             Where::Away(commands) => commands.clone(),
         };
         let (reply, answer) = sync_channel(1);
-        let command: Command = Box::new(move |pipes| {
+        let command: Command = Box::new(move |pipelines| {
             // Nobody waits any more when the asking thread is gone.
-            let _ = reply.send(operation(pipes));
+            let _ = reply.send(operation(pipelines));
         });
         let ended = || Refusal::new("failed-precondition", "the switch's data path has ended");
         commands.put(command).map_err(|_| ended())?;
@@ -61,14 +61,14 @@ impl Place {
     /// The packets' way in: waits while a switch that is here is paused.
     pub fn with_unpaused<T: Send + 'static>(
         &self,
-        operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
+        operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let mut place = self.lock();
-        while matches!(&*place, Where::Here(pipes) if pipes[0].paused > 0) {
+        while matches!(&*place, Where::Here(pipelines) if pipelines[0].paused > 0) {
             place = self.resumed.wait(place).unwrap_or_else(PoisonError::into_inner);
         }
-        if let Where::Here(pipes) = &mut *place {
-            return operation(&mut all(pipes));
+        if let Where::Here(pipelines) = &mut *place {
+            return operation(&mut all(pipelines));
         }
         drop(place);
         self.with(operation)
@@ -79,12 +79,12 @@ impl Place {
         self.resumed.notify_all();
     }
 
-    /// Takes the switch's pipes to a data path that will take `commands`; `None` when they are on
+    /// Takes the switch's pipelines to a data path that will take `commands`; `None` when they are on
     /// one.
-    pub fn send_away(&self, commands: Post<Command>) -> Option<Vec<Controlled>> {
+    pub fn send_away(&self, commands: MailboxSender<Command>) -> Option<Vec<ManagedSwitch>> {
         let mut place = self.lock();
         match core::mem::replace(&mut *place, Where::Away(commands)) {
-            Where::Here(pipes) => Some(pipes),
+            Where::Here(pipelines) => Some(pipelines),
             away => {
                 *place = away;
                 None
@@ -92,8 +92,8 @@ impl Place {
         }
     }
 
-    /// Takes the switch's pipes back.
-    pub fn bring_back(&self, pipes: Vec<Controlled>) {
-        *self.lock() = Where::Here(pipes);
+    /// Takes the switch's pipelines back.
+    pub fn bring_back(&self, pipelines: Vec<ManagedSwitch>) {
+        *self.lock() = Where::Here(pipelines);
     }
 }

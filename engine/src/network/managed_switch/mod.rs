@@ -37,8 +37,8 @@ impl Config {
         self.build_of(&Config::read(program_json)?, seed)
     }
 
-    /// The pipe that has a port's queues; the first for one that does not exist.
-    pub fn pipe_of(&self, port: u16) -> u16 {
+    /// The pipeline that has a port's queues; the first for one that does not exist.
+    pub fn pipeline_of(&self, port: u16) -> u16 {
         self.switch.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipeline)
     }
 
@@ -58,7 +58,7 @@ impl Config {
     pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
         let rng = match self.switch.pipeline {
             0 => Rng::for_component(seed, &self.name),
-            pipe => Rng::for_component(seed, &format!("{}, pipe {pipe}", self.name)),
+            pipeline => Rng::for_component(seed, &format!("{}, pipe {pipeline}", self.name)),
         };
         let made = Switch::new(program.clone(), self.switch.clone(), rng);
         made.map_err(|error| Refusal::new("invalid-argument", error.to_string()))
@@ -106,15 +106,15 @@ impl From<ControlError> for Refusal {
     }
 }
 
-/// A packet for another pipe, and which of the programs ran its ingress.
+/// A packet for another pipeline, and which of the programs ran its ingress.
 #[derive(Debug)]
-pub(crate) struct Handed {
+pub(crate) struct TaggedHandover {
     program: u64,
     pub(crate) handover: Handover,
 }
 
-/// A switch or a pipe of one, without a program until [`Controlled::install`].
-pub struct Controlled {
+/// A switch or a pipeline of one, without a program until [`ManagedSwitch::install`].
+pub struct ManagedSwitch {
     pub(crate) config: Config,
     /// What its random numbers follow from.
     pub seed: u64,
@@ -133,8 +133,8 @@ pub struct Controlled {
     before: Statistics,
     /// Transmissions that began, the CPU port's aside.
     pub(crate) sent: VecDeque<Transmit>,
-    /// Packets for the queues of other pipes.
-    pub(crate) handed_over: VecDeque<Handed>,
+    /// Packets for the queues of other pipelines.
+    pub(crate) handovers: VecDeque<TaggedHandover>,
     /// Programs that were installed.
     programs: u64,
     /// Packets that left by the CPU port.
@@ -142,10 +142,10 @@ pub struct Controlled {
     pub(crate) collect_log: bool,
 }
 
-impl Controlled {
+impl ManagedSwitch {
     /// A switch without a program.
     pub fn new(config: Config, seed: u64) -> Self {
-        Controlled {
+        ManagedSwitch {
             config,
             seed,
             now: Time::ZERO,
@@ -157,7 +157,7 @@ impl Controlled {
             waited_before: BTreeMap::new(),
             before: Statistics::default(),
             sent: VecDeque::new(),
-            handed_over: VecDeque::new(),
+            handovers: VecDeque::new(),
             programs: 0,
             packet_ins: vec![],
             collect_log: false,
@@ -272,9 +272,9 @@ impl Controlled {
         self.collect();
     }
 
-    /// A packet comes from another pipe; one of a program that has gone is lost with it.
-    pub(crate) fn handle_handover(&mut self, handed: Handed) {
-        let Handed { program, handover } = handed;
+    /// A packet comes from another pipeline; one of a program that has gone is lost with it.
+    pub(crate) fn handle_handover(&mut self, handed: TaggedHandover) {
+        let TaggedHandover { program, handover } = handed;
         self.now = self.now.max(handover.at);
         match &mut self.switch {
             Some(switch) if program == self.programs => switch.handle_handover(self.now, handover),
@@ -292,7 +292,7 @@ impl Controlled {
         self.collect();
     }
 
-    /// When [`Controlled::handle_timeout`] is needed next, if packets wait.
+    /// When [`ManagedSwitch::handle_timeout`] is needed next, if packets wait.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.switch.as_ref().and_then(Switch::poll_timeout)
     }
@@ -300,7 +300,7 @@ impl Controlled {
     fn collect(&mut self) {
         let Some(switch) = &mut self.switch else { return };
         while let Some(handover) = switch.poll_handover() {
-            self.handed_over.push_back(Handed { program: self.programs, handover });
+            self.handovers.push_back(TaggedHandover { program: self.programs, handover });
         }
         while let Some(transmit) = switch.poll_transmit() {
             if Some(transmit.port) == self.config.cpu_port {

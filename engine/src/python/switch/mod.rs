@@ -1,7 +1,7 @@
 //! `narrows._engine.Switch`: one switch as the servers' `Target` (switch/server/target.py) and
 //! as the driver of its ports see it.
 //!
-//! An operation is done where the switch is (see [`Place`]), never while Python runs.
+//! An operation is done where the switch is (see [`SwitchHandle`]), never while Python runs.
 
 mod convert;
 mod profiles;
@@ -19,9 +19,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::network::managed_switch::handle::Place;
-use crate::network::managed_switch::pipelines::{Pipes, pipes};
-use crate::network::managed_switch::{Config, Controlled, Refusal};
+use crate::network::managed_switch::handle::SwitchHandle;
+use crate::network::managed_switch::pipelines::{Pipelines, pipelines};
+use crate::network::managed_switch::{Config, ManagedSwitch, Refusal};
 use convert::{meter, read, shown};
 
 /// Entries that are read while packets wait.
@@ -33,39 +33,39 @@ type Sent<'py> = (u16, u64, u64, Bound<'py, PyBytes>);
 /// A switch with ports, without a program until `load`.
 #[pyclass(name = "Switch", frozen)]
 pub(crate) struct PySwitch {
-    place: Place,
+    place: SwitchHandle,
 }
 
 impl PySwitch {
-    /// Does `operation` where the switch's pipes are, and without the interpreter.
+    /// Does `operation` where the switch's pipelines are, and without the interpreter.
     fn with_all<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        operation: impl FnOnce(&mut Pipes<'_>) -> Result<T, Refusal> + Send + 'static,
+        operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> PyResult<T> {
         Ok(py.detach(|| self.place.with(operation))?)
     }
 
-    /// The same for one pipe, to read what is the same in all.
+    /// The same for one pipeline, to read what is the same in all.
     fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        operation: impl FnOnce(&mut Controlled) -> Result<T, Refusal> + Send + 'static,
+        operation: impl FnOnce(&mut ManagedSwitch) -> Result<T, Refusal> + Send + 'static,
     ) -> PyResult<T> {
-        self.with_all(py, |pipes| operation(pipes.first()))
+        self.with_all(py, |pipelines| operation(pipelines.first()))
     }
 
-    /// The same in every pipe, to write; the first one's answer.
+    /// The same in every pipeline, to write; the first one's answer.
     fn with_each<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        operation: impl FnMut(&mut Controlled) -> Result<T, Refusal> + Send + 'static,
+        operation: impl FnMut(&mut ManagedSwitch) -> Result<T, Refusal> + Send + 'static,
     ) -> PyResult<T> {
-        self.with_all(py, |pipes| pipes.each(operation))
+        self.with_all(py, |pipelines| pipelines.each(operation))
     }
 
     /// Where the switch is.
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &SwitchHandle {
         &self.place
     }
 }
@@ -74,20 +74,20 @@ type Row<'py> = (Bound<'py, PyDict>, u64, u64);
 
 #[pymethods]
 impl PySwitch {
-    /// `config_json`: a `Config` of `controlled.rs`.
+    /// `config_json`: a `Config` of `managed_switch`.
     #[new]
     fn new(config_json: &str, seed: u64) -> PyResult<Self> {
         let config: Config = serde_json::from_str(config_json)
             .map_err(|error| PyValueError::new_err(format!("switch: {error}")))?;
-        Ok(PySwitch { place: Place::new(pipes(&config, seed)) })
+        Ok(PySwitch { place: SwitchHandle::new(pipelines(&config, seed)) })
     }
 
     /// A packet arrives at a port.
     fn handle_packet(&self, py: Python<'_>, port: u16, packet: &[u8], now_ps: u64) -> PyResult<()> {
         py.detach(|| {
             let packet = Packet::from_bytes(packet);
-            self.place.with_unpaused(move |pipes| {
-                pipes.handle_packet(Time::from_ps(now_ps), port, packet);
+            self.place.with_unpaused(move |pipelines| {
+                pipelines.handle_packet(Time::from_ps(now_ps), port, packet);
                 Ok(())
             })
         })?;
@@ -97,9 +97,9 @@ impl PySwitch {
     /// Goes on to `now_ps`. Returns the transmissions that began, the CPU port's aside.
     fn run_until<'py>(&self, py: Python<'py>, now_ps: u64) -> PyResult<Vec<Sent<'py>>> {
         let sent = py.detach(|| {
-            self.place.with_unpaused(move |pipes| {
-                pipes.handle_timeout(Time::from_ps(now_ps));
-                Ok(pipes.take_sent())
+            self.place.with_unpaused(move |pipelines| {
+                pipelines.handle_timeout(Time::from_ps(now_ps));
+                Ok(pipelines.take_sent())
             })
         })?;
         let shown = sent.into_iter().map(|transmit| {
@@ -111,11 +111,11 @@ impl PySwitch {
 
     /// When it wants `run_until` next, if packets wait.
     fn poll_timeout_ps(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        self.with_all(py, |pipes| Ok(pipes.poll_timeout().map(Time::as_ps)))
+        self.with_all(py, |pipelines| Ok(pipelines.poll_timeout().map(Time::as_ps)))
     }
 
     fn now_ps(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with_all(py, |pipes| Ok(pipes.now().as_ps()))
+        self.with_all(py, |pipelines| Ok(pipelines.now().as_ps()))
     }
 
     /// Begins or ends the collection of the program's log messages.
@@ -131,7 +131,7 @@ impl PySwitch {
 
     /// The messages collected since the last call.
     fn take_log(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.with_all(py, |pipes| Ok(pipes.take_log()))
+        self.with_all(py, |pipelines| Ok(pipelines.take_log()))
     }
 
     fn pause(&self, py: Python<'_>) -> PyResult<()> {
@@ -160,7 +160,7 @@ impl PySwitch {
 
     fn load(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
         // Packets go on under the old program meanwhile.
-        let configs = self.with_all(py, |pipes| Ok(pipes.configs()))?;
+        let configs = self.with_all(py, |pipelines| Ok(pipelines.configs()))?;
         let program = py.detach(|| Config::read(program_json))?;
         let build = |(config, seed): &(Config, u64)| config.build_of(&program, *seed);
         let switches: Vec<Switch> =
@@ -169,7 +169,7 @@ impl PySwitch {
             let log = py.import("logging")?.call_method1("getLogger", ("narrows.switch",))?;
             log.call_method1("warning", ("the interpreter runs this program: %s", reason))?;
         }
-        self.with_all(py, move |pipes| pipes.install(switches))
+        self.with_all(py, move |pipelines| pipelines.install(switches))
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -236,7 +236,7 @@ impl PySwitch {
 
     fn entry<'py>(&self, py: Python<'py>, entry: &Bound<'py, PyAny>) -> PyResult<Option<Row<'py>>> {
         let entry: TableEntry = read(entry)?;
-        let found = self.with_all(py, move |pipes| pipes.entry(&entry))?;
+        let found = self.with_all(py, move |pipelines| pipelines.entry(&entry))?;
         let row = found.map(|(entry, count)| Ok((shown(py, &entry)?, count.packets, count.bytes)));
         row.transpose()
     }
@@ -246,8 +246,9 @@ impl PySwitch {
         while let Some(from) = place {
             // Packets go on in between.
             let table = table.clone();
-            let (found, next) =
-                self.with_all(py, move |pipes| pipes.entries_from(&table, from, ENTRIES_AT_ONCE))?;
+            let (found, next) = self.with_all(py, move |pipelines| {
+                pipelines.entries_from(&table, from, ENTRIES_AT_ONCE)
+            })?;
             for (entry, count) in &found {
                 rows.push((shown(py, entry)?, count.packets, count.bytes));
             }
@@ -265,8 +266,8 @@ impl PySwitch {
     ) -> PyResult<()> {
         let entry: TableEntry = read(entry)?;
         let count = Count { packets, bytes: octets };
-        self.with_all(py, move |pipes| {
-            pipes.set_count(count, |switch, count| switch.set_entry_count(&entry, count))
+        self.with_all(py, move |pipelines| {
+            pipelines.set_count(count, |switch, count| switch.set_entry_count(&entry, count))
         })
     }
 
@@ -293,8 +294,8 @@ impl PySwitch {
     }
 
     fn default_count(&self, py: Python<'_>, table: String) -> PyResult<(u64, u64)> {
-        let counts = self.with_all(py, move |pipes| {
-            pipes.counts(|switch| Ok(vec![switch.default_count(&table)?]))
+        let counts = self.with_all(py, move |pipelines| {
+            pipelines.counts(|switch| Ok(vec![switch.default_count(&table)?]))
         })?;
         Ok((counts[0].packets, counts[0].bytes))
     }
@@ -307,8 +308,8 @@ impl PySwitch {
         octets: u64,
     ) -> PyResult<()> {
         let count = Count { packets, bytes: octets };
-        self.with_all(py, move |pipes| {
-            pipes.set_count(count, |switch, count| switch.set_default_count(&table, count))
+        self.with_all(py, move |pipelines| {
+            pipelines.set_count(count, |switch, count| switch.set_default_count(&table, count))
         })
     }
 
@@ -319,8 +320,8 @@ impl PySwitch {
         first: u64,
         count: u64,
     ) -> PyResult<Vec<(u64, u64)>> {
-        let cells = self.with_all(py, move |pipes| {
-            pipes.counts(|switch| switch.read_counters(&name, first, count))
+        let cells = self.with_all(py, move |pipelines| {
+            pipelines.counts(|switch| switch.read_counters(&name, first, count))
         })?;
         Ok(cells.into_iter().map(|cell| (cell.packets, cell.bytes)).collect())
     }
@@ -334,8 +335,8 @@ impl PySwitch {
         octets: u64,
     ) -> PyResult<()> {
         let count = Count { packets, bytes: octets };
-        self.with_all(py, move |pipes| {
-            pipes.set_count(count, |switch, count| switch.write_counter(&name, index, count))
+        self.with_all(py, move |pipelines| {
+            pipelines.set_count(count, |switch, count| switch.write_counter(&name, index, count))
         })
     }
 
@@ -374,7 +375,7 @@ impl PySwitch {
         first: u64,
         count: u64,
     ) -> PyResult<Vec<String>> {
-        self.with_all(py, move |pipes| pipes.registers(&name, first, count))
+        self.with_all(py, move |pipelines| pipelines.registers(&name, first, count))
     }
 
     fn write_register(
@@ -446,7 +447,7 @@ impl PySwitch {
     }
 
     fn take_digests(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<String>)>> {
-        let digests = self.with_all(py, |pipes| Ok(pipes.take_digests()))?;
+        let digests = self.with_all(py, |pipelines| Ok(pipelines.take_digests()))?;
         Ok(digests.into_iter().map(|digest| (digest.list, digest.values)).collect())
     }
 
@@ -458,11 +459,11 @@ impl PySwitch {
     fn packet_out(&self, py: Python<'_>, packet: &[u8]) -> PyResult<()> {
         py.detach(|| {
             let packet = Packet::from_bytes(packet);
-            self.place.with_unpaused(move |pipes| {
+            self.place.with_unpaused(move |pipelines| {
                 let none = "the switch has no CPU port (--cpu-port)";
-                let port = pipes.first().config.cpu_port;
+                let port = pipelines.first().config.cpu_port;
                 let port = port.ok_or_else(|| Refusal::new("failed-precondition", none))?;
-                pipes.packet_out(port, packet);
+                pipelines.packet_out(port, packet);
                 Ok(())
             })
         })?;

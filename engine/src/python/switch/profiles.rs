@@ -90,9 +90,9 @@ impl PySwitch {
         entry: &Bound<'_, PyAny>,
     ) -> PyResult<(Option<u64>, u64)> {
         let entry: TableEntry = read(entry)?;
-        self.with_all(py, move |pipes| {
-            let now = pipes.now();
-            let switch = pipes.switch_with_hits()?;
+        self.with_all(py, move |pipelines| {
+            let now = pipelines.now();
+            let switch = pipelines.switch_with_hits()?;
             let timeout = switch.idle_timeout(&entry)?.map(|timeout| timeout.as_ps() / 1000);
             Ok((timeout, switch.since_hit(now, &entry)?.as_ps() / 1000))
         })
@@ -100,7 +100,7 @@ impl PySwitch {
 
     /// Entries that were idle for longer than they may, each told once.
     pub(super) fn expired<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let entries = self.with_all(py, |pipes| Ok(pipes.take_expired()))?;
+        let entries = self.with_all(py, |pipelines| Ok(pipelines.take_expired()))?;
         entries.iter().map(|entry| shown(py, entry)).collect()
     }
 }

@@ -8,7 +8,7 @@ use super::PySwitch;
 
 impl PySwitch {
     pub(super) fn statistics_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (done, no_program) = self.with_all(py, |pipes| Ok(pipes.statistics()))?;
+        let (done, no_program) = self.with_all(py, |pipelines| Ok(pipelines.statistics()))?;
         let dict = PyDict::new(py);
         dict.set_item("received", done.received + no_program)?;
         dict.set_item("parser_errors", done.parser_errors)?;
@@ -28,9 +28,9 @@ impl PySwitch {
         py: Python<'py>,
         port: u16,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (config, done, received, mean) = self.with_all(py, move |pipes| {
-            let received = pipes.received(port);
-            let inner = pipes.of_port(port);
+        let (config, done, received, mean) = self.with_all(py, move |pipelines| {
+            let received = pipelines.received(port);
+            let inner = pipelines.of_port(port);
             let config = inner.port(port)?.clone();
             Ok((config, inner.port_statistics(port)?, received, inner.mean_depth(port)))
         })?;

@@ -1,6 +1,6 @@
 //! Packets a second through two ports by one worker, or by one for each port.
 //!
-//! `cargo bench -p narrows-engine --bench pipes -- WORKERS BYTES across|back` prints one figure. Packets
+//! `cargo bench -p narrows-engine --bench pipelines -- WORKERS BYTES across|back` prints one figure. Packets
 //! leave by the other port than they came by, so that with two workers each crosses from core to
 //! core; or by the same one, and none does. Each core puts packets in at the far ends of its ports and
 //! takes out what left by them; only the time between is counted.
@@ -18,13 +18,13 @@ use std::thread;
 use common::{CLIENT, OUT, SERVER, checksum, flow, frame, port, routes};
 use narrows_common::Duration;
 use narrows_dpdk::{AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start};
-use narrows_engine::real_time::{Path, SwitchNode, Wire, crossings};
+use narrows_engine::real_time::{DataPath, SwitchNode, Wire, inter_core_rings};
 use narrows_switch::{PortConfig, QueueLimit};
 use rates::Rates;
 use switches::running;
 
 const SECONDS: f64 = 0.5;
-/// Packets under way, both directions together.
+/// Packets in flight, both directions together.
 const IN_FLIGHT: usize = 64 * BURST;
 const RATE_BPS: u64 = 100_000_000_000;
 const MBUFS: u32 = 16_383;
@@ -38,12 +38,12 @@ struct Far {
 
 /// A worker: its part of the switch, and the far ends of its ports.
 struct Worker {
-    path: Path,
+    path: DataPath,
     node: SwitchNode,
     far: Vec<Far>,
 }
 
-/// The bottleneck program with queues on both ports, no telemetry; a pipe for each worker.
+/// The bottleneck program with queues on both ports, no telemetry; a pipeline for each worker.
 fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Vec<u8>; 2]) -> Vec<Worker> {
     let ports = PORTS.iter().zip(0..).map(|(&number, place)| PortConfig {
         pipeline: place % count,
@@ -55,7 +55,7 @@ fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Vec<u8>; 2]) -> Vec<Wor
     });
     let mut ends: Vec<_> = PORTS.into_iter().zip(frames).collect();
     let clock = Clock::start(eal);
-    let mut worker = |(pipe, crossing)| {
+    let mut worker = |(pipeline, rings)| {
         let rest = ends.split_off(PORTS.len() / usize::from(count));
         let ours = core::mem::replace(&mut ends, rest);
         let (mut numbers, mut wires, mut far) = (vec![], vec![], vec![]);
@@ -65,10 +65,10 @@ fn workers(eal: Eal, pool: Mempool, count: u16, frames: [Vec<u8>; 2]) -> Vec<Wor
             wires.push(Wire::new(format!("port {number}"), near, pool));
             far.push(Far { port, frame });
         }
-        let node = SwitchNode::new(Box::new(pipe), &numbers).with_crossing(crossing);
-        Worker { path: Path::new(clock.clone(), Idle::new(IdleKind::Yield), wires), node, far }
+        let node = SwitchNode::new(Box::new(pipeline), &numbers).with_rings(rings);
+        Worker { path: DataPath::new(clock.clone(), Idle::new(IdleKind::Yield), wires), node, far }
     };
-    made.into_iter().zip(crossings(count.into())).map(&mut worker).collect()
+    made.into_iter().zip(inter_core_rings(count.into())).map(&mut worker).collect()
 }
 
 /// The same frame on its way back.

@@ -8,14 +8,14 @@ mod rings;
 use std::time::Instant;
 
 use narrows_dpdk::{AVAILABLE, BURST, Mbuf, Mempool, Port};
-use narrows_engine::real_time::Path;
+use narrows_engine::real_time::DataPath;
 
 use rings::{Rings, Tunnel, filled};
 
 const PACKETS: usize = 200_000;
 
 /// Packets a second. Who received them sends them again.
-fn measure(path: &mut Path, ports: &mut (Port, Port), burst: &mut Vec<Mbuf>) -> f64 {
+fn measure(path: &mut DataPath, ports: &mut (Port, Port), burst: &mut Vec<Mbuf>) -> f64 {
     let mut node = Tunnel::new(&[], true);
     let (near, far) = ports;
     let begin = Instant::now();

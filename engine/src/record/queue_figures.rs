@@ -43,7 +43,7 @@ const PRECISION_BITS: u32 = 10;
 
 /// What the ledger of one port adds up to.
 #[derive(Debug)]
-pub struct Bottleneck {
+pub struct QueueFigures {
     sojourn: Histogram,
     depth: (u32, u64),
     depth_since: Time,
@@ -57,10 +57,10 @@ pub struct Bottleneck {
     capacity_bit_ps: u128,
 }
 
-impl Bottleneck {
+impl QueueFigures {
     /// Nothing recorded yet, at the beginning of a run.
     pub fn new(rate: Option<Rate>) -> Self {
-        Bottleneck {
+        QueueFigures {
             sojourn: Histogram::new(PRECISION_BITS),
             depth: (0, 0),
             depth_since: Time::ZERO,
@@ -112,13 +112,13 @@ impl Bottleneck {
 
     /// The figures at the end of a run, or of its rows where they go on after it: an end may be
     /// told when it is past.
-    pub fn finish(mut self, end: Time) -> BottleneckFigures {
+    pub fn finish(mut self, end: Time) -> QueueSummary {
         let end = end.max(self.depth_since).max(self.rate_since);
         self.advance(end);
         self.add_capacity(end);
         let span_ps = end.as_ps().max(1) as f64;
         let sent_bit_ps = self.dequeued_bytes as f64 * 8.0 * 1e12;
-        BottleneckFigures {
+        QueueSummary {
             rate_bps: self.rate.map(Rate::as_bps),
             utilization: match self.capacity_bit_ps {
                 0 => None,
@@ -135,7 +135,7 @@ impl Bottleneck {
 
 /// `summary.json`'s "bottleneck", but for its name and its counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct BottleneckFigures {
+pub struct QueueSummary {
     /// The rate at the end of the run; `None` for a port without a shaper.
     pub rate_bps: Option<u64>,
     /// Bits whose transmission began, over what the rate allowed.
@@ -174,7 +174,7 @@ mod tests {
             depth_bytes: u64::from(waiting) * 125,
             sojourn: Duration::from_ms(waited),
         };
-        let mut port = Bottleneck::new(Some(Rate::from_bps(1_000_000)));
+        let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)));
         for record in [
             row(0, QueueEvent::Enqueue, 0, 1, 0),
             row(0, QueueEvent::Dequeue, 0, 0, 0),

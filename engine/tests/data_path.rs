@@ -3,26 +3,26 @@
 mod rings;
 
 use narrows_dpdk::{Mbuf, Mempool, Port};
-use narrows_engine::real_time::Path;
+use narrows_engine::real_time::DataPath;
 
 use rings::{MBUFS, Rings, Tunnel, filled};
 
 const HEADER: [u8; 8] = [9; 8];
 
 /// A path on this thread, whose node keeps what comes until it is asked for.
-struct World {
+struct Network {
     pool: Mempool,
-    path: Path,
+    path: DataPath,
     node: Tunnel,
     near: Port,
     far: Port,
 }
 
-impl World {
-    fn new() -> World {
+impl Network {
+    fn new() -> Network {
         let Rings { eal, pool, near, far, wires } = Rings::new();
         let node = Tunnel::new(&HEADER, false);
-        World { pool, path: Rings::path(eal, wires.into()), node, near, far }
+        Network { pool, path: Rings::path(eal, wires.into()), node, near, far }
     }
 
     /// Sends a frame; returns where its bytes are.
@@ -54,17 +54,17 @@ fn frame(length: usize, first: u8) -> Vec<u8> {
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn a_payload_leaves_from_where_it_came_in_behind_its_new_header() {
-    let mut world = World::new();
+    let mut network = Network::new();
     for length in [60, 256, 257, 1514] {
-        let came_to = world.send(&frame(length, 1));
-        let [left] = &world.received()[..] else { panic!("one frame of {length} bytes") };
+        let came_to = network.send(&frame(length, 1));
+        let [left] = &network.received()[..] else { panic!("one frame of {length} bytes") };
         assert_eq!(left.data(), [&HEADER[..], &frame(length, 1)].concat());
         let stayed = left.data()[8..].as_ptr() == came_to;
         assert_eq!(stayed, length > 256, "{length} bytes");
     }
-    let wires = world.path.instrument().wires;
+    let wires = network.path.instrument().wires;
     assert_eq!((wires[0].received, wires[1].sent, wires[0].copied), (4, 4, 0));
-    assert_eq!(world.pool.available(), MBUFS);
+    assert_eq!(network.pool.available(), MBUFS);
 }
 
 /// A queue of more packets than there are mbufs: a quarter of them stays for the ports, beside up
@@ -72,36 +72,36 @@ fn a_payload_leaves_from_where_it_came_in_behind_its_new_header() {
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn a_queue_longer_than_the_pool_costs_copies_and_no_packet() {
-    let mut world = World::new();
+    let mut network = Network::new();
     for number in 0..2000 {
-        world.send(&frame(1000, number as u8));
+        network.send(&frame(1000, number as u8));
     }
-    world.node.let_go = true;
+    network.node.let_go = true;
     let (mut left, mut burst) = (0, vec![]);
     for _ in 0..1000 {
-        world.path.turn(&mut world.node);
-        world.far.receive(&mut burst);
+        network.path.turn(&mut network.node);
+        network.far.receive(&mut burst);
         for mbuf in burst.drain(..) {
             assert_eq!(mbuf.data()[8..], frame(1000, left as u8));
             left += 1;
         }
     }
-    let wires = world.path.instrument().wires;
+    let wires = network.path.instrument().wires;
     assert_eq!((left, wires[1].without_memory, wires[1].not_sent), (2000, 0, 0));
     assert!((2000 - 768..=2000 - 384).contains(&wires[0].copied), "{:?}", wires[0]);
-    assert_eq!(world.pool.available(), MBUFS);
+    assert_eq!(network.pool.available(), MBUFS);
 }
 
 /// Packets for which there is no mbuf are counted, and what comes after goes through.
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn an_exhausted_pool_is_counted_and_got_over() {
-    let mut world = World::new();
-    world.send(&frame(60, 1));
-    let hoard: Vec<Mbuf> = std::iter::from_fn(|| world.pool.alloc()).collect();
-    assert_eq!((hoard.len(), world.received().len()), (MBUFS as usize, 0));
-    assert_eq!(world.path.instrument().wires[1].without_memory, 1);
+    let mut network = Network::new();
+    network.send(&frame(60, 1));
+    let hoard: Vec<Mbuf> = std::iter::from_fn(|| network.pool.alloc()).collect();
+    assert_eq!((hoard.len(), network.received().len()), (MBUFS as usize, 0));
+    assert_eq!(network.path.instrument().wires[1].without_memory, 1);
     drop(hoard);
-    world.send(&frame(60, 2));
-    assert_eq!(world.received().len(), 1);
+    network.send(&frame(60, 2));
+    assert_eq!(network.received().len(), 1);
 }

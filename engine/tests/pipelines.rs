@@ -1,4 +1,4 @@
-//! Several pipes do what one switch does: in virtual time packet by packet, on two threads without
+//! Several pipelines do what one switch does: in virtual time packet by packet, on two threads without
 //! loss and in order.
 
 #[path = "../../switch/tests/common/mod.rs"]
@@ -14,9 +14,9 @@ use std::thread;
 use common::{CLIENT, COLLECTOR, OUT, SERVER, entry, port, routes};
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_dpdk::{Clock, Idle, IdleKind, Start};
-use narrows_engine::network::managed_switch::Controlled;
-use narrows_engine::network::managed_switch::pipelines::Pipes;
-use narrows_engine::real_time::{Node, Path, SwitchNode, crossings};
+use narrows_engine::network::managed_switch::ManagedSwitch;
+use narrows_engine::network::managed_switch::pipelines::Pipelines;
+use narrows_engine::real_time::{DataPath, Node, SwitchNode, inter_core_rings};
 use narrows_switch::{
     CloneSession, Count, Match, PortConfig, Program, QueueLimit, Replica, Switch, TableEntry,
 };
@@ -27,8 +27,8 @@ use switches::running;
 const IN: u16 = 1;
 const REGISTERS: [&str; 4] = ["delay_count", "delay_sum", "delay_max", "delay_histogram"];
 
-/// A switch's pipes with its ports dealt out to `count`, running the bottleneck.
-fn made(count: u16) -> Vec<Controlled> {
+/// A switch's pipelines with its ports dealt out to `count`, running the bottleneck.
+fn made(count: u16) -> Vec<ManagedSwitch> {
     let limit = QueueLimit::Packets(20);
     let ports = [(IN, Some(20_000_000)), (OUT, Some(8_000_000)), (COLLECTOR, None)];
     let ports = ports.into_iter().zip(0..).map(|((number, rate), place)| PortConfig {
@@ -38,8 +38,8 @@ fn made(count: u16) -> Vec<Controlled> {
     running(&common::bottleneck_program(), ports.collect(), set_up)
 }
 
-/// Two pipes, odd ports in the second one, running a program of the switch's tests.
-fn two(program_json: &str) -> Vec<Controlled> {
+/// Two pipelines, odd ports in the second one, running a program of the switch's tests.
+fn two(program_json: &str) -> Vec<ManagedSwitch> {
     let program = Arc::new(Program::from_json(program_json).expect("it loads"));
     let ports = (1..=4).map(|number| PortConfig {
         pipeline: number % 2,
@@ -100,13 +100,17 @@ struct Seen {
 
 fn seen(count: u16) -> Seen {
     let mut made = made(count);
-    let mut all = Pipes::new(&mut made);
+    let mut all = Pipelines::new(&mut made);
     let mut rng = Rng::from_seed(5);
     let (mut now, mut sent) = (Time::ZERO, BTreeMap::<_, Vec<_>>::new());
     for number in 0..3000 {
         if number == 1500 {
-            let write = |pipe: &mut Controlled| {
-                Ok(pipe.switch()?.write_register("delay_sum", OUT.into(), "0xfffffffffffffff0")?)
+            let write = |pipeline: &mut ManagedSwitch| {
+                Ok(pipeline.switch()?.write_register(
+                    "delay_sum",
+                    OUT.into(),
+                    "0xfffffffffffffff0",
+                )?)
             };
             all.each(write).expect("a cell");
         }
@@ -146,21 +150,21 @@ fn two_and_three_pipes_send_report_and_count_what_one_switch_does() {
     assert!(whole.ports[2].transmitted > 500 && whole.statistics.dropped_ingress > 100);
     for count in [2, 3] {
         let several = seen(count);
-        assert_eq!(several, whole, "{count} pipes");
+        assert_eq!(several, whole, "{count} pipelines");
     }
 }
 
-/// Its table has a time-out of 10 ms, and only packets of the second pipe hit the entry.
+/// Its table has a time-out of 10 ms, and only packets of the second pipeline hit the entry.
 #[test]
 fn an_entry_is_idle_when_it_is_in_every_pipe() {
     let mut made = two(include_str!("../../switch/tests/programs/profiles.json"));
-    let mut all = Pipes::new(&mut made);
+    let mut all = Pipelines::new(&mut made);
     let at = |ms: u64| Time::ZERO + Duration::from_ms(ms);
     let key = [("hdr.h.a", Match::Exact("0x1".to_owned()))];
     let row = TableEntry { priority: 0, ..entry("I.idle", key, "I.out_by", [("port", "0x2")]) };
-    all.each(|pipe| {
-        pipe.switch()?.insert_entry(&row)?;
-        Ok(pipe.switch()?.set_idle_timeout(at(0), &row, Some(Duration::from_ms(10)))?)
+    all.each(|pipeline| {
+        pipeline.switch()?.insert_entry(&row)?;
+        Ok(pipeline.switch()?.set_idle_timeout(at(0), &row, Some(Duration::from_ms(10)))?)
     })
     .expect("room");
     all.handle_packet(at(6), 1, Packet::from_bytes(&[2, 1, 0, 0, 0, 0, 0, 0]));
@@ -171,11 +175,11 @@ fn an_entry_is_idle_when_it_is_in_every_pipe() {
     assert_eq!(all.take_expired(), []);
 }
 
-/// Sources are learned by ingress of both pipes, and counted as they miss in both.
+/// Sources are learned by ingress of both pipelines, and counted as they miss in both.
 #[test]
 fn digests_and_counts_are_of_all_pipes() {
     let mut made = two(include_str!("../../switch/tests/programs/control.json"));
-    let mut all = Pipes::new(&mut made);
+    let mut all = Pipelines::new(&mut made);
     for number in 1..=4 {
         let prefix = [
             ("hdr.ethernet.src", Match::Lpm("0".to_owned(), 0)),
@@ -183,14 +187,14 @@ fn digests_and_counts_are_of_all_pipes() {
         ];
         let learn = TableEntry { priority: 0, ..entry("prefixes", prefix, "learn", []) };
         // There is room for two.
-        let inserted = all.each(|pipe| Ok(pipe.switch()?.insert_entry(&learn)?));
+        let inserted = all.each(|pipeline| Ok(pipeline.switch()?.insert_entry(&learn)?));
         assert_eq!(inserted.is_ok(), number <= 2);
         all.handle_packet(Time::ZERO, number, Packet::from_bytes(&[number as u8; 60]));
     }
     let learned: Vec<_> = all.take_digests().into_iter().map(|digest| digest.values).collect();
-    // The first pipe has the even ports.
+    // The first pipeline has the even ports.
     assert_eq!(learned, [["0x20202020202", "0x2"], ["0x10101010101", "0x1"]]);
-    let missed = |all: &mut Pipes<'_>| {
+    let missed = |all: &mut Pipelines<'_>| {
         all.counts(|switch| Ok(vec![switch.default_count("acl")?])).expect("a table")[0]
     };
     assert_eq!(missed(&mut all), Count { packets: 4, bytes: 240 });
@@ -200,11 +204,11 @@ fn digests_and_counts_are_of_all_pipes() {
     assert_eq!(missed(&mut all), Count { packets: 11, bytes: 1060 });
 }
 
-/// It was between two pipes.
+/// It was between two pipelines.
 #[test]
 fn a_program_that_is_changed_loses_what_was_on_its_way_and_counts_it() {
     let mut made = made(2);
-    let mut all = Pipes::new(&mut made);
+    let mut all = Pipelines::new(&mut made);
     all.first().handle_packet(Time::ZERO, IN, frame(true, 100, 64, 0));
     let program = common::bottleneck_program();
     let switches: Vec<Switch> = all
@@ -218,22 +222,22 @@ fn a_program_that_is_changed_loses_what_was_on_its_way_and_counts_it() {
     assert_eq!(all.statistics().0.dropped_egress, 1);
 }
 
-/// Two pipes with a port each, and a bottleneck that holds nobody up.
+/// Two pipelines with a port each, and a bottleneck that holds nobody up.
 fn nodes() -> [SwitchNode; 2] {
     let mut made = made(2);
-    let mut all = Pipes::new(&mut made);
-    all.each(|pipe| {
-        let switch = pipe.switch()?;
+    let mut all = Pipelines::new(&mut made);
+    all.each(|pipeline| {
+        let switch = pipeline.switch()?;
         let rate = narrows_common::Rate::from_bps(100_000_000_000);
         switch.set_rate(Time::ZERO, OUT, rate).expect("a port");
         switch.set_queue_limit(Time::ZERO, OUT, QueueLimit::Packets(10_000)).expect("a port");
         Ok(())
     })
     .expect("a program");
-    let mut each = made.into_iter().zip(crossings(2)).zip([IN, OUT]);
+    let mut each = made.into_iter().zip(inter_core_rings(2)).zip([IN, OUT]);
     [(); 2].map(|()| {
-        let ((pipe, crossing), port) = each.next().expect("two");
-        SwitchNode::new(Box::new(pipe), &[(port, Duration::ZERO)]).with_crossing(crossing)
+        let ((pipeline, rings), port) = each.next().expect("two");
+        SwitchNode::new(Box::new(pipeline), &[(port, Duration::ZERO)]).with_rings(rings)
     })
 }
 
@@ -269,7 +273,7 @@ fn pipes_on_two_cores_lose_nothing_and_keep_the_order() {
     let Rings { eal, pool, mut near, mut far, wires: [first, second] } = Rings::new();
     let [mut node, mut other] = nodes();
     let clock = Clock::start(eal);
-    let path = |wire| Path::new(clock.clone(), Idle::new(IdleKind::Yield), vec![wire]);
+    let path = |wire| DataPath::new(clock.clone(), Idle::new(IdleKind::Yield), vec![wire]);
     let (mut path, mut theirs) = (path(first), path(second));
     let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
     let is_over = AtomicBool::new(false);
