@@ -147,7 +147,7 @@ def rust_imports(crate: Path) -> dict[str, set[str]]:
     known = modules(crate)
     graph = {}
     for module, path in known.items():
-        text = without_inline_modules(shipped(path))
+        text = re.sub(r"\bpub\([^)]*\)", "pub", without_inline_modules(shipped(path)))
         children = set(re.findall(r"\bmod\s+(\w+)\s*;", text))
         named = [path for use in USE.findall(text) for path in use_trees(use)]
         named += INLINE_PATH.findall(USE.sub("", text))

@@ -105,3 +105,39 @@ impl Machine {
         Ok(())
     }
 }
+
+/// The next element of a stack.
+pub(super) fn extract_next(
+    program: &Program,
+    m: &mut Machine,
+    packet: &mut Packet,
+    stack: u16,
+    bits: u64,
+) -> Result<(), u64> {
+    let found = &program.stacks[stack as usize];
+    let next = m.get(found.next);
+    let Some(&header) = found.headers.get(next as usize) else {
+        return Err(program.errors.stack_out_of_bounds);
+    };
+    m.extract(program, packet, header, bits)?;
+    m.set(found.next, next + 1);
+    Ok(())
+}
+
+/// A member of the next union of a stack of unions.
+pub(super) fn extract_next_union(
+    program: &Program,
+    m: &mut Machine,
+    packet: &mut Packet,
+    stack: u16,
+    member: u16,
+) -> Result<(), u64> {
+    let found = &program.union_stacks[stack as usize];
+    let next = m.get(found.next);
+    let Some(union) = found.unions.get(next as usize) else {
+        return Err(program.errors.stack_out_of_bounds);
+    };
+    m.extract(program, packet, union[member as usize], 0)?;
+    m.set(found.next, next + 1);
+    Ok(())
+}

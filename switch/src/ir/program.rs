@@ -12,7 +12,7 @@ use super::wide_op::WideOp;
 use std::collections::BTreeMap;
 
 /// A P4 program, loaded and lowered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
     pub(crate) wide: Vec<WideOp>,

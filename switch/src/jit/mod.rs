@@ -1,28 +1,21 @@
 //! The program as machine code: the same operations as the interpreter's, translated by
 //! Cranelift when the first switch is made of a program.
 //!
-//! `graph` finds the straight runs of operations and what follows what; `translate` writes them in
-//! Cranelift's intermediate representation, with `compute`, `extract`, `validity`, `tables` and
-//! `externs` for kinds of operations, `deparse`, and what `known_bits` says of slots; `phases` puts blocks of the program together;
+//! `graph` finds the straight runs of operations and what follows what. `translate` writes them in
+//! Cranelift's intermediate representation, with what `known_bits` says of slots. `compile` does so
+//! for each phase.
 //! `host` is the border between native code and Rust. What is rare stays the interpreter's: native
 //! code calls its function for that one operation, or returns to it. The two leave the same state
 //! behind (`tests.rs`).
 
-mod between_blocks;
 mod compile;
-mod compute;
-mod deparse;
-mod externs;
-mod extract;
 mod graph;
 mod host;
 mod known_bits;
 mod phase;
-mod tables;
 #[cfg(test)]
 mod tests;
 mod translate;
-mod validity;
 
 pub(crate) use compile::MachineCode;
 pub(crate) use phase::{End, Phase};

@@ -13,14 +13,14 @@
 //! ```
 
 use super::error::LoadError;
+use super::field_plan::plan;
 use super::json::Root;
 use super::loader::Loader;
 use super::names::FieldType;
 use super::names::Names;
 use super::scan::Usage;
 use crate::ir::{
-    Block, Field, FieldPlan, FieldPlans, Header, NOWHERE, Op, ParserErrors, Part, Program, Slot,
-    Stack, StandardMetadata, UnionStack, Window, Word, internal, limbs,
+    Field, FieldPlans, Header, NOWHERE, Op, Program, Slot, Stack, UnionStack, internal, limbs,
 };
 use std::collections::BTreeMap;
 
@@ -59,13 +59,7 @@ pub(crate) fn lay_out<'a>(
     layout.metadata(|_, egress| !egress)?;
     layout.place_ingress_fields()?;
     let packet_end = layout.next;
-    let parameters = packet_end;
-    let most = root.actions.iter().map(|action| {
-        let widths = action.runtime_data.iter().map(|data| data.bitwidth.min(1 << 20) as u32);
-        widths.map(|width| u32::from(limbs(width))).sum::<u32>()
-    });
-    // One at least: an indirect table puts its member's number there.
-    layout.next += most.max().unwrap_or(0).max(1);
+    layout.next += parameter_slots(root);
     layout.check()?;
     let mut headers = layout.headers;
     let temporaries_start = layout.next;
@@ -81,39 +75,18 @@ pub(crate) fn lay_out<'a>(
     let egress_headers = (0..headers.len() as u16).filter(of_egress).collect();
     let program = Program {
         ops: vec![Op::Halt],
-        wide: vec![],
-        copies: vec![],
-        hashes: vec![],
-        logs: vec![],
-        constants: vec![],
         headers,
         stacks,
         union_stacks,
-        selects: vec![],
-        deparse: vec![],
-        patched: vec![],
         egress_headers,
-        starts: [0; Block::ALL.len()],
-        checksums: vec![],
-        calculations: vec![],
-        tables: vec![],
-        actions: vec![],
-        registers: vec![],
-        counters: vec![],
-        meters: vec![],
-        value_sets: vec![],
-        profiles: vec![],
-        field_lists: BTreeMap::new(),
-        digests: BTreeMap::new(),
-        errors: ParserErrors::default(),
-        standard: StandardMetadata::default(),
         packet_end: packet_end as Slot,
         bridged_end: bridged_end as Slot,
         metadata_end: metadata_end as Slot,
         egress_headers_end: egress_headers_end as Slot,
         metadata_start: metadata_start as Slot,
-        parameters: parameters as Slot,
+        parameters: packet_end as Slot,
         fields,
+        ..Program::default()
     };
     Ok(Loader {
         root,
@@ -127,6 +100,16 @@ pub(crate) fn lay_out<'a>(
         constants: BTreeMap::new(),
         action_ids: BTreeMap::new(),
     })
+}
+
+/// The slots of an action's parameters, of the action that has the most.
+fn parameter_slots(root: &Root) -> u32 {
+    let most = root.actions.iter().map(|action| {
+        let widths = action.runtime_data.iter().map(|data| data.bitwidth.min(1 << 20) as u32);
+        widths.map(|width| u32::from(limbs(width))).sum::<u32>()
+    });
+    // One at least: an indirect table puts its member's number there.
+    most.max().unwrap_or(0).max(1)
 }
 
 fn field_names(headers: &[Header]) -> BTreeMap<(String, String), (Slot, u32)> {
@@ -324,60 +307,4 @@ impl Layout<'_> {
         }
         Ok(())
     }
-}
-
-/// Adds a field to those read or written together. Fields come in their order in the header.
-fn plan(plans: &mut FieldPlans, header: &Header, field: &Field) {
-    // What follows a variable-length field has no fixed place.
-    let varbit = header.fields.iter().find(|field| field.varbit);
-    let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
-    let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
-    let mask = crate::ir::mask(field.width);
-    if field.after_varbit || limit < 8 || end - start.min(limit - 8) > 8 {
-        plans.others.push(alone(limit, field));
-        return;
-    }
-    let open = plans.words.last().map(|word| u32::from(word.byte));
-    let byte = match open.filter(|byte| byte + 8 >= end) {
-        Some(byte) => byte,
-        None => {
-            let byte = start.min(limit - 8);
-            plans.words.push(Word { byte: byte as u16, count: 0 });
-            byte
-        }
-    };
-    if let Some(word) = plans.words.last_mut() {
-        word.count += 1;
-    }
-    let shift = (byte + 8) * 8 - (field.bit + field.width);
-    plans.parts.push(Part { slot: field.slot, shift: shift as u8, mask });
-}
-
-/// The smallest window of 1, 2 or 4 bytes that holds the field and lies below `limit`.
-fn alone(limit: u32, field: &Field) -> FieldPlan {
-    let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
-    let bits = Window::Bits {
-        first: (field.bit % 8) as u8,
-        width: field.width as u16,
-        after_varbit: field.after_varbit,
-    };
-    let plan = FieldPlan {
-        slot: field.slot,
-        byte: start as u16,
-        window: bits,
-        shift: 0,
-        mask: crate::ir::mask(field.width),
-    };
-    let size = (end - start).next_power_of_two();
-    if size > 4 || size > limit || field.after_varbit {
-        return plan;
-    }
-    let byte = start.min(limit - size);
-    let window = match size {
-        1 => Window::One,
-        2 => Window::Two,
-        _ => Window::Four,
-    };
-    let shift = (byte + size) * 8 - (field.bit + field.width);
-    FieldPlan { byte: byte as u16, window, shift: shift as u8, ..plan }
 }

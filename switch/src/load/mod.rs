@@ -4,17 +4,18 @@
 //! `expr` reads expressions, `arith` lowers them; `primitive`, `parser`, `pipeline` and
 //! `calculation` lower the rest. What is not understood is an error that names it.
 
-mod arith;
+mod actions;
 mod calculation;
 mod error;
-mod expr;
+mod expressions;
+mod externs;
+mod field_plan;
 mod json;
 mod layout;
 mod loader;
 mod names;
 mod parser;
 mod pipeline;
-mod primitive;
 mod profile;
 mod scan;
 mod table;

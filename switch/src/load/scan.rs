@@ -87,14 +87,9 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     for meter in &root.meter_arrays {
         meter.result_target.iter().for_each(|target| scan.destination(target));
     }
-    for deparser in &root.deparsers {
-        for primitive in &deparser.primitives {
-            if let (Some(op), Some(parameters)) =
-                (primitive["op"].as_str(), primitive["parameters"].as_array())
-            {
-                scan.primitive(op, parameters);
-            }
-        }
+    let primitives = root.deparsers.iter().flat_map(|deparser| &deparser.primitives);
+    for call in primitives {
+        scan.call(call);
     }
     Ok(scan.usage)
 }
@@ -209,15 +204,16 @@ impl Scan<'_> {
         }
     }
 
+    fn call(&mut self, call: &Value) {
+        if let (Some(op), Some(parameters)) = (call["op"].as_str(), call["parameters"].as_array()) {
+            self.primitive(op, parameters);
+        }
+    }
+
     fn primitive(&mut self, op: &str, parameters: &[Value]) {
         // A parser's `primitive` wraps the call.
         if op == "primitive" {
-            for call in parameters {
-                let inner = call["parameters"].as_array();
-                if let (Some(op), Some(inner)) = (call["op"].as_str(), inner) {
-                    self.primitive(op, inner);
-                }
-            }
+            parameters.iter().for_each(|call| self.call(call));
             return;
         }
         for (i, parameter) in parameters.iter().enumerate() {

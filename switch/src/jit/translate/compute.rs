@@ -1,6 +1,6 @@
 //! Operations that compute, on values of up to 64 bits.
 
-use super::translate::Translator;
+use super::translator::Translator;
 use crate::ir::{Op, Pc, Slot};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};

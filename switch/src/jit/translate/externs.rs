@@ -1,9 +1,9 @@
 //! Externs: registers of up to 64 bits and checksums that are sums of fields are written out, for
 //! all else the interpreter's function is called.
 
-use super::host::{CELLS, Helper};
-use super::translate::Translator;
+use super::translator::Translator;
 use crate::ir::{FieldSum, Header, Input, Op, Pc, Slot, internal, limbs, mask};
+use crate::jit::host::{CELLS, Helper};
 use crate::state::offsets;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types};

@@ -1,9 +1,9 @@
 //! The deparser: fields written back where their headers lie as they came, and headers put together
 //! where they do not.
 
-use super::host::{BEFORE, BEFORE_LENGTH, Helper};
-use super::translate::Translator;
+use super::translator::Translator;
 use crate::ir::{FieldPlan, FieldPlans, Header, Slot, Window, mask};
+use crate::jit::host::{BEFORE, BEFORE_LENGTH, Helper};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 

@@ -1,9 +1,9 @@
 //! The parser: its extraction of a header of fixed length, and its `verify`.
 
 use super::deparse::{is_plain, kind_of};
-use super::host::Helper;
-use super::translate::Translator;
+use super::translator::Translator;
 use crate::ir::{Header, Slot, internal};
+use crate::jit::host::Helper;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 

@@ -1,6 +1,7 @@
 //! Headers that become valid, or invalid, otherwise than by extraction.
 
-use super::translate::{Known, Translator, agreed};
+use super::known::{Known, agreed};
+use super::translator::Translator;
 use crate::ir::{Header, internal};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;

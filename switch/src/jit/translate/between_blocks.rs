@@ -1,17 +1,18 @@
 //! What comes between the program's blocks in a phase, as `v1model/phases.rs` has it.
 
-use super::host::{DONE, WRITTEN};
-use super::phase::Phase;
-use super::translate::{Stored, Translator};
+use super::stored::Stored;
+use super::translator::Translator;
 use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::{Block, MetadataField, Slot, internal};
+use crate::jit::host::{DONE, WRITTEN};
+use crate::jit::phase::Phase;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 impl Translator<'_, '_> {
     /// Writes the function. Returns which private slots have to be in memory: where that is more
     /// than `stored`, the function is wrong and must be written again.
-    pub(super) fn translate(mut self, phase: Phase) -> Stored {
+    pub(in crate::jit) fn translate(mut self, phase: Phase) -> Stored {
         let end = match phase {
             Phase::Arrive => {
                 let standard = self.program.standard;

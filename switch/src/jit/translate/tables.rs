@@ -1,10 +1,10 @@
 //! Tables. The key is put together in registers. An array, a trie, the look-up cache or
 //! [`Helper::LookUp`] finds its entry. Action, used parameters and counter are read from the entry.
 
-use super::graph::{arm_key, arms};
-use super::host::{Helper, TABLES, addresses};
-use super::translate::{STAYS, Translator};
+use super::translator::{STAYS, Translator};
 use crate::ir::{KeyLoad, Table, internal};
+use crate::jit::graph::{arm_key, arms};
+use crate::jit::host::{Helper, TABLES, addresses};
 use crate::state::tables::action_entries::{COUNTER, TARGET, packed, parameters_at, stride};
 use crate::state::tables::lookup_cache::{BITS, Cell, FACTORS};
 use crate::state::tables::{NARROW_WORDS, is_array, is_trie, steps};

@@ -1,0 +1,22 @@
+//! What is known of a slot, and where paths meet.
+
+use crate::ir::Slot;
+use cranelift_codegen::ir::Value;
+use std::collections::BTreeMap;
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Constant(u64),
+    Value(Value),
+}
+
+/// What all of several paths agree on. A value known at the end of each was computed before they
+/// parted.
+pub(super) fn agreed(before: &[&BTreeMap<Slot, Known>]) -> BTreeMap<Slot, Known> {
+    let Some((first, others)) = before.split_first() else { return BTreeMap::new() };
+    let same = |(slot, known): &(&Slot, &Known)| {
+        others.iter().all(|other| other.get(slot) == Some(*known))
+    };
+    first.iter().filter(same).map(|(&slot, &known)| (slot, known)).collect()
+}

@@ -1,0 +1,181 @@
+//! Writes the blocks of a program, one straight run of operations after the other.
+
+use super::known::{Known, agreed};
+use super::stored::Stored;
+use crate::interpreter;
+use crate::ir::{self, Header, Pc, Program, Slot, internal};
+use crate::jit::graph::{EMPTY, Graph};
+use crate::jit::host::{DATA, FUEL, Helper, LENGTH};
+use crate::jit::known_bits::KnownBits;
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Of memory that nobody writes to while the code runs: it is read where its value is used, or not.
+pub(super) const STAYS: MemFlags = MemFlags::trusted().with_readonly().with_can_move();
+
+pub(in crate::jit) struct Translator<'a, 'f> {
+    pub program: &'a Program,
+    pub builder: FunctionBuilder<'f>,
+    /// Of the block of the program that is being written.
+    pub graph: &'a Graph,
+    pub(super) graphs: &'a BTreeMap<Pc, Graph>,
+    pub(super) helpers: [FuncRef; Helper::COUNT],
+    pub(super) known_bits: &'a KnownBits,
+    pub slots: Value,
+    pub(super) host: Value,
+    pub(super) known: BTreeMap<Slot, Known>,
+    /// The bits that can be set, of values of which not all can.
+    pub(super) bits: BTreeMap<Value, u64>,
+    pub(super) stored: &'a Stored,
+    pub(super) wanted: Stored,
+    /// One for each block of the graph.
+    pub(super) blocks: Vec<Block>,
+    /// Where the program's block ends.
+    pub done: Block,
+    pub(super) out_of_fuel: Block,
+    /// Jumps that take fuel first, still to be written, and where they go.
+    pub(super) edges: Vec<(Block, usize)>,
+}
+
+impl<'a, 'f> Translator<'a, 'f> {
+    pub(in crate::jit) fn new(
+        program: &'a Program,
+        graphs: &'a BTreeMap<Pc, Graph>,
+        known_bits: &'a KnownBits,
+        stored: &'a Stored,
+        mut builder: FunctionBuilder<'f>,
+        helpers: [FuncRef; Helper::COUNT],
+    ) -> Self {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let (slots, host) = (builder.block_params(entry)[0], builder.block_params(entry)[1]);
+        Translator {
+            program,
+            builder,
+            graph: &EMPTY,
+            graphs,
+            helpers,
+            known_bits,
+            slots,
+            host,
+            known: BTreeMap::new(),
+            bits: BTreeMap::new(),
+            stored,
+            wanted: stored.clone(),
+            blocks: vec![],
+            done: entry,
+            out_of_fuel: entry,
+            edges: vec![],
+        }
+    }
+
+    /// Ends the function. Returns which private slots have to be in memory.
+    pub(super) fn finalize(mut self) -> Stored {
+        self.builder.seal_all_blocks();
+        self.builder.finalize();
+        self.wanted
+    }
+
+    /// Writes a block of the program, and goes on where it ends.
+    pub(super) fn block(&mut self, block: ir::Block) {
+        let Some(graph) = self.graphs.get(&self.program.start(block)) else { return };
+        self.graph = graph;
+        self.blocks = graph.blocks.iter().map(|_| self.builder.create_block()).collect();
+        (self.done, self.out_of_fuel) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(self.out_of_fuel);
+        if graph.loops {
+            let fuel = self.constant(u64::from(interpreter::FUEL));
+            self.builder.ins().store(MemFlags::trusted(), fuel, self.host, FUEL);
+        }
+        self.builder.ins().jump(self.blocks[0], &[]);
+        self.blocks();
+        self.ends();
+    }
+
+    pub(super) fn blocks(&mut self) {
+        let graph = self.graph;
+        let mut ends: Vec<Option<BTreeMap<Slot, Known>>> = vec![None; graph.blocks.len()];
+        for (i, block) in graph.blocks.iter().enumerate() {
+            self.builder.switch_to_block(self.blocks[i]);
+            let before: Option<Vec<_>> = block.before.iter().map(|&b| ends[b].as_ref()).collect();
+            self.known = before.map_or_else(BTreeMap::new, |before| agreed(&before));
+            if i == 0 && block.before.is_empty() {
+                self.known = self.known_at(block.key.pc);
+            }
+            for pc in block.key.pc..block.last {
+                self.op(pc);
+            }
+            self.last(block.last, block.key, &block.next);
+            ends[i] = Some(core::mem::take(&mut self.known));
+        }
+    }
+
+    /// What is known where a block of the program begins.
+    pub(super) fn known_at(&self, pc: Pc) -> BTreeMap<Slot, Known> {
+        let zero: Vec<Slot> = match pc {
+            pc if pc == self.program.start(ir::Block::Parser) => after_reset(self.program),
+            pc if pc == self.program.start(ir::Block::Egress) => {
+                self.known_bits.zero_at_egress(self.program).collect()
+            }
+            _ => vec![],
+        };
+        zero.into_iter().map(|slot| (slot, Known::Constant(0))).collect()
+    }
+
+    /// The blocks that all others share.
+    pub(super) fn ends(&mut self) {
+        for (block, to) in core::mem::take(&mut self.edges) {
+            self.builder.switch_to_block(block);
+            let fuel = self.host_word(FUEL);
+            let left = self.builder.ins().iadd_imm(fuel, -1);
+            self.builder.ins().store(MemFlags::trusted(), left, self.host, FUEL);
+            self.builder.ins().brif(left, self.blocks[to], &[], self.out_of_fuel, &[]);
+        }
+        self.builder.switch_to_block(self.out_of_fuel);
+        let start = self.graph.blocks.first().map_or(0, |block| block.key.pc);
+        self.call(Helper::OutOfFuel, u64::from(start));
+        self.builder.ins().jump(self.done, &[]);
+        self.builder.switch_to_block(self.done);
+    }
+
+    pub(super) fn host_word(&mut self, offset: i32) -> Value {
+        self.builder.ins().load(types::I64, MemFlags::trusted(), self.host, offset)
+    }
+
+    /// The same of what stays while the code runs.
+    pub(super) fn host_constant(&mut self, offset: i32) -> Value {
+        self.builder.ins().load(types::I64, STAYS, self.host, offset)
+    }
+
+    pub(super) fn call(&mut self, helper: Helper, argument: u64) -> Value {
+        let argument = self.constant(argument);
+        self.call_with(helper, &[argument])
+    }
+
+    pub(super) fn call_with(&mut self, helper: Helper, arguments: &[Value]) -> Value {
+        let arguments = [&[self.host], arguments].concat();
+        let call = self.builder.ins().call(self.helpers[helper as usize], &arguments);
+        self.builder.inst_results(call)[0]
+    }
+
+    /// The frame's bytes as they are now.
+    pub(super) fn frame(&mut self) -> Value {
+        self.host_word(DATA)
+    }
+
+    /// How many bytes of the frame there are as it is now.
+    pub(super) fn frame_length(&mut self) -> Value {
+        self.host_word(LENGTH)
+    }
+}
+
+/// What `Machine::reset` leaves at zero, and the fields that come round with a packet do not change.
+fn after_reset(program: &Program) -> Vec<Slot> {
+    let kept: BTreeSet<Slot> =
+        program.field_lists.values().flat_map(|list| list.slots.iter().copied()).collect();
+    let headers = program.headers.iter().filter(|header| !header.metadata);
+    let valid = headers.map(Header::valid).filter(|slot| !kept.contains(slot));
+    [internal::PAYLOAD, internal::RANK, internal::MOVED].into_iter().chain(valid).collect()
+}

@@ -1,0 +1,59 @@
+//! How the fields of a header are read from its bytes, and written to them.
+
+use crate::ir::{Field, FieldPlan, FieldPlans, Header, Part, Window, Word, mask};
+
+/// Adds a field to those read or written together. Fields come in their order in the header.
+pub(super) fn plan(plans: &mut FieldPlans, header: &Header, field: &Field) {
+    // What follows a variable-length field has no fixed place.
+    let varbit = header.fields.iter().find(|field| field.varbit);
+    let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
+    let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
+    let mask = mask(field.width);
+    if field.after_varbit || limit < 8 || end - start.min(limit - 8) > 8 {
+        plans.others.push(alone(limit, field));
+        return;
+    }
+    let open = plans.words.last().map(|word| u32::from(word.byte));
+    let byte = match open.filter(|byte| byte + 8 >= end) {
+        Some(byte) => byte,
+        None => {
+            let byte = start.min(limit - 8);
+            plans.words.push(Word { byte: byte as u16, count: 0 });
+            byte
+        }
+    };
+    if let Some(word) = plans.words.last_mut() {
+        word.count += 1;
+    }
+    let shift = (byte + 8) * 8 - (field.bit + field.width);
+    plans.parts.push(Part { slot: field.slot, shift: shift as u8, mask });
+}
+
+/// The smallest window of 1, 2 or 4 bytes that holds the field and lies below `limit`.
+fn alone(limit: u32, field: &Field) -> FieldPlan {
+    let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));
+    let bits = Window::Bits {
+        first: (field.bit % 8) as u8,
+        width: field.width as u16,
+        after_varbit: field.after_varbit,
+    };
+    let plan = FieldPlan {
+        slot: field.slot,
+        byte: start as u16,
+        window: bits,
+        shift: 0,
+        mask: mask(field.width),
+    };
+    let size = (end - start).next_power_of_two();
+    if size > 4 || size > limit || field.after_varbit {
+        return plan;
+    }
+    let byte = start.min(limit - size);
+    let window = match size {
+        1 => Window::One,
+        2 => Window::Two,
+        _ => Window::Four,
+    };
+    let shift = (byte + size) * 8 - (field.bit + field.width);
+    FieldPlan { byte: byte as u16, window, shift: shift as u8, ..plan }
+}
