@@ -18,7 +18,8 @@ use narrows_engine::network::managed_switch::ManagedSwitch;
 use narrows_engine::network::managed_switch::pipelines::Pipelines;
 use narrows_engine::real_time::{DataPath, Node, SwitchNode, inter_core_rings};
 use narrows_switch::{
-    CloneSession, Count, Match, PortConfig, Program, QueueLimit, Replica, Switch, TableEntry,
+    CloneSession, ControlOperation, Count, Match, PortConfig, Program, QueueLimit, Replica, Switch,
+    TableEntry,
 };
 
 use rings::{Rings, filled};
@@ -229,8 +230,11 @@ fn nodes() -> [SwitchNode; 2] {
     all.each(|pipeline| {
         let switch = pipeline.switch()?;
         let rate = narrows_common::Rate::from_bps(100_000_000_000);
-        switch.set_rate(Time::ZERO, OUT, rate).expect("a port");
-        switch.set_queue_limit(Time::ZERO, OUT, QueueLimit::Packets(10_000)).expect("a port");
+        let set = ControlOperation::SetRate { port: OUT, rate };
+        switch.control(Time::ZERO, set).expect("a port");
+        let limit = QueueLimit::Packets(10_000);
+        let set = ControlOperation::SetQueueLimit { port: OUT, limit };
+        switch.control(Time::ZERO, set).expect("a port");
         Ok(())
     })
     .expect("a program");

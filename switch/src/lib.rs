@@ -29,7 +29,8 @@ mod v1model;
 
 pub use config::{ConfigError, Engine, SwitchConfig};
 pub use control::{
-    ControlError, CountedEntry, DefaultAction, Match, ProfileGroup, ProfileMember, TableEntry,
+    ControlError, ControlOperation, CountedEntry, DefaultAction, Match, ProfileGroup,
+    ProfileMember, TableEntry,
 };
 pub use load::LoadError;
 pub use program::Program;

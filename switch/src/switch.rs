@@ -3,10 +3,10 @@
 
 use crate::config::{ConfigError, Engine, SwitchConfig};
 use crate::program::Program;
-use crate::tm::{PortStatistics, QueueLimit, TrafficManager, Transmit};
+use crate::tm::{PortStatistics, TrafficManager, Transmit};
 use crate::v1model::{Digest, Handover, Statistics, V1Model};
 use narrows_common::record::QueueRecord;
-use narrows_common::{Packet, Rate, Rng, Time};
+use narrows_common::{Packet, Rng, Time};
 use std::sync::Arc;
 
 /// A switch, or one pipeline of it.
@@ -79,37 +79,7 @@ impl Switch {
         self.model.handovers.pop_front()
     }
 
-    /// Sets a port's rate from `now` on; the packet in transmission ends as it began.
-    ///
-    /// # Errors
-    /// When there is no such port, or the rate is zero.
-    pub fn set_rate(&mut self, now: Time, port: u16, rate: Rate) -> Result<(), ConfigError> {
-        self.handle_timeout(now);
-        let found = self.port(port)?;
-        if rate.as_bps() == 0 {
-            return Err(ConfigError::ZeroRate(port));
-        }
-        self.model.tm.set_rate(found, rate);
-        Ok(())
-    }
-
-    /// Sets the limit of a port's queues; packets that wait already stay.
-    ///
-    /// # Errors
-    /// When there is no such port.
-    pub fn set_queue_limit(
-        &mut self,
-        now: Time,
-        port: u16,
-        limit: QueueLimit,
-    ) -> Result<(), ConfigError> {
-        self.handle_timeout(now);
-        let found = self.port(port)?;
-        self.model.tm.set_limit(found, limit);
-        Ok(())
-    }
-
-    fn port(&self, port: u16) -> Result<usize, ConfigError> {
+    pub(crate) fn port(&self, port: u16) -> Result<usize, ConfigError> {
         self.model.tm.find(u64::from(port)).ok_or(ConfigError::NoSuchPort(port))
     }
 

@@ -5,7 +5,9 @@ mod common;
 use common::*;
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
 use narrows_common::{Duration, Packet, Rate, Rng, Time};
-use narrows_switch::{Counts, Discipline, PortConfig, QueueLimit, Switch, Transmit};
+use narrows_switch::{
+    ControlOperation, Counts, Discipline, PortConfig, QueueLimit, Switch, Transmit,
+};
 use proptest::prelude::*;
 
 const PS: u128 = 1_000_000_000_000;
@@ -100,7 +102,9 @@ proptest! {
         // Some time within what all would take at the first rate.
         let total: u128 = sizes.iter().map(|&size| size as u128 * 8).sum();
         let change = (total * PS / u128::from(before)) as u64 / 1000 * share;
-        switch.set_rate(Time::from_ps(change), OUT, Rate::from_bps(after)).unwrap();
+        let rate = Rate::from_bps(after);
+        let set = ControlOperation::SetRate { port: OUT, rate };
+        switch.control(Time::from_ps(change), set).unwrap();
         while let Some(due) = switch.poll_timeout() {
             switch.handle_timeout(due);
         }

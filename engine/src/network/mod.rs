@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use narrows_common::{Duration, Packet, PacketPool, Time, Wheel};
 use narrows_hosts::{AccessLink, FlowConfig, FlowReport, Host};
-use narrows_switch::{Switch, Transmit};
+use narrows_switch::{ControlOperation, Switch, Transmit};
 use rustc_hash::FxHashMap;
 
 use crate::EngineError;
@@ -497,15 +497,17 @@ impl Network {
             };
             let switch = &mut self.switches[index].switch;
             if let (Some(port), Some(rate)) = (event.port, event.rate_bps) {
-                switch.set_rate(now, port, rate).map_err(|error| failed(&error))?;
+                let set = ControlOperation::SetRate { port, rate };
+                switch.control(now, set).map_err(|error| failed(&error))?;
                 for monitored in &mut self.monitored {
                     if (monitored.switch, monitored.port) == (index, port) {
                         monitored.figures.handle_rate(now, rate);
                     }
                 }
             }
-            if let (Some(port), Some(queue)) = (event.port, event.queue) {
-                switch.set_queue_limit(now, port, queue).map_err(|error| failed(&error))?;
+            if let (Some(port), Some(limit)) = (event.port, event.queue) {
+                let set = ControlOperation::SetQueueLimit { port, limit };
+                switch.control(now, set).map_err(|error| failed(&error))?;
             }
             if let (Some(entry), Some(op)) = (&event.entry, event.op) {
                 crate::network::build::write_entry(switch, entry, op)

@@ -1,5 +1,5 @@
 //! What a controller may do: tables, registers, counters, meters, clone sessions, multicast
-//! groups and value sets, by the names of the P4 program.
+//! groups and value sets, by the names of the P4 program; ports by their numbers.
 //!
 //! A name may be given in full or as the end of it after a dot, if only one object ends so.
 //! Priorities are P4Runtime's: the larger number wins. Values are strings, decimal or
@@ -13,6 +13,7 @@ mod error;
 mod idle;
 mod matches;
 mod names;
+mod ports;
 mod profiles;
 mod replication;
 mod value_sets;
@@ -20,4 +21,5 @@ mod value_sets;
 pub use entries::CountedEntry;
 pub use entry::{DefaultAction, Match, TableEntry};
 pub use error::ControlError;
+pub use ports::ControlOperation;
 pub use profiles::{ProfileGroup, ProfileMember};

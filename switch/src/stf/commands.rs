@@ -1,10 +1,15 @@
 //! The commands of simple_switch_CLI that a test may have.
 
-use super::Runner;
+use super::runner::Runner;
 use super::words::{ends_in, meter_config};
-use crate::state::Count;
-use crate::state::{CloneSession, Replica};
+use crate::state::{CloneSession, Count, Replica};
 use std::collections::BTreeMap;
+
+/// The `i`-th word as a number.
+fn number(words: &[&str], i: usize) -> Result<u32, String> {
+    let word = words.get(i).copied().unwrap_or("");
+    word.parse().map_err(|_| format!("'{word}': expected a number"))
+}
 
 impl Runner {
     /// Carries a command out.
@@ -14,11 +19,19 @@ impl Runner {
         command: &str,
         words: &[&str],
     ) -> Result<(), String> {
+        match command {
+            _ if command.starts_with("mirroring") || command.starts_with("mc_") => {
+                self.replication_command(command, words)
+            }
+            _ if command.starts_with("meter") => self.meter_command(command, words),
+            _ => self.cell_command(line, command, words),
+        }
+    }
+
+    /// Clone sessions and multicast groups.
+    fn replication_command(&mut self, command: &str, words: &[&str]) -> Result<(), String> {
         let name = words.first().copied().unwrap_or("");
-        let number = |i: usize| -> Result<u32, String> {
-            let word = words.get(i).copied().unwrap_or("");
-            word.parse().map_err(|_| format!("'{word}': expected a number"))
-        };
+        let number = |i: usize| number(words, i);
         match command {
             "mirroring_get" => {
                 match self.switch.model.machine.state.clone_sessions.contains_key(&number(0)?) {
@@ -69,6 +82,15 @@ impl Runner {
                 self.multicast();
                 Ok(())
             }
+            _ => Err(format!("'{command}' is not supported in this form")),
+        }
+    }
+
+    /// Registers and counters.
+    fn cell_command(&mut self, line: usize, command: &str, words: &[&str]) -> Result<(), String> {
+        let name = words.first().copied().unwrap_or("");
+        let number = |i: usize| number(words, i);
+        match command {
             "register_write" => {
                 let value = words.get(2).copied().unwrap_or("");
                 let index = u64::from(number(1)?);
@@ -95,30 +117,43 @@ impl Runner {
                 }
                 Ok(())
             }
+            _ => self.command_of_profiles(line, command, words),
+        }
+    }
+
+    /// Meters.
+    fn meter_command(&mut self, command: &str, words: &[&str]) -> Result<(), String> {
+        match command {
             "meter_get_rates" => {
+                let name = words.first().copied().unwrap_or("");
                 let meters = self.switch.model.program.meters.iter();
                 let names: Vec<&str> = meters.map(|meter| meter.name.as_str()).collect();
                 ends_in(&names, name).map(drop).ok_or(format!("there is no meter '{name}'"))
             }
             "meter_set_rates" | "meter_array_set_rates" => {
-                let single = command == "meter_set_rates";
-                let rates = &words[(1 + usize::from(single)).min(words.len())..];
-                let config = meter_config(rates)?;
-                let (mut index, mut error) = (if single { u64::from(number(1)?) } else { 0 }, None);
-                loop {
-                    let set = self.switch.configure_meter(self.now, name, index, Some(config));
-                    match set {
-                        Err(refused) if single || index == 0 => error = Some(refused.to_string()),
-                        Ok(()) if !single => {
-                            index += 1;
-                            continue;
-                        }
-                        _ => {}
-                    }
-                    return error.map_or(Ok(()), Err);
-                }
+                self.set_rates(command == "meter_set_rates", words)
             }
-            _ => self.command_of_profiles(line, command, words),
+            _ => Err(format!("'{command}' is not supported in this form")),
+        }
+    }
+
+    /// Configures one meter of an array, or all.
+    fn set_rates(&mut self, single: bool, words: &[&str]) -> Result<(), String> {
+        let name = words.first().copied().unwrap_or("");
+        let rates = &words[(1 + usize::from(single)).min(words.len())..];
+        let config = meter_config(rates)?;
+        let (mut index, mut error) = (if single { u64::from(number(words, 1)?) } else { 0 }, None);
+        loop {
+            let set = self.switch.configure_meter(self.now, name, index, Some(config));
+            match set {
+                Err(refused) if single || index == 0 => error = Some(refused.to_string()),
+                Ok(()) if !single => {
+                    index += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            return error.map_or(Ok(()), Err);
         }
     }
 

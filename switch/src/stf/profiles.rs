@@ -4,8 +4,9 @@
 //! `expect_digest LIST VALUE ...` is the next digest; `expect_idle $ID ...` are the entries that
 //! have expired since the last time it was asked, and no others.
 
+use super::error::StfError;
+use super::runner::Runner;
 use super::words::{decimal, ends_in, part};
-use super::{Runner, StfError};
 use crate::control::{ControlError, Match, ProfileGroup, ProfileMember, TableEntry};
 use crate::ir::{GROUP, MEMBER};
 use crate::ir::{Integer, to_hex};
@@ -73,6 +74,14 @@ impl Runner {
                 let entry = self.entry_named(id)?.clone();
                 self.switch.set_idle_timeout(self.now, &entry, Some(timeout)).map_err(refused)
             }
+            _ => self.notification(line, command, words),
+        }
+    }
+
+    /// What a controller is told: digests and idle entries.
+    fn notification(&mut self, line: usize, command: &str, words: &[&str]) -> Result<(), String> {
+        let refused = |error: ControlError| error.to_string();
+        match (command, words) {
             ("expect_digest", [list, values @ ..]) => {
                 let found = self.switch.poll_digest();
                 let found =

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use narrows_common::{Packet, Rate, Rng, Time};
 use narrows_switch::{
-    ConfigError, ControlError, Handover, LoadError, PortConfig, PortStatistics, Program,
-    Statistics, Switch, SwitchConfig, Transmit,
+    ConfigError, ControlError, ControlOperation, Handover, LoadError, PortConfig, PortStatistics,
+    Program, Statistics, Switch, SwitchConfig, Transmit,
 };
 use serde::Deserialize;
 
@@ -190,10 +190,13 @@ impl ManagedSwitch {
     pub fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
         for port in &self.config.switch.ports {
             let refuse = |e: ConfigError| Refusal::new("invalid-argument", e.to_string());
-            switch.set_queue_limit(self.now, port.port, port.queue).map_err(refuse)?;
-            if let Some(rate_bps) = port.rate_bps {
+            let (port, rate_bps, limit) = (port.port, port.rate_bps, port.queue);
+            let set = ControlOperation::SetQueueLimit { port, limit };
+            switch.control(self.now, set).map_err(refuse)?;
+            if let Some(rate_bps) = rate_bps {
                 let rate = Rate::from_bps(rate_bps);
-                switch.set_rate(self.now, port.port, rate).map_err(refuse)?;
+                let set = ControlOperation::SetRate { port, rate };
+                switch.control(self.now, set).map_err(refuse)?;
             }
         }
         switch.collect_log(self.collect_log);

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use narrows_common::{Packet, Rate, Time};
 use narrows_switch::{
-    CloneSession, Count, DefaultAction, Engine, Match, Program, QueueLimit, Replica, Switch,
-    TableEntry,
+    CloneSession, ControlOperation, Count, DefaultAction, Engine, Match, Program, QueueLimit,
+    Replica, Switch, TableEntry,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -197,9 +197,11 @@ impl PySwitch {
                 return Err(Refusal::new("invalid-argument", message));
             }
             config.rate_bps = Some(rate_bps);
+            let rate = Rate::from_bps(rate_bps);
+            let operation = ControlOperation::SetRate { port, rate };
             let now = inner.now;
             if let Some(switch) = &mut inner.switch {
-                let set = switch.set_rate(now, port, Rate::from_bps(rate_bps));
+                let set = switch.control(now, operation);
                 set.map_err(|error| Refusal::new("invalid-argument", error.to_string()))?;
             }
             Ok(())
@@ -212,7 +214,7 @@ impl PySwitch {
             inner.port(port)?.queue = limit;
             let now = inner.now;
             if let Some(switch) = &mut inner.switch {
-                let set = switch.set_queue_limit(now, port, limit);
+                let set = switch.control(now, ControlOperation::SetQueueLimit { port, limit });
                 set.map_err(|error| Refusal::new("invalid-argument", error.to_string()))?;
             }
             Ok(())

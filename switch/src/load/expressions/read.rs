@@ -91,28 +91,7 @@ impl Names {
             "^" => binary(Binary::Xor),
             "<<" => binary(Binary::Shl),
             ">>" => binary(Binary::Shr),
-            "==" | "!=" if self.is_header(&e["left"]) => {
-                let same = Expr::SameHeader(
-                    self.fixed_header(&e["left"])?,
-                    self.fixed_header(&e["right"])?,
-                );
-                match op {
-                    "==" => Ok(same),
-                    _ => Ok(Expr::Unary(Unary::Not, Box::new(same))),
-                }
-            }
-            "==" | "!=" => {
-                let (left, right) = (left()?, right()?);
-                let same = match (self.varbit(&left), self.varbit(&right)) {
-                    (Some(left), Some(right)) => Expr::SameVarbit(left, right),
-                    _ if op == "==" => return Ok(Expr::Binary(Binary::Eq, left, right)),
-                    _ => return Ok(Expr::Binary(Binary::Ne, left, right)),
-                };
-                match op {
-                    "==" => Ok(same),
-                    _ => Ok(Expr::Unary(Unary::Not, Box::new(same))),
-                }
-            }
+            "==" | "!=" => self.equality(op == "==", e, depth),
             "<" => binary(Binary::Less),
             "<=" => binary(Binary::LessEq),
             ">" => binary(Binary::Greater),
@@ -132,6 +111,29 @@ impl Names {
                 then: left()?,
                 other: right()?,
             }),
+            _ => self.header_operation(op, e, depth),
+        }
+    }
+
+    /// `==`, or `!=`, of headers, variable-length fields or numbers.
+    fn equality(&self, equal: bool, e: &Value, depth: usize) -> Result<Expr, LoadError> {
+        let same = if self.is_header(&e["left"]) {
+            Expr::SameHeader(self.fixed_header(&e["left"])?, self.fixed_header(&e["right"])?)
+        } else {
+            let left = Box::new(self.expr_at(&e["left"], depth)?);
+            let right = Box::new(self.expr_at(&e["right"], depth)?);
+            match (self.varbit(&left), self.varbit(&right)) {
+                (Some(left), Some(right)) => Expr::SameVarbit(left, right),
+                _ if equal => return Ok(Expr::Binary(Binary::Eq, left, right)),
+                _ => return Ok(Expr::Binary(Binary::Ne, left, right)),
+            }
+        };
+        if equal { Ok(same) } else { Ok(Expr::Unary(Unary::Not, Box::new(same))) }
+    }
+
+    /// Operators on headers, their stacks and unions.
+    fn header_operation(&self, op: &str, e: &Value, depth: usize) -> Result<Expr, LoadError> {
+        match op {
             "valid" => match self.header_expr_at(&e["right"], depth)? {
                 HeaderExpr::Fixed(header) => Ok(Expr::Valid(header)),
                 HeaderExpr::Element { stack, index } => {

@@ -1,0 +1,38 @@
+//! A packet that a test expects, and how another one differs from it.
+
+use std::fmt::Write;
+
+/// One `expect`: its line, and the data as hexadecimal digits with `*` for any.
+pub(super) struct Expectation {
+    pub line: usize,
+    pub digits: String,
+    pub exact: bool,
+    pub any: bool,
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02X}");
+        text
+    })
+}
+
+/// What differs, or `None`.
+pub(super) fn difference(expected: &Expectation, bytes: &[u8]) -> Option<String> {
+    if expected.any {
+        return None;
+    }
+    let got = hex(bytes);
+    let short = got.len() < expected.digits.len();
+    let long = expected.exact && got.len() != expected.digits.len();
+    let mut pairs = expected.digits.chars().zip(got.chars());
+    let at = pairs.position(|(wanted, found)| wanted != '*' && wanted != found);
+    let place = match at {
+        Some(at) => format!("digit {at} differs"),
+        None if short || long => {
+            format!("{} digits instead of {}", got.len(), expected.digits.len())
+        }
+        None => return None,
+    };
+    Some(format!("{place}\n  expected {}\n  got      {got}", expected.digits))
+}
