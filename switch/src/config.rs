@@ -40,7 +40,7 @@ pub struct SwitchConfig {
     pub pipeline: u16,
 }
 
-/// Why a switch can't be made, or changed, as asked.
+/// Why a switch can't have this configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Two ports of one number.
@@ -57,7 +57,7 @@ pub enum ConfigError {
     Queues {
         /// Which port.
         port: u16,
-        /// What was asked for.
+        /// What was given.
         queues: u8,
     },
     /// A port that does not exist.
@@ -66,7 +66,7 @@ pub enum ConfigError {
     /// No field, or several, of that name.
     #[error("flow_field '{name}': expected one metadata field, found {found}")]
     FlowField {
-        /// What was asked for.
+        /// What was given.
         name: String,
         /// How many there are.
         found: usize,
@@ -74,7 +74,7 @@ pub enum ConfigError {
 }
 
 impl SwitchConfig {
-    /// Whether the ports can be as they are asked for.
+    /// Checks the ports: each number once, rates above zero, one to eight queues.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let mut numbers = BTreeSet::new();
         for port in &self.ports {

@@ -1,13 +1,15 @@
-//! Several switches as the pipelines of one, as a switching chip has them: each runs the same program
-//! and may take packets in by any port; a port's queues, line and egress are one pipeline's.
+//! Several switches as the pipelines of one, as a switching chip has them. Each runs the same
+//! program and may take packets in by any port. One pipeline has a port's queues, serializer and
+//! egress.
 //!
 //! ```text
 //! handle_packet -> ingress -+-> [queue of a port here] -> egress
-//!                           +-> poll_handover ... handle_handover -> [queue of a port there] -> egress
+//!                           +-> poll_handover
+//! handle_handover ------------> [queue of a port here] -> egress
 //! ```
 //!
-//! What a controller writes it writes to every pipeline, in the same order, so that entries have the
-//! same places everywhere. Here is what it reads of all of them together.
+//! A controller writes everything to every pipeline, in the same order. Entries then have the same
+//! numbers in all.
 
 use crate::switch::Switch;
 use crate::v1model::Handover;
@@ -16,8 +18,8 @@ use crate::v1model::Handover;
 const LINE: usize = 8;
 
 impl Handover {
-    /// Has its memory come from the core that wrote it: a load for each line, of which none waits for
-    /// another, where the packet's way through the switch would wait for one after the other.
+    /// Loads its memory into this core's cache. The loads do not wait for each other; on the
+    /// packet's way through the switch they would.
     pub fn fetch(&self) {
         let item = &self.offer.item;
         let bytes = [item.packet.data.first(), item.packet.payload().first()];
@@ -28,7 +30,7 @@ impl Handover {
 
 impl Switch {
     /// An entry is hit when any pipeline hits it: takes over the hits of another one, so that
-    /// idle time-outs are told of both.
+    /// idle time-outs regard both.
     pub fn learn_hits(&mut self, other: &Switch) {
         for (ours, theirs) in
             self.model.machine.state.tables.iter_mut().zip(&other.model.machine.state.tables)

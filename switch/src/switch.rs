@@ -46,8 +46,8 @@ impl Switch {
         self.model.handle_packet(now, port, packet);
     }
 
-    /// Ports whose line has become free by `now` go on to their next packets. Spurious calls
-    /// are no-ops, and late ones make up for it: packets leave when they should have left.
+    /// Ports that can send again by `now` send their next packets. Spurious calls are no-ops; after
+    /// a late call packets still leave at their exact times.
     pub fn handle_timeout(&mut self, now: Time) {
         self.model.handle_timeout(now);
     }
@@ -126,7 +126,7 @@ impl Switch {
         self.model.machine.log.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// Takes a packet back whose memory can serve again.
+    /// Keeps a packet's memory for another packet.
     #[inline]
     pub fn recycle(&mut self, packet: Packet) {
         self.model.spare.recycle(packet);

@@ -62,9 +62,9 @@ impl Switch {
         Switch::read_registers_of(&[self], name, first, count)
     }
 
-    /// `count` register cells from `first` on as all pipelines together have them, in hexadecimal: what
-    /// was written last, and what each has added since. Of a cell that one pipeline alone changes
-    /// that is its value, of a count or a sum the total.
+    /// `count` register cells from `first` on of all pipelines together, in hexadecimal: what was
+    /// written last plus what each pipeline has added since. A cell that one pipeline alone changes
+    /// has that pipeline's value; a count or a sum is the total.
     ///
     /// # Errors
     /// When there is no such register, or it ends before.
@@ -180,7 +180,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Configures a cell of an indirect meter; `None` makes it green for ever.
+    /// Configures a cell of an indirect meter; `None` makes it always green.
     ///
     /// # Errors
     /// When there is no such cell.

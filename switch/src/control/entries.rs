@@ -35,7 +35,7 @@ impl Switch {
         }
     }
 
-    /// Gives an entry another action; its counter goes on.
+    /// Gives an entry another action; its counter keeps its value.
     ///
     /// # Errors
     /// When it does not fit the table, there is no such entry, or the table is constant.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What an entry asks of one field of the key. A field that is left out matches anything,
+/// How an entry matches one field of the key. A field that is left out matches anything,
 /// except where it must be exact.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

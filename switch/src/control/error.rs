@@ -8,7 +8,7 @@ pub enum ControlError {
     Unknown {
         /// Table, action of a table, register, ...
         kind: String,
-        /// What was asked for.
+        /// What was given.
         name: String,
     },
     /// Several objects end in that name.
@@ -16,7 +16,7 @@ pub enum ControlError {
     Ambiguous {
         /// What it should be.
         kind: String,
-        /// What was asked for.
+        /// What was given.
         name: String,
         /// What it could mean.
         found: String,
@@ -88,7 +88,7 @@ pub enum ControlError {
         kind: &'static str,
         /// Its name.
         name: String,
-        /// What was asked for.
+        /// What was given.
         index: u64,
         /// How many cells it has.
         size: u64,

@@ -7,7 +7,7 @@ use crate::switch::Switch;
 use narrows_common::{Duration, Time};
 
 impl Switch {
-    /// The table and the number of an entry whose table has idle time-outs.
+    /// The number of an entry's table and of the entry; the table must have idle time-outs.
     fn entry_with_timeout(&self, entry: &TableEntry) -> Result<(usize, u32), ControlError> {
         let table = self.table(&entry.table)?;
         let declared = &self.model.program.tables[table];
@@ -23,7 +23,7 @@ impl Switch {
     }
 
     /// Sets how long the entry with these matches may go without a hit, from `now` on; `None`
-    /// lets it be for ever. Nothing is removed: see [`Switch::take_expired`].
+    /// removes the time-out. The entry stays when it expires: see [`Switch::take_expired`].
     ///
     /// # Errors
     /// When there is no such entry, or its table has no idle time-outs.
@@ -56,8 +56,8 @@ impl Switch {
         Ok(self.model.machine.state.tables[table].since_hit(at, now))
     }
 
-    /// The entries that went without a hit for longer than they may, each told once until it
-    /// is hit again.
+    /// The entries without a hit for longer than their time-outs. Each is reported once until
+    /// its next hit.
     pub fn take_expired(&mut self, now: Time) -> Vec<TableEntry> {
         let mut expired = vec![];
         for (table, declared) in self.model.program.tables.iter().enumerate() {

@@ -10,7 +10,7 @@ pub(crate) struct Bridged {
 /// How many slots go with a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// None: they are still in the machine, since the packet goes on at once.
+    /// None: they are still in the machine, since egress runs at once.
     #[default]
     InMachine,
     /// All that egress reads of what ingress left.

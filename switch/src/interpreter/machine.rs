@@ -91,7 +91,7 @@ impl Machine {
     }
 
     /// Headers that only egress makes valid are not, once another packet comes into the machine.
-    /// They never are while the headers lie as they were extracted.
+    /// None of them is while all headers are where they were extracted.
     #[inline]
     pub(crate) fn invalidate_egress_headers(&mut self, program: &Program) {
         if self.get(internal::MOVED) == 0 {

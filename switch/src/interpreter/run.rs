@@ -10,7 +10,7 @@ use narrows_common::Packet;
 /// Jumps and tables in one run, at most: far above any real program, and it stops a loop.
 pub(crate) const FUEL: u32 = 1 << 16;
 
-/// Where a run goes on: an operation, what follows its action, and how much fuel is left.
+/// Where a run continues: an operation, what follows its action, and how much fuel is left.
 pub(crate) type ResumePoint = (Pc, Pc, u32);
 
 /// Interprets from a place on, in what began at `start`. The packet is read and extended by the

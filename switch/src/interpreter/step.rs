@@ -8,7 +8,7 @@ use super::wide;
 use crate::ir::{Op, Program, internal};
 use narrows_common::Packet;
 
-/// Whether a run goes on.
+/// Whether a run continues.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Flow {
     On,

@@ -1,8 +1,8 @@
-//! What an entry asks of a field of its table's key.
+//! How an entry matches one field of its table's key.
 
 use super::slot::{limbs, mask};
 
-/// What an entry asks of one field of the key; limbs, the least significant first.
+/// How an entry matches one field of the key; limbs, the least significant first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum FieldMatch {
     Exact(Vec<u64>),

@@ -70,7 +70,7 @@ pub(crate) struct Field {
     pub varbit: bool,
 }
 
-/// Where fields of a header lie in its bytes, to read or to write them together.
+/// Where a header's fields are in its bytes, to read or to write them together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldPlans {
     /// Words of eight bytes, and the fields in each, one word's after the other's.
@@ -91,7 +91,7 @@ impl FieldPlans {
 pub(crate) struct Word {
     /// Where in the header.
     pub byte: u16,
-    /// How many of the parts lie in it.
+    /// How many of the parts are in it.
     pub count: u16,
 }
 

@@ -27,7 +27,7 @@ pub(crate) mod internal {
     pub(crate) const ARRIVED: Slot = 5;
     /// Six slots for the externs of the architecture.
     pub(crate) const ARCHITECTURE: Slot = 6;
-    /// 1 when the valid headers no longer lie as they were extracted.
+    /// 1 when a valid header is no longer where it was extracted.
     pub(crate) const MOVED: Slot = 12;
     /// The deparser's rank of the header extracted last.
     pub(crate) const RANK: Slot = 13;

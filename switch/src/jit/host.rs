@@ -5,14 +5,15 @@
 //! - slots, by constant indices below 65,536, and there are as many;
 //! - the fields of the [`Host`];
 //! - registers' cells, by indices that it compares with the array's size before;
-//! - a table's array of entries' numbers, where there is one, by keys of as many bits as it has cells for;
+//! - a table's array of entries' numbers, where there is one, by keys of no more bits than it has
+//!   cells for;
 //! - the cells of a trie, by as many bits of a key as a node has cells for, from where a cell says
 //!   that a node begins (`Trie`);
 //! - the cells of a table's look-up cache, by as many bits of a hash as there are cells for;
 //! - a table's entries, each of so many words (`ActionEntries`), by a number from there or from
 //!   [`Helper::LookUp`]; while it runs nothing adds entries or cells, which alone moves them;
 //! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`, `deparse`);
-//! - of a packet put together, the bytes for which it asked, and those before below their length;
+//! - of a packet that is rebuilt, the bytes that it requested, and the old ones below their length;
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
 
@@ -33,7 +34,7 @@ pub(super) struct Host<'a> {
     /// The packet's real bytes.
     data: *mut u8,
     length: u64,
-    /// Those that the packet had before [`Helper::Renew`].
+    /// Those that the packet had before [`Helper::Rebuild`].
     before: *const u8,
     before_length: u64,
     /// The registers' cells.
@@ -83,7 +84,7 @@ pub(super) enum Helper {
     /// Makes the packet's bytes up to here real; not 0 when there are not as many.
     Need,
     /// Makes room for so many bytes of headers, all zero, before the payload.
-    Renew,
+    Rebuild,
     /// Ends a run that would not end.
     OutOfFuel,
 }
@@ -103,7 +104,7 @@ impl Helper {
             (Helper::LookUp, "look_up", three(look_up), 3),
             (Helper::Select, "select", one(select), 1),
             (Helper::Need, "need", one(need), 1),
-            (Helper::Renew, "renew", one(renew), 1),
+            (Helper::Rebuild, "rebuild", one(rebuild), 1),
             (Helper::OutOfFuel, "out_of_fuel", one(out_of_fuel), 1),
         ]
     }
@@ -138,7 +139,7 @@ extern "C" fn need(host: &mut Host<'_>, end: u64) -> u64 {
     0
 }
 
-extern "C" fn renew(host: &mut Host<'_>, bytes: u64) -> u64 {
+extern "C" fn rebuild(host: &mut Host<'_>, bytes: u64) -> u64 {
     rebuild_packet(host.machine, host.packet, |out, _, _| out.resize(bytes as usize, 0));
     let before = &host.machine.scratch;
     (host.before, host.before_length) = (before.as_ptr(), before.len() as u64);
@@ -156,7 +157,7 @@ pub(super) const DONE: u64 = 0;
 /// The same when the packet's bytes are written, too.
 pub(super) const WRITTEN: u64 = 1;
 
-/// A function that Cranelift made. Returns one of these, or where the interpreter goes on: an
+/// A function that Cranelift made. Returns one of these, or where the interpreter continues: an
 /// operation and what follows its action, packed.
 type Entry = extern "C" fn(slots: *mut u64, host: *mut Host<'_>) -> u64;
 

@@ -2,8 +2,8 @@
 //! Cranelift when the first switch is made of a program.
 //!
 //! `graph` finds the straight runs of operations and what follows what. `translate` writes them in
-//! Cranelift's intermediate representation, with what `known_bits` says of slots. `compile` does so
-//! for each phase.
+//! Cranelift's intermediate representation; `known_bits` says which bits of a slot can be set.
+//! `compile` makes machine code of each phase.
 //! `host` is the border between native code and Rust. What is rare stays the interpreter's: native
 //! code calls its function for that one operation, or returns to it. The two leave the same state
 //! behind (`tests.rs`).

@@ -7,10 +7,10 @@ use crate::interpreter::ResumePoint;
 pub(crate) enum Phase {
     /// Parser, checksums, ingress.
     Arrive,
-    /// Egress; and [`Phase::Finish`] where egress drops nothing, clones nothing and leaves the headers
-    /// as they lie.
+    /// Egress; and [`Phase::Finish`] where egress drops nothing, clones nothing and moves no
+    /// header.
     Depart,
-    /// Checksums; and the fields put back where their headers lie as they came.
+    /// Checksums; and the fields written back, where no header has moved.
     Finish,
 }
 
@@ -24,6 +24,6 @@ pub(crate) enum End {
     Done,
     /// They have, and the packet's bytes are written.
     Written,
-    /// The interpreter goes on with the block from here: ingress or egress.
+    /// The interpreter continues the block from here: ingress or egress.
     At(ResumePoint),
 }

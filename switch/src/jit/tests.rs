@@ -1,5 +1,6 @@
 //! The interpreter is the twin: both engines run the same random entries and packets, and after
-//! every packet the whole state must be the same, and fields may have only the bits that `KnownBits` says. The interpreter's packets keep all metadata
+//! every packet the whole state must be the same, and fields may have only the bits that
+//! `KnownBits` gives. The interpreter's packets keep all metadata
 //! while they wait, and what they should not look for after that is overwritten (`spoil`).
 
 use super::known_bits::KnownBits;
@@ -198,7 +199,7 @@ fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u3
     left
 }
 
-/// Every program that stands beside the tests, and the bottleneck.
+/// Every program in `tests/programs`, and the bottleneck.
 #[test]
 fn both_engines_do_the_same() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -233,7 +233,8 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Fields that egress neither uses nor puts back, and where the fields of all headers lie.
+    /// Fields that egress neither uses nor writes back; then how each header's fields are read
+    /// and written.
     fn place_ingress_fields(&mut self) -> Result<(), LoadError> {
         for index in 0..self.headers.len() as u16 {
             if self.headers[index as usize].metadata {

@@ -82,7 +82,7 @@ impl Loader<'_> {
             let found = self.root.errors.iter().find(|(error, _)| error == name);
             found.map_or(otherwise, |(_, code)| u64::from(*code))
         };
-        // A program that lacks one of them can't ask for it; it must only differ from NoError.
+        // A program without one of them can't compare with it; it must only differ from NoError.
         let errors = ParserErrors {
             packet_too_short: code("PacketTooShort", 0x7fff_fff0),
             stack_out_of_bounds: code("StackOutOfBounds", 0x7fff_fff1),

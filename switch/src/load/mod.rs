@@ -1,8 +1,8 @@
 //! From JSON to a [`Program`]: every name becomes an index here, and nowhere else.
 //!
-//! `names` finds objects, `scan` finds which fields are used where, `layout` gives them slots,
-//! `expr` reads expressions, `arith` lowers them; `primitive`, `parser`, `pipeline` and
-//! `calculation` lower the rest. What is not understood is an error that names it.
+//! `names` finds objects, `scan` finds which fields are used where, `layout` gives them slots.
+//! `expressions` reads expressions and lowers them; `actions`, `parser`, `pipeline` and
+//! `calculation` lower the rest. What the loader does not understand is an error that names it.
 
 mod actions;
 mod calculation;

@@ -64,7 +64,7 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
             }
         }
     }
-    // Who uses a calculation has been asked already.
+    // The primitives have noted who uses which calculation.
     (scan.ingress, scan.egress) = (false, false);
     for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
         scan.input(&input.kind, &input.value);

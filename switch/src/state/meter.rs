@@ -56,7 +56,7 @@ pub(crate) struct Meter {
 const PARTS: u128 = 1_000_000_000_000;
 
 impl Meter {
-    /// Configures it, with full buckets; `None` makes it green for ever.
+    /// Configures it, with full buckets; `None` makes it always green.
     pub(crate) fn configure(&mut self, now: Time, config: Option<MeterConfig>) {
         let (committed, second) = match config {
             None => (0, 0),

@@ -7,7 +7,7 @@ use crate::ir::{Register, Slot, Slots, limbs, mask};
 pub(crate) struct Registers {
     cells: Vec<u64>,
     arrays: Vec<Array>,
-    /// What a controller wrote last, where that is kept apart; otherwise empty.
+    /// What a controller wrote last; empty unless `keep_written` was called.
     written: Vec<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Registers {
         Registers { cells: vec![0; size], arrays, written: vec![] }
     }
 
-    /// From now on what a controller writes is told from what the program adds to it.
+    /// Keeps a copy of what a controller writes, so that the program's changes can be found.
     pub(crate) fn keep_written(&mut self) {
         self.written = self.cells.clone();
     }

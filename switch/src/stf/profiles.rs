@@ -1,8 +1,8 @@
-//! simple_switch_CLI's commands for action profiles and value sets, and our own for what a
-//! controller is told: digests and idle entries.
+//! simple_switch_CLI's commands for action profiles and value sets, and our own for
+//! notifications: digests and idle entries.
 //!
 //! `expect_digest LIST VALUE ...` is the next digest; `expect_idle $ID ...` are the entries that
-//! have expired since the last time it was asked, and no others.
+//! have expired since the last `expect_idle`, and no others.
 
 use super::error::StfError;
 use super::runner::Runner;
@@ -78,7 +78,7 @@ impl Runner {
         }
     }
 
-    /// What a controller is told: digests and idle entries.
+    /// Notifications to a controller: digests and idle entries.
     fn notification(&mut self, line: usize, command: &str, words: &[&str]) -> Result<(), String> {
         let refused = |error: ControlError| error.to_string();
         match (command, words) {

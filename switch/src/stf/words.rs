@@ -29,7 +29,7 @@ pub(super) fn find_field<'a>(key: &'a [KeyField], name: &str) -> Result<&'a KeyF
     found.map(|at| &key[at]).ok_or(format!("there is no key field '{name}'"))
 }
 
-/// A match as its field wants it; `*` stands for any digit.
+/// A match of the field's kind; `*` means any digit.
 pub(super) fn part(field: &KeyField, value: &str) -> Result<Match, String> {
     let plain = |text: &str| decimal(&text.replace('*', "0"));
     match field.kind {

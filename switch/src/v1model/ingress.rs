@@ -23,8 +23,8 @@ impl V1Model {
         self.ingress_as(at, item, instance::NORMAL);
     }
 
-    /// The same of a packet that comes round. As in bmv2, it keeps neither port nor timestamp, unless
-    /// its list says so.
+    /// The same for a resubmitted or recirculated packet. As in bmv2, it keeps neither port nor
+    /// timestamp, unless its list names them.
     pub(crate) fn ingress_again(&mut self, at: Time, reentry: Reentry) {
         let Reentry { item, kept, instance } = reentry;
         self.machine.reset(&self.program, at, item.packet.len() as u64);

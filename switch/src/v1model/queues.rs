@@ -71,7 +71,7 @@ impl V1Model {
                 while let Some(superseded) = self.tm.thrown_out.pop() {
                     self.spare.discard(superseded);
                 }
-                // What is due goes on then.
+                // An armed port sends when it is due.
                 if !self.tm.ports[port].armed {
                     self.drain(at, port);
                 }
@@ -95,7 +95,7 @@ impl V1Model {
         self.settle(now);
     }
 
-    /// Ports whose line has become free by `now` go on to their next packets.
+    /// Ports that can send again by `now` send their next packets.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         while let Some((at, port)) = self.tm.take_due(now) {
             self.drain(at, port);

@@ -1,4 +1,4 @@
-//! Packets and their state whose memory can serve again.
+//! Memory of packets and of their state, to be used again.
 
 use crate::tm::Item;
 use narrows_common::Packet;
@@ -15,7 +15,7 @@ pub(crate) struct Spare {
 }
 
 impl Spare {
-    /// Takes a packet back whose memory can serve again.
+    /// Keeps a packet's memory for another packet.
     #[inline]
     pub(crate) fn recycle(&mut self, mut packet: Packet) {
         if self.packets.len() < SPARE_MAX {
@@ -45,7 +45,7 @@ impl Spare {
         self.take_item(copy)
     }
 
-    /// Takes an item back whose packet has left.
+    /// Keeps the memory of an item without its packet.
     #[inline]
     pub(crate) fn give_item(&mut self, item: Box<Item>) {
         if self.items.len() < SPARE_MAX {

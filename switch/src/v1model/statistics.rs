@@ -5,9 +5,9 @@
 pub struct Statistics {
     /// Packets that arrived.
     pub received: u64,
-    /// Packets whose parser ended with an error; most of them go on nonetheless.
+    /// Packets whose parser ended with an error; most of them are still forwarded.
     pub parser_errors: u64,
-    /// Packets with a wrong checksum; they go on too.
+    /// Packets with a wrong checksum; they are still forwarded.
     pub checksum_errors: u64,
     /// Packets that ingress dropped.
     pub dropped_ingress: u64,
@@ -19,7 +19,7 @@ pub struct Statistics {
     pub no_such_group: u64,
     /// Packets stopped by an assertion or an endless loop of the program.
     pub aborted: u64,
-    /// Packets dropped since they came round too often at one instant.
+    /// Packets dropped since they were resubmitted or recirculated too often at one instant.
     pub endless: u64,
 }
 

@@ -34,7 +34,7 @@ pub(crate) enum Work {
 pub struct Handover {
     /// To which pipeline.
     pub pipeline: u16,
-    /// When it was to come to its queue.
+    /// When it is offered to its queue.
     pub at: Time,
     pub(crate) offer: Offer,
 }

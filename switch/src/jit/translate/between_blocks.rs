@@ -38,7 +38,7 @@ impl Translator<'_, '_> {
                 self.block(Block::Update);
                 if self.patches() {
                     self.patch_unless_moved();
-                    self.put_together();
+                    self.rebuild();
                     WRITTEN
                 } else {
                     DONE
@@ -70,7 +70,7 @@ impl Translator<'_, '_> {
         self.end_if(drops);
     }
 
-    /// Ends the phase here with the fields put back, where headers lie as they came.
+    /// Ends the phase here with the fields written back, where no header has moved.
     fn patch_unless_moved(&mut self) {
         let moved = self.read(internal::MOVED);
         let (in_place, on) = (self.builder.create_block(), self.builder.create_block());

@@ -21,7 +21,7 @@ impl Translator<'_, '_> {
         patched.into_iter().all(|header| is_plain(&header.patch))
     }
 
-    /// As `deparse` does it while the headers lie as they were extracted.
+    /// As `deparse` while no header has moved.
     pub(super) fn patch(&mut self) {
         let program = self.program;
         for &header in &program.patched {
@@ -48,9 +48,9 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// As `deparse` does it otherwise. Ends the phase before it where a header is valid that is left
-    /// to `deparse`.
-    pub(super) fn put_together(&mut self) {
+    /// As `deparse` after a header has moved. Ends the phase before that where a header is valid
+    /// that is left to `deparse`.
+    pub(super) fn rebuild(&mut self) {
         let program = self.program;
         let headers = program.deparse.iter().map(|&header| &program.headers[header as usize]);
         let (mut bytes, mut others) = (self.constant(0), self.constant(0));
@@ -64,7 +64,7 @@ impl Translator<'_, '_> {
             }
         }
         self.end_if(others);
-        self.call_with(Helper::Renew, &[bytes]);
+        self.call_with(Helper::Rebuild, &[bytes]);
         let mut start = self.frame();
         for (&number, header) in program.deparse.iter().zip(headers) {
             if !is_writable(header) {
@@ -108,7 +108,7 @@ impl Translator<'_, '_> {
         self.builder.switch_to_block(on);
     }
 
-    /// Copies so many bytes to where none of them lies.
+    /// Copies so many bytes; the two ranges do not overlap.
     fn copy(&mut self, from: Value, to: Value, bytes: u32) {
         let flags = MemFlags::new().with_notrap();
         let Some(&unit) = UNITS.iter().find(|unit| unit.bytes() <= bytes) else { return };
@@ -140,7 +140,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// What lies there, but for the bits that fields cover.
+    /// The bytes there, with the bits cleared that fields cover.
     fn rest(&mut self, kind: Type, start: Value, byte: u16, covered: u64) -> Value {
         if covered == mask(kind.bits()) {
             return self.constant(0);
@@ -165,7 +165,7 @@ impl Translator<'_, '_> {
     }
 }
 
-/// Whether every field lies in a window of whole bytes.
+/// Whether every field is in a window of whole bytes.
 pub(super) fn is_plain(plans: &FieldPlans) -> bool {
     !plans.others.iter().any(|plan| matches!(plan.window, Window::Bits { .. }))
 }
@@ -174,7 +174,7 @@ fn is_writable(header: &Header) -> bool {
     !header.has_varbit && header.fixed_bytes <= COPIED_MAX && is_plain(&header.patch)
 }
 
-/// What is loaded for a field that stands alone.
+/// The type that is loaded for a field in a window of its own.
 pub(super) fn kind_of(plan: &FieldPlan) -> Type {
     match plan.window {
         Window::One => types::I8,

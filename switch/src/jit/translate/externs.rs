@@ -103,8 +103,8 @@ impl Translator<'_, '_> {
         register.width <= 64 && register.size > 0
     }
 
-    /// Goes on behind it with where a cell is, and to the second block where it is beyond the array.
-    /// That can't be when the index has too few bits.
+    /// The address of a cell. Jumps to `on` when the index is beyond the array, unless the index
+    /// has too few bits for that.
     fn cell(&mut self, register: u16, i: Value, on: Block, beyond: &[BlockArg]) -> Value {
         let registers = &self.program.registers;
         let size = registers[register as usize].size;
@@ -146,7 +146,8 @@ impl Translator<'_, '_> {
         self.builder.switch_to_block(on);
     }
 
-    /// A sum of one header's fields, as `externs::input::calculate` has it where the header is valid.
+    /// A sum of one header's fields, as `calculate` computes it
+    /// for a valid header.
     fn sum(&mut self, sum: &FieldSum) -> Value {
         let (mut total, mut most) = (self.constant(0), 0u64);
         for &(slot, shift) in &sum.fields {

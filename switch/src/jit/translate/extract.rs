@@ -79,7 +79,7 @@ impl Translator<'_, '_> {
         if kind == types::I64 { turned } else { self.builder.ins().uextend(types::I64, turned) }
     }
 
-    /// Whether headers still lie in the order in which they leave.
+    /// Notes whether headers are still in the deparser's order.
     fn rank(&mut self, rank: u64) {
         match self.known(internal::RANK) {
             Some(before) if rank > before => self.write_constant(internal::RANK, rank),

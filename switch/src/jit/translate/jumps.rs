@@ -8,7 +8,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 
 impl Translator<'_, '_> {
-    /// Goes on unless `stop` is set; `cold` says that it hardly ever is.
+    /// Jumps to the end of the block when `stop` is set.
     pub(super) fn stop_if(&mut self, stop: Value) {
         let on = self.builder.create_block();
         self.builder.ins().brif(stop, self.done, &[], on, &[]);
@@ -108,7 +108,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Jumps when `holds`, and goes on behind it otherwise.
+    /// Jumps when `holds`; what is written next runs otherwise.
     pub(super) fn branch_to(&mut self, holds: Value, to: usize) {
         let (taken, on) = (self.target(to), self.builder.create_block());
         self.builder.ins().brif(holds, taken, &[], on, &[]);

@@ -42,7 +42,7 @@ impl Translator<'_, '_> {
         }
         match last {
             Some((_, &to)) => self.jump(to),
-            // The interpreter goes on.
+            // The interpreter continues.
             None => drop(self.builder.ins().return_(&[found])),
         }
     }

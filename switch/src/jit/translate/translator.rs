@@ -78,7 +78,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.wanted
     }
 
-    /// Writes a block of the program, and goes on where it ends.
+    /// Writes a block of the program. What is written next follows it.
     pub(super) fn block(&mut self, block: ir::Block) {
         let Some(graph) = self.graphs.get(&self.program.start(block)) else { return };
         self.graph = graph;
@@ -171,7 +171,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 }
 
-/// What `Machine::reset` leaves at zero, and the fields that come round with a packet do not change.
+/// What `Machine::reset` leaves at zero and no field list of a resubmitted or recirculated packet
+/// changes.
 fn after_reset(program: &Program) -> Vec<Slot> {
     let kept: BTreeSet<Slot> =
         program.field_lists.values().flat_map(|list| list.slots.iter().copied()).collect();

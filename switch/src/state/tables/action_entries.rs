@@ -1,6 +1,6 @@
 //! What a look-up gives: some words for each entry, the first for a miss. They are where the
 //! action begins and what follows it, the direct counter if there is one, and the parameters.
-//! Machine code reads them by their address (`jit/tables.rs`).
+//! Machine code reads them by their address (`jit/translate/tables.rs`).
 
 use crate::ir::Pc;
 use crate::state::counter::Count;
@@ -18,7 +18,7 @@ pub(crate) fn parameters_at(counted: bool) -> usize {
     if counted { COUNTER + 2 } else { COUNTER }
 }
 
-/// How many words an entry has whose actions have at most so many limbs of parameters.
+/// How many words an entry has, for actions with up to `parameters` limbs.
 pub(crate) fn stride(parameters: usize, counted: bool) -> usize {
     parameters_at(counted) + parameters
 }

@@ -14,7 +14,7 @@ const VACANT: u64 = u64::MAX;
 pub(super) struct EntryIndex {
     /// Of each field of the key, with its limbs.
     kinds: Vec<(MatchKind, usize)>,
-    /// Whether priorities tell entries apart: only where they decide.
+    /// Whether two entries may differ in nothing but their priorities.
     by_priority: bool,
     /// By number: priority and action, and the matches' words.
     words: Vec<u64>,
@@ -53,7 +53,7 @@ impl EntryIndex {
         let stride = 1 + words.sum::<usize>();
         let decides = |kind| matches!(kind, MatchKind::Ternary | MatchKind::Range);
         let by_priority = kinds.iter().any(|&(kind, _)| decides(kind));
-        // A miss asks for nothing.
+        // The entry of a miss matches nothing.
         let words = vec![VACANT; stride];
         EntryIndex { kinds, by_priority, words, stride, numbers: HashTable::new() }
     }
@@ -67,7 +67,7 @@ impl EntryIndex {
         &words[number as usize * stride..][..stride]
     }
 
-    /// What tells an entry from the others.
+    /// What no two entries have in common.
     fn identity(by_priority: bool, entry: &[u64]) -> (u64, &[u64]) {
         (if by_priority { entry[0] >> 32 } else { 0 }, &entry[1..])
     }

@@ -23,7 +23,7 @@ pub(super) fn words(declared: &Declared, matches: &[FieldMatch]) -> (Vec<u64>, V
                 (limbs, prefix_mask(field.width, *prefix))
             }
             FieldMatch::Ternary(limbs, mask) => (limbs, mask.clone()),
-            // Compared apart.
+            // `Ranges` compares them.
             FieldMatch::Range(limbs, _) => (limbs, vec![0; limbs.len()]),
         };
         for (i, (&limb, &mask)) in limbs.iter().zip(&mask).enumerate() {

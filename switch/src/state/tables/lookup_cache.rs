@@ -1,6 +1,7 @@
-//! The entries of recent keys, for machine code (`jit/tables.rs`), which compares
-//! a key with that of one cell: the cell's number is the top of a product of the key (Fibonacci hashing,
-//! Knuth, TAOCP vol. 3, section 6.4; the second factor is xxHash's PRIME64_2).
+//! The numbers of recent keys' entries, for machine code (`jit/translate/tables.rs`).
+//!
+//! A key is compared with one cell. The cell's number is the top of a product of the key
+//! (Fibonacci hashing, Knuth, TAOCP vol. 3, section 6.4; the second factor is xxHash's PRIME64_2).
 
 use super::key::NARROW_WORDS;
 

@@ -108,8 +108,8 @@ impl Trie {
         (node + first, count)
     }
 
-    /// Removes a entry's prefix; `entry_of` says which entry has the same bits' first ones, so many of
-    /// them, if one has.
+    /// Removes an entry's prefix. `entry_of` gives the entry whose prefix is the first so many bits
+    /// of this one's.
     pub(super) fn remove(
         &mut self,
         value: u64,

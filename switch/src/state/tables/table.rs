@@ -26,8 +26,8 @@ pub(crate) enum Refusal {
     Full,
 }
 
-/// Where machine code finds parts of a table: the array of action_entries by key, the trie's cells or those of
-/// cached keys, if there are any, and the action entries; and the trie's number for all keys.
+/// Where machine code finds parts of a table. `cells` are the array of entries' numbers, the
+/// trie's or the look-up cache's; `any` is the number of the trie's prefix of length 0.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub cells: usize,
@@ -86,14 +86,15 @@ impl Table {
                 action: entry.action,
                 data: entry.data.clone(),
             };
-            // The first of two alike stays, as the first of two equal priorities wins.
+            // Of two equal entries the first stays, as the first of two equal priorities wins.
             let _ = table.insert(program, declared, entry);
         }
         table.matches_changed();
         table
     }
 
-    /// ActionEntries and cells that are added may move the others, and keys find others.
+    /// Notes addresses anew and empties the look-up cache: an added entry or cell may move the
+    /// others, and keys may find other entries.
     fn matches_changed(&mut self) {
         if let Some(mut lookup_cache) = self.lookup_cache.take() {
             lookup_cache.forget(self.find([0; NARROW_WORDS]));
@@ -134,7 +135,7 @@ impl Table {
         (number, code, next)
     }
 
-    /// The number that a key of up to two words finds, for machine code, which has it at hand then.
+    /// The number of a key's entry, which the look-up cache keeps for machine code.
     pub(crate) fn find_and_cache(&mut self, key: [u64; NARROW_WORDS]) -> u32 {
         let number = self.find(key);
         if let Some(lookup_cache) = &mut self.lookup_cache {
