@@ -7,8 +7,8 @@ from typing import Any
 
 from narrows.testbed.catalogue import EngineMissingError
 from narrows.testbed.cli.exit_codes import DONE, FAILED
-from narrows.testbed.cli.target_options import add_options, own_options
-from narrows.testbed.needs import Finding
+from narrows.testbed.cli.options import add_target_options, own_options
+from narrows.testbed.findings import Finding
 from narrows.testbed.targets import HOSTS, TARGETS
 from narrows.testbed.targets.base import Hosts, Target
 
@@ -17,7 +17,7 @@ def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser("doctor", help="what this machine can run, and what mends it")
     command.add_argument("--target", choices=TARGETS, help="what is missing for this one only")
-    add_options(command, only_hardware=True)
+    add_target_options(command, only_hardware=True)
     command.set_defaults(command=run)
 
 

@@ -10,8 +10,8 @@ from narrows.testbed import catalogue
 from narrows.testbed.targets import TARGETS
 
 LISTS = (
-    "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications", "figures",
-    "papers", "targets",
+    "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications",
+    "figures", "formats", "papers", "targets",
 )  # fmt: skip
 
 
@@ -52,6 +52,10 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
             from narrows.analysis.figures import FIGURES
 
             return ["figure", "title"], [[figure.name, figure.title] for figure in FIGURES]
+        case "formats":
+            from narrows.analysis.export import FORMATS
+
+            return ["format", "title"], [[each.name, each.title] for each in FORMATS]
         case "variants":
             columns = ["variant", "class", "title", "needs", "parameters", "reference", "checked"]
             checked = catalogue.checks("variant")

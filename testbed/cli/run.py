@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.cli.exit_codes import DONE, FAILED, WRONG
-from narrows.testbed.cli.target_options import add_options, own_options
+from narrows.testbed.cli.options import add_target_options, own_options, request_of
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.runs.request import RunRequest
 from narrows.testbed.targets import HOSTS, TARGETS
 
 if TYPE_CHECKING:
+    from narrows.testbed.runs.request import RunRequest
     from narrows.testbed.runs.scenario import Results
 
 
@@ -26,7 +26,7 @@ def add_command(commands: Any) -> None:
     add("scenario", type=Path, help="a TOML file (narrows list scenarios)")
     add("--target", default=target, choices=TARGETS, help=f"what it runs on ({target})")
     add("--hosts", default=hosts, choices=HOSTS, help=f"whose TCP ({hosts})")
-    add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+    add("--set", action="append", default=[], metavar="KEY=VALUE", dest="overrides",
         help='sets a key by its path, e.g. bottleneck.rate="10Mbps" or flow.count=3')  # fmt: skip
     add("--seed", type=int, help="the first seed; same as --set seed=N")
     add("--out", type=Path, default=Path("results"), help="where results go (results)")
@@ -35,7 +35,7 @@ def add_command(commands: Any) -> None:
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786")  # fmt: skip
     add("--resume", action="store_true", help="keep finished runs that are the same")
     add("--no-figures", action="store_true", help="draw none")
-    add_options(command)
+    add_target_options(command)
     command.set_defaults(command=run)
 
 
@@ -56,6 +56,8 @@ def run(options: argparse.Namespace) -> int:
 
 def asked(options: argparse.Namespace) -> RunRequest:
     """What the options ask for. Raises `InputError`."""
+    from narrows.testbed.runs.request import RunRequest
+
     target, hosts = TARGETS[options.target], HOSTS[options.hosts]
     own = own_options(options, target)
     if hosts.in_kernel and target.no_kernel_hosts:
@@ -69,17 +71,8 @@ def asked(options: argparse.Namespace) -> RunRequest:
         free = ", ".join(each.name for each in TARGETS.values() if not each.in_real_time)
         problem = Problem(target.name, f"needs ports of this machine; {free} does not")
         raise InputError("--scheduler", [problem])
-    return RunRequest(
-        source=options.scenario,
-        overrides=options.settings,
-        seed=options.seed,
-        target=target,
-        hosts=hosts,
-        settings=settings,
-        out=options.out,
-        at_once=at_once,
-        scheduler=options.scheduler,
-        resume=options.resume,
+    return request_of(
+        RunRequest, options, target=target, hosts=hosts, settings=settings, at_once=at_once
     )
 
 
@@ -93,7 +86,7 @@ def show(results: Results, request: RunRequest, *, draw: bool) -> int:
     print(f"results: {directory}")
     for outcome in outcomes:
         if outcome not in good:
-            where = f"{request.source}: {outcome.job.name}"
+            where = f"{request.scenario}: {outcome.job.name}"
             print(f"narrows: {where}: {outcome.message}", file=sys.stderr)
     if others := results.others:
         what = f"{len(others)} runs of other points, which the figures show too"

@@ -13,7 +13,7 @@ from narrows.testbed.targets.base import Hosts, Json, Target
 class RunRequest:
     """A scenario's points on a target."""
 
-    source: Path
+    scenario: Path
     """The scenario's file."""
     overrides: Sequence[str]
     """`KEY=VALUE`, each sets a key of the scenario."""

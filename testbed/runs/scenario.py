@@ -48,7 +48,7 @@ def run_scenario(request: RunRequest, spare: Spare) -> Results:
     overrides = [sweep.parse_setting(text) for text in request.overrides]
     if request.seed is not None:
         overrides.append(("seed", request.seed))
-    source = request.source
+    source = request.scenario
     points = sweep.read(source, overrides)
     scenario = points[0].scenario
     figures = check_figures(str(source), scenario.report.figures)

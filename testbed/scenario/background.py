@@ -8,9 +8,8 @@ hosts, seed for seed), whatever becomes of the packets.
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +21,15 @@ from narrows.traffic.pktgen.profile import Stream
 Json = dict[str, Any]
 
 
-def add_options(add: Any) -> None:
-    """The options of a command that sends a scenario's background traffic, or has it sent."""
-    add("scenario", type=Path, help="a TOML file; of a sweep one point (--set)")
-    add("--duration", metavar="TIME", help="how long (the scenario's)")
-    add("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
-        help="sets a key of the scenario by its path")  # fmt: skip
+@dataclass(frozen=True)
+class BackgroundRequest:
+    """Which traffic is asked for."""
+
+    scenario: Path
+    overrides: Sequence[str] = ()
+    """`KEY=VALUE`, each sets a key of the scenario."""
+    duration: str | None = None
+    """How long; None: as long as the scenario."""
 
 
 @dataclass(frozen=True)
@@ -83,20 +85,14 @@ class Background:
             )
 
 
-def read(options: argparse.Namespace) -> Background:
-    """The scenario that these options name. Raises `InputError`."""
-    from narrows.testbed.scenario import sweep as points
+def read(request: BackgroundRequest) -> Background:
+    """The traffic of a scenario's one point. Raises `InputError`."""
     from narrows.testbed.scenario.plan import make_plan
+    from narrows.testbed.scenario.sweep import read_one
 
-    source = str(options.scenario)
-    settings = [points.parse_setting(text) for text in options.settings]
-    if options.duration is not None:
-        settings.append(("duration", options.duration))
-    found = points.read(options.scenario, settings)
-    if len(found) != 1:
-        what = f"has {len(found)} points; expected one (--set)"
-        raise InputError(source, [Problem("sweep", what)])
-    scenario = found[0].scenario
+    source = str(request.scenario)
+    duration = [] if request.duration is None else [("duration", request.duration)]
+    scenario = read_one(request.scenario, request.overrides, duration).scenario
     if scenario.duration == "completion":
         raise InputError(source, [Problem("duration", "has no end: --duration", "completion")])
     sizes = [flow.count for flow in scenario.flow]

@@ -90,6 +90,19 @@ def read_toml(path: Path) -> Tree:
         raise InputError(str(path), [Problem("", f"is no TOML: {error}")]) from None
 
 
+def read_one(
+    path: Path, overrides: Sequence[str], settings: Sequence[tuple[str, Any]] = ()
+) -> Point:
+    """The one point of a scenario under overrides (`KEY=VALUE`) and settings (a key, its value).
+    Raises `InputError`.
+    """
+    points = read(path, [*map(parse_setting, overrides), *settings])
+    if len(points) != 1:
+        what = f"has {len(points)} points; expected one (--set)"
+        raise InputError(str(path), [Problem("sweep", what)])
+    return points[0]
+
+
 def parse_setting(text: str) -> tuple[str, Any]:
     """`key=value` of `--set`; the value is TOML, or else the text itself. Raises `InputError`."""
     key, equals, value = text.partition("=")

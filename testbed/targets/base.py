@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from narrows.testbed.needs import Finding
+from narrows.testbed.findings import Finding
 from narrows.testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:

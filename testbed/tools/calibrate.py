@@ -8,7 +8,6 @@ is written down is the highest rate at which a run was valid.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import os
@@ -17,7 +16,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed import catalogue
 from narrows.testbed.files import make_directory
@@ -67,31 +66,20 @@ class Tried:
     packets_per_second: float
 
 
-def add_command(commands: Any) -> None:
-    """The sub-command and its options."""
-    command = commands.add_parser(
-        "calibrate", help="the highest rates that can be trusted in real time on this machine"
-    )
-    command.add_argument("--seconds", type=int, default=3, help="of each run (3)")
-    command.add_argument("--out", type=Path, default=Path("results/calibration.json"),
-        help="where they are written (results/calibration.json)")  # fmt: skip
-    command.set_defaults(command=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """`narrows calibrate`. Raises `InputError`."""
-    if options.seconds < 2:
+def calibrate(seconds: int, out: Path) -> None:
+    """Finds the rates by runs of so many seconds and writes them down. Raises `InputError`."""
+    if seconds < 2:
         what = "expected at least 2: a shaper's error is taken over a busy second"
-        raise InputError("--seconds", [Problem(str(options.seconds), what)])
+        raise InputError("--seconds", [Problem(str(seconds), what)])
     if catalogue.engine().dpdk_version() is None:
         raise InputError("calibrate", [Problem("", "needs libdpdk: narrows doctor")])
-    make_directory(options.out.parent)
+    make_directory(out.parent)
     found = {}
     for segment_bytes in SEGMENTS_BYTES:
 
         def attempt(rate_bps: int, segment_bytes: int = segment_bytes) -> Tried:
             def once() -> Tried:
-                tried = measure(rate_bps, segment_bytes, options.seconds)
+                tried = measure(rate_bps, segment_bytes, seconds)
                 verdict = tried.why_not or "valid"
                 print(f"{segment_bytes} B, {rate_bps / 1e6:g} Mb/s: {verdict}", flush=True)
                 return tried
@@ -106,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         "kernel": platform.release(),
         "load": round(os.getloadavg()[0], 1),
         "dpdk": catalogue.engine().dpdk_version(),
-        "seconds": options.seconds,
+        "seconds": seconds,
         "segments": [
             {
                 "segment_bytes": size,
@@ -118,12 +106,11 @@ def run(options: argparse.Namespace) -> int:
             for size, (best, worse) in found.items()
         ],
     }
-    options.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     for size, (best, _) in found.items():
         rate_bps = best.rate_bps if best else 0
         print(f"segments of {size} B: up to {rate_bps / 1e6:g} Mb/s")
-    print(f"written: {options.out}")
-    return 0
+    print(f"written: {out}")
 
 
 def search(attempt: Callable[[int], Tried]) -> tuple[Tried | None, Tried | None]:

@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-from typing import Any
+from dataclasses import dataclass
 
 from narrows.schema import units
 from narrows.testbed.catalogue import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import background
-from narrows.testbed.targets.dpdk import setup as dpdk
+from narrows.testbed.scenario.background import BackgroundRequest
+from narrows.testbed.targets.dpdk.setup import PortOptions, setup_by
 from narrows.traffic.pktgen.profile import ProfileError, Stream
 
 FIRST_MESSAGES = 100
 """Of each connection, by which a stream's length is known; later ones are checked as they come."""
 
 
-def add_command(commands: Any) -> None:
-    """The sub-command and its options."""
-    command = commands.add_parser(
-        "generate", help="send a scenario's background traffic as UDP packets by a DPDK port"
-    )
-    background.add_options(command.add_argument)
-    command.add_argument("--port", required=True, metavar="DEVICE", dest="device",
-        help="the DPDK device, e.g. net_memif0,role=client")  # fmt: skip
-    command.add_argument("--count", type=int, metavar="N", help="so many packets at most")
-    dpdk.add_options(command)
-    command.set_defaults(command=run)
+@dataclass(frozen=True)
+class GenerateRequest:
+    """Which packets go where."""
+
+    traffic: BackgroundRequest
+    device: str
+    """The DPDK device."""
+    ports: PortOptions
+    count: int | None = None
+    """So many packets at most."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """`narrows generate`. Raises `InputError`; 1 where a packet could not be sent."""
-    if options.count is not None and options.count < 1:
-        raise InputError("--count", [Problem(str(options.count), "expected at least 1")])
-    traffic = background.read(options)
+def generate(request: GenerateRequest) -> int:
+    """Sends the packets. Returns 1 where one could not be sent, else 0. Raises `InputError`."""
+    if request.count is not None and request.count < 1:
+        raise InputError("--count", [Problem(str(request.count), "expected at least 1")])
+    traffic = background.read(request.traffic)
     found = traffic.streams(FIRST_MESSAGES)
     try:
         streams = [(headers(one), one.payload_bytes, one.flows) for one in found]
     except ProfileError as error:
         raise InputError(traffic.source, [Problem("flow", str(error))]) from None
-    setup = dpdk.setup_by(options, [options.device])
-    limit = {} if options.count is None else {"most": options.count}
+    setup = setup_by(request.ports, [request.device])
+    limit = {} if request.count is None else {"most": request.count}
     try:
         done = engine().generate(
-            json.dumps(traffic.plan), streams, options.device, setup.as_text(),
+            json.dumps(traffic.plan), streams, request.device, setup.as_text(),
             traffic.plan["duration_ps"], **limit,
         )  # fmt: skip
     except (engine().DeviceError, engine().RunError) as error:

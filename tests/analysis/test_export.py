@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from narrows.analysis.export import FORMATS, ExportError, export
+from narrows.analysis.export import ExportError, export
 from narrows.analysis.load import Run, load
-from narrows.testbed.cli import main as cli
+from narrows.testbed.cli.main import main
 from tests.support.world import narrows
 from tests.support.world import write as write_scenario
 
@@ -54,8 +54,11 @@ def written(run: Run, name: str) -> Path:
     return path
 
 
-def test_the_command_has_every_format_and_its_names() -> None:
-    assert tuple(known.name for known in FORMATS) == cli.EXPORTS
+def test_a_format_that_is_none_is_refused_with_the_nearest(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(run.path), "--format", "pcap"]) == 2
+    assert 'did you mean "pcapng"?' in capsys.readouterr().err
 
 
 def test_exports_stand_beside_the_runs_and_are_none(run: Run) -> None:

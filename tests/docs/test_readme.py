@@ -45,7 +45,7 @@ def test_a_documented_command_works(document: str, command: str) -> None:
         return
     options = cli.parser().parse_args(arguments)
     if options.command == run.run:
-        settings = [points.parse_setting(text) for text in options.settings]
+        settings = [points.parse_setting(text) for text in options.overrides]
         for point in points.read(ROOT / options.scenario, settings):
             make_plan(point.scenario, str(options.scenario))
     elif options.command == listing.run:

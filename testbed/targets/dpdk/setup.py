@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -97,20 +96,19 @@ def both_clocks() -> tuple[int, int]:
     return now_ns, raw_ns
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """The options of every command that opens DPDK ports."""
-    add = command.add_argument
-    add("--mbufs", type=int, default=DEFAULT_MBUFS, metavar="N",
-        help=f"packets that memory is set aside for ({DEFAULT_MBUFS})")  # fmt: skip
-    add("--no-huge", action="store_true", help="no hugepages, even where enough are free")
-    idle = command.add_mutually_exclusive_group()
-    idle.add_argument("--poll", action="store_const", const="poll", dest="idle",
-        help="the data path keeps its cores busy (where that leaves two)")  # fmt: skip
-    idle.add_argument("--yield", action="store_const", const="yield", dest="idle",
-        help="it lets others run while nothing is due (where fewer are left)")  # fmt: skip
+@dataclass(frozen=True)
+class PortOptions:
+    """How DPDK is asked to be set up."""
+
+    mbufs: int = DEFAULT_MBUFS
+    """Packets that memory is set aside for."""
+    no_huge: bool = False
+    """True: no hugepages, even where enough are free."""
+    idle: str | None = None
+    """`poll` or `yield`; None: by the cores that are left."""
 
 
-def setup_by(options: argparse.Namespace, devices: list[str]) -> Setup:
+def setup_by(options: PortOptions, devices: list[str]) -> Setup:
     """The set-up that these options ask for. Raises `InputError`."""
     if not 512 <= options.mbufs < 2**24:
         raise InputError("--mbufs", [Problem(str(options.mbufs), "expected 512 to 16777215")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
 def lacking() -> list[str]:
     """What this machine lacks for iperf3 besides what the kernel's hosts need."""
+    import shutil
+
     return [] if shutil.which("iperf3") else ["iperf3 is not installed"]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from narrows.testbed import needs
 from narrows.testbed.targets.base import Hosts, Json, Progress, SwitchSide
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ class KernelHosts(Hosts):
 
     def missing(self) -> list[str]:
         """See `Hosts`."""
+        from narrows.testbed import needs
+
         return needs.lacking("--hosts linux")
 
     def problems(self, plan: Json) -> list[Problem]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from narrows.testbed.needs import Finding
+from narrows.testbed.findings import Finding
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.base import Hosts, Json, Option, Progress, Target
 from narrows.testbed.targets.dpdk import setup as dpdk

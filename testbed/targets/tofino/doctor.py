@@ -15,7 +15,8 @@ from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.bfrt import BfrtDriver
 from narrows.controller.switch import ECN, FLOW, FORWARD, LOSS, REPORT, TELEMETRY
 from narrows.schema import units
-from narrows.testbed.needs import NEEDS, Finding
+from narrows.testbed.findings import Finding
+from narrows.testbed.needs import NEEDS
 from narrows.testbed.problems import InputError
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.targets.tofino.lab import BFRT_PORT, Lab, trusted

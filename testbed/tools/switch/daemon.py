@@ -1,35 +1,30 @@
 """`narrows switch`: the software P4 target as a daemon with a gRPC server.
 
-Options are named as in `simple_switch_grpc`. With pcap files as ports time is virtual: it is that
+With pcap files as ports time is virtual: it is that
 of the packets that come in, and a packet goes out when its last bit has left the port. With DPDK
 ports it is real (`narrows.testbed.tools.switch.live`).
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import signal
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
-from narrows.schema import units
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.tools.switch import live
+from narrows.testbed.tools.switch.options import SwitchOptions, by_port, wrong
 
 LOG = logging.getLogger("narrows.switch")
 PS_PER_NS = 1000
 POLL_S = 0.02
 """How often controllers' packets are looked for while nothing else happens."""
 POLL_PACKETS = 32
-DEFAULT_QUEUE = {"packets": 64}
-"""bmv2's."""
 GRACE_S = 1.0
 """For controllers' calls to end."""
 REASONS = {
@@ -43,59 +38,7 @@ REASONS = {
 }
 
 
-def add_command(commands: Any) -> None:
-    """The sub-command and its options."""
-    command = commands.add_parser(
-        "switch", help="the software P4 target as a switch of its own",
-        description="A P4 switch under P4Runtime and gNMI, with DPDK ports or with pcap files.",
-    )  # fmt: skip
-    add = command.add_argument
-    add("program", type=Path, nargs="?", help="what p4c-bm2-ss made (JSON); see --no-p4")
-    add("--no-p4", action="store_true", help="start without a program; a controller brings it")
-    add("--p4info", type=Path, metavar="FILE", help="the program's P4Info, as protobuf text")
-    add("--port", action="append", default=[], metavar="PORT=DEVICE", dest="devices",
-        help="a live port by its DPDK device, e.g. 1=net_memif0,role=server")  # fmt: skip
-    add("--delay", action="append", default=[], metavar="PORT=TIME",
-        help="of the cable at a live port, e.g. 2=10ms (none)")  # fmt: skip
-    add("-i", "--interface", action="append", default=[], metavar="PORT@NAME", dest="interfaces",
-        help="a live port by its network interface; with --use-files a port whose "
-        "NAME_in.pcap is read and NAME_out.pcap is written")  # fmt: skip
-    dpdk.add_options(command)
-    add(
-        "--workers", type=int, default=1, metavar="N",
-        help="cores, each with a pipe of the switch, that the live ports are dealt out to (1)",
-    )  # fmt: skip
-    add("--queues", type=int, default=1, metavar="N",
-        help="receive queues of each live port, dealt out to the workers (1)")  # fmt: skip
-    add("--use-files", type=float, metavar="SECONDS",
-        help="interfaces are pcap files; packets begin after this many seconds")  # fmt: skip
-    add("--after-controller", action="store_true",
-        help="packets begin once a controller has set the switch up and gone")  # fmt: skip
-    add("--exit-at-end", action="store_true", help="end when all packets are through")
-    add("--device-id", type=int, default=0, help="P4Runtime's number of the switch (0)")
-    add("--grpc-server-addr", default="127.0.0.1:9559", metavar="HOST:PORT",
-        help="where controllers connect (127.0.0.1:9559; port 0: any free one)")  # fmt: skip
-    add("--grpc-server-ssl", action="store_true", help="TLS; needs a certificate and a key")
-    add("--grpc-server-cert", type=Path, metavar="FILE", help="the server's certificate (PEM)")
-    add("--grpc-server-key", type=Path, metavar="FILE", help="the server's key (PEM)")
-    add("--grpc-server-cacert", type=Path, metavar="FILE", help="who signs clients (PEM)")
-    add("--grpc-server-with-client-auth", action="store_true", help="clients need a certificate")
-    add("--cpu-port", type=int, metavar="PORT", help="whose packets are the controllers'")
-    add("--rate", action="append", default=[], metavar="PORT=RATE", help="e.g. 2=10Mbps (none)")
-    add("--queue", action="append", default=[], metavar="PORT=LIMIT",
-        help="e.g. 2=100packets, 2=150kB, 2=20ms (64packets)")  # fmt: skip
-    add("--counts", choices=("frame", "ip", "wire"), default="frame",
-        help="which bytes count against rate and queue (frame)")  # fmt: skip
-    add("--timestamp-unit", choices=("us", "ns"), default="us",
-        help="of the program's timestamps (us, as in bmv2)")  # fmt: skip
-    add("--engine", choices=("native", "interpreter"), default="native",
-        help="what runs the program (native: machine code); the results are the same")  # fmt: skip
-    add("--seed", type=int, default=1, help="of the program's random numbers (1)")
-    add("--log-console", action="store_true", help="say what becomes of every packet")
-    command.set_defaults(command=run)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: SwitchOptions) -> int:
     """`narrows switch`. Raises `InputError`."""
     from narrows.switch.server.gnmi.service import GnmiService
     from narrows.switch.server.p4runtime.service import P4RuntimeService
@@ -104,11 +47,12 @@ def run(options: argparse.Namespace) -> int:
     from narrows.testbed.catalogue import engine
     from narrows.testbed.tools.switch.pcap import Ports
 
-    check_options(options)
-    names = interfaces(options)
-    live_ports = live.ports(devices(options, names), settings(options.delay, "--delay"))
+    options.check()
+    names = options.interface_names()
+    live_ports = live.ports(options.live_devices(), by_port(options.delay, "--delay"))
     tls = None
     if options.grpc_server_ssl:
+        assert options.grpc_server_cert and options.grpc_server_key
         authority = options.grpc_server_cacert if options.grpc_server_with_client_auth else None
         tls = Tls(options.grpc_server_cert, options.grpc_server_key, authority)
     level = logging.DEBUG if options.log_console else logging.INFO
@@ -118,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
     LOG.setLevel(level)
     LOG.propagate = False
     numbers = set(names) | {number for number, _, _ in live_ports}
-    pipes = live.pipes(live_ports, options.workers)
-    switch = engine().Switch(json.dumps(config(options, numbers, pipes)), options.seed)
+    pipelines = live.pipelines(live_ports, options.workers)
+    switch = engine().Switch(json.dumps(options.config(numbers, pipelines)), options.seed)
     switch.collect_log(options.log_console)
     try:
         forwarding = load(switch, options)
@@ -262,134 +206,7 @@ def shown(time_ns: int) -> str:
     return f"{time_ns // 10**9}.{time_ns % 10**9:09d}"
 
 
-def wrong(option: str, what: str, value: str = "") -> InputError:
-    """What is wrong with an option."""
-    return InputError(option, [Problem(value, what)])
-
-
-def check_options(options: argparse.Namespace) -> None:
-    """Options that contradict one another."""
-    if options.program is None and not options.no_p4:
-        raise wrong("switch", "expected a program (JSON), or --no-p4")
-    if options.program is not None and options.no_p4:
-        raise wrong("--no-p4", "a program is given too")
-    if options.p4info is not None and options.program is None:
-        raise wrong("--p4info", "expected a program (JSON) with it")
-    is_live = bool(options.devices) or (options.interfaces and options.use_files is None)
-    if options.devices and options.use_files is not None:
-        raise wrong("--use-files", "expected no --port with it")
-    for given, option in (
-        (options.log_console, "--log-console"),
-        (options.after_controller, "--after-controller"),
-        (options.exit_at_end, "--exit-at-end"),
-    ):
-        if given and is_live:
-            raise wrong(option, "is for pcap files; expected --use-files SECONDS")
-    if options.grpc_server_ssl and not (options.grpc_server_cert and options.grpc_server_key):
-        raise wrong("--grpc-server-ssl", "expected --grpc-server-cert and --grpc-server-key")
-    if options.grpc_server_with_client_auth and not options.grpc_server_cacert:
-        raise wrong("--grpc-server-with-client-auth", "expected --grpc-server-cacert")
-    for option, file in (
-        ("--grpc-server-cert", options.grpc_server_cert),
-        ("--grpc-server-key", options.grpc_server_key),
-        ("--grpc-server-cacert", options.grpc_server_cacert),
-    ):
-        if file is not None and not file.is_file():
-            raise wrong(option, "no such file", str(file))
-    for option, number in (("--seed", options.seed), ("--device-id", options.device_id)):
-        if not 0 <= number < 1 << 64:
-            raise wrong(option, "expected 0 to 2^64 - 1", str(number))
-
-
-def port_number(text: str, option: str) -> int:
-    """A port: 0 to 510, since 511 means drop."""
-    if not text.isdecimal() or int(text) > 510:
-        raise wrong(option, "expected a port from 0 to 510", text)
-    return int(text)
-
-
-def interfaces(options: argparse.Namespace) -> dict[int, str]:
-    """Ports and the names of their files."""
-    names: dict[int, str] = {}
-    for text in options.interfaces:
-        number, found, name = text.partition("@")
-        if not found or not name:
-            raise wrong("--interface", "expected PORT@NAME", text)
-        port = port_number(number, "--interface")
-        if port in names:
-            raise wrong("--interface", f"port {port} is there twice", text)
-        names[port] = name
-    return names
-
-
-def devices(options: argparse.Namespace, names: dict[int, str]) -> dict[int, str]:
-    """Live ports and their DPDK devices; none with pcap files."""
-    if options.use_files is not None:
-        return {}
-    found = settings(options.devices, "--port")
-    for port in set(found) & set(names):
-        raise wrong("--port", f"port {port} is an --interface too")
-    return found | {port: dpdk.af_packet(port, name) for port, name in names.items()}
-
-
-def settings(texts: list[str], option: str) -> dict[int, str]:
-    """`PORT=VALUE` options by port."""
-    found = dict[int, str]()
-    for text in texts:
-        number, given, value = text.partition("=")
-        if not given:
-            raise wrong(option, "expected PORT=VALUE", text)
-        port = port_number(number, option)
-        if port in found:
-            raise wrong(option, f"port {port} is there twice", text)
-        found[port] = value
-    return found
-
-
-def config(options: argparse.Namespace, ports: set[int], pipes: dict[int, int]) -> dict[str, Any]:
-    """What the engine's switch with these ports is made of, those of a pipe but the first by it."""
-    rates: dict[int, int] = {}
-    queues: dict[int, dict[str, int]] = {}
-    for port, text in settings(options.rate, "--rate").items():
-        try:
-            rates[port] = units.parse_rate(text)
-        except ValueError as error:
-            raise wrong("--rate", str(error), text) from None
-    for port, text in settings(options.queue, "--queue").items():
-        try:
-            limit = units.parse_queue(text)
-        except ValueError as error:
-            raise wrong("--queue", str(error), text) from None
-        if limit.unit == "bdp":
-            raise wrong("--queue", "expected packets, bytes or a time", text)
-        queues[port] = {"time_ps" if limit.unit == "ps" else limit.unit: int(limit.amount)}
-    numbers = set(ports)
-    if options.cpu_port is not None:
-        cpu_port = port_number(str(options.cpu_port), "--cpu-port")
-        if cpu_port in numbers:
-            raise wrong("--cpu-port", "is an interface too", str(cpu_port))
-        numbers.add(cpu_port)
-    for option, given in (("--rate", rates), ("--queue", queues)):
-        for port in set(given) - numbers:
-            raise wrong(option, "there is no such interface", str(port))
-    switch = {
-        "ports": [
-            {
-                "port": port,
-                "rate_bps": rates.get(port),
-                "queue": queues.get(port, DEFAULT_QUEUE),
-                "counts": options.counts,
-                "pipeline": pipes.get(port, 0),
-            }
-            for port in sorted(numbers)
-        ],
-        "timestamp_unit": options.timestamp_unit,
-        "engine": options.engine,
-    }
-    return {"switch": switch, "cpu_port": options.cpu_port}
-
-
-def load(switch: Any, options: argparse.Namespace) -> Any:
+def load(switch: Any, options: SwitchOptions) -> Any:
     """Loads the program; returns the forwarding pipeline configuration where a P4Info came
     with it. Raises `InputError`, or `TargetError` for what the switch refuses.
     """

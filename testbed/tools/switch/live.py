@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import threading
 import time
@@ -12,6 +11,7 @@ from narrows.schema import units
 from narrows.testbed.catalogue import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.dpdk import setup as dpdk
+from narrows.testbed.tools.switch.options import SwitchOptions
 
 POLL_S = 0.02
 """How often controllers are looked after; packets do not wait for it."""
@@ -37,8 +37,8 @@ def ports(devices: dict[int, str], delays: dict[int, str]) -> list[Port]:
     return found
 
 
-def pipes(live_ports: list[Port], workers: int) -> dict[int, int]:
-    """The pipe of every live port, where each worker has one. Raises `InputError`."""
+def pipelines(live_ports: list[Port], workers: int) -> dict[int, int]:
+    """The pipeline of every live port, where each worker has one. Raises `InputError`."""
     most = max(1, len(live_ports))
     if not 1 <= workers <= most:
         raise InputError("--workers", [Problem(str(workers), f"expected 1 to {most}, a port each")])
@@ -49,18 +49,18 @@ class Live:
     """A switch on its ports, from its making to `stop`. Raises `InputError`."""
 
     def __init__(
-        self, switch: Any, live_ports: list[Port], options: argparse.Namespace, log: logging.Logger
+        self, switch: Any, live_ports: list[Port], options: SwitchOptions, log: logging.Logger
     ) -> None:
         self._log = log
         if not 1 <= options.queues <= MOST_QUEUES:
             what = f"expected 1 to {MOST_QUEUES}"
             raise InputError("--queues", [Problem(str(options.queues), what)])
-        setup = dpdk.setup_by(options, [device for _, device, _ in live_ports])
+        setup = dpdk.setup_by(options.ports, [device for _, device, _ in live_ports])
         try:
             self._live = engine().Live(switch, live_ports, setup.as_text(), options.queues)
         except engine().DeviceError as error:
             raise InputError("--port", [Problem("", str(error))]) from None
-        if not setup.hugepages and not options.no_huge:
+        if not setup.hugepages and not options.ports.no_huge:
             log.info("no hugepages; they make it faster: %s", dpdk.more_hugepages(setup.memory_mib))
         for (number, device, _), is_stamped in zip(live_ports, self._live.stamps(), strict=True):
             clock = "the device" if is_stamped else "software"

@@ -1,0 +1,42 @@
+"""`narrows export`: runs in the formats of other tools."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from narrows.testbed import catalogue
+from narrows.testbed.cli.exit_codes import DONE, FAILED
+from narrows.testbed.problems import InputError, Problem
+
+
+def add_command(commands: Any) -> None:
+    """The sub-command and its options."""
+    command = commands.add_parser("export", help="runs in the formats of other tools")
+    add = command.add_argument
+    add("results", type=Path, nargs="+", metavar="DIR", help="results/<scenario>")
+    add("--format", required=True, help="which one (narrows list formats)")
+    add("--out", type=Path, metavar="DIR", help="(<DIR>/export)")
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`narrows export`. Raises `InputError`."""
+    from narrows.analysis.export import FORMATS, ExportError, export
+    from narrows.analysis.load import LoadError
+
+    known = [each.name for each in FORMATS]
+    if options.format not in known:
+        what = catalogue.unknown("format", options.format, known)
+        raise InputError("--format", [Problem("", what, options.format)])
+    try:
+        for path in export(options.results, options.format, options.out):
+            print(path)
+    except (LoadError, ExportError) as error:
+        raise InputError("export", [Problem("", str(error))]) from None
+    except OSError as error:
+        print(f"narrows: export: {error}", file=sys.stderr)
+        return FAILED
+    return DONE

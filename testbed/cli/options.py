@@ -1,0 +1,91 @@
+"""Options that several verbs share, and how options become the request of a call."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets import TARGETS
+from narrows.testbed.targets.base import Target
+from narrows.testbed.targets.dpdk.setup import DEFAULT_MBUFS, PortOptions
+
+if TYPE_CHECKING:
+    from narrows.testbed.scenario.background import BackgroundRequest
+
+Request = TypeVar("Request")
+
+
+def request_of(kind: type[Request], options: argparse.Namespace, **more: Any) -> Request:
+    """A dataclass of the options that its fields are named after, and of `more`."""
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    given = {name: value for name, value in vars(options).items() if name in names}
+    return kind(**given | more)
+
+
+def add_overrides(command: argparse.ArgumentParser) -> None:
+    """The option that sets keys of a scenario."""
+    command.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="overrides",
+        help="sets a key of the scenario by its path",
+    )  # fmt: skip
+
+
+def add_background_options(command: argparse.ArgumentParser) -> None:
+    """The options of a command that sends a scenario's background traffic, or has it sent."""
+    add = command.add_argument
+    add("scenario", type=Path, help="a TOML file; of a sweep one point (--set)")
+    add("--duration", metavar="TIME", help="how long (the scenario's)")
+    add_overrides(command)
+
+
+def background_request(options: argparse.Namespace) -> BackgroundRequest:
+    """The background traffic that is asked for."""
+    from narrows.testbed.scenario.background import BackgroundRequest
+
+    return request_of(BackgroundRequest, options)
+
+
+def add_port_options(command: argparse.ArgumentParser) -> None:
+    """The options of every command that opens DPDK ports."""
+    add = command.add_argument
+    add("--mbufs", type=int, default=DEFAULT_MBUFS, metavar="N",
+        help=f"packets that memory is set aside for ({DEFAULT_MBUFS})")  # fmt: skip
+    add("--no-huge", action="store_true", help="no hugepages, even where enough are free")
+    idle = command.add_mutually_exclusive_group()
+    idle.add_argument("--poll", action="store_const", const="poll", dest="idle",
+        help="the data path keeps its cores busy (where that leaves two)")  # fmt: skip
+    idle.add_argument("--yield", action="store_const", const="yield", dest="idle",
+        help="it lets others run while nothing is due (where fewer are left)")  # fmt: skip
+
+
+def port_options(options: argparse.Namespace) -> PortOptions:
+    """How DPDK is asked to be set up."""
+    return request_of(PortOptions, options)
+
+
+def add_target_options(command: argparse.ArgumentParser, *, only_hardware: bool = False) -> None:
+    """Every target's own options, or those that name hardware."""
+    for target in TARGETS.values():
+        for option in target.options:
+            if only_hardware and not option.names_hardware:
+                continue
+            if option.metavar is None:
+                action = argparse.BooleanOptionalAction
+                command.add_argument(option.flag, action=action, help=option.help)
+            else:
+                command.add_argument(option.flag, metavar=option.metavar, help=option.help)
+
+
+def own_options(options: argparse.Namespace, target: Target | None) -> dict[str, Any]:
+    """What was given for a target's own options. Raises `InputError` for another target's."""
+    for other in TARGETS.values():
+        for option in () if other is target else other.options:
+            if value := getattr(options, option.key, None):
+                key = "" if value is True else str(value)
+                what = f"expected --target {other.name} with it"
+                raise InputError(option.flag, [Problem(key, what)])
+    own = target.options if target else ()
+    return {option.key: getattr(options, option.key, None) for option in own}

@@ -1,0 +1,26 @@
+"""`narrows stf`: STF tests on the software switch, in virtual time."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_command(commands: Any) -> None:
+    """The sub-command and its options."""
+    command = commands.add_parser(
+        "stf", help="run STF tests on the software switch, in virtual time"
+    )
+    add = command.add_argument
+    add("tests", type=Path, nargs="+", metavar="TEST.stf", help="the tests")
+    add("--program", type=Path, required=True, metavar="P.json", help="bmv2 JSON")
+    add("--p4info", type=Path, metavar="FILE.txtpb", help="checked against P.json")
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """`narrows stf`. Raises `InputError`."""
+    from narrows.testbed.tools import stf
+
+    return stf.main(options.program, options.p4info, options.tests)

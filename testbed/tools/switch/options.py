@@ -1,0 +1,190 @@
+"""What `narrows switch` is asked for: its options, their contradictions, its ports.
+
+Options are named as in `simple_switch_grpc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.schema import units
+from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.targets.dpdk.setup import PortOptions, af_packet
+
+DEFAULT_QUEUE = {"packets": 64}
+"""bmv2's."""
+MOST_PORT = 510
+"""511 means drop."""
+
+
+@dataclass(frozen=True)
+class SwitchOptions:
+    """The options. A `Sequence[str]` has `PORT=VALUE` texts, `interfaces` `PORT@NAME`."""
+
+    program: Path | None
+    no_p4: bool
+    p4info: Path | None
+    devices: Sequence[str]
+    delay: Sequence[str]
+    interfaces: Sequence[str]
+    ports: PortOptions
+    workers: int
+    queues: int
+    use_files: float | None
+    after_controller: bool
+    exit_at_end: bool
+    device_id: int
+    grpc_server_addr: str
+    grpc_server_ssl: bool
+    grpc_server_cert: Path | None
+    grpc_server_key: Path | None
+    grpc_server_cacert: Path | None
+    grpc_server_with_client_auth: bool
+    cpu_port: int | None
+    rate: Sequence[str]
+    queue: Sequence[str]
+    counts: str
+    timestamp_unit: str
+    engine: str
+    seed: int
+    log_console: bool
+
+    def check(self) -> None:
+        """Raises `InputError` for options that contradict one another."""
+        for option, what in self._contradictions():
+            raise wrong(option, what)
+        for option, file in (
+            ("--grpc-server-cert", self.grpc_server_cert),
+            ("--grpc-server-key", self.grpc_server_key),
+            ("--grpc-server-cacert", self.grpc_server_cacert),
+        ):
+            if file is not None and not file.is_file():
+                raise wrong(option, "no such file", str(file))
+        for option, number in (("--seed", self.seed), ("--device-id", self.device_id)):
+            if not 0 <= number < 1 << 64:
+                raise wrong(option, "expected 0 to 2^64 - 1", str(number))
+
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
+        if self.program is None and not self.no_p4:
+            yield "switch", "expected a program (JSON), or --no-p4"
+        if self.program is not None and self.no_p4:
+            yield "--no-p4", "a program is given too"
+        if self.p4info is not None and self.program is None:
+            yield "--p4info", "expected a program (JSON) with it"
+        is_live = bool(self.devices) or (self.interfaces and self.use_files is None)
+        if self.devices and self.use_files is not None:
+            yield "--use-files", "expected no --port with it"
+        for given, option in (
+            (self.log_console, "--log-console"),
+            (self.after_controller, "--after-controller"),
+            (self.exit_at_end, "--exit-at-end"),
+        ):
+            if given and is_live:
+                yield option, "is for pcap files; expected --use-files SECONDS"
+        if self.grpc_server_ssl and not (self.grpc_server_cert and self.grpc_server_key):
+            yield "--grpc-server-ssl", "expected --grpc-server-cert and --grpc-server-key"
+        if self.grpc_server_with_client_auth and not self.grpc_server_cacert:
+            yield "--grpc-server-with-client-auth", "expected --grpc-server-cacert"
+
+    def interface_names(self) -> dict[int, str]:
+        """Ports and the names of their interfaces or files. Raises `InputError`."""
+        names: dict[int, str] = {}
+        for text in self.interfaces:
+            number, found, name = text.partition("@")
+            if not found or not name:
+                raise wrong("--interface", "expected PORT@NAME", text)
+            port = port_number(number, "--interface")
+            if port in names:
+                raise wrong("--interface", f"port {port} is there twice", text)
+            names[port] = name
+        return names
+
+    def live_devices(self) -> dict[int, str]:
+        """Live ports and their DPDK devices; none with pcap files. Raises `InputError`."""
+        if self.use_files is not None:
+            return {}
+        names = self.interface_names()
+        found = by_port(self.devices, "--port")
+        for port in set(found) & set(names):
+            raise wrong("--port", f"port {port} is an --interface too")
+        return found | {port: af_packet(port, name) for port, name in names.items()}
+
+    def config(self, ports: set[int], pipelines: dict[int, int]) -> dict[str, Any]:
+        """What the engine's switch with these ports is made of. `pipelines` has each live port's.
+
+        Raises `InputError`.
+        """
+        rates = {port: parse_rate(text) for port, text in by_port(self.rate, "--rate").items()}
+        queues = {port: parse_limit(text) for port, text in by_port(self.queue, "--queue").items()}
+        numbers = set(ports)
+        if self.cpu_port is not None:
+            cpu_port = port_number(str(self.cpu_port), "--cpu-port")
+            if cpu_port in numbers:
+                raise wrong("--cpu-port", "is an interface too", str(cpu_port))
+            numbers.add(cpu_port)
+        for option, given in (("--rate", rates), ("--queue", queues)):
+            for port in set(given) - numbers:
+                raise wrong(option, "there is no such interface", str(port))
+        switch = {
+            "ports": [
+                {
+                    "port": port,
+                    "rate_bps": rates.get(port),
+                    "queue": queues.get(port, DEFAULT_QUEUE),
+                    "counts": self.counts,
+                    "pipeline": pipelines.get(port, 0),
+                }
+                for port in sorted(numbers)
+            ],
+            "timestamp_unit": self.timestamp_unit,
+            "engine": self.engine,
+        }
+        return {"switch": switch, "cpu_port": self.cpu_port}
+
+
+def by_port(texts: Sequence[str], option: str) -> dict[int, str]:
+    """`PORT=VALUE` texts by port. Raises `InputError` that names the option."""
+    found = dict[int, str]()
+    for text in texts:
+        number, given, value = text.partition("=")
+        if not given:
+            raise wrong(option, "expected PORT=VALUE", text)
+        port = port_number(number, option)
+        if port in found:
+            raise wrong(option, f"port {port} is there twice", text)
+        found[port] = value
+    return found
+
+
+def port_number(text: str, option: str) -> int:
+    """A port. Raises `InputError` that names the option."""
+    if not text.isdecimal() or int(text) > MOST_PORT:
+        raise wrong(option, f"expected a port from 0 to {MOST_PORT}", text)
+    return int(text)
+
+
+def parse_rate(text: str) -> int:
+    """A rate in bits per second. Raises `InputError`."""
+    try:
+        return units.parse_rate(text)
+    except ValueError as error:
+        raise wrong("--rate", str(error), text) from None
+
+
+def parse_limit(text: str) -> dict[str, int]:
+    """A queue's limit as the engine reads it. Raises `InputError`."""
+    try:
+        limit = units.parse_queue(text)
+    except ValueError as error:
+        raise wrong("--queue", str(error), text) from None
+    if limit.unit == "bdp":
+        raise wrong("--queue", "expected packets, bytes or a time", text)
+    return {"time_ps" if limit.unit == "ps" else limit.unit: int(limit.amount)}
+
+
+def wrong(option: str, what: str, value: str = "") -> InputError:
+    """What is wrong with an option."""
+    return InputError(option, [Problem(value, what)])
