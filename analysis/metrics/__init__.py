@@ -1,0 +1,90 @@
+"""Metrics of a run: rates, fairness, queue, delay, convergence.
+
+Definitions follow RFC 5166 (metrics for the evaluation of congestion control) where it has
+one; each function names its source. Time comes in picoseconds as recorded; results carry
+their unit last in their name. `load.COLUMNS` describes the tables.
+"""
+
+from narrows.analysis.metrics.base import (
+    BOTTLENECK,
+    PS_PER_MS,
+    PS_PER_S,
+    REVERSE,
+    Floats,
+    Ints,
+    by_flow,
+    end_s,
+    percentile,
+)
+from narrows.analysis.metrics.completion import (
+    completion_bound_s,
+    completion_s,
+    mean_goodput_bps,
+    mean_of_flows,
+    message_latencies_ms,
+)
+from narrows.analysis.metrics.fairness import (
+    alive,
+    convergence_time_s,
+    jain,
+    jain_over_time,
+    variation,
+)
+from narrows.analysis.metrics.queue import (
+    bottleneck_ledger,
+    depth,
+    link_use_percent,
+    loss_percent,
+    loss_ratio,
+    mean_delay_by_round,
+    mean_queue_delay_ms,
+    queue_delay_by_round,
+    queue_delays_ms,
+    time_weighted_mean,
+)
+from narrows.analysis.metrics.rates import (
+    bin_edges_ps,
+    goodput_bps,
+    nice_bin_ps,
+    progress,
+    rise_time_s,
+    throughput_bps,
+)
+
+__all__ = [
+    "BOTTLENECK",
+    "PS_PER_MS",
+    "PS_PER_S",
+    "REVERSE",
+    "Floats",
+    "Ints",
+    "alive",
+    "bin_edges_ps",
+    "bottleneck_ledger",
+    "by_flow",
+    "completion_bound_s",
+    "completion_s",
+    "convergence_time_s",
+    "depth",
+    "end_s",
+    "goodput_bps",
+    "jain",
+    "jain_over_time",
+    "link_use_percent",
+    "loss_percent",
+    "loss_ratio",
+    "mean_delay_by_round",
+    "mean_goodput_bps",
+    "mean_of_flows",
+    "mean_queue_delay_ms",
+    "message_latencies_ms",
+    "nice_bin_ps",
+    "percentile",
+    "progress",
+    "queue_delay_by_round",
+    "queue_delays_ms",
+    "rise_time_s",
+    "throughput_bps",
+    "time_weighted_mean",
+    "variation",
+]

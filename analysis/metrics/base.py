@@ -1,0 +1,69 @@
+"""What the metrics share: units, array types, and reading of summaries."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+PS_PER_S: Final = 1_000_000_000_000
+
+
+"""Picoseconds in a second."""
+
+
+PS_PER_MS: Final = 1_000_000_000
+
+
+"""Picoseconds in a millisecond."""
+
+
+Floats = npt.NDArray[np.float64]
+
+
+"""A one-dimensional array of numbers."""
+
+
+Ints = npt.NDArray[np.int64]
+
+
+"""A one-dimensional array of whole numbers."""
+
+BOTTLENECK: Final = "bottleneck"
+"""The bottleneck's port in the direction of the data, in a run's summary."""
+REVERSE: Final = "reverse"
+"""The port of the other direction, in the summary of a run that recorded it."""
+
+
+def percentile(values: npt.ArrayLike, percent: float) -> float:
+    """The smallest value that at least `percent` % of all values do not exceed.
+
+    The nearest-rank percentile: always a value that occurred, never one between two.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if not numbers.size:
+        raise ValueError(f"percentile {percent} of no values: expected at least one")
+    return float(np.percentile(numbers, percent, method="inverted_cdf"))
+
+
+def by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
+    """The rows of a table of each flow that has some, in the order of the flows' ids."""
+    flows = rows.partition_by("flow", maintain_order=True, as_dict=True)
+    return sorted(
+        ((int(str(key[0])), part) for key, part in flows.items()), key=lambda item: item[0]
+    )
+
+
+def end_s(flow: dict[str, Any]) -> float | None:
+    """When the last byte of a summary's flow was acknowledged, in s of the run; None when never."""
+    taken = flow["completion_s"]
+    return None if taken is None else float(flow["start_s"]) + float(taken)
+
+
+def follow(value: Any, keys: tuple[str, ...]) -> float | None:
+    """The number at the end of a path of keys in a summary; None where it has none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return None if value is None else float(value)

@@ -1,0 +1,53 @@
+"""Completion, latency and other figures per flow."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from narrows.analysis.load import Run
+from narrows.analysis.metrics.base import PS_PER_S, Floats, end_s, follow
+
+
+def message_latencies_ms(run: Run) -> Floats:
+    """From writing to reading, in ms, of every message read in the run; empty without messages."""
+    latency = (pl.col("read_ps") - pl.col("written_ps")) / 1e9
+    return run.table("messages").select(latency.alias("ms")).collect()["ms"].to_numpy()
+
+
+def completion_s(run: Run) -> float | None:
+    """From the first flow's start to the acknowledgement of the last flow's last byte, in s.
+
+    None when a flow did not finish, or there is none.
+    """
+    ends = [end for flow in run.flows if (end := end_s(flow)) is not None]
+    if not ends or len(ends) < len(run.flows):
+        return None
+    return max(ends) - min(float(flow["start_s"]) for flow in run.flows)
+
+
+def completion_bound_s(run: Run) -> float | None:
+    """Time the bottleneck takes for the bytes delivered, were it to send nothing else, in s.
+
+    Payload only: headers, acknowledgements and the round trip make every real run longer. At the
+    rate that the port has at the end of the run; None where it is not limited.
+    """
+    rate_bps = run.summary["bottleneck"]["rate_bps"]
+    delivered = sum(int(flow["delivered_bytes"]) for flow in run.flows)
+    return delivered * 8 / float(rate_bps) if rate_bps else None
+
+
+def mean_goodput_bps(run: Run) -> float:
+    """Bytes that all flows delivered over the length of the run, in bit/s; 0 for an empty run."""
+    delivered = sum(int(flow["delivered_bytes"]) for flow in run.flows)
+    return delivered * 8 * PS_PER_S / run.duration_ps if run.duration_ps else 0.0
+
+
+def mean_of_flows(run: Run, *keys: str) -> float | None:
+    """Mean over the flows of a number in their summary; None where a flow has none.
+
+    `keys` lead to it: `mean_of_flows(run, "rtt_ms", "p95")`.
+    """
+    numbers = [follow(flow, keys) for flow in run.flows]
+    known = [number for number in numbers if number is not None]
+    return float(np.mean(known)) if known and len(known) == len(numbers) else None
