@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.python_imports import python_imports, python_modules, upward
 from tests.support.world import ROOT
 
 RUST_MAY = {
@@ -36,6 +37,37 @@ PYTHON_MAY = {
 
 PYTHON_FOLDERS = {"schema": "common/schema"}
 """Where a Python room is, if its name does not say so."""
+
+PYTHON_PACKAGES = {
+    "schema": "common/schema",
+    "traffic": "traffic",
+    "switch.server": "switch/server",
+    "controller": "controller",
+    "analysis": "analysis",
+    "testbed": "testbed",
+}
+"""The folder of each package of ours."""
+
+PYTHON_LAYERS = {
+    package: height
+    for height, layer in enumerate(
+        (
+            ("schema",),
+            ("traffic", "switch.server", "controller", "analysis"),
+            ("analysis.export", "analysis.figures", "analysis.page"),
+            ("analysis.report", "analysis.reproduction"),
+            ("testbed",),
+            ("testbed.scenario",),
+            ("testbed.targets",),
+            ("testbed.runs",),
+            ("testbed.papers",),
+            ("testbed.tools",),
+            ("testbed.cli",),
+        )
+    )
+    for package in layer
+}
+"""From the bottom up: a package imports its own layer and those below."""
 
 ENGINES = ("common", "traffic", "switch", "hosts", "engine")
 
@@ -291,6 +323,34 @@ def imports(path: Path) -> set[str]:
                 else {module}
             )
     return {name.removeprefix("narrows.").split(".")[0] for name in found}
+
+
+def test_python_modules_import_each_other_in_no_circle() -> None:
+    found = circles(python_imports(python_modules(ROOT, PYTHON_PACKAGES)))
+    assert not found, "\n".join(map(", ".join, found))
+
+
+def test_a_python_package_imports_those_below_it_only() -> None:
+    graph = python_imports(python_modules(ROOT, PYTHON_PACKAGES))
+    assert not upward(graph, PYTHON_LAYERS)
+
+
+def test_python_circles_and_arrows_back_up_are_found(tmp_path: Path) -> None:
+    texts = {
+        "low/base.py": "from narrows.low import other",
+        "low/other.py": "def f():\n    from narrows.low.base import g\n",
+        "low/wrong.py": "import narrows.high.top",
+        "high/__init__.py": "if TYPE_CHECKING:\n    from narrows.low.base import name",
+        "high/top.py": "import json",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    graph = python_imports(python_modules(tmp_path, {"low": "low", "high": "high"}))
+    assert graph["high"] == {"low.base"}
+    assert circles(graph) == [["low.base", "low.other"]]
+    assert upward(graph, {"low": 0, "high": 1}) == ["low.wrong imports high.top"]
+    assert "high.top has no layer" in upward(graph, {"low": 0})
 
 
 @pytest.mark.parametrize("room", PYTHON_MAY)

@@ -16,7 +16,7 @@ from typing import Any
 from narrows.analysis import reproduction
 from narrows.analysis.load import Run, load_run
 from narrows.testbed.files import write_json
-from narrows.testbed.papers.found import Found
+from narrows.testbed.papers.finished_runs import FinishedRuns
 from narrows.testbed.papers.judge import judge
 from narrows.testbed.papers.paper import Alternative, Assumption, Experiment, Paper, Settings
 from narrows.testbed.paths import ROOT
@@ -70,16 +70,18 @@ def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
         outcomes = local.run_all(todo, at_once, True, display, spare)
         display.line("reading the runs")
         loaded = {part_key(each): finished(each) for each in every}
-        found = Found({each.experiment.name: loaded[part_key(each)] for each in base})
+        finished = FinishedRuns({each.experiment.name: loaded[part_key(each)] for each in base})
         under = {
-            name: Found({**found.runs, **{p.experiment.name: loaded[part_key(p)] for p in parts}})
+            name: FinishedRuns(
+                {**finished.runs, **{p.experiment.name: loaded[part_key(p)] for p in parts}}
+            )
             for name, parts in varied.items()
         }
-        content = judge(paper, found, under, quick=quick)
+        content = judge(paper, finished, under, quick=quick)
         content["experiments"] = [described(each, loaded[part_key(each)]) for each in base]
         write_json(directory / "reproduce.json", content)
         display.line("drawing")
-        report = reproduction.write(content, found.runs, directory)
+        report = reproduction.write(content, finished.runs, directory)
     failed = tuple(each for each in outcomes if each.state not in ("done", "reused"))
     return Outcome(report, content, failed)
 
@@ -162,7 +164,7 @@ def finished(part: Part) -> list[Run]:
     return [load_run(job.final) for job in part.jobs if (job.final / "run.json").is_file()]
 
 
-def described(part: Part, found: Sequence[Run]) -> dict[str, Any]:
+def described(part: Part, runs: Sequence[Run]) -> dict[str, Any]:
     """What `reproduce.json` says of an experiment."""
     experiment = part.experiment
     return {
@@ -171,7 +173,7 @@ def described(part: Part, found: Sequence[Run]) -> dict[str, Any]:
         "scenario": f"scenarios/{experiment.scenario}",
         "figures": list(experiment.figures),
         "runs": len(part.jobs),
-        "valid": sum(run.valid for run in found),
+        "valid": sum(run.valid for run in runs),
         "missing": [{"value": value, "why": why} for value, why in part.missing],
     }
 

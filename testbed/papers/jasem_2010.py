@@ -1,7 +1,7 @@
 """Jasem et al. 2010: New-AIMD against AIMD-FC+ through 5 Mb/s.
 
 The paper prints one number: "around 12 %" less time than with AIMD-FC+, whose rule could not be
-found; `aimd-fc-plus` is our own reading.
+finished; `aimd-fc-plus` is our own reading.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 from narrows.analysis import metrics
 from narrows.analysis.estimate import Estimate, estimate, greater
 from narrows.analysis.load import Run
-from narrows.testbed.papers.found import Found, listed, shown
+from narrows.testbed.papers.finished_runs import FinishedRuns, listed, shown
 from narrows.testbed.papers.paper import (
     Alternative,
     Assumption,
@@ -22,10 +22,10 @@ from narrows.testbed.papers.paper import (
     Finding,
     Number,
     Paper,
-    Quantity,
     Settings,
     Table,
 )
+from narrows.testbed.papers.quantity import Quantity
 
 NEW, FC_PLUS = "new-aimd", "aimd-fc-plus"
 VARIANT, COUNT = "flow.variant", "flow.count"
@@ -59,51 +59,51 @@ DELAY: Final = Quantity(
 DROPS: Final = Quantity("Packets dropped", "packets", lambda run: bottleneck(run, "dropped"), 0)
 
 
-def counts(found: Found) -> list[int]:
+def counts(finished: FinishedRuns) -> list[int]:
     """The numbers of flows that were run, without one flow: it queues at its own interface."""
-    return [count for count in found.swept("transfer", COUNT) if count > 1]
+    return [count for count in finished.swept("transfer", COUNT) if count > 1]
 
 
-def saving_percent(found: Found) -> Estimate:
+def saving_percent(finished: FinishedRuns) -> Estimate:
     """How much less time New-AIMD takes than AIMD-FC+, mean over the numbers of flows."""
     savings = []
-    for count in found.swept("transfer", COUNT):
-        new = found.value(TIME, "transfer", variant=NEW, count=count)
-        old = found.value(TIME, "transfer", variant=FC_PLUS, count=count)
+    for count in finished.swept("transfer", COUNT):
+        new = finished.value(TIME, "transfer", variant=NEW, count=count)
+        old = finished.value(TIME, "transfer", variant=FC_PLUS, count=count)
         savings.append(100 * (1 - new.mean / old.mean))
     return estimate(savings)
 
 
-def less(quantity: Quantity, found: Found) -> bool | None:
+def less(quantity: Quantity, finished: FinishedRuns) -> bool | None:
     """Whether New-AIMD has less than AIMD-FC+ with every number of flows from two on."""
     answers = {
         greater(
-            found.value(quantity, "transfer", variant=FC_PLUS, count=count),
-            found.value(quantity, "transfer", variant=NEW, count=count),
+            finished.value(quantity, "transfer", variant=FC_PLUS, count=count),
+            finished.value(quantity, "transfer", variant=NEW, count=count),
         )
-        for count in counts(found)
+        for count in counts(finished)
     }
     return False if False in answers else None if None in answers else True
 
 
-def by_count(quantity: Quantity, found: Found) -> str:
+def by_count(quantity: Quantity, finished: FinishedRuns) -> str:
     """A quantity of every variant by the number of flows."""
     return "; ".join(
         f"{count} flows: "
         + listed(
-            found.values(quantity, "transfer", VARIANT, count=count),
+            finished.values(quantity, "transfer", VARIANT, count=count),
             quantity.digits,
             quantity.unit,
         )
-        for count in counts(found)
+        for count in counts(finished)
     )
 
 
-def bound(found: Found) -> str:
+def bound(finished: FinishedRuns) -> str:
     """How far the times are above what the bytes alone take."""
     parts = []
-    for count in found.swept("transfer", COUNT):
-        runs = found.at("transfer", count=count)
+    for count in finished.swept("transfer", COUNT):
+        runs = finished.at("transfer", count=count)
         extra = [
             100 * (done / least - 1)
             for run in runs
@@ -186,8 +186,10 @@ PAPER: Final = Paper(
             "section Discussion",
             "New-AIMD moves the data in around 12 % less time than AIMD-FC+ (taken as: 6 to 18 %).",
             ("transfer",),
-            lambda found: 6 <= saving_percent(found).mean <= 18,
-            lambda found: f"{shown(saving_percent(found), 2)} % less; {by_count(TIME, found)}",
+            lambda finished: 6 <= saving_percent(finished).mean <= 18,
+            lambda finished: (
+                f"{shown(saving_percent(finished), 2)} % less; {by_count(TIME, finished)}"
+            ),
         ),
         Claim(
             "Conclusion",
@@ -256,7 +258,7 @@ PAPER: Final = Paper(
             "shrink and it finds the limit again sooner than plain halving does, with more "
             "losses. Beside AIMD-FC+, in our reading of it, there is little between them.",
             ("transfer",),
-            lambda found: f"{by_count(QUEUE, found)}; dropped: {by_count(DROPS, found)}",
+            lambda finished: f"{by_count(QUEUE, finished)}; dropped: {by_count(DROPS, finished)}",
         ),
     ),
 )

@@ -11,19 +11,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from narrows.analysis.estimate import Estimate
-from narrows.testbed.papers.found import Found, NotRunError, value_at
+from narrows.testbed.papers.finished_runs import FinishedRuns, NotRunError, value_at
 from narrows.testbed.papers.paper import Assumption, Claim, Curves, Number, Paper, Table
 
 SCHEMA = 1
 
 Json = dict[str, Any]
-Under = Mapping[tuple[str, str], Found]
+Under = Mapping[tuple[str, str], FinishedRuns]
 """The runs under each alternative, by the names of assumption and alternative."""
 
 ANSWERS = {True: "yes", False: "no", None: "open"}
 
 
-def judge(paper: Paper, found: Found, under: Under, *, quick: bool) -> Json:
+def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) -> Json:
     """`reproduce.json` but for its experiments."""
     return {
         "schema": SCHEMA,
@@ -32,27 +32,28 @@ def judge(paper: Paper, found: Found, under: Under, *, quick: bool) -> Json:
         "reference": paper.reference,
         "quick": quick,
         "experiments": [],
-        "claims": [claim_record(paper, claim, found, under) for claim in paper.claims],
+        "claims": [claim_record(paper, claim, finished, under) for claim in paper.claims],
         "numbers": [
-            *(row for table in paper.tables for row in table_rows(table, found)),
-            *(number_row(number, found) for number in paper.numbers),
+            *(row for table in paper.tables for row in table_rows(table, finished)),
+            *(number_row(number, finished) for number in paper.numbers),
         ],
         "picks": [
             {
                 "source": each.source,
                 "what": each.what,
                 "published": each.published,
-                "ours": said(each.ours, found),
+                "ours": said(each.ours, finished),
             }
             for each in paper.picks
         ],
-        "tables": [table_record(table, found) for table in paper.tables],
-        "curves": [record for each in paper.curves if (record := curves_record(each, found))],
+        "tables": [table_record(table, finished) for table in paper.tables],
+        "curves": [record for each in paper.curves if (record := curves_record(each, finished))],
         "assumptions": [
-            assumption_record(paper, assumption, found, under) for assumption in paper.assumptions
+            assumption_record(paper, assumption, finished, under)
+            for assumption in paper.assumptions
         ],
         "findings": [
-            {"title": each.title, "text": each.text, "evidence": said(each.evidence, found)}
+            {"title": each.title, "text": each.text, "evidence": said(each.evidence, finished)}
             for each in paper.findings
         ],
     }
@@ -61,9 +62,9 @@ def judge(paper: Paper, found: Found, under: Under, *, quick: bool) -> Json:
 # Claims
 
 
-def claim_record(paper: Paper, claim: Claim, found: Found, under: Under) -> Json:
+def claim_record(paper: Paper, claim: Claim, finished: FinishedRuns, under: Under) -> Json:
     """A claim, its verdict, and what it rests on."""
-    answers = {"": answer(claim, found)}
+    answers = {"": answer(claim, finished)}
     for assumption, alternative in touching(paper, claim.experiments):
         if (assumption, alternative) in under:
             name = f"{assumption}: {alternative}"
@@ -74,7 +75,7 @@ def claim_record(paper: Paper, claim: Claim, found: Found, under: Under) -> Json
         "claim": claim.text,
         "verdict": text,
         "depends_on": depends,
-        "evidence": said(claim.evidence, found),
+        "evidence": said(claim.evidence, finished),
         "as_taken": answers[""],
         "under": [{"assumption": name, "holds": got} for name, got in answers.items() if name],
     }
@@ -88,10 +89,10 @@ def touching(paper: Paper, experiments: tuple[str, ...]) -> Iterator[tuple[str, 
                 yield assumption.name, alternative.name
 
 
-def answer(claim: Claim, found: Found) -> str:
+def answer(claim: Claim, finished: FinishedRuns) -> str:
     """`yes`, `no`, `open` (within the spread of the runs) or `not run`."""
     try:
-        return ANSWERS[claim.holds(found)]
+        return ANSWERS[claim.holds(finished)]
     except NotRunError:
         return "not run"
 
@@ -111,10 +112,10 @@ def verdict(answers: Mapping[str, str]) -> tuple[str, list[str]]:
     return words[taken], others
 
 
-def said(evidence: Any, found: Found) -> str:
+def said(evidence: Any, finished: FinishedRuns) -> str:
     """The evidence's sentence; why there is none where a run is missing."""
     try:
-        return str(evidence(found))
+        return str(evidence(finished))
     except NotRunError as error:
         return f"not run ({error})"
 
@@ -122,24 +123,24 @@ def said(evidence: Any, found: Found) -> str:
 # Numbers
 
 
-def table_rows(table: Table, found: Found) -> Iterator[Json]:
+def table_rows(table: Table, finished: FinishedRuns) -> Iterator[Json]:
     """A row for each number that the paper prints in a table."""
     for row, columns in table.published.items():
         for column, published in columns.items() if table.columns else [(None, columns)]:
             point = {table.rows: row} | ({table.columns: column} if table.columns else {})
             what = ", ".join(f"{short(key)} {value}" for key, value in point.items())
             try:
-                ours = found.value(table.quantity, table.experiment, **point)
+                ours = finished.value(table.quantity, table.experiment, **point)
             except NotRunError:
                 ours = None
             quantity = table.quantity
             yield numbers_row(table.source, what, quantity.unit, published, ours, quantity.digits)
 
 
-def number_row(number: Number, found: Found) -> Json:
+def number_row(number: Number, finished: FinishedRuns) -> Json:
     """A row for a number of the text."""
     try:
-        ours = number.ours(found)
+        ours = number.ours(finished)
     except NotRunError:
         ours = None
     return numbers_row(
@@ -170,16 +171,16 @@ def short(key: str) -> str:
     return key.rsplit(".", 1)[-1]
 
 
-def table_record(table: Table, found: Found) -> Json:
+def table_record(table: Table, finished: FinishedRuns) -> Json:
     """A table of our values, for the chart."""
-    rows = found.swept(table.experiment, table.rows)
-    columns = found.swept(table.experiment, table.columns) if table.columns else [None]
+    rows = finished.swept(table.experiment, table.rows)
+    columns = finished.swept(table.experiment, table.columns) if table.columns else [None]
     cells = []
     for row in rows:
         for column in columns:
             point = {table.rows: row} | ({table.columns: column} if table.columns else {})
             try:
-                value = found.value(table.quantity, table.experiment, **point)
+                value = finished.value(table.quantity, table.experiment, **point)
             except NotRunError:
                 continue
             cell = {"row": row, "column": column, "value": value.mean, "runs": value.runs}
@@ -199,12 +200,12 @@ def table_record(table: Table, found: Found) -> Json:
     }
 
 
-def curves_record(curves: Curves, found: Found) -> Json | None:
+def curves_record(curves: Curves, finished: FinishedRuns) -> Json | None:
     """Curves over time of the first seed of each value; None where no run is there."""
     series = []
-    for value in found.swept(curves.experiment, curves.by):
+    for value in finished.swept(curves.experiment, curves.by):
         try:
-            runs = found.at(curves.experiment, **{short(curves.by): value}, **curves.at)
+            runs = finished.at(curves.experiment, **{short(curves.by): value}, **curves.at)
         except NotRunError:
             continue
         x, y = curves.of(min(runs, key=lambda run: run.seed))
@@ -225,12 +226,14 @@ def curves_record(curves: Curves, found: Found) -> Json | None:
 # Assumptions
 
 
-def assumption_record(paper: Paper, assumption: Assumption, found: Found, under: Under) -> Json:
+def assumption_record(
+    paper: Paper, assumption: Assumption, finished: FinishedRuns, under: Under
+) -> Json:
     """An assumption, and what its alternatives change in the tables."""
     alternatives = []
     for alternative in assumption.alternatives:
         other = under.get((assumption.name, alternative.name))
-        effects = [] if other is None else list(table_effects(paper, alternative, found, other))
+        effects = [] if other is None else list(table_effects(paper, alternative, finished, other))
         alternatives.append({"name": alternative.name, "effects": effects})
     return {
         "name": assumption.name,
@@ -240,7 +243,9 @@ def assumption_record(paper: Paper, assumption: Assumption, found: Found, under:
     }
 
 
-def table_effects(paper: Paper, alternative: Any, found: Found, other: Found) -> Iterator[Json]:
+def table_effects(
+    paper: Paper, alternative: Any, finished: FinishedRuns, other: FinishedRuns
+) -> Iterator[Json]:
     """Each value of a table under an alternative beside the value as taken."""
     for table in paper.tables:
         if table.experiment not in alternative.settings:
@@ -252,7 +257,7 @@ def table_effects(paper: Paper, alternative: Any, found: Found, other: Found) ->
         for values in points:
             point = dict(zip(keys, values, strict=True))
             try:
-                taken = found.value(table.quantity, table.experiment, **point)
+                taken = finished.value(table.quantity, table.experiment, **point)
                 changed = other.value(table.quantity, table.experiment, **point)
             except NotRunError:
                 continue

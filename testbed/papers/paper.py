@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from narrows.analysis.estimate import Estimate, estimate
+from narrows.analysis.estimate import Estimate
 from narrows.analysis.load import Run
-from narrows.testbed.papers.found import Found
+from narrows.testbed.papers.finished_runs import FinishedRuns
+from narrows.testbed.papers.quantity import Quantity
 
 Settings = tuple[tuple[str, Any], ...]
 """`--set` keys and values. `sweep.KEY` replaces the list of a sweep."""
@@ -35,19 +36,6 @@ class Experiment:
     """Swept keys whose values are left out, and named, where this build does not have them."""
     figures: tuple[str, ...] = ()
     """Names of `narrows list figures`, drawn from the runs."""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number of a run."""
-
-    title: str
-    unit: str
-    of: Callable[[Run], float | None]
-    """None where the run has none, as the completion time of a flow that did not finish."""
-    digits: int = 1
-    over_runs: Callable[[Sequence[float]], Estimate] = estimate
-    """How runs with different seeds become one value."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +81,7 @@ class Number:
     unit: str
     published: float
     experiment: str
-    ours: Callable[[Found], Estimate]
+    ours: Callable[[FinishedRuns], Estimate]
     digits: int = 1
 
 
@@ -105,7 +93,7 @@ class Pick:
     what: str
     published: str | None
     """None where the paper promises a choice and has none."""
-    ours: Callable[[Found], str]
+    ours: Callable[[FinishedRuns], str]
 
 
 @dataclass(frozen=True)
@@ -116,9 +104,9 @@ class Claim:
     text: str
     experiments: tuple[str, ...]
     """What it is judged by."""
-    holds: Callable[[Found], bool | None]
+    holds: Callable[[FinishedRuns], bool | None]
     """None where the runs leave it open."""
-    evidence: Callable[[Found], str]
+    evidence: Callable[[FinishedRuns], str]
     """The figures it was judged by."""
 
 
@@ -148,7 +136,7 @@ class Finding:
     title: str
     text: str
     experiments: tuple[str, ...]
-    evidence: Callable[[Found], str]
+    evidence: Callable[[FinishedRuns], str]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from narrows.analysis.estimate import Estimate, estimate, greater, without_extre
 from narrows.analysis.load import Run
 from narrows.testbed.papers import PAPERS
 from narrows.testbed.papers.execute import available, merged, reproduce
-from narrows.testbed.papers.found import NotRunError, Values
+from narrows.testbed.papers.finished_runs import NotRunError, Values
 from narrows.testbed.papers.judge import numbers_row, verdict
 from narrows.testbed.papers.paper import (
     Alternative,
@@ -25,9 +25,9 @@ from narrows.testbed.papers.paper import (
     Finding,
     Number,
     Paper,
-    Quantity,
     Table,
 )
+from narrows.testbed.papers.quantity import Quantity
 from narrows.testbed.scenario import sweep as points
 from tests.support.world import ROOT, narrows
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.analysis.estimate import Estimate
 from narrows.analysis.load import Run
-
-if TYPE_CHECKING:
-    from narrows.testbed.papers.paper import Quantity
+from narrows.testbed.papers.quantity import Quantity
 
 
 class NotRunError(Exception):
@@ -25,7 +23,7 @@ class Values(dict[Any, Estimate]):
 
 
 @dataclass(frozen=True)
-class Found:
+class FinishedRuns:
     """The finished runs of each experiment, under one set of assumptions."""
 
     runs: Mapping[str, Sequence[Run]]
@@ -35,15 +33,15 @@ class Found:
         """The valid runs at a point. A keyword is the last part of a swept key (`tcp` for
         `choice.tcp`). Raises `NotRunError` where there are none.
         """
-        found = [
+        runs = [
             run
             for run in self.runs.get(experiment, ())
             if run.valid and all(value_at(run, key) == value for key, value in point.items())
         ]
-        if not found:
+        if not runs:
             where = ", ".join(f"{key} = {value}" for key, value in point.items())
             raise NotRunError(f"{experiment}: no run at {where or 'any point'}")
-        return found
+        return runs
 
     def value(self, quantity: Quantity, experiment: str, **point: Any) -> Estimate:
         """A quantity over the runs at a point. Raises `NotRunError` where none has it."""
@@ -55,15 +53,15 @@ class Found:
 
     def values(self, quantity: Quantity, experiment: str, by: str, **point: Any) -> Values:
         """A quantity at every value of a swept key that has runs, in the sweep's order."""
-        found = Values()
+        values = Values()
         for key in self.swept(experiment, by):
             try:
-                found[key] = self.value(quantity, experiment, **{by: key}, **point)
+                values[key] = self.value(quantity, experiment, **{by: key}, **point)
             except NotRunError:
                 continue
-        if not found:
+        if not values:
             raise NotRunError(f"{experiment}: no run at {point}")
-        return found
+        return values
 
     def swept(self, experiment: str, by: str) -> list[Any]:
         """The values of a swept key."""

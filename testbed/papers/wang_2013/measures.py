@@ -10,8 +10,8 @@ import polars as pl
 from narrows.analysis import metrics
 from narrows.analysis.estimate import Estimate, without_extremes
 from narrows.analysis.load import Run
-from narrows.testbed.papers.found import Found, Values, listed, ranking, shown
-from narrows.testbed.papers.paper import Quantity
+from narrows.testbed.papers.finished_runs import FinishedRuns, Values, listed, ranking, shown
+from narrows.testbed.papers.quantity import Quantity
 
 EVALUATED: Final = (
     "app-tcp", "bic", "cubic", "hstcp", "stcp", "htcp", "hybla", "westwood", "vegas", "veno",
@@ -79,113 +79,115 @@ WINDOW_AND_DEVIATION: Final = (LEAST_WINDOW, MOST_WINDOW, DEVIATION)
 RISE: Final = Quantity("Time to 765 Mb/s", "s", rise_s)
 
 
-def compared(quantity: Quantity, experiment: str, found: Found, **point: Any) -> Values:
+def compared(quantity: Quantity, experiment: str, finished: FinishedRuns, **point: Any) -> Values:
     """A quantity of the variants that the paper evaluated."""
-    values = found.values(quantity, experiment, "choice.tcp", **point)
+    values = finished.values(quantity, experiment, "choice.tcp", **point)
     return Values({name: values[name] for name in EVALUATED if name in values})
 
 
 def extreme(
-    names: set[str], quantity: Quantity, experiment: str, found: Found, *, last: bool,
+    names: set[str], quantity: Quantity, experiment: str, finished: FinishedRuns, *, last: bool,
     **point: Any,
 ) -> bool:  # fmt: skip
     """Whether these variants stand at the end of the ranking, or at its head."""
-    order = ranking(compared(quantity, experiment, found, **point))
+    order = ranking(compared(quantity, experiment, finished, **point))
     return set(order[-len(names) :] if last else order[: len(names)]) == names
 
 
-def ranked(quantity: Quantity, experiment: str, found: Found, **point: Any) -> str:
+def ranked(quantity: Quantity, experiment: str, finished: FinishedRuns, **point: Any) -> str:
     """The variants' values, best first."""
-    return listed(compared(quantity, experiment, found, **point), quantity.digits, quantity.unit)
+    return listed(compared(quantity, experiment, finished, **point), quantity.digits, quantity.unit)
 
 
 def holds_rates(
-    experiment: str, found: Found, quantity: Quantity = THROUGHPUT, **point: Any
+    experiment: str, finished: FinishedRuns, quantity: Quantity = THROUGHPUT, **point: Any
 ) -> bool:
     """Whether every throughput is close to the required rate."""
-    values = found.values(quantity, experiment, "rate_mbps", **point)
+    values = finished.values(quantity, experiment, "rate_mbps", **point)
     return all(abs(value.mean / rate - 1) <= CLOSE for rate, value in values.items())
 
 
-def rates(experiment: str, found: Found, quantity: Quantity = THROUGHPUT, **point: Any) -> str:
+def rates(
+    experiment: str, finished: FinishedRuns, quantity: Quantity = THROUGHPUT, **point: Any
+) -> str:
     """Required and actual rate."""
-    values = found.values(quantity, experiment, "rate_mbps", **point)
+    values = finished.values(quantity, experiment, "rate_mbps", **point)
     pairs = [f"{rate} → {shown(value, 1)}" for rate, value in values.items()]
     return f"required → actual: {', '.join(pairs)} Mb/s"
 
 
-def by_delay(tcp: str, found: Found) -> dict[str, Estimate]:
+def by_delay(tcp: str, finished: FinishedRuns) -> dict[str, Estimate]:
     """Throughput against the bottleneck's delay."""
-    return found.values(THROUGHPUT, "round-trip", "bottleneck.delay", tcp=tcp)
+    return finished.values(THROUGHPUT, "round-trip", "bottleneck.delay", tcp=tcp)
 
 
-def falls(tcp: str, found: Found) -> bool:
+def falls(tcp: str, finished: FinishedRuns) -> bool:
     """Whether the throughput at the longest round trip is below that at the shortest."""
-    values = list(by_delay(tcp, found).values())
+    values = list(by_delay(tcp, finished).values())
     return values[-1].high < values[0].low
 
 
-def falling(found: Found) -> list[str]:
+def falling(finished: FinishedRuns) -> list[str]:
     """The variants whose throughput falls with the round trip, AppTCP aside."""
     return [
         tcp
-        for tcp in found.swept("round-trip", "choice.tcp")
-        if tcp in EVALUATED[1:] and falls(tcp, found)
+        for tcp in finished.swept("round-trip", "choice.tcp")
+        if tcp in EVALUATED[1:] and falls(tcp, finished)
     ]
 
 
-def round_trips(tcp: str, found: Found) -> str:
+def round_trips(tcp: str, finished: FinishedRuns) -> str:
     """Throughput at each round trip."""
-    values = by_delay(tcp, found).items()
+    values = by_delay(tcp, finished).items()
     return ", ".join(
         f"{2 * float(delay.removesuffix('ms')):g} ms: {shown(value)}" for delay, value in values
     )
 
 
-def best_at_every_loss(found: Found) -> bool:
+def best_at_every_loss(finished: FinishedRuns) -> bool:
     """Whether AppTCP is first of the evaluated variants at every loss probability."""
     return all(
-        extreme({"app-tcp"}, THROUGHPUT, "loss", found, last=False, loss=loss)
-        for loss in found.swept("loss", "bottleneck.loss")
+        extreme({"app-tcp"}, THROUGHPUT, "loss", finished, last=False, loss=loss)
+        for loss in finished.swept("loss", "bottleneck.loss")
     )
 
 
-def kept_at_1e_4(tcp: str, found: Found) -> float:
+def kept_at_1e_4(tcp: str, finished: FinishedRuns) -> float:
     """Throughput at a loss of 1e-4 in percent of that without losses."""
-    values = found.values(THROUGHPUT, "loss", "bottleneck.loss", tcp=tcp)
+    values = finished.values(THROUGHPUT, "loss", "bottleneck.loss", tcp=tcp)
     return 100 * values[1e-4].mean / values[0.0].mean if 1e-4 in values else float("nan")
 
 
-def beside_bic(tcp: str, found: Found) -> tuple[Estimate, Estimate]:
+def beside_bic(tcp: str, finished: FinishedRuns) -> tuple[Estimate, Estimate]:
     """Throughput of a variant and of BIC beside it."""
-    own = found.value(THROUGHPUT, "friendliness", tcp=tcp)
-    return own, found.value(RIVAL, "friendliness", tcp=tcp)
+    own = finished.value(THROUGHPUT, "friendliness", tcp=tcp)
+    return own, finished.value(RIVAL, "friendliness", tcp=tcp)
 
 
-def shares(found: Found, *names: str) -> str:
+def shares(finished: FinishedRuns, *names: str) -> str:
     """What variants and BIC beside them get."""
-    pairs = ((name, beside_bic(name, found)) for name in names)
+    pairs = ((name, beside_bic(name, finished)) for name in names)
     return "; ".join(
         f"{name} {shown(own)} and BIC {shown(rival)} Mb/s" for name, (own, rival) in pairs
     )
 
 
-def by_path(tcp: str, found: Found) -> str:
+def by_path(tcp: str, finished: FinishedRuns) -> str:
     """A variant's throughput over each of the paths."""
-    values = ((path, found.value(THROUGHPUT, "dynamic", tcp=tcp, **path)) for path in PATHS)
+    values = ((path, finished.value(THROUGHPUT, "dynamic", tcp=tcp, **path)) for path in PATHS)
     return ", ".join(f"{path['path']} {shown(value)} Mb/s" for path, value in values)
 
 
-def deviation_mb_per_s(tcp: str, found: Found, path: str) -> Estimate:
+def deviation_mb_per_s(tcp: str, finished: FinishedRuns, path: str) -> Estimate:
     """The stability in megabytes a second, a unit that fits the figure's values."""
-    value = found.value(DEVIATION, "dynamic", tcp=tcp, path=path)
+    value = finished.value(DEVIATION, "dynamic", tcp=tcp, path=path)
     return Estimate(value.mean / 8, value.half_width / 8, value.runs)
 
 
-def held_window(tcp: str, found: Found) -> str:
+def held_window(tcp: str, finished: FinishedRuns) -> str:
     """The window after the first seconds over each path, beside how the throughput varies."""
     values = [
-        [found.value(each, "dynamic", tcp=tcp, **path) for each in WINDOW_AND_DEVIATION]
+        [finished.value(each, "dynamic", tcp=tcp, **path) for each in WINDOW_AND_DEVIATION]
         for path in PATHS
     ]
     return "; ".join(
@@ -195,16 +197,16 @@ def held_window(tcp: str, found: Found) -> str:
     )
 
 
-def app_first_vegas_last(found: Found, **path: object) -> bool:
+def app_first_vegas_last(finished: FinishedRuns, **path: object) -> bool:
     """Whether AppTCP's transfers are the fastest and Vegas's the slowest."""
-    first = extreme({"app-tcp"}, TRANSFER, "transfer", found, last=False, **path)
-    return first and extreme({"vegas"}, TRANSFER, "transfer", found, last=True, **path)
+    first = extreme({"app-tcp"}, TRANSFER, "transfer", finished, last=False, **path)
+    return first and extreme({"vegas"}, TRANSFER, "transfer", finished, last=True, **path)
 
 
-def less_stable_abroad(found: Found) -> bool:
+def less_stable_abroad(finished: FinishedRuns) -> bool:
     """Whether most variants vary more over 139 ms than over 20 ms."""
-    far = compared(DEVIATION, "dynamic", found, path="international")
-    near = compared(DEVIATION, "dynamic", found, path="national")
+    far = compared(DEVIATION, "dynamic", finished, path="international")
+    near = compared(DEVIATION, "dynamic", finished, path="national")
     worse = [name for name in near if far[name].mean > near[name].mean]
     return len(worse) > len(near) / 2
 

@@ -1,0 +1,213 @@
+"""Wang et al. 2013: the claims, and how each is judged."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from narrows.analysis.estimate import greater
+from narrows.testbed.papers.paper import (
+    Claim,
+)
+from narrows.testbed.papers.wang_2013.measures import (
+    CLOSE,
+    DEVIATION,
+    FAR,
+    NEAR,
+    PATHS,
+    RISE,
+    SETTLED,
+    THROUGHPUT,
+    TRANSFER,
+    app_first_vegas_last,
+    beside_bic,
+    best_at_every_loss,
+    by_delay,
+    by_path,
+    compared,
+    extreme,
+    falling,
+    holds_rates,
+    kept_at_1e_4,
+    less_stable_abroad,
+    ranked,
+    rates,
+    round_trips,
+    shares,
+)
+
+CLAIMS: Final[tuple[Claim, ...]] = (
+    Claim(
+        "section 4.1",
+        "The difference between required and actual rate is quite small (taken as: at most 5 %).",
+        ("required-rate",),
+        partial(holds_rates, "required-rate"),
+        partial(rates, "required-rate"),
+    ),
+    Claim(
+        "section 4.1",
+        "The same once it has started (taken as: after 10 s).",
+        ("required-rate",),
+        partial(holds_rates, "required-rate", quantity=SETTLED),
+        partial(rates, "required-rate", quantity=SETTLED),
+    ),
+    Claim(
+        "section 4.2",
+        "AppTCP keeps about 600 Mb/s from 2 to 512 ms (taken as: 540 at least).",
+        ("round-trip",),
+        lambda finished: all(value.mean >= 540 for value in by_delay("app-tcp", finished).values()),
+        partial(round_trips, "app-tcp"),
+    ),
+    Claim(
+        "section 4.2",
+        "Nearly all other variants fall with the round trip.",
+        ("round-trip",),
+        lambda finished: (
+            len(falling(finished)) >= len(compared(THROUGHPUT, "round-trip", finished)) - 2
+        ),
+        lambda finished: (
+            f"they fall: {', '.join(falling(finished))}; Reno: {round_trips('reno', finished)}"
+        ),
+    ),
+    Claim(
+        "section 4.3",
+        "AppTCP is the fastest at every loss probability.",
+        ("loss",),
+        best_at_every_loss,
+        lambda finished: "; ".join(
+            f"{loss:g}: {ranked(THROUGHPUT, 'loss', finished, loss=loss)}"
+            for loss in finished.swept("loss", "bottleneck.loss")
+        ),
+    ),
+    Claim(
+        "section 4.3",
+        "CUBIC and HSTCP degrade significantly with losses (taken as: below half at 1e-4).",
+        ("loss",),
+        lambda finished: max(kept_at_1e_4(tcp, finished) for tcp in ("cubic", "hstcp")) < 50,
+        lambda finished: ", ".join(
+            f"{tcp} keeps {kept_at_1e_4(tcp, finished):.1f} %"
+            for tcp in ("app-tcp", "cubic", "hstcp")
+        ),
+    ),
+    Claim(
+        "section 4.4",
+        "CUBIC and HSTCP are too mild against BIC.",
+        ("friendliness",),
+        lambda finished: all(
+            greater(*reversed(beside_bic(tcp, finished))) for tcp in ("cubic", "hstcp")
+        ),
+        lambda finished: shares(finished, "cubic", "hstcp"),
+    ),
+    Claim(
+        "section 4.4",
+        "STCP grabs excessive bandwidth from BIC.",
+        ("friendliness",),
+        lambda finished: greater(*beside_bic("stcp", finished)),
+        lambda finished: shares(finished, "stcp"),
+    ),
+    Claim(
+        "section 4.4",
+        "AppTCP takes the required 256 Mb/s and BIC the rest (taken as: AppTCP "
+        "within 5 %, both together above 90 % of 605 Mb/s).",
+        ("friendliness",),
+        lambda finished: (
+            abs(beside_bic("app-tcp", finished)[0].mean / 256 - 1) <= CLOSE
+            and sum(each.mean for each in beside_bic("app-tcp", finished)) >= 0.9 * 605
+        ),
+        lambda finished: shares(finished, "app-tcp"),
+    ),
+    Claim(
+        "section 5.1",
+        "Over 139 ms AppTCP rises quickly (taken as: 765 Mb/s within 5 s).",
+        ("dynamic",),
+        lambda finished: finished.value(RISE, "dynamic", tcp="app-tcp", **FAR).mean <= 5,
+        lambda finished: ranked(RISE, "dynamic", finished, **FAR),
+    ),
+    Claim(
+        "section 5.1",
+        "Over 139 ms AppTCP is the fastest.",
+        ("dynamic",),
+        lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **FAR),
+        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
+    ),
+    Claim(
+        "section 5.1",
+        "Over 139 ms Vegas and Veno are the slowest.",
+        ("dynamic",),
+        lambda finished: extreme(
+            {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **FAR
+        ),
+        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
+    ),
+    Claim(
+        "section 5.1",
+        "Over 20 ms AppTCP is the fastest.",
+        ("dynamic",),
+        lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **NEAR),
+        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
+    ),
+    Claim(
+        "section 5.1",
+        "Over 20 ms Vegas and Veno are the slowest.",
+        ("dynamic",),
+        lambda finished: extreme(
+            {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **NEAR
+        ),
+        lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
+    ),
+    Claim(
+        "section 5.1",
+        "Westwood is much slower over 20 ms than over 139 ms.",
+        ("dynamic",),
+        lambda finished: greater(
+            finished.value(THROUGHPUT, "dynamic", tcp="westwood", **FAR),
+            finished.value(THROUGHPUT, "dynamic", tcp="westwood", **NEAR),
+        ),
+        partial(by_path, "westwood"),
+    ),
+    Claim(
+        "section 5.2",
+        "2 GB over 139 ms are fastest with AppTCP and slowest with Vegas.",
+        ("transfer",),
+        partial(app_first_vegas_last, **FAR),
+        partial(ranked, TRANSFER, "transfer", **FAR),
+    ),
+    Claim(
+        "section 5.2",
+        "2 GB over 20 ms are fastest with AppTCP and slowest with Vegas.",
+        ("transfer",),
+        partial(app_first_vegas_last, **NEAR),
+        partial(ranked, TRANSFER, "transfer", **NEAR),
+    ),
+    Claim(
+        "section 5.3",
+        "AppTCP is the most stable on both paths.",
+        ("dynamic",),
+        lambda finished: all(
+            extreme({"app-tcp"}, DEVIATION, "dynamic", finished, last=True, **path)
+            for path in PATHS
+        ),
+        lambda finished: "; ".join(
+            f"{path['path']}: {ranked(DEVIATION, 'dynamic', finished, **path)}" for path in PATHS
+        ),
+    ),
+    Claim(
+        "section 5.3",
+        "Variants are less stable over 139 ms than over 20 ms (most of them).",
+        ("dynamic",),
+        less_stable_abroad,
+        lambda finished: "; ".join(
+            f"{path['path']}: {ranked(DEVIATION, 'dynamic', finished, **path)}" for path in PATHS
+        ),
+    ),
+    Claim(
+        "section 5.4",
+        "The difference between required and actual rate is small on both "
+        "paths (taken as: at most 5 %).",
+        ("rate-control",),
+        lambda finished: all(holds_rates("rate-control", finished, **path) for path in PATHS),
+        lambda finished: "; ".join(
+            f"{path['path']}: {rates('rate-control', finished, **path)}" for path in PATHS
+        ),
+    ),
+)
