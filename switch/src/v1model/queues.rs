@@ -10,7 +10,8 @@ use narrows_common::{Packet, Time};
 impl V1Model {
     /// The packet and the program's state, for a port; nothing when there is no such port. What is
     /// offered `next` may leave its state where it is.
-    #[inline]
+    // Every unicast packet comes here; a call takes 30 instructions more.
+    #[inline(always)]
     pub(super) fn offer_of(
         &mut self,
         at: Time,
