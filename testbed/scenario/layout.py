@@ -1,30 +1,23 @@
 """Where everything is: a scenario's switches, ports, cables, hosts and flows, with their addresses.
 
-The default dumbbell is one P4 switch, as on hardware: port 1 towards the senders, port 2 towards
-the receivers, both with the bottleneck's rate and queue. In a topology of one's own a switch has
-its links on ports 1, 2, ... in the file's order, then one port for all its hosts. The
-collector's port is always the last. Addresses: senders 10.0.0.0/16, receivers 10.1.0.0/16, hosts
-of one's own topology 10.0.0.0/15, in order.
+`dumbbell.py` and `own_topology.py` place switches, links and hosts; what both share is here. The
+collector's port is always a switch's last.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import narrows.controller.topology as net
 from narrows.controller.routes import Routes, base_rtt_ps, routes
 from narrows.schema.units import PS_PER_S, Queue
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
-from narrows.testbed.scenario.schema import Access, Flow, Link, Port, Scenario
-
-HOSTS_PER_SIDE = 65_534
-MAX_LINKS = 500
-"""Per switch; the program has 512 ports."""
+from narrows.testbed.scenario.draws import draw, exponential
+from narrows.testbed.scenario.flows import Flow
+from narrows.testbed.scenario.network import Access, Port
+from narrows.testbed.scenario.schema import Scenario
 
 SENDER_PORTS = range(10_001, 60_001)
 FIRST_RECEIVER_PORT = 5001
@@ -116,15 +109,6 @@ class LayoutError(Exception):
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(map(str, problems)))
         self.problems = problems
-
-
-def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:
-    """Places everything. `numbers` are a dumbbell's ports 1, 2 and 3 on a switch that has other
-    numbers for them. Raises `LayoutError`.
-    """
-    if scenario.is_dumbbell:
-        return Dumbbell(scenario, numbers).layout()
-    return Own(scenario).layout()
 
 
 class Builder:
@@ -255,162 +239,6 @@ class Builder:
         return net.Collector(end, COLLECTOR_MAC, ip, int(udp_port))
 
 
-class Dumbbell(Builder):
-    """The default topology."""
-
-    def __init__(self, scenario: Scenario, numbers: Sequence[int] = ()) -> None:
-        super().__init__(scenario, numbers)
-        self.receivers = dict[int, net.Host]()
-
-    def layout(self) -> Layout:
-        """One switch, `s1`."""
-        bottleneck = self.scenario.bottleneck
-        assert bottleneck is not None, "the schema asks for one"
-        self.names = ["s1"]
-        back = self.add_port("s1", bottleneck)
-        there = self.add_port("s1", bottleneck, forward=True)
-        self.groups = {"senders": (back, 0), "receivers": (there, bottleneck.delay)}
-        self.links = {"bottleneck": (there, back)}
-        return self.finish(there)
-
-    def hosts_for(
-        self, number: int, copy: int, flow: Flow, key: str
-    ) -> tuple[net.Host, net.Host] | None:
-        """A sender and a receiver, new ones for each flow unless they are shared."""
-        if flow.from_ or flow.to:
-            what = "names a host; a dumbbell places its own (give [[switch]] and [[host]] instead)"
-            self.problems.append(Problem(f"{key}.{'from' if flow.from_ else 'to'}", what))
-            return None
-        shared = self.scenario.dumbbell.receivers
-        if self.scenario.dumbbell.hosts == "shared" and self.hosts:
-            return self.hosts[0].host, self.hosts[1].host
-        if number > HOSTS_PER_SIDE:
-            what = f'above {HOSTS_PER_SIDE} flows need [dumbbell] hosts = "shared"'
-            self.problems.append(Problem(f"{key}.count", what, flow.count))
-            return None
-        access = self.scenario.access
-        sender = self.add_host(f"sender{number}", "senders", 0x0A00_0000 + number, access)
-        turn = number if shared is None else 1 + (number - 1) % shared
-        if turn not in self.receivers:
-            name = f"receiver{turn}"
-            self.receivers[turn] = self.add_host(name, "receivers", 0x0A01_0000 + turn, access)
-        return sender, self.receivers[turn]
-
-
-class Own(Builder):
-    """A topology of the scenario's own tables."""
-
-    def layout(self) -> Layout:
-        """Switches, links, then hosts."""
-        self.names = [switch.name for switch in self.scenario.switch]
-        self.unique("switch", self.names)
-        self.unique("host", [host.name for host in self.scenario.host])
-        marked: net.End | None = None
-        for index, link in enumerate(self.scenario.link):
-            for key, name in (("from", link.from_), ("to", link.to)):
-                if name not in self.names:
-                    what = f"no such switch; expected one of {', '.join(self.names)}"
-                    self.problems.append(Problem(f"link.{index}.{key}", what, name))
-            if link.from_ == link.to:
-                self.problems.append(Problem(f"link.{index}", f"joins {link.to} to itself"))
-            end = self.add_link(index, link)
-            if link.bottleneck and marked:
-                self.problems.append(Problem(f"link.{index}.bottleneck", "there can be only one"))
-            marked = end if link.bottleneck else marked
-        for name in self.names:
-            if any(host.switch == name for host in self.scenario.host):
-                self.groups[f"{name}-hosts"] = (self.add_port(name), 0)
-        for index, host in enumerate(self.scenario.host):
-            if host.switch not in self.names:
-                what = f"no such switch; expected one of {', '.join(self.names)}"
-                self.problems.append(Problem(f"host.{index}.switch", what, host.switch))
-                continue
-            access = host.access or self.scenario.access
-            self.add_host(host.name, f"{host.switch}-hosts", 0x0A00_0001 + index, access)
-        if not self.scenario.link:
-            self.problems.append(Problem("link", "a topology needs at least one link"))
-        if self.problems:
-            raise LayoutError(self.problems)
-        first = next(iter(self.links.values()))
-        bottleneck = marked or first[0]
-        self.links["bottleneck"] = next(
-            ends for ends in self.links.values() if ends[0] == bottleneck
-        )
-        return self.finish(bottleneck)
-
-    def add_link(self, index: int, link: Link) -> net.End:
-        """A cable and its two ports; returns the one at `from`."""
-        reverse = link.reverse or link
-        there = self.add_port(link.from_, link, forward=True)
-        back = self.add_port(link.to, reverse, forward=link.reverse is not None)
-        self.cables.append(net.Cable(there, back, link.delay))
-        for name, ends in (
-            (f"{link.from_}->{link.to}", (there, back)),
-            (f"{link.to}->{link.from_}", (back, there)),
-        ):
-            if name in self.links:
-                self.problems.append(Problem(f"link.{index}", f"{name} is there already"))
-            self.links[name] = ends
-        if there.port > MAX_LINKS or back.port > MAX_LINKS:
-            what = f"a switch has at most {MAX_LINKS} links"
-            self.problems.append(Problem(f"link.{index}", what))
-        return there
-
-    def unique(self, key: str, names: list[str]) -> None:
-        """Notes every name that is there twice."""
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                self.problems.append(Problem(f"{key}.{index}.name", "is there already", name))
-
-    def hosts_for(
-        self, number: int, copy: int, flow: Flow, key: str
-    ) -> tuple[net.Host, net.Host] | None:
-        """The hosts that the flow names; of lists each pair in turn."""
-        ends = list[net.Host]()
-        hosts = {placed.host.name: placed.host for placed in self.hosts}
-        pairs = list(itertools.product(listed(flow.from_), listed(flow.to)))
-        for end, name in zip(("from", "to"), pairs[copy % len(pairs)], strict=True):
-            if name is None:
-                self.problems.append(Problem(f"{key}.{end}", "is missing: the name of a host"))
-            elif name not in hosts:
-                what = f"no such host; expected one of {', '.join(hosts)}"
-                self.problems.append(Problem(f"{key}.{end}", what, name))
-            else:
-                ends.append(hosts[name])
-        if len(ends) < 2:
-            return None
-        if ends[0] == ends[1]:
-            self.problems.append(Problem(f"{key}.to", "is the sender itself", ends[1].name))
-            return None
-        return ends[0], ends[1]
-
-
 def protocol(settings: Flow) -> int:
     """The IPv4 protocol number of a flow."""
     return net.PROTOCOL_UDP if catalogue.sender(settings.variant) else net.PROTOCOL_TCP
-
-
-def listed(names: str | list[str] | None) -> Sequence[str | None]:
-    """One name, or none, as a list of one."""
-    return names if isinstance(names, list) else [names]
-
-
-def draw(seed: int, name: str, below: int) -> int:
-    """A uniform integer in `0..below` that follows from the seed and the name alone (0 for 0).
-
-    64 bits of SHA-256, scaled; the bias is below `below` / 2^64.
-    """
-    digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") * below >> 64
-
-
-def exponential(seed: int, name: str, mean: int) -> int:
-    """An exponential integer of this mean that follows from the seed and the name (0 for 0).
-
-    `-mean ln(u)`, u uniform in (0, 1] in steps of 2^-64; `Decimal`'s logarithm is the same on
-    every machine.
-    """
-    if mean == 0:
-        return 0
-    share = Decimal(1 + draw(seed, name, 2**64)) / Decimal(2**64)
-    return int(-mean * share.ln())

@@ -18,8 +18,12 @@ from narrows.testbed import catalogue
 from narrows.testbed.paths import ROOT
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import traces
-from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow, lay_out
-from narrows.testbed.scenario.schema import App, Change, Flow, KeepAlive, PortChange, Scenario
+from narrows.testbed.scenario.dumbbell import Dumbbell
+from narrows.testbed.scenario.flows import App, Flow
+from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow
+from narrows.testbed.scenario.own_topology import OwnTopology
+from narrows.testbed.scenario.schema import Change, PortChange, Scenario
+from narrows.testbed.scenario.values import in_base_units
 
 SCHEMA = 1
 PROGRAM = ROOT / "p4/build/v1model.json"
@@ -66,15 +70,19 @@ def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> J
                 "messages": scenario.record.messages,
                 "capture": scenario.record.capture,
             },
-            "instrument": {
-                "departure_error_ps": scenario.instrument.departure_error,
-                "rate_error": scenario.instrument.rate_error,
-                "poll_gap_ps": scenario.instrument.poll_gap,
-                "lost_packets": scenario.instrument.lost_packets,
-            },
+            "instrument": in_base_units(scenario.instrument),
         }
     except LayoutError as error:
         raise InputError(source, error.problems) from None
+
+
+def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:
+    """Places everything. `numbers` are a dumbbell's ports 1, 2 and 3 on a switch that has other
+    numbers for them. Raises `LayoutError`.
+    """
+    if scenario.is_dumbbell:
+        return Dumbbell(scenario, numbers).layout()
+    return OwnTopology(scenario).layout()
 
 
 def expected_ps(scenario: Scenario, plan: Json) -> int:
@@ -191,9 +199,7 @@ def hosts(layout: Layout) -> list[Json]:
                     "ip": ip_text(host.ip),
                     "gateway_mac": mac_text(gateway.mac),
                     "access": {
-                        "rate_bps": access.rate,
-                        "delay_ps": access.delay,
-                        "jitter_ps": access.jitter,
+                        **in_base_units(access, frozenset(("queue", "counts", "reconstruct_acks"))),
                         "queue_packets": queue_packets,
                         "counts": access.counts,
                     },
@@ -215,6 +221,12 @@ def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[Json]:
     return [flow(scenario, placed, directory) for placed in layout.flows]
 
 
+RESOLVED = frozenset(
+    ("transport", "variant", "recovery", "profile", "name", "count", "from_", "to", "start", "app")
+)
+"""Keys of a flow whose outcome is in a plan. The others are there as they are, in base units."""
+
+
 def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
     """One connection."""
     settings, network = placed.settings, placed.flow
@@ -231,36 +243,12 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
             "variant": settings.variant,
             "recovery": settings.recovery or catalogue.default_recovery(settings.variant),
             "profile": profile,
-            "segment_bytes": settings.segment,
+            **in_base_units(settings, RESOLVED),
             "window_bytes": window_bytes(settings, profile),
-            "send_buffer_bytes": settings.send_buffer,
-            "initial_window": settings.initial_window,
-            "initial_ssthresh": settings.initial_ssthresh,
-            "sink": settings.sink,
-            "delayed_ack": settings.delayed_ack,
-            "sack": settings.sack,
-            "timestamps": settings.timestamps,
-            "ecn": settings.ecn,
-            "min_rto_ps": settings.min_rto,
-            "nagle": settings.nagle,
-            "data_on_syn": settings.data_on_syn,
-            "ttl": settings.ttl,
-            "max_burst": settings.max_burst,
-            "keep_alive": keep_alive(settings.keep_alive),
-            "user_timeout_ps": settings.user_timeout,
-            "params": settings.params,
             "app": application(settings.app, directory),
             "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
         },
     }
-
-
-def keep_alive(settings: KeepAlive | None) -> Json | None:
-    """Keep-alives in base units."""
-    if settings is None:
-        return None
-    times = {"idle_ps": settings.idle, "interval_ps": settings.interval}
-    return times | {"probes": settings.probes}
 
 
 def endpoint(ip: int, port: int) -> Json:

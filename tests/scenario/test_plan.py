@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from narrows.testbed.problems import InputError
-from narrows.testbed.scenario import layout
+from narrows.testbed.scenario import draws
 from narrows.testbed.scenario import sweep as points
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.world import ROOT, TWO_FLOWS, write
@@ -335,8 +335,8 @@ def test_a_topology_that_does_not_fit_together_is_refused(
 
 
 def test_a_draw_is_uniform_below_its_bound() -> None:
-    assert layout.draw(1, "x", 0) == 0
-    drawn = [layout.draw(seed, "x", 10) for seed in range(5000)]
+    assert draws.draw(1, "x", 0) == 0
+    drawn = [draws.draw(seed, "x", 10) for seed in range(5000)]
     counts = [drawn.count(value) for value in range(10)]
     assert sum(counts) == 5000
     # 500 each; 4 standard deviations of a binomial are 4 x sqrt(5000 x 0.1 x 0.9) = 85.

@@ -17,7 +17,8 @@ from narrows.controller.drivers.bfrt import FECS, SPEEDS
 from narrows.schema import units
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import sweep as points
-from narrows.testbed.scenario.schema import Model, Rate, Scenario, Size, matching
+from narrows.testbed.scenario.schema import Scenario
+from narrows.testbed.scenario.values import Model, Rate, Size, matching
 
 BFRT_PORT = 50052
 """Of bf_switchd."""
