@@ -46,11 +46,10 @@ def memory_kib(field: str) -> int:
 def main() -> int:
     """Runs, and says what it cost as one JSON object."""
     from narrows.testbed import catalogue
-    from narrows.testbed.scenario import plan
-    from narrows.testbed.scenario import sweep as points
+    from narrows.testbed.scenario import plan, sweep
 
     scenario, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
-    (point,) = points.read(scenario, list(settings.items()))
+    (point,) = sweep.read(scenario, list(settings.items()))
     text = json.dumps(plan.make_plan(point.scenario, str(scenario)))
     engine = catalogue.engine()
     before_kib = memory_kib("VmRSS")

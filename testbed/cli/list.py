@@ -34,13 +34,13 @@ def run(options: argparse.Namespace) -> int:
 def listed(what: str) -> tuple[list[str], list[list[str]]]:
     """The columns and rows of a list."""
     from narrows.testbed.paths import ROOT
-    from narrows.testbed.scenario import sweep as points
+    from narrows.testbed.scenario import sweep
 
     match what:
         case "scenarios":
             files = sorted(ROOT.glob("scenarios/**/*.toml"))
             shown = [os.path.relpath(path) for path in files]
-            titles = [str(points.read_toml(path).get("title", "")) for path in files]
+            titles = [str(sweep.read_toml(path).get("title", "")) for path in files]
             return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
         case "targets":
             return ["target", "what it is"], [[each.name, each.title] for each in TARGETS.values()]

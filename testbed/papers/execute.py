@@ -25,7 +25,7 @@ from narrows.testbed.runs import local, worker_process
 from narrows.testbed.runs.jobs import Job, make_jobs
 from narrows.testbed.runs.jobs import Outcome as RunOutcome
 from narrows.testbed.runs.progress import ProgressDisplay
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.targets.sim import SIM
 
 BASE = "base"
@@ -103,7 +103,7 @@ def part(
         present, absent = available(source, key, given)
         given = merged(given, ((f"sweep.{key}", present),))
         missing += absent
-    read = points.read(source, given)
+    read = sweep.read(source, given)
     results = directory / folder / experiment.name
     # A job's directory is named after its scenario's file; here the experiment's name stands.
     jobs = [
@@ -120,11 +120,11 @@ def merged(*settings: Settings) -> Settings:
 def available(source: Path, key: str, given: Settings) -> tuple[list[Any], list[tuple[str, str]]]:
     """The values of a swept key that this build can run, and the others with the reason."""
     present, missing = list[Any](), list[tuple[str, str]]()
-    swept = dict(points.flatten(points.read_toml(source).get("sweep", {})))
+    swept = dict(sweep.flatten(sweep.read_toml(source).get("sweep", {})))
     alone = tuple(pair for pair in given if not pair[0].startswith("sweep."))
     for value in dict(given).get(f"sweep.{key}", swept.get(key, [])):
         try:
-            points.read(source, merged(alone, ((f"sweep.{key}", [value]), *others(swept, key))))
+            sweep.read(source, merged(alone, ((f"sweep.{key}", [value]), *others(swept, key))))
         except InputError as error:
             missing.append((str(value), error.problems[0]))
         else:
@@ -148,7 +148,7 @@ def alternative_parts(
     parts = []
     for name, settings in alternative.settings.items():
         experiment = paper.experiment(name)
-        folder = points.name(f"{assumption.name}={alternative.name}")
+        folder = sweep.name(f"{assumption.name}={alternative.name}")
         shorter = merged(experiment.sensitivity, settings)
         parts.append(part(paper, experiment, folder, shorter, directory, quick=quick))
     return parts

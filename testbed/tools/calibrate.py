@@ -146,14 +146,14 @@ def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
     """One run. Raises `InputError` when it did not come to its end."""
     from narrows.testbed.runs import local, worker_process
     from narrows.testbed.runs.jobs import make_jobs
-    from narrows.testbed.scenario import sweep as points
+    from narrows.testbed.scenario import sweep
 
     with tempfile.TemporaryDirectory(prefix="narrows-calibrate-") as made:
         source = Path(made) / "calibration.toml"
         fields = {"rate_bps": rate_bps, "segment_bytes": segment_bytes, "seconds": seconds}
         source.write_text(SCENARIO.format(**fields), encoding="utf-8")
         settings = dpdk.RunSettings(dpdk.setup()).as_json()
-        todo = make_jobs(source, points.read(source), Path(made), DPDK, settings=settings)
+        todo = make_jobs(source, sweep.read(source), Path(made), DPDK, settings=settings)
         with worker_process.spare(DPDK) as spare:
             [outcome] = local.run_all(todo, 1, False, Silent(), spare)
     if outcome.summary is None:

@@ -13,7 +13,7 @@ import pytest
 from narrows.testbed.cli import list as listing
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.world import ROOT, narrows
 
@@ -45,8 +45,8 @@ def test_a_documented_command_works(document: str, command: str) -> None:
         return
     options = cli.parser().parse_args(arguments)
     if options.command == run.run:
-        settings = [points.parse_setting(text) for text in options.overrides]
-        for point in points.read(ROOT / options.scenario, settings):
+        settings = [sweep.parse_setting(text) for text in options.overrides]
+        for point in sweep.read(ROOT / options.scenario, settings):
             make_plan(point.scenario, str(options.scenario))
     elif options.command == listing.run:
         assert narrows(*arguments).returncode == 0
@@ -64,7 +64,7 @@ def scenarios() -> Iterator[tuple[str, str]]:
 def test_a_documented_scenario_is_one(tmp_path: Path, document: str, text: str) -> None:
     source = tmp_path / f"{document.replace('/', '-')}.toml"
     source.write_text(text)
-    for point in points.read(source):
+    for point in sweep.read(source):
         make_plan(point.scenario, str(source))
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from narrows.testbed import catalogue
-from narrows.testbed.scenario import plan
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import plan, sweep
 from tests.support.world import ROOT
 
 SCENARIO = ROOT / "scenarios/new-aimd.toml"
@@ -21,7 +20,7 @@ FLOWS = 3
 def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The first seed's summary for each variant."""
     found = {}
-    for point in points.read(SCENARIO, [("flow.count", FLOWS)]):
+    for point in sweep.read(SCENARIO, [("flow.count", FLOWS)]):
         if point.scenario.seed == 1:
             out = tmp_path_factory.mktemp("run")
             made = plan.make_plan(point.scenario, str(SCENARIO))
@@ -67,7 +66,7 @@ def test_a_flow_alone_queues_at_its_own_interface(tmp_path: Path) -> None:
     for but the jitter of its link; only the last segment, 974 B with its headers, catches up with
     the one before it, by the transmission time of the 540 B that it is shorter.
     """
-    point = points.read(SCENARIO, [("flow.count", 1), ("flow.variant", "reno")])[0]
+    point = sweep.read(SCENARIO, [("flow.count", 1), ("flow.variant", "reno")])[0]
     made = plan.make_plan(point.scenario, str(SCENARIO))
     summary = catalogue.engine().run(json.dumps(made), str(tmp_path), None)
     delay_ms = summary["bottleneck"]["queue_delay_ms"]

@@ -28,7 +28,7 @@ from narrows.testbed.papers.paper import (
     Table,
 )
 from narrows.testbed.papers.quantity import Quantity
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from tests.support.world import ROOT, narrows
 
 
@@ -240,7 +240,7 @@ def test_a_papers_declaration_fits_its_scenarios(paper: Paper) -> None:
                 present, _ = available(source, key, settings)
                 assert present, f"{experiment.name}: this build has no value of {key}"
                 settings = merged(settings, ((f"sweep.{key}", present),))
-            read = points.read(source, merged(settings, (("sweep.repeat", 1),)))
+            read = sweep.read(source, merged(settings, (("sweep.repeat", 1),)))
             assert read, experiment.name
     for table in paper.tables:
         experiment = paper.experiment(table.experiment)
@@ -263,7 +263,7 @@ def variations(paper: Paper, experiment: Experiment) -> list[Any]:
 def check_published(table: Table, experiment: Experiment) -> None:
     """Every printed number is at a point of the sweep."""
     settings = merged(experiment.settings, (("sweep.repeat", 1),))
-    read = points.read(ROOT / "scenarios" / experiment.scenario, settings)
+    read = sweep.read(ROOT / "scenarios" / experiment.scenario, settings)
     have = [point.values for point in read]
     for row, columns in table.published.items():
         wanted: list[dict[str, Any]] = [{table.rows: row}]

@@ -19,7 +19,7 @@ import pytest
 from narrows.testbed.problems import InputError
 from narrows.testbed.runs import cluster, local
 from narrows.testbed.runs import jobs as runs
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.targets.sim import SIM
 from tests.support.world import ROOT, narrows
 from tests.support.world import write as write_scenario
@@ -190,7 +190,7 @@ def test_no_scheduler_is_an_error_that_names_the_address(
 
 def parcel_of(tmp_path: Path, **settings: Any) -> tuple[runs.Job, cluster.Parcel]:
     source = write_scenario(tmp_path, SCENARIO, "six")
-    read = points.read(source, [("duration", "1s"), *settings.items()])
+    read = sweep.read(source, [("duration", "1s"), *settings.items()])
     job = runs.make_jobs(source, read, tmp_path / "results", SIM)[0]
     return job, cluster.pack(job)
 

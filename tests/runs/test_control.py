@@ -13,7 +13,7 @@ from finsy.proto import p4r
 
 from narrows.controller.client import ControllerError
 from narrows.testbed import catalogue
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.switch_setup import set_up
 from tests.support.world import ROOT, TWO_FLOWS, write
@@ -32,7 +32,7 @@ set = { bottleneck = { rate = "2Mbps", loss = 0.01 } }
 
 def planned(directory: Path, text: str, name: str = "scenario") -> dict[str, Any]:
     source = write(directory, text, name)
-    return make_plan(points.read(source, [])[0].scenario, str(source))
+    return make_plan(sweep.read(source, [])[0].scenario, str(source))
 
 
 def run(plan: dict[str, Any], out: Path, switches: dict[str, Any] | None) -> dict[str, bytes]:
@@ -47,7 +47,7 @@ def test_a_run_is_the_same_byte_for_byte(tmp_path: Path, scenario: str) -> None:
         plan = planned(tmp_path, BUSY)
     else:
         source = ROOT / "scenarios/parking-lot.toml"
-        point = points.read(source, [("duration", "1s")])[0]
+        point = sweep.read(source, [("duration", "1s")])[0]
         plan = make_plan(point.scenario, str(source))
     switches = set_up(catalogue.engine(), plan)
     assert list(switches) == [switch["name"] for switch in plan["switches"]]

@@ -11,7 +11,7 @@ from narrows.analysis import metrics
 from narrows.analysis.export.iperf3 import as_iperf3
 from narrows.analysis.load import Run
 from narrows.testbed.problems import InputError
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from tests.support.world import narrows, run, write
 
 CBR = """
@@ -108,7 +108,7 @@ def test_what_a_flow_of_datagrams_has_no_use_for_is_refused(
 ) -> None:
     given = [(f"flow.{key}", value) for key, value in settings.items()]
     with pytest.raises(InputError, match=r"flow\.0") as refused:
-        points.read(write(tmp_path, CBR), given)
+        sweep.read(write(tmp_path, CBR), given)
     assert expected in str(refused.value)
 
 

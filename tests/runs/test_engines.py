@@ -6,15 +6,14 @@ import json
 from pathlib import Path
 
 from narrows.testbed import catalogue
-from narrows.testbed.scenario import plan
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import plan, sweep
 from tests.support.world import TWO_FLOWS, write
 
 
 def test_both_engines_write_the_same_run(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS)
     settings = [("telemetry.every", 3), ("bottleneck.loss", 0.01)]
-    point = points.read(source, settings)[0]
+    point = sweep.read(source, settings)[0]
     written = []
     for engine in ("native", "interpreter"):
         made = plan.make_plan(point.scenario, str(source))

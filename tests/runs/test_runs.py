@@ -17,7 +17,7 @@ import pytest
 from narrows.testbed import child_process
 from narrows.testbed.runs import jobs as runs
 from narrows.testbed.runs import local, worker_process
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.targets.sim import SIM
 from narrows.testbed.tools.calibrate import Silent
 from tests.support.world import TWO_FLOWS, command, environment, narrows, write
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_bytes_on_one_process_and_on_two(tmp_path: 
 
 def test_a_process_does_one_run_after_the_other(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS)
-    read = points.read(source, [("duration", "1s"), ("sweep.repeat", 3)])
+    read = sweep.read(source, [("duration", "1s"), ("sweep.repeat", 3)])
     todo = runs.make_jobs(source, read, tmp_path, SIM)
     with worker_process.spare(SIM) as spare:
         first = spare.workers[0]
@@ -72,7 +72,7 @@ def test_a_process_does_one_run_after_the_other(tmp_path: Path) -> None:
 
 def test_runs_of_one_name_in_two_directories_are_two(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS)
-    read = points.read(source, [("duration", "1s")])
+    read = sweep.read(source, [("duration", "1s")])
     one, other = (
         runs.make_jobs(source, read, tmp_path / name, SIM)[0] for name in ("one", "other")
     )

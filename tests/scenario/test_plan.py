@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from narrows.testbed.problems import InputError
-from narrows.testbed.scenario import draws
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import draws, sweep
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.world import ROOT, TWO_FLOWS, write
 
@@ -48,7 +47,7 @@ set = { bottleneck = { rate = "2Mbps", loss = 0.0 } }
 
 def planned(tmp_path: Path, text: str, *settings: tuple[str, Any]) -> dict[str, Any]:
     source = write(tmp_path, text)
-    return make_plan(points.read(source, settings)[0].scenario, str(source))
+    return make_plan(sweep.read(source, settings)[0].scenario, str(source))
 
 
 def test_the_plan_is_the_golden_one(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from narrows.testbed.problems import InputError
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.schema import Scenario
 from tests.support.world import ROOT, TWO_FLOWS, narrows, write
 
@@ -66,7 +66,7 @@ def test_a_wrong_value_names_file_key_and_what_was_expected(
     from narrows.testbed.cli import main as cli
 
     tree = tomllib.loads(TWO_FLOWS)
-    points.override("test", tree, key, value)
+    sweep.override("test", tree, key, value)
     source = tmp_path / "wrong.toml"
     source.write_text(as_toml(tree))
     assert cli.main(["run", str(source), "--out", str(tmp_path / "out")]) == 2
@@ -92,7 +92,7 @@ def as_toml(tree: dict[str, object]) -> str:
 def test_every_mistake_is_reported_at_once(tmp_path: Path) -> None:
     text = TWO_FLOWS.replace('"5Mbps"', '"5"').replace('"5ms"', '"5"').replace("count", "cuont")
     with pytest.raises(InputError) as refused:
-        points.read(write(tmp_path, text))
+        sweep.read(write(tmp_path, text))
     assert len(refused.value.problems) == 3
 
 
@@ -136,7 +136,7 @@ def test_a_sweep_is_every_combination_in_the_files_order(tmp_path: Path) -> None
         TWO_FLOWS
         + '[sweep]\n"flow.count" = [1, 2]\n"flow.variant" = ["reno", "cubic"]\nrepeat = 2\n'
     )
-    read = points.read(write(tmp_path, text))
+    read = sweep.read(write(tmp_path, text))
     assert [point.name for point in read] == [
         f"count={count},variant={variant},seed={seed}"
         for count in (1, 2)
@@ -152,9 +152,9 @@ def test_a_setting_takes_the_place_of_a_swept_value_and_keeps_the_points_name(
     tmp_path: Path,
 ) -> None:
     source = write(tmp_path, TWO_FLOWS + '[sweep]\n"flow.count" = [1, 2, 3]\n')
-    read = points.read(source, [("flow.count", 2), ("seed", 7)])
+    read = sweep.read(source, [("flow.count", 2), ("seed", 7)])
     assert [point.name for point in read] == ["count=2,seed=7"]
-    read = points.read(source, [points.parse_setting("bottleneck.rate=10Mbps")])
+    read = sweep.read(source, [sweep.parse_setting("bottleneck.rate=10Mbps")])
     assert read[0].scenario.bottleneck is not None
     assert read[0].scenario.bottleneck.rate == 10_000_000
     assert read[0].name == "count=1,rate=10Mbps,seed=1"
@@ -166,7 +166,7 @@ def test_a_setting_takes_the_place_of_a_swept_value_and_keeps_the_points_name(
      ("a=[1, 2]", [1, 2]), ("a={ b = 1 }", {"b": 1}), ("a=", "")],
 )  # fmt: skip
 def test_a_settings_value_is_toml_or_text(text: str, value: object) -> None:
-    assert points.parse_setting(text) == ("a", value)
+    assert sweep.parse_setting(text) == ("a", value)
 
 
 @pytest.mark.parametrize(
@@ -178,20 +178,20 @@ def test_a_settings_value_is_toml_or_text(text: str, value: object) -> None:
     ],
 )
 def test_a_points_name_has_the_shortest_distinct_keys(paths: list[str], short: list[str]) -> None:
-    assert [points.short(path, paths) for path in paths] == short
+    assert [sweep.short(path, paths) for path in paths] == short
 
 
 def test_a_name_is_safe_for_a_file_system() -> None:
-    assert points.name("New AIMD/2") != points.name("New AIMD 2")
+    assert sweep.name("New AIMD/2") != sweep.name("New AIMD 2")
     for value in ("a/b", "../x", "x" * 300, {"kind": "bulk"}, "", "a,b=c"):
-        name = points.name(value)
+        name = sweep.name(value)
         assert 0 < len(name) <= 40
         assert not set(name) & set("/,= ")
         assert not name.startswith(".")
 
 
 @pytest.mark.parametrize(
-    ("sweep", "says"),
+    ("table", "says"),
     [
         ('"flow.count" = 3', "expected a list"),
         ('"flow.count" = []', "expected a list"),
@@ -202,9 +202,9 @@ def test_a_name_is_safe_for_a_file_system() -> None:
         ('repeat = 10000\n"flow.count" = [1,2,3,4,5,6,7,8,9,10,11]', "110000 runs"),
     ],
 )
-def test_a_wrong_sweep_is_refused(tmp_path: Path, sweep: str, says: str) -> None:
+def test_a_wrong_sweep_is_refused(tmp_path: Path, table: str, says: str) -> None:
     with pytest.raises(InputError) as refused:
-        points.read(write(tmp_path, f"{TWO_FLOWS}[sweep]\n{sweep}\n"))
+        sweep.read(write(tmp_path, f"{TWO_FLOWS}[sweep]\n{table}\n"))
     assert says in str(refused.value)
 
 
@@ -219,7 +219,7 @@ sack = { "flow.recovery" = "sack" }
 
 
 def test_a_choice_stands_for_its_settings(tmp_path: Path) -> None:
-    read = points.read(write(tmp_path, TWO_FLOWS + CHOICE))
+    read = sweep.read(write(tmp_path, TWO_FLOWS + CHOICE))
     found = [(p.name, p.scenario.flow[0].recovery, p.scenario.flow[0].sack) for p in read]
     assert found == [
         ("tcp=tahoe,count=1,seed=1", "tahoe", False),
@@ -239,13 +239,13 @@ def test_a_choice_stands_for_its_settings(tmp_path: Path) -> None:
 )
 def test_a_wrong_choice_is_refused(tmp_path: Path, key: str, value: object, says: str) -> None:
     with pytest.raises(InputError) as refused:
-        points.read(write(tmp_path, TWO_FLOWS + CHOICE), [(key, value)])
+        sweep.read(write(tmp_path, TWO_FLOWS + CHOICE), [(key, value)])
     assert says in str(refused.value)
 
 
 def test_a_setting_narrows_a_sweep_and_keeps_the_points_names(tmp_path: Path) -> None:
     path = write(tmp_path, TWO_FLOWS + CHOICE)
-    narrowed = points.read(path, [("sweep.flow.count", [2]), ("sweep.repeat", 2)])
+    narrowed = sweep.read(path, [("sweep.flow.count", [2]), ("sweep.repeat", 2)])
     names = [f"tcp={tcp},count=2,seed={seed}" for tcp in ("tahoe", "sack") for seed in (1, 2)]
     assert [point.name for point in narrowed] == names
 
@@ -254,6 +254,6 @@ def test_a_setting_narrows_a_sweep_and_keeps_the_points_names(tmp_path: Path) ->
     "path", sorted(ROOT.glob("scenarios/**/*.toml")), ids=lambda path: path.stem
 )
 def test_a_scenario_as_resolved_is_the_same_scenario(path: Path) -> None:
-    for point in points.read(path):
+    for point in sweep.read(path):
         resolved = json.loads(json.dumps(point.scenario.resolved()))
         assert Scenario.model_validate(resolved) == point.scenario

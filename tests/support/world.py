@@ -14,8 +14,7 @@ from typing import Any
 import polars as pl
 
 from narrows.testbed import catalogue
-from narrows.testbed.scenario import plan
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import plan, sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,7 +70,7 @@ def run(directory: Path, text: str, **settings: Any) -> RunDirectory:
     directory.mkdir(exist_ok=True, parents=True)
     overrides = [(key.replace("__", "."), value) for key, value in settings.items()]
     source = write(directory, text)
-    point = points.read(source, overrides)[0]
+    point = sweep.read(source, overrides)[0]
     out = directory / "run"
     out.mkdir()
     made = json.dumps(plan.make_plan(point.scenario, str(source)))

@@ -17,11 +17,11 @@ import pytest
 from narrows.analysis.report import write as write_report
 from narrows.testbed import catalogue
 from narrows.testbed.cli.main import main
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.bmv2 import switch as bmv2
-from narrows.testbed.targets.linux import LINUX
-from narrows.testbed.targets.linux.namespaces import leftovers, sweep
+from narrows.testbed.targets.linux import LINUX, namespaces
+from narrows.testbed.targets.linux.namespaces import leftovers
 from narrows.testbed.targets.one_switch import Wiring
 from tests.analysis.test_report import Page
 from tests.support.real_time import real_time
@@ -220,13 +220,13 @@ def test_a_run_that_is_killed_leaves_nothing_that_the_next_does_not_take_away(
     assert going.process.wait(20) == 1
     wait_for(going.has_gone)
     assert left_over()
-    sweep()
+    namespaces.sweep()
     assert left_over() == set()
 
 
 def test_a_network_of_many_switches_is_refused() -> None:
     source = ROOT / "scenarios/parking-lot.toml"
-    made = make_plan(points.read(source)[0].scenario, str(source))
+    made = make_plan(sweep.read(source)[0].scenario, str(source))
     engine = catalogue.engine()
     with pytest.raises(engine.PlanError, match="the target is one switch; the scenario has s1, s2"):
         Wiring(engine, made)

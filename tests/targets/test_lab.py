@@ -10,7 +10,7 @@ import pytest
 
 from narrows.testbed.cli.main import main
 from narrows.testbed.problems import InputError
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.tofino import doctor as labdoctor
 from narrows.testbed.targets.tofino import lab
@@ -100,14 +100,14 @@ def test_a_scenario_that_is_too_fast_is_refused(
 ) -> None:
     source = tmp_path / "s.toml"
     source.write_text(SCENARIO.replace(old, new))
-    [point] = points.read(source)
+    [point] = sweep.read(source)
     with pytest.raises(InputError, match=re.escape(said)):
         lab.check(lab.read(path), path, str(source), point.scenario)
 
 
 def test_a_lab_has_one_switch(path: Path) -> None:
     source = ROOT / "scenarios/parking-lot.toml"
-    scenario = points.read(source)[0].scenario
+    scenario = sweep.read(source)[0].scenario
     with pytest.raises(InputError, match=r"switches; .* has one: a dumbbell fits"):
         lab.check(lab.read(path), path, str(source), scenario)
 
@@ -116,7 +116,7 @@ def test_a_plan_has_the_labs_ports(path: Path, tmp_path: Path) -> None:
     source = tmp_path / "s.toml"
     source.write_text(SCENARIO)
     read = lab.read(path)
-    [point] = points.read(source)
+    [point] = sweep.read(source)
     plan = make_plan(point.scenario, str(source), read.device_ports)
     [switch] = plan["switches"]
     assert [port["port"] for port in switch["config"]["ports"]] == [132, 140, 148]

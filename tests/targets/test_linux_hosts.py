@@ -24,7 +24,7 @@ import pytest
 
 from narrows.testbed import catalogue, kernel_variants
 from narrows.testbed.cli import main as cli
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.linux import checks, namespaces, settings, variants
 from narrows.testbed.targets.linux.namespaces import Plumbing
@@ -342,7 +342,7 @@ def test_flows_at_one_host_must_agree(tmp_path: Path) -> None:
     for keys in (f'min_rto = "1s"\n{alive}', 'sink = "TCPSink/Sack1"\nuser_timeout = "2s"'):
         text += f'[[flow]]\nvariant = "reno"\n{keys}\n'
     source = write(tmp_path, text)
-    plan = make_plan(points.read(source, [])[0].scenario, str(source))
+    plan = make_plan(sweep.read(source, [])[0].scenario, str(source))
     asked = [settings.of_host(planned["flow"]) for planned in plan["flows"]]
     assert asked[0].route == {"rto_min": "1000ms"}
     assert asked[1].route == {"quickack": "1"}

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from narrows.testbed.cli.main import main
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.bfrt_server import PORTS, FakeSwitch, served
 from tests.support.live_switch import put_away
@@ -68,7 +68,7 @@ class Bench:
         ]
         shaper = ("--rate", "140=5Mbps", "--queue", "140=20packets")
         self.switch = Running(*ports, "--no-p4", *shaper, "--timestamp-unit", "ns")
-        [point] = points.read(self.scenario)
+        [point] = sweep.read(self.scenario)
         [planned] = make_plan(point.scenario, str(self.scenario), PORTS)["switches"]
         state = directory / "state.json"
         state.write_text(json.dumps(planned))

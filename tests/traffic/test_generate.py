@@ -13,7 +13,7 @@ import pytest
 
 from narrows.testbed.catalogue import engine
 from narrows.testbed.cli.main import main
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.live_switch import put_away
 from tests.support.real_time import needs_dpdk, real_time
@@ -60,7 +60,7 @@ def test_each_message_is_a_packet_at_its_instant(tmp_path: Path) -> None:
     source, out = scenario(tmp_path), tmp_path / "out.pcap"
     ran = narrows("generate", source, "--port", f"net_pcap0,tx_pcap={out}")
     assert ran.returncode == 0, ran.stderr
-    plan = make_plan(points.read(source)[0].scenario, str(source))
+    plan = make_plan(sweep.read(source)[0].scenario, str(source))
     written = engine().application_messages(json.dumps(plan), plan["duration_ps"])
     expected = sorted((at / 1e12, length) for _, at, length in written)
     sent = list(captured(out))

@@ -23,7 +23,7 @@ import pytest
 
 from narrows.testbed.catalogue import engine
 from narrows.testbed.cli.main import main
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from narrows.traffic.pktgen.profile import SLOT_PS, Phase, ProfileError, Stream, phases
 from narrows.traffic.pktgen.script import script
@@ -126,7 +126,7 @@ def test_a_scenarios_background_is_what_its_hosts_write(
 def test_it_is_written_when_the_scenarios_hosts_write(tmp_path: Path) -> None:
     source = tmp_path / "s.toml"
     source.write_text(SCENARIO)
-    [point] = points.read(source)
+    [point] = sweep.read(source)
     plan = make_plan(point.scenario, str(source))
     found = engine().application_messages(json.dumps(plan), plan["duration_ps"])
     engine().run(json.dumps(plan), str(tmp_path))

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from narrows.controller.drivers.bfrt import FECS, SPEEDS
 from narrows.schema import units
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario import sweep as points
+from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.values import Model, Rate, Size, matching
 
@@ -96,9 +96,9 @@ class Lab(Model):
 def read(path: Path) -> Lab:
     """The file. Raises `InputError` with everything wrong in it."""
     try:
-        lab = Lab.model_validate(points.read_toml(path))
+        lab = Lab.model_validate(sweep.read_toml(path))
     except ValidationError as error:
-        raise InputError(str(path), points.explain(error, Lab)) from None
+        raise InputError(str(path), sweep.explain(error, Lab)) from None
     problems = list[Problem]()
     for name in ("senders", "receivers", "collector"):
         speed_bps = getattr(lab.port, name).speed
