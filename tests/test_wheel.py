@@ -48,7 +48,9 @@ def test_the_wheel_has_the_rooms_and_no_sources(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     rooms = {name.split("/")[1] for name in names if name.startswith("narrows/")}
     assert {"analysis", "controller", "p4", "scenarios", "switch", "testbed", "traffic"} <= rooms
-    assert not [name for name in names if name.endswith((".rs", ".toml")) and "scenarios" not in name]
+    assert not [
+        name for name in names if name.endswith((".rs", ".toml")) and "scenarios" not in name
+    ]
     for needed in ("p4/build/v1model.json", "hosts/ebpf/narrows.bpf.h", "scenarios/new-aimd.toml"):
         assert f"narrows/{needed}" in names
 

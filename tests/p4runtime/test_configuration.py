@@ -28,6 +28,8 @@ from tests.support.p4rt import (
     config,
 )
 
+PROGRAM = CONTROL
+
 
 def refused_config(made: Client, action: int, change: Callable[[Any], None]) -> grpc.RpcError:
     wrong = config(CONTROL)

@@ -11,9 +11,9 @@ from tests.p4runtime.messages import (
     drive,
     frame,
 )
-from tests.support.p4rt import (
-    Served,
-)
+from tests.support.p4rt import CONTROL, Served
+
+PROGRAM = CONTROL
 
 
 def test_packets_to_and_from_a_controller(served: Served) -> None:

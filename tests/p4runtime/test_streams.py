@@ -28,6 +28,8 @@ from tests.support.p4rt import (
     errors,
 )
 
+PROGRAM = CONTROL
+
 
 def test_the_highest_election_id_writes(served: Served) -> None:
     with client(served.address, 5) as old, client(served.address, 9) as new:
