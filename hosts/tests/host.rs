@@ -181,9 +181,9 @@ fn a_saturating_flow_fills_a_path_with_a_bdp_of_buffer() {
     assert_eq!(net.hosts[0].flow_report(1).unwrap().sent.timeouts, 0);
 }
 
-#[test]
-fn a_flow_is_read_from_json_and_refused_with_its_reason() {
-    let json = serde_json::json!({
+/// Why a flow with this change is not opened twice.
+fn refuse(change: serde_json::Value) -> Result<(), String> {
+    let mut json = serde_json::json!({
         "id": 1,
         "source": {"ip": "10.0.0.1", "port": 10_001},
         "destination": {"ip": "10.0.0.2", "port": 5001},
@@ -198,14 +198,15 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
         "name": "h1", "mac": "02:00:00:00:00:01", "ip": "10.0.0.1", "gateway_mac": "02:00:00:00:01:00",
         "access": {"rate_bps": 5_000_000, "delay_ps": 15_000_000, "queue_packets": 100, "counts": "frame"},
     })).unwrap();
-    let refuse = |change: serde_json::Value| {
-        let mut json = json.clone();
-        json.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        let flow: FlowConfig = serde_json::from_value(json).map_err(|error| error.to_string())?;
-        let mut host = Host::new(&host, Rng::from_seed(1));
-        host.open_flow(&flow).map_err(|error: FlowError| error.to_string())?;
-        host.open_flow(&flow).map_err(|error: FlowError| error.to_string())
-    };
+    json.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    let flow: FlowConfig = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let mut host = Host::new(&host, Rng::from_seed(1));
+    host.open_flow(&flow).map_err(|error: FlowError| error.to_string())?;
+    host.open_flow(&flow).map_err(|error: FlowError| error.to_string())
+}
+
+#[test]
+fn a_flow_is_read_from_json_and_refused_with_its_reason() {
     for (change, reason) in [
         (
             serde_json::json!({}),
@@ -245,6 +246,10 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
     ] {
         assert_eq!(refuse(change).unwrap_err(), reason);
     }
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_what_is_known() {
     for (change, word) in [
         (
             serde_json::json!({"variant": "renu"}),

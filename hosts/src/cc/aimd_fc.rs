@@ -5,8 +5,8 @@
 //! Reconstructed from the abstract and from Jasem 2010's use of it: the paper's full text was
 //! not at hand. Constant: 1/2, AIMD's.
 
-use crate::cc::based::{BasedWindow, Rebase};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::based_window::{BasedWindow, Rebase};
 use crate::tcp::api::{Ack, Class, Congestion, Idle};
 
 const DECREASE: f64 = 0.5;

@@ -7,8 +7,8 @@
 //! 3/4. (Heights, not additive parts: the smaller cut itself makes the next additive part
 //! smaller, so a rule on two successive k would leave the equilibrium at once.)
 
-use crate::cc::based::{BasedWindow, Rebase};
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::based_window::{BasedWindow, Rebase};
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// The variant's entry in the list.

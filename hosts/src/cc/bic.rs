@@ -9,7 +9,7 @@
 //! are counted, so there is nothing to divide by. Fractions: steps are f64, the window bytes.
 
 use crate::cc::control::{CongestionControl, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 const LOW_WINDOW: f64 = 14.0;

@@ -9,8 +9,8 @@
 //! memory). Fractions: dwnd in whole bytes, k's power is f64.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::round_trips::{Round, RoundTrips};
 use crate::cc::reno::{avoid_congestion, slow_start};
-use crate::cc::round_trips::{Round, RoundTrips};
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 const ALPHA: f64 = 0.125;

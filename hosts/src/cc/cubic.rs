@@ -12,8 +12,8 @@
 //! on every machine; the window is whole bytes, and `fraction_bytes` carries what is below one.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::hystart::HyStart;
-use crate::cc::hystart_plus::HyStartPlus;
+use crate::cc::parts::hystart::HyStart;
+use crate::cc::parts::hystart_plus::HyStartPlus;
 use crate::cc::reno::slow_start;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::{Duration, Time};

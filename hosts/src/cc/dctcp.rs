@@ -8,7 +8,7 @@
 //! sums and products only.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 
 /// The variant's entry in the list.

@@ -8,7 +8,7 @@
 //! bytes. a is computed anew when the window has moved by a segment.
 
 use crate::cc::control::{CongestionControl, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle};
 
 const LOW_WINDOW: f64 = 38.0;

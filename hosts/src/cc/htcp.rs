@@ -10,8 +10,8 @@
 //! of one sample a RTTmin. Fractions: f64, the window in bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::round_trips::ratio;
-use crate::cc::window::Window;
+use crate::cc::parts::round_trips::ratio;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::{Duration, Time};
 

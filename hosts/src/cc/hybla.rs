@@ -6,7 +6,7 @@
 //! Fractions: rho is f64, where Linux has eighths.
 
 use crate::cc::control::{CongestionControl, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::Duration;
 

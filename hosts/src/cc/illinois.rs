@@ -9,8 +9,8 @@
 //! 1 - beta (ns-2.35 still has it), behind a parameter. Fractions: f64, the window in bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::round_trips::{Round, RoundTrips};
-use crate::cc::window::Window;
+use crate::cc::parts::round_trips::{Round, RoundTrips};
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 

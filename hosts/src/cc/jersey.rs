@@ -10,7 +10,7 @@
 //! f64, the window whole bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle};
 use narrows_common::{Duration, Time};
 

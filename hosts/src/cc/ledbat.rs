@@ -12,7 +12,7 @@
 //! Fractions: f64 within an ACK, `fraction_bytes` carries what is below a byte.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 

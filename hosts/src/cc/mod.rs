@@ -7,7 +7,6 @@
 pub mod aimd_fc;
 pub mod aimd_fc_plus;
 pub mod app_tcp;
-pub mod based;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
@@ -19,19 +18,16 @@ pub mod dctcp;
 pub mod hstcp;
 pub mod htcp;
 pub mod hybla;
-pub mod hystart;
-pub mod hystart_plus;
 pub mod illinois;
 pub mod jersey;
 pub mod ledbat;
 pub mod new_aimd;
+pub mod parts;
 pub mod reno;
-pub mod round_trips;
 pub mod scalable;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
-pub mod window;
 pub mod yeah;
 
 use crate::compat::ns2;

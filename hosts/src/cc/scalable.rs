@@ -5,7 +5,7 @@
 //! (`legacy_window`). Fractions: window bytes rounded down at a cut, remainders carried in growth.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
 /// The variant's entry in the list.

@@ -9,8 +9,8 @@
 //! Fractions: diff is f64; the window moves in whole segments, so none are left.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::round_trips::{Round, RoundTrips, ratio};
-use crate::cc::window::Window;
+use crate::cc::parts::round_trips::{Round, RoundTrips, ratio};
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Time;
 

@@ -6,8 +6,8 @@
 //! mean of a round. Fractions: N is f64; half a segment of odd size loses half a byte a round.
 
 use crate::cc::control::{CongestionControl, Variant};
-use crate::cc::round_trips::ratio;
-use crate::cc::window::Window;
+use crate::cc::parts::round_trips::ratio;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 

@@ -13,7 +13,7 @@
 //! bytes a second and their product with RTTmin are f64, the window whole bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::window::Window;
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 use narrows_common::{Duration, Time};
 

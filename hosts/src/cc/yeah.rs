@@ -9,8 +9,8 @@
 //! Constants: Linux's tcp_yeah. Fractions: Q is f64 rounded down to a byte, reno_count segments.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
-use crate::cc::round_trips::{Round, RoundTrips};
-use crate::cc::window::Window;
+use crate::cc::parts::round_trips::{Round, RoundTrips};
+use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need};
 
 /// Q of fast mode, in segments.

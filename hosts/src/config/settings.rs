@@ -79,55 +79,16 @@ impl Settings {
         override_profile(&mut profile, flow, agent, sink);
         check_flow(flow)?;
 
-        let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
-        let of_agent = agent.and_then(|agent| agent.segment_bytes);
-        let segment_bytes = flow.segment_bytes.or(of_agent).unwrap_or(match profile.segment {
-            SegmentSize::Mss(mss) => mss - option_bytes,
-            SegmentSize::Payload(bytes) => bytes,
-        });
-        in_range(id, "segment_bytes", segment_bytes.into(), 1, MAX_SEGMENT_BYTES)?;
-        let window_bytes = flow.window_bytes.unwrap_or(match profile.window_bytes {
-            0 => NS2_WINDOW_SEGMENTS * u64::from(segment_bytes),
-            bytes => bytes,
-        });
-        in_range(id, "window_bytes", window_bytes, 1, MAX_WINDOW_BYTES)?;
-        if let Some(segments) = flow.initial_window {
-            in_range(id, "initial_window", segments.into(), 1, 1 << 20)?;
-        }
-        if let Some(segments) = flow.initial_ssthresh {
-            in_range(id, "initial_ssthresh", segments.into(), 2, 1 << 20)?;
-        }
-        if let Some(segments) = flow.max_burst {
-            in_range(id, "max_burst", segments.into(), 1, 1 << 20)?;
-        }
-        let mut needs = variant.needs.iter().chain(recovery.needs);
-        let needs_sack = needs.any(|need| *need == Need::Sack);
-        // Who makes no use of SACK does not offer it, unless told to.
-        profile.sack = sack.unwrap_or(profile.sack && needs_sack);
-        if needs_sack && !profile.sack {
-            let what =
-                if recovery.needs.contains(&Need::Sack) { recovery.name } else { variant.name };
-            return Err(FlowError::Unmet {
-                flow: id,
-                what,
-                need: "SACK",
-                field: "sack",
-                value: "false",
-            });
-        }
+        let segment_bytes = segment_bytes(flow, &profile, agent)?;
+        let window_bytes = window_bytes(flow, &profile, segment_bytes)?;
+        check_segment_counts(flow)?;
+        profile.sack = offers_sack(id, &profile, variant, recovery, sack)?;
         let ack_control = sink.is_some_and(|sink| sink.ack_control);
-        let of_profile = profile.parameters.iter().filter(|row| row.0 == variant.name);
-        let of_profile = of_profile.map(|&(_, name, value)| (name, value));
-        let of_agent = agent.map_or(&[][..], |agent| agent.parameters).iter().copied();
-        let defaults = of_profile.chain(of_agent);
-        let mut parameters: BTreeMap<String, f64> =
-            defaults.map(|(name, value)| (name.to_owned(), value)).collect();
-        parameters.extend(flow.params.clone());
         Ok(Settings {
             flow: id,
             profile,
             variant,
-            parameters: Parameters::resolve(variant.name, variant.parameters, &parameters)?,
+            parameters: parameters(flow, &profile, variant, agent)?,
             recovery,
             segment_bytes,
             window_bytes,
@@ -148,6 +109,86 @@ impl Settings {
     pub fn needs(&self, need: Need) -> bool {
         self.variant.needs.contains(&need) || self.recovery.needs.contains(&need)
     }
+}
+
+/// Payload bytes of a full segment.
+fn segment_bytes(
+    flow: &FlowConfig,
+    profile: &Profile,
+    agent: Option<&agents::Agent>,
+) -> Result<u32, FlowError> {
+    let option_bytes = if profile.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
+    let of_agent = agent.and_then(|agent| agent.segment_bytes);
+    let bytes = flow.segment_bytes.or(of_agent).unwrap_or(match profile.segment {
+        SegmentSize::Mss(mss) => mss - option_bytes,
+        SegmentSize::Payload(bytes) => bytes,
+    });
+    in_range(flow.id, "segment_bytes", bytes.into(), 1, MAX_SEGMENT_BYTES)?;
+    Ok(bytes)
+}
+
+/// The receiver's buffer in bytes.
+fn window_bytes(
+    flow: &FlowConfig,
+    profile: &Profile,
+    segment_bytes: u32,
+) -> Result<u64, FlowError> {
+    let bytes = flow.window_bytes.unwrap_or(match profile.window_bytes {
+        0 => NS2_WINDOW_SEGMENTS * u64::from(segment_bytes),
+        bytes => bytes,
+    });
+    in_range(flow.id, "window_bytes", bytes, 1, MAX_WINDOW_BYTES)?;
+    Ok(bytes)
+}
+
+/// Checks what a flow counts in segments.
+fn check_segment_counts(flow: &FlowConfig) -> Result<(), FlowError> {
+    for (field, segments, least) in [
+        ("initial_window", flow.initial_window, 1),
+        ("initial_ssthresh", flow.initial_ssthresh, 2),
+        ("max_burst", flow.max_burst, 1),
+    ] {
+        if let Some(segments) = segments {
+            in_range(flow.id, field, segments.into(), least, 1 << 20)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether SACK is offered: where it is made use of, unless the flow or its sink says.
+fn offers_sack(
+    flow: u32,
+    profile: &Profile,
+    variant: &Variant,
+    recovery: &Rule,
+    set: Option<bool>,
+) -> Result<bool, FlowError> {
+    let needs = |needs: &[Need]| needs.contains(&Need::Sack);
+    let needs_sack = needs(variant.needs) || needs(recovery.needs);
+    let offers_sack = set.unwrap_or(profile.sack && needs_sack);
+    if needs_sack && !offers_sack {
+        let what = if needs(recovery.needs) { recovery.name } else { variant.name };
+        let (need, field, value) = ("SACK", "sack", "false");
+        return Err(FlowError::Unmet { flow, what, need, field, value });
+    }
+    Ok(offers_sack)
+}
+
+/// The variant's parameters: its defaults, the profile's, the agent's, the flow's.
+fn parameters(
+    flow: &FlowConfig,
+    profile: &Profile,
+    variant: &Variant,
+    agent: Option<&agents::Agent>,
+) -> Result<Parameters, FlowError> {
+    let of_profile = profile.parameters.iter().filter(|row| row.0 == variant.name);
+    let of_profile = of_profile.map(|&(_, name, value)| (name, value));
+    let of_agent = agent.map_or(&[][..], |agent| agent.parameters).iter().copied();
+    let defaults = of_profile.chain(of_agent);
+    let mut set: BTreeMap<String, f64> =
+        defaults.map(|(name, value)| (name.to_owned(), value)).collect();
+    set.extend(flow.params.clone());
+    Ok(Parameters::resolve(variant.name, variant.parameters, &set)?)
 }
 
 fn find_sink(flow: u32, name: &str) -> Result<&'static agents::Sink, FlowError> {

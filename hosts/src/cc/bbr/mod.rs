@@ -14,12 +14,14 @@
 //!
 //! Rates are bytes a second and windows bytes in integers; gains are f64 factors of one product.
 
-pub(super) mod filter;
+mod phases;
 mod policer;
+mod window;
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::period_max::PeriodMax;
+use crate::cc::parts::rates::{bytes_in, initial_pacing, scaled};
 use crate::tcp::api::{Class, Congestion, Departing, Need, PathSample, Stage};
-use filter::PeriodMax;
 use narrows_common::{Duration, Rng, Time};
 use policer::Policer;
 
@@ -97,26 +99,6 @@ struct Aggregation {
     extra: PeriodMax<BANDWIDTH_ROUNDS>,
     epoch_began_at: Time,
     epoch_bytes: u64,
-}
-
-/// `rate` for `span`, rounded down.
-pub(super) fn bytes_in(rate_bytes_per_sec: u64, span: Duration) -> u64 {
-    let product = u128::from(rate_bytes_per_sec) * u128::from(span.as_ps());
-    u64::try_from(product / 1_000_000_000_000).unwrap_or(u64::MAX)
-}
-
-/// `factor` of `value`, rounded down.
-pub(super) fn scaled(value: u64, factor: f64) -> u64 {
-    (value as f64 * factor) as u64
-}
-
-/// The rate before the first sample: `gain` times the initial window in the handshake's round
-/// trip, or in 1 ms without one.
-pub(super) fn initial_pacing(setup: &Setup, gain: f64) -> u64 {
-    let rtt = setup.handshake_rtt.unwrap_or(Duration::from_ms(1));
-    let window = u128::from(setup.initial_window_bytes) * 1_000_000_000_000;
-    let rate = window / u128::from(rtt.as_ps().max(1));
-    scaled(u64::try_from(rate).unwrap_or(u64::MAX), gain)
 }
 
 impl Bbr {
@@ -234,166 +216,6 @@ impl Bbr {
         epoch.epoch_bytes += sample.rate.newly_delivered_bytes;
         let extra = epoch.epoch_bytes.saturating_sub(expected).min(self.cwnd_bytes);
         epoch.extra.update(self.round, extra);
-    }
-
-    fn update_cycle(&mut self, sample: &PathSample, newly_lost_bytes: u64) {
-        if self.mode != Mode::ProbeBw {
-            return;
-        }
-        let gain = self.pacing_gain();
-        let is_long = sample.now.saturating_since(self.cycle_began_at) > self.min_rtt;
-        let before_bytes = sample.in_flight_bytes + sample.rate.newly_delivered_bytes;
-        let is_over = if gain > 1.0 {
-            let wanted = self.inflight(self.bandwidth.get(), gain);
-            is_long && (newly_lost_bytes > 0 || before_bytes >= wanted)
-        } else if gain < 1.0 {
-            is_long || before_bytes <= self.inflight(self.bandwidth.get(), 1.0)
-        } else {
-            is_long
-        };
-        if is_over {
-            self.next_phase(sample.now);
-        }
-    }
-
-    fn next_phase(&mut self, now: Time) {
-        self.cycle = (self.cycle + 1) % CYCLE.len();
-        self.cycle_began_at = now;
-    }
-
-    fn check_full_pipe(&mut self, sample: &PathSample) {
-        if self.is_pipe_full || !self.is_round_start || sample.rate.is_app_limited {
-            return;
-        }
-        let bandwidth = self.bandwidth.get();
-        if bandwidth >= scaled(self.full_bandwidth, FULL_GROWTH) {
-            (self.full_bandwidth, self.full_rounds) = (bandwidth, 0);
-            return;
-        }
-        self.full_rounds += 1;
-        self.is_pipe_full = self.full_rounds >= FULL_ROUNDS;
-    }
-
-    fn check_drain(&mut self, sample: &PathSample) {
-        if self.mode == Mode::Startup && self.is_pipe_full {
-            self.mode = Mode::Drain;
-        }
-        let target = self.inflight(self.bandwidth.get(), 1.0);
-        if self.mode == Mode::Drain && sample.in_flight_bytes <= target {
-            self.enter_probe_bw(sample.now);
-        }
-    }
-
-    fn enter_probe_bw(&mut self, now: Time) {
-        self.mode = Mode::ProbeBw;
-        // Any phase but the one that drains.
-        self.cycle = CYCLE.len() - 1 - self.rng.range(0, CYCLE.len() as u64 - 2) as usize;
-        self.next_phase(now);
-    }
-
-    fn update_min_rtt(&mut self, sample: &PathSample) {
-        let is_expired = sample.now > self.min_rtt_at + MIN_RTT_WINDOW;
-        if let Some(rtt) = sample.rate.rtt.filter(|&rtt| rtt < self.min_rtt || is_expired) {
-            (self.min_rtt, self.min_rtt_at) = (rtt, sample.now);
-        }
-        if is_expired && !self.is_idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_cwnd();
-            self.mode = Mode::ProbeRtt;
-            self.probe_rtt_ends_at = None;
-        }
-        if self.mode == Mode::ProbeRtt {
-            self.probe_rtt(sample);
-        }
-        if sample.rate.delivered_bytes > 0 {
-            self.is_idle_restart = false;
-        }
-    }
-
-    fn probe_rtt(&mut self, sample: &PathSample) {
-        match self.probe_rtt_ends_at {
-            None if sample.in_flight_bytes <= LEAST_WINDOW_SEGMENTS * self.mss => {
-                self.probe_rtt_ends_at = Some(sample.now + PROBE_RTT_TIME);
-                self.has_probed_a_round = false;
-                self.begin_round(sample);
-            }
-            None => {}
-            Some(_) => {
-                self.has_probed_a_round |= self.is_round_start;
-                if self.has_probed_a_round {
-                    self.check_probe_rtt_done(sample.now);
-                }
-            }
-        }
-    }
-
-    fn check_probe_rtt_done(&mut self, now: Time) {
-        if self.probe_rtt_ends_at.is_none_or(|at| now <= at) {
-            return;
-        }
-        self.min_rtt_at = now;
-        self.cwnd_bytes = self.cwnd_bytes.max(self.prior_cwnd_bytes);
-        if self.is_pipe_full {
-            self.enter_probe_bw(now);
-        } else {
-            self.mode = Mode::Startup;
-        }
-    }
-
-    fn save_cwnd(&mut self) {
-        let is_whole = self.stage == Stage::Open && self.mode != Mode::ProbeRtt;
-        let before = if is_whole { 0 } else { self.prior_cwnd_bytes };
-        self.prior_cwnd_bytes = before.max(self.cwnd_bytes);
-    }
-
-    fn set_pacing(&mut self, gain: f64) {
-        let rate = scaled(self.bandwidth(), gain * MARGIN);
-        if rate > 0 && (self.is_pipe_full || rate > self.pacing_bytes_per_sec) {
-            self.pacing_bytes_per_sec = rate;
-        }
-    }
-
-    fn set_cwnd(&mut self, sample: &PathSample, newly_lost_bytes: u64) {
-        let acked = sample.rate.newly_delivered_bytes;
-        if acked > 0 && !self.recover(sample, newly_lost_bytes) {
-            let aggregated = if self.is_pipe_full {
-                self.aggregation.extra.get().min(bytes_in(self.bandwidth(), AGGREGATION_LIMIT))
-            } else {
-                0
-            };
-            let bdp = self.bdp(self.bandwidth(), self.cwnd_gain());
-            let target = self.with_bursts(bdp + aggregated);
-            let grown = self.cwnd_bytes + acked;
-            if self.is_pipe_full {
-                self.cwnd_bytes = grown.min(target);
-            } else if self.cwnd_bytes < target || sample.delivered_bytes < self.initial_window_bytes
-            {
-                self.cwnd_bytes = grown;
-            }
-            self.cwnd_bytes = self.cwnd_bytes.max(LEAST_WINDOW_SEGMENTS * self.mss);
-        }
-        if self.mode == Mode::ProbeRtt {
-            self.cwnd_bytes = self.cwnd_bytes.min(LEAST_WINDOW_SEGMENTS * self.mss);
-        }
-    }
-
-    /// True while packets are conserved: one out for each delivered.
-    fn recover(&mut self, sample: &PathSample, newly_lost_bytes: u64) -> bool {
-        let acked = sample.rate.newly_delivered_bytes;
-        self.cwnd_bytes = self.cwnd_bytes.saturating_sub(newly_lost_bytes).max(self.mss);
-        let before = core::mem::replace(&mut self.stage, sample.stage);
-        if sample.stage == Stage::Recovery && before != Stage::Recovery {
-            self.conserves_packets = true;
-            self.begin_round(sample);
-            // Linux counts packets, of which a small one is one.
-            self.cwnd_bytes = (sample.in_flight_bytes + acked).max(self.mss);
-        } else if before != Stage::Open && sample.stage == Stage::Open {
-            self.cwnd_bytes = self.cwnd_bytes.max(self.prior_cwnd_bytes);
-            self.conserves_packets = false;
-        }
-        if self.conserves_packets {
-            self.cwnd_bytes = self.cwnd_bytes.max(sample.in_flight_bytes + acked);
-        }
-        self.conserves_packets
     }
 }
 

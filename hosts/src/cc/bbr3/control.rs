@@ -3,8 +3,8 @@
 //! Constants: a margin of 1 % (section 5.6.2); a burst is a millisecond's worth, two segments at
 //! least and 64 kB at most (5.6.3), of which a window holds three (5.5.8.1).
 
-use crate::cc::bbr::{bytes_in, scaled};
 use crate::cc::bbr3::{Bbr3, LEAST_WINDOW_SEGMENTS, PathSample, Stage, State, UNBOUNDED};
+use crate::cc::parts::rates::{bytes_in, scaled};
 use narrows_common::Duration;
 
 const MARGIN: f64 = 0.99;

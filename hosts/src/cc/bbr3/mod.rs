@@ -14,9 +14,9 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use crate::cc::bbr::filter::PeriodMax;
-use crate::cc::bbr::initial_pacing;
 use crate::cc::control::{CongestionControl, Setup, Variant};
+use crate::cc::parts::period_max::PeriodMax;
+use crate::cc::parts::rates::initial_pacing;
 use crate::tcp::api::{Class, Congestion, Departing, LostSegment, Need, PathSample, Stage};
 use narrows_common::{Duration, Rng, Time};
 

@@ -1,10 +1,10 @@
 //! The path's model (section 5.5): rounds, the greatest bandwidth of two probing cycles, what ACKs
 //! bring together, and the bounds that losses set.
 
-use crate::cc::bbr::{bytes_in, scaled};
 use crate::cc::bbr3::{
     BETA, Bbr3, LOSS_THRESHOLD, LostSegment, PathSample, Stage, State, UNBOUNDED,
 };
+use crate::cc::parts::rates::{bytes_in, scaled};
 
 impl Bbr3 {
     /// UpdateLatestDeliverySignals (section 5.5.10.3).

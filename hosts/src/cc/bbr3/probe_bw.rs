@@ -4,9 +4,9 @@
 //! Constants: a probe every 2 to 3 s, at random, or after as many rounds as a Reno flow would need
 //! to grow by the bandwidth-delay product, 63 at most (section 5.3.3.5); headroom 0.15.
 
-use crate::cc::bbr::scaled;
 use crate::cc::bbr3::model::is_too_high;
 use crate::cc::bbr3::{AckPhase, Bbr3, LEAST_WINDOW_SEGMENTS, PathSample, State, UNBOUNDED};
+use crate::cc::parts::rates::scaled;
 use narrows_common::{Duration, Time};
 
 const PROBE_WAIT: Duration = Duration::from_secs(2);

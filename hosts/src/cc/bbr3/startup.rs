@@ -5,8 +5,8 @@
 //! with more than 2 % and six ranges in a round of recovery (section 5.3.1.3); Drain lasts three
 //! rounds at most.
 
-use crate::cc::bbr::scaled;
 use crate::cc::bbr3::{Bbr3, LOSS_THRESHOLD, PathSample, State};
+use crate::cc::parts::rates::scaled;
 use crate::tcp::api::Stage;
 
 const FULL_GROWTH: f64 = 1.25;

@@ -7,11 +7,15 @@
 //! Not implemented: urgent data.
 //! TIME-WAIT lasts 60 s, as in Linux (RFC 9293 recommends 4 minutes).
 
+mod ack_input;
+mod handshake;
 mod input;
 mod keep_alive;
 mod lazy_sender;
 mod liveness;
 mod output;
+mod payload_input;
+mod step;
 
 use crate::app::stream::Stream;
 use crate::config::Settings;

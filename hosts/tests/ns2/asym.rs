@@ -4,11 +4,10 @@
 //! One run of ns 2.35, `ns2/oracle.tcl`: Agent/TCP/Newreno/Asym with packets of 1,012 bytes (ours
 //! carry an option of 12), Agent/TCPSink/Asym, window 30, 8 Mb/s, 50 ms, 4 s; the packets 60 to 160
 //! on the way back are marked (`mark_acks`).
-mod net;
 
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::{Duration, Packet};
 use narrows_hosts::wire::segment::{self, Ecn};
-use net::{Net, Path, flow, secs};
 use std::cell::RefCell;
 use std::rc::Rc;
 

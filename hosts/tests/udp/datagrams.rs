@@ -1,11 +1,10 @@
 //! Datagrams of applications, against arithmetic and against what ns-2.35 itself did.
-mod net;
 
+use crate::net::{Net, Path, flow, host_config, secs};
 use narrows_common::{Duration, Rng, Time};
 use narrows_hosts::{FlowConfig, FlowError, Host};
 use narrows_traffic::AppConfig;
 use narrows_traffic::workloads::{cbr, request_response};
-use net::{Net, Path, flow, host_config, secs};
 
 /// IPv4 and UDP.
 const HEADERS_BYTES: u32 = 28;

@@ -3,13 +3,12 @@
 //! Setup of the oracle (its numbers: one run each of ns 2.35, FTP, 10 s): 8 Mb/s, 50 ms, queue
 //! 1000, window 30, 1000-byte packets, TCPSink or Sack1 sink; the packets with the given numbers
 //! on the link, the SYN being 0, are lost. Script: ns2/oracle.tcl. `make validate` has more cases.
-mod net;
 
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Packet, Rng};
 use narrows_hosts::wire::segment;
 use narrows_hosts::{AccessConfig, AccessLink, Counts, RECOVERIES, Recording};
-use net::{Net, Path, flow, secs};
 
 /// Acknowledged packets, retransmissions, time-outs, window cuts, last ssthresh in packets.
 type Outcome = [u64; 5];

@@ -1,12 +1,11 @@
 //! TFRC whole: both ends over a path, against RFC 5348's equation, ns-2.35 and TCP beside it.
-mod net;
 
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
 use narrows_hosts::{FlowConfig, Recording};
 use narrows_traffic::AppConfig;
 use narrows_traffic::workloads::cbr;
-use net::{Net, Path, flow, secs};
 
 /// 20 of TFRC, 8 of UDP, 20 of IPv4: 1,000 bytes of IPv4 with a message of 952.
 const MESSAGE_BYTES: u32 = 952;

@@ -2,13 +2,12 @@
 //!
 //! One run each of ns 2.35: 60 packets at 0 s and 40 more at 5 s, window 30, 8 Mb/s, 50 ms.
 //! Script: ns2/oracle.tcl, `writes "0 60 5 40" follow t_seqno_`.
-mod net;
 
+use crate::net::{Net, Path, flow, secs};
 use narrows_common::{Duration, Packet};
 use narrows_hosts::wire::segment;
 use narrows_traffic::AppConfig;
 use narrows_traffic::workloads::trace;
-use net::{Net, Path, flow, secs};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -1,0 +1,11 @@
+//! F-RTO: whether a time-out was spurious (RFC 5682).
+
+/// F-RTO's steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frto {
+    Off,
+    /// Step 1: the first segment was retransmitted.
+    SentFirst,
+    /// Step 2b: the ACK moved; until the next, only new data is sent.
+    SendsNew,
+}

@@ -1,0 +1,7 @@
+//! Flows of datagrams, and TFRC.
+
+#[path = "../net/mod.rs"]
+mod net;
+
+mod datagrams;
+mod tfrc;
