@@ -22,7 +22,7 @@ from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.bmv2 import switch as bmv2
 from narrows.testbed.targets.linux import LINUX, namespaces
 from narrows.testbed.targets.linux.namespaces import leftovers
-from narrows.testbed.targets.one_switch import Wiring
+from narrows.testbed.targets.switch_plan import SwitchPlan
 from tests.analysis.test_report import Page
 from tests.support.real_time import real_time
 from tests.support.switches import lacking_for_bmv2
@@ -229,7 +229,7 @@ def test_a_network_of_many_switches_is_refused() -> None:
     made = make_plan(sweep.read(source)[0].scenario, str(source))
     engine = catalogue.engine()
     with pytest.raises(engine.PlanError, match="the target is one switch; the scenario has s1, s2"):
-        Wiring(engine, made)
+        SwitchPlan(engine, made)
 
 
 def test_what_is_missing_is_said_at_once(

@@ -12,8 +12,7 @@ from narrows.testbed.cli.main import main
 from narrows.testbed.problems import InputError
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
-from narrows.testbed.targets.tofino import doctor as labdoctor
-from narrows.testbed.targets.tofino import lab
+from narrows.testbed.targets.tofino import lab, lab_findings
 from tests.support.bfrt_server import FakeSwitch, served
 from tests.support.world import ROOT
 
@@ -153,7 +152,7 @@ def machine(root: Path) -> None:
 def test_the_machine_is_looked_at(path: Path, tmp_path: Path) -> None:
     machine(tmp_path)
     path.write_text(LAB + '[timing]\nkind = "ptp"\ninterface = "eth7"\n')
-    found = {one.name: one for one in labdoctor.of_machine(lab.read(path), path, tmp_path)}
+    found = {one.name: one for one in lab_findings.of_machine(lab.read(path), path, tmp_path)}
     assert found["hugepages"].found == "1024 MiB"
     assert found["card 0000:81:00.0"].found == "vfio-pci"
     assert found["card 81:00.1"].found is None

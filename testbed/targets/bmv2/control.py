@@ -19,7 +19,7 @@ from narrows.controller.drivers.bmv2 import Bmv2Driver
 from narrows.controller.events import Controlled, Done, carry_out
 from narrows.controller.state import SwitchState
 from narrows.testbed.targets.bmv2.switch import Bmv2
-from narrows.testbed.targets.one_switch import Wiring
+from narrows.testbed.targets.switch_plan import SwitchPlan
 
 Json = dict[str, Any]
 
@@ -86,17 +86,19 @@ class Counts:
 class Control:
     """The controller of one bmv2. Methods raise `ControllerError` and `DriverError`."""
 
-    def __init__(self, switch: Bmv2, wiring: Wiring) -> None:
-        self.switch, self.wiring = switch, wiring
+    def __init__(self, switch: Bmv2, switch_plan: SwitchPlan) -> None:
+        self.switch, self.switch_plan = switch, switch_plan
 
     def set_up(self) -> dict[int, Shaped]:
         """Pushes the program and all that belongs on the switch. Returns the ports with a rate."""
 
         async def work() -> dict[int, Shaped]:
             async with self._client(push=True) as client:
-                await client.write(SwitchState.from_json(self.wiring.switch))
+                await client.write(SwitchState.from_json(self.switch_plan.switch))
             with closing(self._driver()) as driver:
-                found = [await self._shape(driver, port) for port in self.wiring.ports.values()]
+                found = [
+                    await self._shape(driver, port) for port in self.switch_plan.ports.values()
+                ]
             return {one.port: one for one in found if one}
 
         return asyncio.run(work())
@@ -109,7 +111,7 @@ class Control:
         async def work() -> None:
             async with self._client() as client:
                 with closing(self._driver()) as driver:
-                    controlled = {self.wiring.name: Controlled(client, driver)}
+                    controlled = {self.switch_plan.name: Controlled(client, driver)}
                     for event in events:
                         done.extend(await carry_out([event], controlled, begin))
 
@@ -138,10 +140,12 @@ class Control:
         with closing(self._driver()) as driver:
             until, before = time.monotonic() + DRAIN_S, dict[int, int]()
             while before != (
-                now := {port: driver.register(DELAY_COUNT, port) for port in self.wiring.ports}
+                now := {port: driver.register(DELAY_COUNT, port) for port in self.switch_plan.ports}
             ):
                 if time.monotonic() > until:
-                    raise DriverError(f"{self.wiring.name}: packets still leave after {DRAIN_S} s")
+                    raise DriverError(
+                        f"{self.switch_plan.name}: packets still leave after {DRAIN_S} s"
+                    )
                 before = now
                 time.sleep(QUIET_S)
 
@@ -149,7 +153,7 @@ class Control:
             async with self._client() as client:
                 cells = await client.read_counters(DROPS)
                 lines = await client.read_entry_counts(FLOWS)
-            there = self.wiring.flows_to(self.wiring.port)
+            there = self.switch_plan.flows_to(self.switch_plan.port)
             return Counts(
                 {reason: count.packets for reason, count in cells.items() if count.packets},
                 sum(count.packets for count in lines.values()),
@@ -169,7 +173,7 @@ class Control:
         return Shaped(number, rate_bps, in_force, driver.packet_bytes, limit, packets)
 
     def _client(self, *, push: bool = False) -> SwitchClient:
-        program = Path(self.wiring.switch["program"])
+        program = Path(self.switch_plan.switch["program"])
         return SwitchClient(
             self.switch.address,
             p4info=program.with_suffix(".p4info.txtpb") if push else None,
@@ -178,7 +182,7 @@ class Control:
         )
 
     def _driver(self) -> Bmv2Driver:
-        return self.switch.thrift(self.wiring.packet_bytes)
+        return self.switch.thrift(self.switch_plan.packet_bytes)
 
 
 class RunOver(Exception):  # noqa: N818 (no error)

@@ -80,9 +80,9 @@ def run(engine: Any, plan: str, setup: str, out: Path, report: Callable[[Json], 
     for table in theirs.glob("*.parquet"):
         table.rename(out / table.name)
     shutil.rmtree(theirs)
-    whole = joined(hosts, switches)
-    write_summary(out, whole)
-    return whole
+    summary = combined(hosts, switches)
+    write_summary(out, summary)
+    return summary
 
 
 class Child:
@@ -161,7 +161,7 @@ class Child:
         self.errors.close()
 
 
-def joined(hosts: Json, switches: Json) -> Json:
+def combined(hosts: Json, switches: Json) -> Json:
     """The summary of both processes' parts of a run."""
     halves = {"hosts": hosts, "switches": switches}
     reasons = [

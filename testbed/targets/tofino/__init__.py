@@ -37,10 +37,10 @@ class Tofino(Target):
 
     def findings(self, options: Mapping[str, Any]) -> list[Finding]:
         """What the lab lacks, item by item. Raises `InputError`."""
-        from narrows.testbed.targets.tofino import doctor
+        from narrows.testbed.targets.tofino import lab_findings
 
         path = self._lab_file(options)
-        return doctor.findings(read(path), path)
+        return lab_findings.findings(read(path), path)
 
     def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
         """See `Target`."""

@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from narrows.controller.events import Done
-from narrows.testbed.targets import reported_ledger as reported
-from narrows.testbed.targets.one_switch import Wiring
+from narrows.testbed.targets import ledger_from_reports as ledger
+from narrows.testbed.targets.switch_plan import SwitchPlan
 
 STAMP_SPAN_NS = 1 << 48
 PS_PER_S = 10**12
@@ -24,7 +24,7 @@ PS_PER_S = 10**12
 Json = dict[str, Any]
 
 
-def to_run(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> pl.DataFrame:
+def on_run_clock(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> pl.DataFrame:
     """Reports as they came with times since the run began, and depths in full packets."""
     if packets.is_empty():
         return packets
@@ -41,46 +41,50 @@ def to_run(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> pl.Data
     return packets.with_columns(*stamps, *depths)
 
 
-def joined(
-    summary: Json, plan: Json, wiring: Wiring, switch: Json, cells_per_packet: int, out: Path
+def with_bottleneck(
+    summary: Json,
+    plan: Json,
+    switch_plan: SwitchPlan,
+    switch: Json,
+    cells_per_packet: int,
+    out: Path,
 ) -> Json:
     """The hosts' summary with the bottleneck's figures, from `packets.parquet` and what the
     controller found (`switch`). Puts that table on the run's clock, and writes the queue's ledger
     where the plan wants it.
     """
     end_ps = round(summary["duration_s"] * PS_PER_S)
-    [queue] = [one for one in switch["queues"] if one["port"] == wiring.port]
+    [queue] = [one for one in switch["queues"] if one["port"] == switch_plan.port]
     first_bps = next(
-        one["in_force"] for one in switch["set"] if one["port"] == wiring.port and "rate_bps" in one
+        one["in_force"]
+        for one in switch["set"]
+        if one["port"] == switch_plan.port and "rate_bps" in one
     )
     done: Sequence[Done] = [Done(**one) for one in switch["events"]]
     events = sorted(plan["events"], key=lambda event: int(event["at_ps"]))
-    rates = reported.rates(first_bps, wiring.port, events, done)
-    figures: Json = reported.NO_FIGURES
+    rates = ledger.rates(first_bps, switch_plan.port, events, done)
+    figures: Json = ledger.NO_FIGURES
     left = queue["transmitted"]
     lag_ns = summary.get("report_lag_ns")
-    if wiring.every and plan["record"]["packets"] and lag_ns is not None:
+    if switch_plan.every and plan["record"]["packets"] and lag_ns is not None:
         path = out / "packets.parquet"
-        packets = to_run(pl.read_parquet(path), lag_ns, cells_per_packet)
+        packets = on_run_clock(pl.read_parquet(path), lag_ns, cells_per_packet)
         packets.write_parquet(path)
         ledger_out = out if plan["record"]["queue"] else None
-        bits = reported.capacity_bits(rates, end_ps)
-        figures, departed = reported.bottleneck(packets, wiring, bits, end_ps, ledger_out)
-        if wiring.every == 1:
+        bits = ledger.capacity_bits(rates, end_ps)
+        figures, departed = ledger.bottleneck(packets, switch_plan, bits, end_ps, ledger_out)
+        if switch_plan.every == 1:
             left = len(departed)
     waiting, full = queue["waiting_packets"], queue["dropped"]
     return summary | {
-        "bottleneck": {
-            "switch": wiring.name,
-            "port": wiring.port,
-            "rate_bps": rates[-1][1],
-            **figures,
-            "arrived": left + waiting + full,
-            "enqueued": left + waiting,
-            "dequeued": left,
-            "queued": waiting,
-            "dropped": full,
-            "drops": {"queue_full": full} if full else {},
-        },
+        "bottleneck": ledger.bottleneck_summary(
+            switch_plan,
+            rates[-1][1],
+            figures,
+            arrived=left + waiting + full,
+            dequeued=left,
+            queued=waiting,
+            dropped=full,
+        ),
         "switch": switch,
     }

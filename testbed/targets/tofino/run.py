@@ -22,9 +22,9 @@ from narrows.testbed import catalogue
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets.base import Json, Progress
 from narrows.testbed.targets.dpdk import setup as dpdk
-from narrows.testbed.targets.one_switch import Wiring
+from narrows.testbed.targets.switch_plan import SwitchPlan
 from narrows.testbed.targets.tofino.lab import Lab, read
-from narrows.testbed.targets.tofino.reports import joined
+from narrows.testbed.targets.tofino.reports import with_bottleneck
 
 LINK_S = 30.0
 """How long a port may take to have its link."""
@@ -104,7 +104,7 @@ class Control:
 
     def __init__(self, lab: Lab, plan: Json) -> None:
         self.lab, self.plan = lab, plan
-        self.found: Json = {"events": []}
+        self.switch_record: Json = {"events": []}
         """What `summary.json` says of the switch."""
         self.cells_per_packet = 1
         self._ready, self._begun, self._ended = (threading.Event() for _ in range(3))
@@ -143,7 +143,7 @@ class Control:
 
     async def _control(self) -> None:
         async with connected(self.lab) as tofino:
-            self.found["set"] = await set_up(tofino, self.lab, self.plan)
+            self.switch_record["set"] = await set_up(tofino, self.lab, self.plan)
             assert isinstance(tofino.driver, BfrtDriver)
             self.cells_per_packet = tofino.driver.cells_per_packet
             before = await queues(tofino, self.plan)
@@ -154,19 +154,19 @@ class Control:
             # Those that were due later than the run lasted are not carried out.
             if events.done() or not events.cancel():
                 events.result()
-            self.found["queues"] = since(before, await queues(tofino, self.plan))
+            self.switch_record["queues"] = since(before, await queues(tofino, self.plan))
 
     async def _events(self, tofino: Controlled) -> None:
         switches, clock = {switch["name"]: tofino for switch in self.plan["switches"]}, WallClock()
         for event in sorted(self.plan["events"], key=lambda event: int(event["at_ps"])):
             done = await carry_out([event], switches, clock)
-            self.found["events"] += map(dataclasses.asdict, done)
+            self.switch_record["events"] += map(dataclasses.asdict, done)
 
 
 def run(plan_text: str, out: Path, progress: Progress, settings: Json) -> Json:
     """Runs a plan on the lab's switch and cards; see `Target.run`."""
     engine, plan = catalogue.engine(), json.loads(plan_text)
-    lab, wiring = read(Path(settings["lab"])), Wiring(engine, plan)
+    lab, switch_plan = read(Path(settings["lab"])), SwitchPlan(engine, plan)
     devices = lab.devices(plan)
     setup = dpdk.setup(devices.values()).as_text()
     hosts = json.dumps(of_hosts(plan))
@@ -176,9 +176,11 @@ def run(plan_text: str, out: Path, progress: Progress, settings: Json) -> Json:
                 hosts, str(out), setup, progress, devices=devices, meet=control.begin
             )
         )
-    whole = joined(summary, plan, wiring, control.found, control.cells_per_packet, out)
-    write_summary(out, whole)
-    return whole
+    summary = with_bottleneck(
+        summary, plan, switch_plan, control.switch_record, control.cells_per_packet, out
+    )
+    write_summary(out, summary)
+    return summary
 
 
 def of_hosts(plan: Json) -> Json:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from narrows.controller.events import Done
-from narrows.testbed.targets.one_switch import Wiring
+from narrows.testbed.targets.switch_plan import SwitchPlan
 
 Json = dict[str, Any]
 
@@ -35,11 +35,11 @@ def rates(
     """A port's rates in bits per second, and since when in ps: the first, and those of the events
     that were carried out, the first of `events`.
     """
-    found = [(0, first_bps)]
+    rates = [(0, first_bps)]
     for event, one in zip(events, done, strict=False):
         if event.get("port") == port and isinstance(one.in_force, int):
-            found.append((one.done_ps, one.in_force))
-    return found
+            rates.append((one.done_ps, one.in_force))
+    return rates
 
 
 def capacity_bits(rates: Sequence[tuple[int, int]], end_ps: int) -> float:
@@ -52,19 +52,19 @@ def capacity_bits(rates: Sequence[tuple[int, int]], end_ps: int) -> float:
 
 
 def bottleneck(
-    packets: pl.DataFrame, wiring: Wiring, bits: float, end_ps: int, out: Path | None
+    packets: pl.DataFrame, switch_plan: SwitchPlan, bits: float, end_ps: int, out: Path | None
 ) -> tuple[Json, pl.DataFrame]:
     """The bottleneck's figures, and its packets as `departures` has them. Where each packet is
     reported its ledger is written to `out`, if given.
     """
-    left = departures(packets, wiring.port)
-    found = figures(left, wiring.counts, wiring.every, end_ps, bits)
-    if wiring.every == 1:
-        rows = queue_rows(left, wiring.name, wiring.port, wiring.counts)
-        found["queue_bytes_max"] = rows.select(pl.col("depth_bytes").max()).item() or 0
+    left = departures(packets, switch_plan.port)
+    summary = figures(left, switch_plan.counts, switch_plan.every, end_ps, bits)
+    if switch_plan.every == 1:
+        rows = queue_rows(left, switch_plan.name, switch_plan.port, switch_plan.counts)
+        summary["queue_bytes_max"] = rows.select(pl.col("depth_bytes").max()).item() or 0
         if out:
             rows.write_parquet(out / "queue.parquet")
-    return found, left
+    return summary, left
 
 
 def departures(packets: pl.DataFrame, port: int) -> pl.DataFrame:
@@ -119,11 +119,11 @@ def figures(left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_b
     end_ns = max(end_ps, 1) / PS_PER_NS
     waited = left["queue_delay_ns"].to_numpy().astype(float)
     sizes = left.select(length(counts)).to_series().to_numpy().astype(float)
-    found = quantiles(waited / 1e6)
+    delay_ms = quantiles(waited / 1e6)
     delays = None
-    if found:
+    if delay_ms:
         p95 = float(np.percentile(waited, 95, method="inverted_cdf")) / 1e6
-        delays = {**found, "min": float(waited.min()) / 1e6, "p95": p95}
+        delays = {**delay_ms, "min": float(waited.min()) / 1e6, "p95": p95}
     depth = pl.max_horizontal("depth_packets", pl.col("enqueue_depth_packets") + 1).max()
     return {
         "utilization": 8 * every * float(sizes.sum()) / capacity_bits,
@@ -132,6 +132,31 @@ def figures(left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_b
         "queue_bytes_mean": every * float(waited @ sizes) / end_ns,
         "queue_bytes_max": None,
         "queue_delay_ms": delays,
+    }
+
+
+def bottleneck_summary(
+    switch_plan: SwitchPlan,
+    rate_bps: int,
+    figures: Json,
+    *,
+    arrived: int,
+    dequeued: int,
+    queued: int,
+    dropped: int,
+) -> Json:
+    """The bottleneck in the summary: its last rate, its figures, and its packets by their fate."""
+    return {
+        "switch": switch_plan.name,
+        "port": switch_plan.port,
+        "rate_bps": rate_bps,
+        **figures,
+        "arrived": arrived,
+        "enqueued": dequeued + queued,
+        "dequeued": dequeued,
+        "queued": queued,
+        "dropped": dropped,
+        "drops": {"queue_full": dropped} if dropped else {},
     }
 
 
@@ -150,10 +175,10 @@ def quantiles(
     """The mean and what an instrument is judged by; None of nothing."""
     if not len(values):
         return None
-    found = np.percentile(values, (50, 99), method="inverted_cdf")
+    p50, p99 = np.percentile(values, (50, 99), method="inverted_cdf")
     return {
         "mean": float(np.mean(values)),
-        "p50": float(found[0]),
-        "p99": float(found[1]),
+        "p50": float(p50),
+        "p99": float(p99),
         "max": float(np.max(values)),
     }

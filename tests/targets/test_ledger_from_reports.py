@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from narrows.controller.events import Done
-from narrows.testbed.targets import reported_ledger as reported
-from narrows.testbed.targets.tofino import reports as tofino_reports
+from narrows.testbed.targets import ledger_from_reports as ledger
+from narrows.testbed.targets.tofino import reports
 
 MS = 10**6
 PS_PER_MS = 10**9
@@ -33,10 +33,8 @@ def left(*packets: tuple[int, int]) -> pl.DataFrame:
 
 def test_a_ledger_of_three_packets_at_once() -> None:
     """They come at 0 and leave at 0, 1 and 2 ms; then one comes as another leaves."""
-    rows = reported.queue_rows(
-        left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS)), "s1", 2, "frame"
-    )
-    assert rows.schema == pl.Schema(reported.QUEUE)
+    rows = ledger.queue_rows(left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS)), "s1", 2, "frame")
+    assert rows.schema == pl.Schema(ledger.QUEUE)
     assert rows.select("time_ps", "event", "packet", "depth_packets").rows() == [
         (0, "enqueue", 0, 1),
         (0, "enqueue", 1, 2),
@@ -54,20 +52,20 @@ def test_a_ledger_of_three_packets_at_once() -> None:
 def test_figures_are_littles() -> None:
     """Waits of 0, 1, 2 and 1 ms within 10 ms: 0.4 packets; 4 of 10 packets were let through."""
     packets = left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS))
-    found = reported.figures(packets, "frame", 1, 10**10, 80_000)
+    found = ledger.figures(packets, "frame", 1, 10**10, 80_000)
     assert found["queue_packets_mean"] == pytest.approx(0.4)
     assert found["queue_bytes_mean"] == pytest.approx(400)
     assert found["utilization"] == pytest.approx(0.4)
     delays = found["queue_delay_ms"]
     assert (delays["min"], delays["p50"], delays["mean"], delays["max"]) == (0.0, 1.0, 1.0, 2.0)
     # One in three was reported.
-    assert reported.figures(packets, "frame", 3, 10**10, 80_000)["queue_packets_mean"] == 1.2
+    assert ledger.figures(packets, "frame", 3, 10**10, 80_000)["queue_packets_mean"] == 1.2
 
 
 def test_what_counts_against_a_rate() -> None:
     frames = pl.DataFrame({"frame_length_bytes": [54, 1514]})
     by = {
-        name: frames.select(reported.length(name)).to_series().to_list()
+        name: frames.select(ledger.length(name)).to_series().to_list()
         for name in ("ip", "frame", "wire")
     }
     # IEEE 802.3: 64 bytes at least with the check sequence, 8 before and 12 behind.
@@ -87,9 +85,9 @@ def test_what_changing_rates_let_through() -> None:
         Done(3, 4 * PS_PER_MS, {"packets": 7}),
         Done(4, 5 * PS_PER_MS, 5),
     ]
-    rates = reported.rates(8_000_000, 2, changes, done)
+    rates = ledger.rates(8_000_000, 2, changes, done)
     assert rates == [(0, 8_000_000), (3 * PS_PER_MS, 2_000_000)]
-    assert reported.capacity_bits(rates, 10 * PS_PER_MS) == pytest.approx(38_000)
+    assert ledger.capacity_bits(rates, 10 * PS_PER_MS) == pytest.approx(38_000)
 
 
 def test_a_tofinos_stamps_wrap_and_its_depths_are_cells() -> None:
@@ -104,9 +102,9 @@ def test_a_tofinos_stamps_wrap_and_its_depths_are_cells() -> None:
         }
     )
     # The first came 700 ns after its stamp, at 900 ns of the run.
-    found = tofino_reports.to_run(came, 900 - (wrap - 2000), 20)
+    found = reports.on_run_clock(came, 900 - (wrap - 2000), 20)
     assert found["egress_ns"].to_list() == [900, 5900]
     assert found["ingress_ns"].to_list() == [-100, 3900]
     assert found["depth_packets"].to_list() == [0, 3]
     assert found["enqueue_depth_packets"].to_list() == [1, 3]
-    assert tofino_reports.to_run(came.clear(), 0, 20).is_empty()
+    assert reports.on_run_clock(came.clear(), 0, 20).is_empty()

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from narrows.controller.events import Done
-from narrows.testbed.targets import reported_ledger as reported
+from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.bmv2.clock import Clock
 from narrows.testbed.targets.bmv2.control import Counts, Shaped
-from narrows.testbed.targets.bmv2.ledger import Kept
-from narrows.testbed.targets.one_switch import Wiring
-from narrows.testbed.targets.reported_ledger import quantiles
+from narrows.testbed.targets.bmv2.shaper_accuracy import ShaperAccuracy
+from narrows.testbed.targets.ledger_from_reports import quantiles
+from narrows.testbed.targets.switch_plan import SwitchPlan
 
 Json = dict[str, Any]
 
@@ -22,10 +22,10 @@ SECOND_QUEUE = 128
 
 
 @dataclass
-class Found:
+class Observations:
     """What a run showed of its switch."""
 
-    wiring: Wiring
+    switch_plan: SwitchPlan
     shaped: dict[int, Shaped]
     """The ports with a rate."""
     counts: Counts | None = None
@@ -38,7 +38,7 @@ class Found:
     left: int | None = None
     """Packets that left the bottleneck within the run; None where not every one is reported."""
     clock: Clock | None = None
-    kept: Kept | None = None
+    accuracy: ShaperAccuracy | None = None
     to_the_wire_us: Sequence[float] = ()
 
     def handle_events(self, events: Sequence[Json], done: Sequence[Done]) -> None:
@@ -54,8 +54,8 @@ class Found:
     def rates(self) -> list[tuple[int, int]]:
         """The bottleneck's rates in bits per second, and since when in ps."""
         events, done = [one for one, _ in self.events], [one for _, one in self.events]
-        first_bps = self.shaped[self.wiring.port].in_force_bps
-        return reported.rates(first_bps, self.wiring.port, events, done)
+        first_bps = self.shaped[self.switch_plan.port].in_force_bps
+        return ledger.rates(first_bps, self.switch_plan.port, events, done)
 
     @property
     def steady_ps(self) -> int:
@@ -66,7 +66,7 @@ class Found:
     @property
     def capacity_bits(self) -> float:
         """What the bottleneck's rates let through."""
-        return reported.capacity_bits(self.rates, self.end_ps)
+        return ledger.capacity_bits(self.rates, self.end_ps)
 
     @property
     def lost_before_program(self) -> int:
@@ -87,7 +87,7 @@ class Found:
             "events": [vars(done) for _, done in self.events],
             "clock": self.clock
             and {"error_us": self.clock.error_us, "drift_ppm": self.clock.drift_ppm},
-            "bottleneck": self.kept and self.kept.as_json(),
+            "bottleneck": self.accuracy and self.accuracy.as_json(),
             "to_the_wire_us": quantiles(self.to_the_wire_us),
             "lost_before_program": self.lost_before_program,
             "unreported": self.unreported,
@@ -111,7 +111,7 @@ class Found:
 
     def notes(self) -> list[str]:
         """The same in words, for a report."""
-        shaped = self.shaped[self.wiring.port]
+        shaped = self.shaped[self.switch_plan.port]
         off = 100 * (shaped.in_force_bps / shaped.asked_bps - 1)
         lines = [
             f"{shaped.asked_bps / 1e6:g} Mb/s are {shaped.packets_per_s} packets per second of "
@@ -119,7 +119,7 @@ class Found:
             "packets, of whatever size."
         ]
         for port in self.shaped.values():
-            if port.port != self.wiring.port:
+            if port.port != self.switch_plan.port:
                 use = self.port_json(port)["use"]
                 lines.append(
                     f"An ACK costs as much as a full segment: port {port.port} spent "
@@ -131,12 +131,12 @@ class Found:
                 f"{self.clock.error_us:.0f} us; the two drifted by {self.clock.drift_ppm:+.1f} "
                 "parts in a million."
             )
-        if self.kept and (late := quantiles(self.kept.late_us)):
+        if self.accuracy and (late := quantiles(self.accuracy.late_us)):
             lines.append(
                 "A packet's departure is fixed when it comes, so a late thread sends what is due "
                 f"at once: packets left {late['p50']:.0f} us late (median), {late['p99']:.0f} us "
-                f"(99 %), {late['max']:.0f} us (most), and {100 * self.kept.bunched:.2f} % within "
-                "half an interval after the one before."
+                f"(99 %), {late['max']:.0f} us (most), and {100 * self.accuracy.bunched:.2f} % "
+                "within half an interval after the one before."
             )
         if wire := quantiles(self.to_the_wire_us):
             lines.append(
@@ -150,25 +150,25 @@ class Found:
 
     def excesses(self, limits: Json) -> list[str]:
         """What the run is void for; empty where it counts."""
-        found = []
-        late = quantiles(self.kept.late_us) if self.kept else None
+        excesses = []
+        late = quantiles(self.accuracy.late_us) if self.accuracy else None
         most_us = limits["departure_error_ps"] / 1e6
         if late and late["p99"] > most_us:
-            found.append(
+            excesses.append(
                 f"bmv2: 1 % of packets left their queue over {late['p99']:.1f} us late, at most "
                 f"{most_us:g} us"
             )
-        rates = self.kept.as_json()["rate_error"] if self.kept else None
+        rates = self.accuracy.as_json()["rate_error"] if self.accuracy else None
         if rates and abs(rates["worst"]) > limits["rate_error"]:
-            found.append(
+            excesses.append(
                 f"bmv2: its rate was off by {rates['worst']:+.5f}, at most {limits['rate_error']:g}"
             )
         lost = max(self.lost_before_program, 0) + self.unreported
         if lost > limits["lost_packets"]:
-            found.append(
+            excesses.append(
                 f"bmv2: {self.lost_before_program} packets and {self.unreported} reports were "
                 f"lost, at most {limits['lost_packets']}"
             )
         if self.late_events_ps > limits["poll_gap_ps"]:
-            found.append(f"an event was {self.late_events_ps / 1e9:.1f} ms late")
-        return found
+            excesses.append(f"an event was {self.late_events_ps / 1e9:.1f} ms late")
+        return excesses

@@ -19,7 +19,7 @@ HEADERS_BYTES, STAMP_BYTES = 14 + 20 + 20, 12
 """Ethernet, IPv4, TCP; the timestamps option with its padding."""
 
 
-class Wiring:
+class SwitchPlan:
     """A plan with one switch. Raises `PlanError` for another network."""
 
     def __init__(self, engine: Any, plan: Json) -> None:

@@ -41,18 +41,18 @@ async def of_switch(lab: Lab) -> list[Finding]:
     """The switch's: its server, its program, its ports."""
     address = lab.switch.address
     run = f"on the switch: $SDE/run_switchd.sh -p {lab.switch.program or 'tna'}"
-    found = list[Finding]()
+    findings = list[Finding]()
     try:
         async with connected(lab) as tofino:
             driver, switch = tofino.driver, tofino.client
             assert isinstance(driver, BfrtDriver)
             assert isinstance(switch, BfrtSwitch)
             client = switch.client
-            found.append(Finding("BfRuntime", f"{address}, {client.device.prefix}"))
+            findings.append(Finding("BfRuntime", f"{address}, {client.device.prefix}"))
             lacking = [name for name in TABLES if PIPE + name not in client.schema.tables]
             what = None if lacking else client.program
             mend = f"{client.program} has no {', '.join(lacking)}: compile p4/tna.p4, then {run}"
-            found.append(Finding("program", what, mend))
+            findings.append(Finding("program", what, mend))
             for name, port in lab.sides.items():
                 number, speed = port.device_port, units.format_rate(port.speed)
                 command = f"python -m narrows.controller --address {address} --bfrt set-port"
@@ -60,11 +60,11 @@ async def of_switch(lab: Lab) -> list[Finding]:
                     f"{command} {number} {speed} --fec {port.fec}; see the cable, and the far end"
                 )
                 up = await is_up(driver, number)
-                found.append(Finding(f"port {number} ({name})", "up" if up else None, mend))
+                findings.append(Finding(f"port {number} ({name})", "up" if up else None, mend))
     except BfrtError as error:
         mend = f"{error}\n           {run}, and let this machine reach port {BFRT_PORT} there"
-        found.append(Finding("BfRuntime", None, mend))
-    return found
+        findings.append(Finding("BfRuntime", None, mend))
+    return findings
 
 
 async def is_up(driver: BfrtDriver, port: int) -> bool:

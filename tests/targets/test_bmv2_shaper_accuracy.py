@@ -1,14 +1,14 @@
-"""How well bmv2 kept its rate by its reports, on numbers worked out by hand."""
+"""How well bmv2 accuracy its rate by its reports, on numbers worked out by hand."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from narrows.testbed.targets.bmv2 import ledger
+from narrows.testbed.targets.bmv2 import shaper_accuracy
 from narrows.testbed.targets.bmv2.clock import Clock, Reading
 from narrows.testbed.targets.bmv2.control import Shaped
-from tests.targets.test_reported import left
+from tests.targets.test_ledger_from_reports import left
 
 SHAPED = Shaped(2, 8_000_000, 8_000_000, 1000, {"packets": 9}, 9)
 """1,000 packets of 1,000 bytes a second: an interval of 1 ms."""
@@ -17,21 +17,21 @@ MS = 10**6
 
 def test_a_late_thread_is_late_and_its_rate_is_kept() -> None:
     """The third of a busy queue leaves 0.9 ms late, 0.1 ms before the fourth."""
-    kept = ledger.kept(
+    accuracy = shaper_accuracy.shaper_accuracy(
         left((0, 0), (0, MS), (0, 2 * MS + 900_000), (0, 3 * MS), (9 * MS, 9 * MS)), SHAPED
     )
-    assert kept.late_us.tolist() == [0, 0, 900, 0, 0]
-    assert kept.bunched == 0.25
-    assert len(kept.rates) == 0
+    assert accuracy.late_us.tolist() == [0, 0, 900, 0, 0]
+    assert accuracy.bunched == 0.25
+    assert len(accuracy.rates) == 0
 
 
 def test_the_rate_of_a_busy_second() -> None:
     """Of a queue that is full all the time packets leave every 1.01 ms: 1 / 1.01 of the rate."""
     went = (np.arange(3000) * 1_010_000).tolist()
-    kept = ledger.kept(left(*((0, at) for at in went)), SHAPED)
-    assert kept.rates.tolist() == pytest.approx([1 / 1.01] * 3, rel=1e-3)
+    accuracy = shaper_accuracy.shaper_accuracy(left(*((0, at) for at in went)), SHAPED)
+    assert accuracy.rates.tolist() == pytest.approx([1 / 1.01] * 3, rel=1e-3)
     # The ideal instants go on at the rate, so the last is 2,999 times 10 us late.
-    assert kept.late_us[-1] == pytest.approx(29_990)
+    assert accuracy.late_us[-1] == pytest.approx(29_990)
 
 
 def test_two_readings_of_a_clock() -> None:

@@ -1,18 +1,16 @@
-"""bmv2's reports on the run's clock, and how well it kept its rate by them."""
+"""How well bmv2 kept its rate, by its reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from narrows.testbed.targets.bmv2.clock import US_NS, Clock
 from narrows.testbed.targets.bmv2.control import Shaped
-from narrows.testbed.targets.reported_ledger import quantiles
+from narrows.testbed.targets.ledger_from_reports import quantiles
 
 Json = dict[str, Any]
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -21,22 +19,8 @@ WINDOW_NS = 10**9
 """How long a queue must be busy without a break for its rate to be measured."""
 
 
-def to_run_time(out: Path, clock: Clock, begin_ns: int) -> pl.DataFrame:
-    """Puts the stamps of `packets.parquet` on the run's clock, in nanoseconds as on every target;
-    returns the table.
-    """
-    path = out / "packets.parquet"
-    stamps = [
-        pl.col(name) * US_NS + clock.offset_ns(begin_ns) for name in ("ingress_ns", "egress_ns")
-    ]
-    spans = [pl.col(name) * US_NS for name in ("queue_delay_ns", "hop_latency_ns")]
-    packets = pl.read_parquet(path).with_columns(*stamps, *spans)
-    packets.write_parquet(path)
-    return packets
-
-
 @dataclass(frozen=True)
-class Kept:
+class ShaperAccuracy:
     """How well a queue kept its rate in packets per second, by every packet's stamps."""
 
     late_us: Floats
@@ -62,7 +46,7 @@ class Kept:
         }
 
 
-def kept(left: pl.DataFrame, shaped: Shaped) -> Kept:
+def shaper_accuracy(left: pl.DataFrame, shaped: Shaped) -> ShaperAccuracy:
     """Compares a port's departures, all of them, with the rate that it was given."""
     interval_ns = 1e9 / shaped.packets_per_s
     came, went = (left[name].to_numpy().astype(float) for name in ("enqueue_ns", "egress_ns"))
@@ -80,7 +64,7 @@ def kept(left: pl.DataFrame, shaped: Shaped) -> Kept:
             took_ns = busy[end] - busy[begin]
             rates.append((end - begin) * interval_ns / took_ns)
     gaps = np.diff(went)
-    return Kept(
+    return ShaperAccuracy(
         late_us=(went - ideal) / 1000,
         rates=np.array(rates),
         bunched=float(np.mean(gaps < interval_ns / 2)) if len(gaps) else 0.0,
