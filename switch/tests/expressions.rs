@@ -35,14 +35,10 @@ proptest! {
         let (d, f, t) = if same == 0 { (c, e, s) } else { (d, f, t) };
         let mut bytes = vec![];
         bytes.extend_from_slice(&(0b10101 << 27 | n << 8 | u32::from(shift)).to_be_bytes());
-        bytes.extend_from_slice(&a.to_be_bytes());
-        bytes.extend_from_slice(&b.to_be_bytes());
-        bytes.extend_from_slice(&c.to_be_bytes());
-        bytes.extend_from_slice(&d.to_be_bytes());
-        bytes.extend_from_slice(&e.to_be_bytes());
-        bytes.extend_from_slice(&f.to_be_bytes());
-        bytes.extend_from_slice(&s.to_be_bytes());
-        bytes.extend_from_slice(&t.to_be_bytes());
+        [a, b].iter().for_each(|operand| bytes.extend_from_slice(&operand.to_be_bytes()));
+        [c, d].iter().for_each(|operand| bytes.extend_from_slice(&operand.to_be_bytes()));
+        [e, f].iter().for_each(|operand| bytes.extend_from_slice(&operand.to_be_bytes()));
+        [s, t].iter().for_each(|operand| bytes.extend_from_slice(&operand.to_be_bytes()));
         let operands = bytes.len();
         let mut expected: Vec<u8> = bytes.clone();
         macro_rules! result {

@@ -65,13 +65,26 @@ fn rare(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flo
             }
         }
         Op::Log(i) => log(m, &program.logs[i as usize]),
-        _ => return of_headers(program, m, packet, op),
+        Op::Count { .. }
+        | Op::Meter { .. }
+        | Op::Hash(_)
+        | Op::VerifyChecksum(_)
+        | Op::UpdateChecksum(_)
+        | Op::Random { .. } => of_externs(program, m, packet, op),
+        Op::ExtractVarbit { .. }
+        | Op::ExtractNext { .. }
+        | Op::ExtractNextVarbit { .. }
+        | Op::ExtractNextUnion { .. }
+        | Op::Advance { .. }
+        | Op::Lookahead { .. }
+        | Op::Verify { .. } => return of_parser(program, m, packet, op),
+        _ => of_headers(program, m, packet, op),
     }
     Flow::On
 }
 
 /// Operations on whole headers and stacks.
-fn of_headers(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flow {
+fn of_headers(program: &Program, m: &mut Machine, packet: &Packet, op: &Op) {
     macro_rules! s {
         ($slot:expr) => {
             m.slots[$slot as usize]
@@ -134,9 +147,8 @@ fn of_headers(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) 
             s!(d) = u64::from(same);
         }
         Op::CopyVarbit { d, a } => m.copy_varbit(program, d, a),
-        _ => return of_externs(program, m, packet, op),
+        _ => unreachable!("the caller knows the headers' operations"),
     }
-    Flow::On
 }
 
 /// Operations of the parser.
@@ -180,13 +192,13 @@ fn of_parser(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -
                 return Flow::Stop;
             }
         }
-        _ => unreachable!("the frequent operations are interpreted above"),
+        _ => unreachable!("the caller knows the parser's operations"),
     }
     Flow::On
 }
 
 /// Counters, meters, hashes, checksums and random numbers.
-fn of_externs(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flow {
+fn of_externs(program: &Program, m: &mut Machine, packet: &Packet, op: &Op) {
     macro_rules! s {
         ($slot:expr) => {
             m.slots[$slot as usize]
@@ -236,7 +248,6 @@ fn of_externs(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) 
                 s!(d) = m.rng.range(low, high) & mask;
             }
         }
-        _ => return of_parser(program, m, packet, op),
+        _ => unreachable!("the caller knows the externs' operations"),
     }
-    Flow::On
 }

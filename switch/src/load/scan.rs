@@ -156,7 +156,7 @@ impl Scan<'_> {
         }
     }
 
-    fn whole(&mut self, value: &Value) {
+    fn built(&mut self, value: &Value) {
         let header = value["value"].as_str().and_then(|name| self.names.header(name).ok());
         let Some(header) = header else { return };
         self.usage.built.insert(header);
@@ -194,8 +194,8 @@ impl Scan<'_> {
                 // Comparing headers needs all of them.
                 let compares = object.get("op").is_some_and(|op| op == "==" || op == "!=");
                 if compares && value["left"]["type"] == "header" {
-                    self.whole(&value["left"]);
-                    self.whole(&value["right"]);
+                    self.built(&value["left"]);
+                    self.built(&value["right"]);
                 }
                 object.values().for_each(|inner| self.value(inner));
             }
@@ -228,7 +228,7 @@ impl Scan<'_> {
             }
             let extracts = matches!(op, "extract" | "extract_VL" | "remove_header");
             if kind == "header" && !extracts {
-                self.whole(parameter);
+                self.built(parameter);
             }
             if matches!(kind, "header" | "regular") && !self.egress {
                 let name = parameter["value"].as_str();
