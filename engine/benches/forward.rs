@@ -71,7 +71,7 @@ impl Forwarder {
             .map(|(name, port)| Wire::new(name.to_owned(), port, pool));
         let mut path = DataPath::new(Clock::start(eal), Idle::new(IdleKind::Poll), wires.into());
         let until = Instant::now() + LINK_WAIT;
-        while path.look().is_some() && Instant::now() < until {
+        while path.check_links().is_some() && Instant::now() < until {
             std::thread::sleep(Wait::from_millis(10));
         }
         path.begin(eal, None);

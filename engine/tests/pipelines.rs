@@ -258,7 +258,7 @@ fn what_a_full_ring_does_not_take_is_kept_in_order_and_ports_are_not_read_meanwh
     }
     let mut left = vec![];
     for _ in 0..3 {
-        other.take_over();
+        other.receive_from_cores();
         node.handle_timeout(now);
     }
     other.handle_timeout(now + Duration::from_ms(1));

@@ -6,7 +6,7 @@ use narrows_common::{Rng, Time};
 use narrows_hosts::flow_rng;
 use narrows_traffic::{Application, Write};
 
-use crate::EngineError;
+use crate::error::EngineError;
 use crate::plan::{FlowPlan, Plan};
 
 /// Beyond so many messages a caller should have asked for less.

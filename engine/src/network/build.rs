@@ -6,40 +6,36 @@ use std::sync::Arc;
 
 use narrows_common::{PacketPool, Rate, Rng, Time, Wheel};
 use narrows_hosts::{AccessLink, Host};
-use narrows_switch::{ControlError, Program, Switch, TableEntry};
+use narrows_switch::{Program, Switch};
 use rustc_hash::FxHashMap;
 
-use crate::EngineError;
-use crate::network::in_flight::InFlight;
-use crate::network::socket_hosts::SocketHosts;
-use crate::network::{
-    Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Network, Progress, Receiver,
-    Sources, SwitchNode, number_of,
+use super::control_event::ControlEvent;
+use super::in_flight::InFlight;
+use super::managed_switch::operation::Operation;
+use super::nodes::{
+    Cable, FarEnd, FlowNode, HostNode, HostStack, MonitoredPort, Receiver, SwitchNode, mac_number,
 };
-use crate::plan::{EndPlan, EntryOperation, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan};
+use super::socket_hosts::SocketHosts;
+use super::sources::Sources;
+use super::{Network, Progress};
+use crate::error::{EngineError, plan_error};
+use crate::plan::{
+    EndPlan, EntryOperation, EventPlan, FlowPlan, Plan, PortName, SCHEMA, SwitchPlan,
+};
 use crate::record::queue_figures::QueueFigures;
 use crate::record::recorder::Recorder;
 
-/// Writes one table entry.
-pub(crate) fn write_entry(
-    switch: &mut Switch,
-    entry: &TableEntry,
-    op: EntryOperation,
-) -> Result<(), ControlError> {
-    match op {
-        EntryOperation::Insert => switch.insert_entry(entry),
-        EntryOperation::Modify => switch.modify_entry(entry),
-        EntryOperation::Delete => switch.delete_entry(entry),
-    }
-}
-
-fn plan_error(what: impl Into<String>) -> EngineError {
-    EngineError::Plan(what.into())
+/// Reads a plan.
+///
+/// # Errors
+/// When the text is not a plan.
+pub(crate) fn read_plan(json: &str) -> Result<Plan, EngineError> {
+    serde_json::from_str(json).map_err(|error| plan_error(format!("plan: {error}")))
 }
 
 impl Network {
-    /// Builds the network of `plan` with the switches that are `ready` already, and the hosts whose TCP
-    /// is somebody else's; its tables go into `directory`.
+    /// Builds the network of `plan` with the switches that are `ready` already, and the hosts with the
+    /// kernel's stack; its tables go into `directory`.
     ///
     /// # Errors
     /// When the plan names something that is not there, or an engine refuses its part of it.
@@ -188,7 +184,7 @@ impl Builder {
             let uplink = self.direction(Receiver::Switch { switch, port });
             let downlink = self.direction(Receiver::Host(index));
             let rng = Rng::for_component(plan.seed, name);
-            if self.by_mac.insert(number_of(host.config.mac.0), index).is_some() {
+            if self.by_mac.insert(mac_number(host.config.mac.0), index).is_some() {
                 return Err(plan_error(format!(
                     "plan: host '{name}' has another host's MAC address"
                 )));
@@ -245,6 +241,14 @@ impl Builder {
         Ok(MonitoredPort { switch, port, figures: QueueFigures::new(rate) })
     }
 
+    fn control_events(&self, events: Vec<EventPlan>) -> Result<Vec<ControlEvent>, EngineError> {
+        let resolve = |event: EventPlan| {
+            let switch = self.switch(&event.switch)?;
+            Ok(ControlEvent::new(event, switch))
+        };
+        events.into_iter().map(resolve).collect()
+    }
+
     fn finish(
         self,
         mut plan: Plan,
@@ -254,10 +258,8 @@ impl Builder {
         let monitored = [Some(&plan.bottleneck), plan.reverse.as_ref()];
         let monitored = monitored.into_iter().flatten().map(|name| self.monitored(name, &plan));
         let monitored = monitored.collect::<Result<_, _>>()?;
-        for event in &plan.events {
-            self.switch(&event.switch)?;
-        }
-        plan.events.sort_by_key(|event| event.at_ps);
+        let mut control_events = self.control_events(std::mem::take(&mut plan.events))?;
+        control_events.sort_by_key(|event| event.at);
         if plan.duration_ps.is_none() && self.finite_flows == 0 {
             return Err(plan_error(
                 "plan: the run is to last until every flow has finished, and none ever will",
@@ -272,15 +274,15 @@ impl Builder {
             flows: self.flows,
             directions: self.directions,
             by_mac: self.by_mac,
-            events: plan.events,
-            next_event: 0,
+            control_events,
+            next_control_event: 0,
             monitored,
             sources,
             schedule: Wheel::new(0),
             in_flight: InFlight::default(),
             pool: PacketPool::default(),
             recorder,
-            recorded: Vec::new(),
+            hosts_with_records: Vec::new(),
             wire_map: None,
             sockets,
             limits: plan.instrument,
@@ -319,7 +321,9 @@ fn build_switch(
     let mut switch =
         Switch::new(program, plan.config.clone(), rng).map_err(|error| failed(&error))?;
     for entry in &plan.entries {
-        switch.insert_entry(entry).map_err(|error| failed(&error))?;
+        let operation =
+            Operation::Entry { operation: EntryOperation::Insert, entry: entry.clone() };
+        operation.apply(Time::ZERO, &mut switch).map_err(|refusal| failed(&refusal.message))?;
     }
     for session in &plan.clone_sessions {
         switch.set_clone_session(session.clone());

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use narrows_common::Rng;
 use narrows_hosts::{FlowReport, SocketHost};
 
-use crate::EngineError;
+use crate::error::EngineError;
 use crate::plan::Plan;
 
 /// What stands for an instant that has not come.

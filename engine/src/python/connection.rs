@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 /// One end of one connection.
 #[pyclass(name = "Connection", module = "narrows._engine")]
-pub(crate) struct PyConnection {
+pub(super) struct PyConnection {
     /// Behind a lock for Python's sake only: every method has it to itself.
     connection: Mutex<Connection>,
     us: Endpoint,

@@ -8,10 +8,14 @@ use narrows_common::Time;
 use narrows_dpdk::{Clock, Offloads, Port};
 use pyo3::prelude::*;
 
-use crate::python::concluded;
-use crate::python::live::{Setup, lock, wait_for_links, watch};
+use super::errors::run_result;
+use super::progress::{lock, watch};
+use super::setup::{Setup, wait_for_links};
+use crate::error::EngineError;
+use crate::network::Progress;
+use crate::network::build::read_plan;
+
 use crate::real_time::{DataPath, Generator, Stream, Verdict, Wire, generate as send};
-use crate::{EngineError, Progress};
 
 /// How long a port stays open after its last packet: a memif's other end reads it from memory that
 /// goes with the port.
@@ -41,7 +45,7 @@ pub(crate) fn generate<'py>(
     let state = Mutex::new((Progress::default(), Verdict::GoOn));
     let mut raised = None;
     let outcome = py.detach(|| {
-        let plan = crate::read_plan(plan_json)?;
+        let plan = read_plan(plan_json)?;
         let generator = Generator::new(&plan, streams, Time::from_ps(until_ps), most)?;
         thread::scope(|scope| {
             let path = scope.spawn(|| {
@@ -70,5 +74,5 @@ pub(crate) fn generate<'py>(
         })
     });
     let outcome: Result<_, EngineError> = outcome;
-    concluded(py, outcome, raised)
+    run_result(py, outcome, raised)
 }

@@ -1,210 +1,22 @@
 //! `narrows._engine.Live`: a switch on DPDK ports, its data path on a thread of its own.
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle, ScopedJoinHandle};
-use std::time::{Duration as Wait, Instant};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 
-use narrows_common::{Duration, Time};
-use narrows_dpdk::{Eal, EalConfig, Idle, IdleKind, Mempool, Offloads, Port, Start};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use narrows_common::Duration;
+use narrows_dpdk::{Eal, Offloads, Port};
 use pyo3::prelude::*;
-use serde::Deserialize;
 
+use super::errors::DeviceError;
+use super::progress::lock;
+use super::setup::Setup;
+use super::switch::PySwitch;
 use crate::mailbox::mailbox;
 use crate::network::managed_switch::ManagedSwitch;
-use crate::python::sockets::PySockets;
-use crate::python::switch::PySwitch;
-use crate::python::{PROGRESS_INTERVAL, Switches, concluded, take, tell};
 use crate::real_time::cores::{Cores, Ended, Share};
-use crate::real_time::{
-    self, DataPath, Devices, RealTime, RemoteQueue, SwitchNode, Verdict, Wire, WireSummary,
-    inter_core_rings,
-};
-use crate::{EngineError, Progress};
-
-create_exception!(_engine, DeviceError, PyRuntimeError, "DPDK or one of its devices refused.");
-
-/// How often the end of a run is looked for.
-const WATCH_INTERVAL: Wait = Wait::from_millis(20);
-/// How long a wire's other end may take to come.
-const LINK_WAIT: Wait = Wait::from_secs(30);
-/// How often links are looked at before a run.
-const LOOK_INTERVAL: Wait = Wait::from_millis(100);
-/// Room of an mbuf for a frame.
-const FRAME_BYTES: u32 = 2048;
-
-/// How DPDK is set up.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Setup {
-    hugepages: bool,
-    memory_mib: u32,
-    pci: bool,
-    /// Mbufs of the pool that all ports share.
-    mbufs: u32,
-    /// `poll`, `yield`, or by the number of cores.
-    idle: Option<IdleName>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum IdleName {
-    Poll,
-    Yield,
-}
-
-impl Setup {
-    pub(crate) fn read(json: &str) -> PyResult<Setup> {
-        serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("live: {error}")))
-    }
-
-    pub(crate) fn start(&self) -> Result<(Eal, Mempool), narrows_dpdk::Error> {
-        let config =
-            EalConfig { hugepages: self.hugepages, memory_mib: self.memory_mib, pci: self.pci };
-        let eal = Eal::start(&config)?;
-        Ok((eal, Mempool::new(eal, self.mbufs, FRAME_BYTES)?))
-    }
-
-    /// How each of so many loops waits.
-    pub(crate) fn idle(&self, loops: usize) -> Idle {
-        Idle::new(match self.idle {
-            Some(IdleName::Poll) => IdleKind::Poll,
-            Some(IdleName::Yield) => IdleKind::Yield,
-            None => IdleKind::choose(loops),
-        })
-    }
-}
-
-/// libdpdk's version, or None where this was built without it.
-#[pyfunction]
-pub(crate) fn dpdk_version() -> Option<String> {
-    Eal::version()
-}
-
-/// Runs a plan in real time on DPDK ports; otherwise as `run`, and raises DeviceError too. Hosts
-/// with `sockets` have ports of their own, and who drives these sockets.
-///
-/// The data path has a thread of its own; Python and its lock never hold it up. `progress` may
-/// also return a time in picoseconds: the run ended then. With `devices`, device strings by the
-/// names of wires, only what these wires end at is in this process. `meet`, where given, is called
-/// with the clock's rate when every wire has a link, and returns when the clock begins, as
-/// `CLOCK_MONOTONIC_RAW` shows it in nanoseconds, and its rate; or None for at once.
-#[pyfunction]
-#[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None, sockets=None, devices=None, meet=None))]
-#[expect(clippy::too_many_arguments, reason = "by name, from Python")]
-pub(crate) fn run_real_time<'py>(
-    py: Python<'py>,
-    plan_json: String,
-    out_dir: PathBuf,
-    setup_json: &str,
-    progress: Option<Py<PyAny>>,
-    switches: Option<Switches>,
-    sockets: Option<Bound<'py, PySockets>>,
-    devices: Option<Devices>,
-    meet: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let sockets = sockets.map(|sockets| sockets.get().0.clone()).unwrap_or_default();
-    let (setup, ready) = (Setup::read(setup_json)?, take(switches)?);
-    let devices = devices.unwrap_or_default();
-    let state = Mutex::new((Progress::default(), Verdict::GoOn));
-    let raised = Mutex::new(None);
-    let outcome = py.detach(|| {
-        thread::scope(|scope| {
-            let path = scope.spawn(|| {
-                let (eal, pool) = setup.start()?;
-                let mut report = |now: &Progress| {
-                    // Who reads it is not waited for.
-                    state.try_lock().map_or(Verdict::GoOn, |mut state| {
-                        state.0 = *now;
-                        state.1
-                    })
-                };
-                let mut meet = |path: &mut DataPath| {
-                    wait_for_links(path, &state)?;
-                    let Some(meet) = &meet else { return Ok(None) };
-                    let met = Python::attach(|py| {
-                        let met = meet.call1(py, (path.clock_rate(),))?;
-                        met.extract::<Option<(u64, u64)>>(py)
-                    });
-                    let met = met.map_err(|error| {
-                        *lock(&raised) = Some(error);
-                        EngineError::Cancelled
-                    })?;
-                    Ok(met.map(|(at_ns, rate)| Start { at_ns, rate }))
-                };
-                let (devices, idle) = (&devices, setup.idle(1));
-                let (meet, progress) = (&mut meet, &mut report);
-                let real = RealTime { eal, pool, idle, devices, meet, progress };
-                real_time::run(&plan_json, &out_dir, ready, sockets, real)
-            });
-            watch(&path, &state, progress.as_ref()).unwrap_or_else(|error| {
-                lock(&state).1 = Verdict::Cancel;
-                *lock(&raised) = Some(error);
-            });
-            path.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    });
-    let raised = lock(&raised).take();
-    concluded(py, outcome, raised)
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Tells a run's progress until it has ended.
-pub(crate) fn watch<T>(
-    path: &ScopedJoinHandle<'_, T>,
-    state: &Mutex<(Progress, Verdict)>,
-    progress: Option<&Py<PyAny>>,
-) -> PyResult<()> {
-    let mut next = Instant::now();
-    while !path.is_finished() {
-        thread::sleep(WATCH_INTERVAL);
-        if Instant::now() < next {
-            continue;
-        }
-        next = Instant::now() + PROGRESS_INTERVAL;
-        let now = lock(state).0;
-        let verdict = Python::attach(|py| -> PyResult<Verdict> {
-            let Some(said) = tell(py, progress, &now)? else { return Ok(Verdict::GoOn) };
-            Ok(match said.extract::<bool>(py) {
-                Ok(true) => Verdict::GoOn,
-                Ok(false) => Verdict::Cancel,
-                Err(_) => Verdict::End(Time::from_ps(said.extract(py)?)),
-            })
-        })?;
-        lock(state).1 = verdict;
-    }
-    Ok(())
-}
-
-/// Returns when every wire has a link.
-pub(crate) fn wait_for_links(
-    path: &mut DataPath,
-    state: &Mutex<(Progress, Verdict)>,
-) -> Result<(), EngineError> {
-    let end = Instant::now() + LINK_WAIT;
-    while let Some(wire) = path.look() {
-        if lock(state).1 == Verdict::Cancel {
-            return Err(EngineError::Cancelled);
-        }
-        if Instant::now() >= end {
-            return Err(EngineError::Meet(format!(
-                "{}: device '{}' had no link for {} s: its other end is not there",
-                wire.name(),
-                wire.device(),
-                LINK_WAIT.as_secs()
-            )));
-        }
-        thread::sleep(LOOK_INTERVAL);
-    }
-    Ok(())
-}
+use crate::real_time::{RemoteQueue, SwitchNode, Wire, inter_core_rings};
+use crate::record::instrument::WireSummary;
 
 /// A switch on DPDK ports from its making until `stop`.
 #[pyclass(name = "Live", frozen)]
@@ -238,7 +50,7 @@ impl PyLive {
         let stamps = wires.iter().map(|wire| wire.offloads().stamps).collect();
         let names = wires.iter().map(|wire| wire.name().to_owned()).collect();
         let (post, commands) = mailbox();
-        let Some(pipelines) = switch.get().place().send_away(post) else {
+        let Some(pipelines) = switch.get().handle().move_to_data_path(post) else {
             return Err(DeviceError::new_err("the switch is on a data path already"));
         };
         let cores = deal_out(pipelines, &ports, wires);
@@ -261,7 +73,7 @@ impl PyLive {
         lock(&self.thread).as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Ends the data path and closes the ports; the switch is then here again. Returns the
+    /// Ends the data path and closes the ports; the switch is then in its handle again. Returns the
     /// instrument's error. A second call returns None.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let thread = lock(&self.thread).take();
@@ -270,9 +82,9 @@ impl PyLive {
         let Ok((pipelines, mut instrument)) = py.detach(|| thread.join()) else {
             return Err(DeviceError::new_err("the data path has panicked"));
         };
-        self.switch.get().place().bring_back(pipelines);
-        let place = |wire: &WireSummary| self.wires.iter().position(|name| *name == wire.name);
-        instrument.wires.sort_by_key(place);
+        self.switch.get().handle().take_back(pipelines);
+        let position = |wire: &WireSummary| self.wires.iter().position(|name| *name == wire.name);
+        instrument.wires.sort_by_key(position);
         Ok(Some(pythonize::pythonize(py, &instrument)?))
     }
 }

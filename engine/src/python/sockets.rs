@@ -11,8 +11,9 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::errors::PlanError;
+use crate::network::build::read_plan;
 use crate::network::socket_hosts::SocketHosts;
-use crate::python::PlanError;
 
 /// The hosts of a plan whose connections are the kernel's.
 #[pyclass(name = "Sockets", module = "narrows._engine", frozen)]
@@ -29,7 +30,7 @@ impl PySockets {
     /// The hosts of a plan (JSON text) by the device strings of their ports. Raises PlanError.
     #[new]
     fn new(plan_json: &str, devices: BTreeMap<String, String>) -> PyResult<Self> {
-        let made = crate::read_plan(plan_json).and_then(|plan| SocketHosts::new(&plan, devices));
+        let made = read_plan(plan_json).and_then(|plan| SocketHosts::new(&plan, devices));
         made.map(PySockets).map_err(|error| PlanError::new_err(error.to_string()))
     }
 

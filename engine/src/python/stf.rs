@@ -15,7 +15,7 @@ use pyo3::types::PyBytes;
 /// ValueError for a program that is refused and for statements that can't be carried out.
 #[pyfunction]
 #[pyo3(name = "stf")]
-pub(crate) fn run_stf(py: Python<'_>, program_json: &str, test: &str) -> PyResult<Vec<String>> {
+pub(super) fn run_stf(py: Python<'_>, program_json: &str, test: &str) -> PyResult<Vec<String>> {
     py.detach(|| {
         let wrong = |error: String| PyValueError::new_err(error);
         let program = Program::from_json(program_json).map_err(|error| wrong(error.to_string()))?;
@@ -31,7 +31,7 @@ pub(crate) fn run_stf(py: Python<'_>, program_json: &str, test: &str) -> PyResul
 ///
 /// Raises ValueError for a program that is refused and for statements that can't be carried out.
 #[pyfunction]
-pub(crate) fn stf_sent<'py>(
+pub(super) fn stf_sent<'py>(
     py: Python<'py>,
     program_json: &str,
     test: &str,

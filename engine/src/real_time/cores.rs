@@ -8,11 +8,15 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use narrows_dpdk::{Clock, Eal, Idle, Start};
 
+use super::data_path::DataPath;
+use super::inlet::RemoteQueue;
+use super::switch_node::SwitchNode;
+use super::wire::Wire;
 use crate::mailbox::MailboxReceiver;
 use crate::network::managed_switch::ManagedSwitch;
 use crate::network::managed_switch::handle::Command;
 use crate::network::managed_switch::pipelines::Pipelines;
-use crate::real_time::{DataPath, Instrument, RemoteQueue, SwitchNode, Wire};
+use crate::record::instrument::Instrument;
 
 /// What is left of a switch's threads: its pipelines and their instruments.
 pub type Ended = (Vec<ManagedSwitch>, Instrument);

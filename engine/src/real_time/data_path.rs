@@ -3,13 +3,14 @@
 use narrows_common::{Duration, Packet, Time};
 use narrows_dpdk::{BURST, Clock, Eal, Idle, Mbuf, Start};
 
-use super::Node;
 use super::inlet::{Inlet, RemoteQueue};
-use super::instrument::{Instrument, Polls};
+use super::meters::Polls;
+use super::node::Node;
 use super::wire::Wire;
+use crate::record::instrument::Instrument;
 
-/// How often links are looked after.
-const LOOK: Duration = Duration::from_ms(100);
+/// How often links are checked.
+const LINK_CHECK: Duration = Duration::from_ms(100);
 
 /// A packet that came.
 #[derive(Debug)]
@@ -30,10 +31,10 @@ pub struct DataPath {
     polls: Polls,
     received: Vec<Mbuf>,
     arrived: Vec<Arrival>,
-    /// The latest time that the node was told.
-    told: Time,
-    /// When links are looked after again.
-    look_at: Time,
+    /// The latest time that the node has.
+    node_time: Time,
+    /// When links are checked again.
+    link_check_at: Time,
 }
 
 impl DataPath {
@@ -47,8 +48,8 @@ impl DataPath {
             polls: Polls::new(),
             received: Vec::with_capacity(BURST),
             arrived: vec![],
-            told: Time::ZERO,
-            look_at: Time::ZERO,
+            node_time: Time::ZERO,
+            link_check_at: Time::ZERO,
         }
     }
 
@@ -65,9 +66,9 @@ impl DataPath {
         &self.wires
     }
 
-    /// Looks after the wires' links; a wire whose link is down: its other end is not there.
-    pub fn look(&mut self) -> Option<&Wire> {
-        let up: Vec<bool> = self.wires.iter_mut().map(Wire::look).collect();
+    /// Checks the wires' links. Returns a wire whose link is down, which has no other end.
+    pub fn check_links(&mut self) -> Option<&Wire> {
+        let up: Vec<bool> = self.wires.iter_mut().map(Wire::check_link).collect();
         up.iter().position(|up| !up).map(|down| &self.wires[down])
     }
 
@@ -96,26 +97,26 @@ impl DataPath {
     pub fn turn(&mut self, node: &mut impl Node) -> Time {
         let now = self.clock.now();
         self.polls.add(now);
-        if now >= self.look_at {
-            self.look_at = now + LOOK;
-            self.look();
+        if now >= self.link_check_at {
+            self.link_check_at = now + LINK_CHECK;
+            self.check_links();
             self.wires.iter_mut().for_each(|wire| wire.read_device_clock(&mut self.clock));
             self.remote_queues.iter_mut().for_each(|side| side.read_device_clock(&mut self.clock));
         }
         let mut is_idle = true;
         if !node.is_paused() {
-            is_idle = node.take_over() == 0;
+            is_idle = node.receive_from_cores() == 0;
             if !node.is_full() {
                 self.receive(node);
             }
             is_idle &= self.arrived.is_empty();
             for Arrival { at, wire, packet } in self.arrived.drain(..) {
                 // What was found late can't change what was done before.
-                self.told = self.told.max(at);
-                node.handle_packet(self.told, wire, packet);
+                self.node_time = self.node_time.max(at);
+                node.handle_packet(self.node_time, wire, packet);
             }
-            self.told = self.clock.now();
-            node.handle_timeout(self.told);
+            self.node_time = self.clock.now();
+            node.handle_timeout(self.node_time);
         }
         while let Some(departure) = node.poll_transmit() {
             self.wires[departure.wire].send(departure);

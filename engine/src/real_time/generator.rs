@@ -7,10 +7,14 @@ use std::collections::{BinaryHeap, VecDeque};
 use narrows_common::{Packet, PacketPool, Time};
 use serde::Serialize;
 
-use super::{DataPath, Departure, Instrument, Node};
+use super::data_path::DataPath;
+use super::node::Node;
+use crate::error::EngineError;
+use crate::network::Progress;
 use crate::network::application_messages::MessageSource;
+use crate::network::wire_map::Departure;
 use crate::plan::Plan;
-use crate::{EngineError, Progress};
+use crate::record::instrument::Instrument;
 
 /// Flows whose messages are packets of the same bytes.
 #[derive(Clone, Debug)]

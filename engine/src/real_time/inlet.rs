@@ -4,7 +4,7 @@ use narrows_common::{Checksums, Duration, Packet, Payload, Time};
 use narrows_dpdk::{Clock, Mbuf, Mempool, Offloads, Queue};
 
 use super::device_clock::DeviceClock;
-use super::instrument::{Executor, WireSummary};
+use crate::record::instrument::{Executor, WireSummary};
 
 /// Bytes of a packet that an engine gets to itself: the headers, and what a program reads of the
 /// rest most of the time.

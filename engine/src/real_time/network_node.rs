@@ -4,16 +4,22 @@
 //! Hosts keep their access links in their own engine, as in virtual time; a cable's delay is kept
 //! at the port where a packet leaves.
 
-use std::path::Path as FilePath;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use narrows_common::{Duration, Packet, Time};
 use narrows_dpdk::{Clock, Eal, Idle, Mempool, Start};
+use narrows_switch::Switch;
 
-use super::wire_map::{Devices, WireEnd, WireMap};
-use super::{DataPath, Departure, Node};
+use super::data_path::DataPath;
+use super::node::Node;
+use super::open_wires::{open_cables, open_hosts};
+use crate::error::EngineError;
+use crate::network::build::read_plan;
 use crate::network::socket_hosts::SocketHosts;
+use crate::network::wire_map::{Departure, Devices, WireEnd, WireMap};
 use crate::network::{Network, Progress};
-use crate::{EngineError, Summary};
+use crate::record::summary::Summary;
 
 /// How often records go to the tables' writers, and the progress is told.
 const DRAIN: Duration = Duration::from_ms(2);
@@ -24,33 +30,20 @@ struct NetworkNode<'a> {
     error: Option<EngineError>,
 }
 
-impl NetworkNode<'_> {
-    fn wire_map(&mut self) -> &mut WireMap {
-        self.network.wire_map.as_mut().expect("a network in real time has its wires")
-    }
-}
-
 impl Node for NetworkNode<'_> {
     fn handle_packet(&mut self, now: Time, wire: usize, mut packet: Packet) {
-        let at = self.wire_map().end_of(wire);
-        if matches!(at, WireEnd::Group { .. } | WireEnd::Collector { .. }) {
+        let end = self.network.wire_map().end_of(wire);
+        if matches!(end, WireEnd::Group { .. } | WireEnd::Collector { .. }) {
             // Who reads a payload has it as bytes of its own.
             packet.materialise(packet.len());
         }
-        match at {
+        match end {
             WireEnd::Switch { switch, port } => {
-                self.network.arrive_at_switch(now, switch, port, packet);
+                self.network.enter_switch(now, switch, port, packet);
             }
-            WireEnd::Group { later } => match self.network.arrive_at_group(now + later, &packet) {
-                Some((pipeline, at)) => self.network.in_flight.send(pipeline, at, packet),
-                None => self.network.pool.give(packet),
-            },
-            WireEnd::Host(host) => self.network.leave_host(now, host, packet),
-            WireEnd::Collector { switch } => {
-                self.network.arrive_at_collector(now, &packet);
-                // Reports are born of the switch's spare packets.
-                self.network.switches[switch].switch.recycle(packet);
-            }
+            WireEnd::Group { later } => self.network.enter_group(now + later, packet),
+            WireEnd::Host(host) => self.network.enter_uplink(now, host, packet),
+            WireEnd::Collector { switch } => self.network.enter_collector_of(now, switch, packet),
         }
     }
 
@@ -61,19 +54,19 @@ impl Node for NetworkNode<'_> {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        Some(self.network.next().0)
+        Some(self.network.poll_timeout())
     }
 
     fn poll_transmit(&mut self) -> Option<Departure> {
-        self.wire_map().poll_transmit()
+        self.network.wire_map().poll_transmit()
     }
 
     fn take_packet(&mut self) -> Packet {
-        self.network.pool.take()
+        self.network.take_packet()
     }
 
     fn recycle(&mut self, packet: Packet) {
-        self.network.pool.give(packet);
+        self.network.recycle(packet);
     }
 }
 
@@ -89,37 +82,35 @@ pub enum Verdict {
     End(Time),
 }
 
-impl Network {
-    /// Runs in real time to `end`, or until every flow that will finish has finished when that is
-    /// sooner and `until_complete` is set. Returns when it stopped.
-    fn run_in_real_time(
-        &mut self,
-        path: &mut DataPath,
-        end: Time,
-        until_complete: bool,
-        progress: &mut dyn FnMut(&Progress) -> Verdict,
-    ) -> Result<Time, EngineError> {
-        let mut drain_at = Time::ZERO;
-        let mut node = NetworkNode { network: self, error: None };
-        loop {
-            let now = path.turn(&mut node);
-            if let Some(error) = node.error.take() {
-                return Err(error);
+/// Runs to `end`, or until every flow that will finish has finished when that is sooner and
+/// `until_complete` is set. Returns when the run stopped.
+fn advance(
+    network: &mut Network,
+    path: &mut DataPath,
+    end: Time,
+    until_complete: bool,
+    progress: &mut dyn FnMut(&Progress) -> Verdict,
+) -> Result<Time, EngineError> {
+    let mut drain_at = Time::ZERO;
+    let mut node = NetworkNode { network, error: None };
+    loop {
+        let now = path.turn(&mut node);
+        if let Some(error) = node.error.take() {
+            return Err(error);
+        }
+        let is_over = now >= end || (until_complete && node.network.is_complete());
+        if now >= drain_at || is_over {
+            drain_at = now + DRAIN;
+            node.network.drain_records()?;
+            node.network.progress().now = now;
+            match progress(node.network.progress()) {
+                Verdict::GoOn => {}
+                Verdict::Cancel => return Err(EngineError::Cancelled),
+                Verdict::End(at) => return Ok(at),
             }
-            let is_over = now >= end || (until_complete && node.network.is_complete());
-            if now >= drain_at || is_over {
-                drain_at = now + DRAIN;
-                node.network.drain_records()?;
-                node.network.progress.now = now;
-                match progress(&node.network.progress) {
-                    Verdict::GoOn => {}
-                    Verdict::Cancel => return Err(EngineError::Cancelled),
-                    Verdict::End(at) => return Ok(at),
-                }
-            }
-            if is_over {
-                return Ok(now.min(end));
-            }
+        }
+        if is_over {
+            return Ok(now.min(end));
         }
     }
 }
@@ -141,22 +132,22 @@ pub struct RealTime<'a> {
 }
 
 /// Runs a plan in real time on this thread, or the part of it that is in this process, hosts with
-/// `sockets` having ports of their own; otherwise as [`crate::run_with`].
+/// `sockets` having ports of their own; otherwise as [`crate::virtual_time::run`].
 ///
 /// # Errors
 /// See [`EngineError`].
 pub fn run(
     plan_json: &str,
-    directory: &FilePath,
-    ready: std::collections::BTreeMap<String, narrows_switch::Switch>,
+    directory: &Path,
+    ready: BTreeMap<String, Switch>,
     sockets: SocketHosts,
     real: RealTime<'_>,
 ) -> Result<Summary, EngineError> {
-    let mut plan = crate::read_plan(plan_json)?;
+    let mut plan = read_plan(plan_json)?;
     let (end, until_complete) = plan.end();
     let mut wire_map = WireMap::new(&plan, real.devices)?;
-    let mut wires = wire_map.open(real.eal, real.pool, real.devices)?;
-    wire_map.add_hosts(&plan, &sockets, (real.eal, real.pool), &mut wires)?;
+    let mut wires = open_cables(&wire_map, real.eal, real.pool, real.devices)?;
+    open_hosts(&mut wire_map, &plan, &sockets, (real.eal, real.pool), &mut wires)?;
     for host in &mut plan.hosts {
         let mut writers = wires.iter().filter(|wire| wire.offloads().writes_checksums);
         host.config.leaves_checksums = writers.any(|wire| wire.name() == host.group);
@@ -166,10 +157,10 @@ pub fn run(
     plan.record.keep(wire_map.has_switches(), has_hosts, wire_map.has_collectors());
     let mut path = DataPath::new(Clock::start(real.eal), real.idle, wires);
     let mut network = Network::build(plan, ready, sockets.clone(), directory)?;
-    network.wire_map = Some(wire_map);
+    network.set_wire_map(wire_map);
     network.arm();
     let start = (real.meet)(&mut path)?;
     sockets.begin(path.begin(real.eal, start));
-    let stopped = network.run_in_real_time(&mut path, end, until_complete, real.progress);
-    crate::finish(network, stopped, until_complete, Some(path.instrument()), directory)
+    let stopped = advance(&mut network, &mut path, end, until_complete, real.progress);
+    network.finish(stopped, until_complete, Some(path.instrument()), directory)
 }

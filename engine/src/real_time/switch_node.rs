@@ -2,8 +2,10 @@
 
 use narrows_common::{Duration, Packet, Time};
 
-use super::{Departure, InterCoreRings, Node};
+use super::inter_core_rings::InterCoreRings;
+use super::node::Node;
 use crate::network::managed_switch::ManagedSwitch;
+use crate::network::wire_map::Departure;
 
 /// A switch whose ports are wires, or one of its pipelines with the wires of its ports.
 pub struct SwitchNode {
@@ -73,7 +75,7 @@ impl Node for SwitchNode {
         }
     }
 
-    fn take_over(&mut self) -> usize {
+    fn receive_from_cores(&mut self) -> usize {
         self.rings.as_mut().map_or(0, |rings| rings.take_in(&mut self.switch))
     }
 

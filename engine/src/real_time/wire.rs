@@ -6,8 +6,10 @@ use narrows_common::{Checksums, Duration, Packet, Time};
 use narrows_dpdk::{BURST, Clock, Mbuf, Mempool, Offloads, Port};
 
 use super::inlet::{Inlet, RemoteQueue};
-use super::instrument::{Executor, Lateness, RateMeter, WireSummary};
-use super::{Departure, Node};
+use super::meters::{Lateness, RateMeter};
+use super::node::Node;
+use crate::network::wire_map::Departure;
+use crate::record::instrument::{Executor, WireSummary};
 
 /// A device that has not taken a packet for so long loses it, as a cable that was unplugged.
 const GIVE_UP: Duration = Duration::from_ms(10);
@@ -76,8 +78,8 @@ impl Wire {
         self.port.offloads()
     }
 
-    /// Looks after its device's link ([`Port::look`]); whether it is up.
-    pub fn look(&mut self) -> bool {
+    /// Checks its device's link ([`Port::look`]). Returns whether it is up.
+    pub fn check_link(&mut self) -> bool {
         let is_up = self.port.look();
         self.link_downs += u64::from(self.was_up && !is_up);
         self.was_up = is_up;

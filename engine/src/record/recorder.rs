@@ -7,7 +7,7 @@ use narrows_common::record::{FlowRecord, MessageRecord, QueueRecord};
 use narrows_common::{Packet, Time};
 use parquet::data_type::ByteArray;
 
-use crate::EngineError;
+use crate::error::EngineError;
 use crate::plan::RecordPlan;
 use crate::record::rows::{CaptureRow, QueueRow};
 use crate::record::table::{Row, Table};

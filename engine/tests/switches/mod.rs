@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use narrows_engine::network::managed_switch::ManagedSwitch;
+use narrows_engine::network::managed_switch::config::Config;
 use narrows_engine::network::managed_switch::pipelines::{Pipelines, pipelines};
-use narrows_engine::network::managed_switch::{Config, ManagedSwitch};
 use narrows_switch::{PortConfig, Program, Switch, SwitchConfig};
 
 use crate::common;

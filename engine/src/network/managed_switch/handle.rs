@@ -1,42 +1,45 @@
-//! Where a switch is: with its servers, behind a lock, or on a data path of its own, which takes
-//! commands from a mailbox between bursts of packets and never waits for a lock.
+//! A handle to a switch that its controllers share.
+//!
+//! The switch is either in the handle, behind a lock, or on a data path of its own. A data path
+//! takes commands from a mailbox between bursts of packets and never waits for a lock.
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::ManagedSwitch;
+use super::pipelines::Pipelines;
+use super::refusal::Refusal;
 use crate::mailbox::MailboxSender;
-use crate::network::managed_switch::pipelines::Pipelines;
-use crate::network::managed_switch::{ManagedSwitch, Refusal};
 
 /// What a data path does for a controller.
 pub type Command = Box<dyn FnOnce(&mut Pipelines<'_>) + Send>;
 
-enum Where {
-    /// By pipelines.
-    Here(Vec<ManagedSwitch>),
+enum Location {
+    /// In the handle: the switch's pipelines.
+    Handle(Vec<ManagedSwitch>),
     /// On a data path that takes commands.
-    Away(MailboxSender<Command>),
+    DataPath(MailboxSender<Command>),
 }
 
 fn all(pipelines: &mut [ManagedSwitch]) -> Pipelines<'_> {
     Pipelines::new(pipelines)
 }
 
-/// Where a switch is.
+/// A switch, wherever it is.
 pub struct SwitchHandle {
-    place: Mutex<Where>,
+    location: Mutex<Location>,
     resumed: Condvar,
 }
 
 impl SwitchHandle {
-    /// A switch that is here.
+    /// A switch in the handle.
     pub fn new(pipelines: Vec<ManagedSwitch>) -> Self {
-        SwitchHandle { place: Mutex::new(Where::Here(pipelines)), resumed: Condvar::new() }
+        SwitchHandle { location: Mutex::new(Location::Handle(pipelines)), resumed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Where> {
+    fn lock(&self) -> MutexGuard<'_, Location> {
         // What panicked said so; the switch goes on.
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+        self.location.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does `operation` on the switch, wherever it is.
@@ -45,8 +48,8 @@ impl SwitchHandle {
         operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let commands = match &mut *self.lock() {
-            Where::Here(pipelines) => return operation(&mut all(pipelines)),
-            Where::Away(commands) => commands.clone(),
+            Location::Handle(pipelines) => return operation(&mut all(pipelines)),
+            Location::DataPath(commands) => commands.clone(),
         };
         let (reply, answer) = sync_channel(1);
         let command: Command = Box::new(move |pipelines| {
@@ -58,42 +61,45 @@ impl SwitchHandle {
         answer.recv().map_err(|_| ended())?
     }
 
-    /// The packets' way in: waits while a switch that is here is paused.
+    /// The same for packets: waits while a switch in the handle is paused.
     pub fn with_unpaused<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let mut place = self.lock();
-        while matches!(&*place, Where::Here(pipelines) if pipelines[0].paused > 0) {
-            place = self.resumed.wait(place).unwrap_or_else(PoisonError::into_inner);
+        let mut location = self.lock();
+        while matches!(&*location, Location::Handle(pipelines) if pipelines[0].paused > 0) {
+            location = self.resumed.wait(location).unwrap_or_else(PoisonError::into_inner);
         }
-        if let Where::Here(pipelines) = &mut *place {
+        if let Location::Handle(pipelines) = &mut *location {
             return operation(&mut all(pipelines));
         }
-        drop(place);
+        drop(location);
         self.with(operation)
     }
 
-    /// Those who wait for a pause to end look again.
-    pub fn wake(&self) {
+    /// Wakes the threads that wait for a pause to end.
+    pub fn notify_resumed(&self) {
         self.resumed.notify_all();
     }
 
     /// Takes the switch's pipelines to a data path that will take `commands`; `None` when they are on
     /// one.
-    pub fn send_away(&self, commands: MailboxSender<Command>) -> Option<Vec<ManagedSwitch>> {
-        let mut place = self.lock();
-        match core::mem::replace(&mut *place, Where::Away(commands)) {
-            Where::Here(pipelines) => Some(pipelines),
-            away => {
-                *place = away;
+    pub fn move_to_data_path(
+        &self,
+        commands: MailboxSender<Command>,
+    ) -> Option<Vec<ManagedSwitch>> {
+        let mut location = self.lock();
+        match core::mem::replace(&mut *location, Location::DataPath(commands)) {
+            Location::Handle(pipelines) => Some(pipelines),
+            on_data_path => {
+                *location = on_data_path;
                 None
             }
         }
     }
 
     /// Takes the switch's pipelines back.
-    pub fn bring_back(&self, pipelines: Vec<ManagedSwitch>) {
-        *self.lock() = Where::Here(pipelines);
+    pub fn take_back(&self, pipelines: Vec<ManagedSwitch>) {
+        *self.lock() = Location::Handle(pipelines);
     }
 }

@@ -1,110 +1,22 @@
 //! A switch under control: its ports' settings and counts, which outlive programs, the clock that
-//! its driver gives it, and what waits for driver or controllers.
+//! its driver gives it, and what waits for the driver or for controllers.
 
+pub mod config;
 pub mod handle;
+pub mod operation;
 pub mod pipelines;
+pub mod refusal;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
-use narrows_common::{Packet, Rate, Rng, Time};
+use narrows_common::{Packet, Rate, Time};
 use narrows_switch::{
-    ConfigError, ControlError, ControlOperation, Handover, LoadError, PortConfig, PortStatistics,
-    Program, Statistics, Switch, SwitchConfig, Transmit,
+    ControlOperation, Handover, PortConfig, PortStatistics, Statistics, Switch, Transmit,
 };
-use serde::Deserialize;
 
-/// What a switch is made of besides its program.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {
-    /// Its ports, with the rates and limits that are in force, and how it is run.
-    pub switch: SwitchConfig,
-    /// The port whose packets are the controllers'.
-    #[serde(default)]
-    pub cpu_port: Option<u16>,
-    /// What its random numbers are drawn for, with the seed.
-    #[serde(default = "switch_name")]
-    pub name: String,
-}
-
-impl Config {
-    /// A switch that runs this program.
-    ///
-    /// # Errors
-    /// When it is no program, or does not fit the configuration.
-    pub fn build(&self, program_json: &str, seed: u64) -> Result<Switch, Refusal> {
-        self.build_of(&Config::read(program_json)?, seed)
-    }
-
-    /// The pipeline that has a port's queues; the first for one that does not exist.
-    pub fn pipeline_of(&self, port: u16) -> u16 {
-        self.switch.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipeline)
-    }
-
-    /// A program as p4c made it.
-    ///
-    /// # Errors
-    /// When it is none.
-    pub fn read(program_json: &str) -> Result<Arc<Program>, Refusal> {
-        let refuse = |error: LoadError| Refusal::new("invalid-argument", error.to_string());
-        Ok(Arc::new(Program::from_json(program_json).map_err(refuse)?))
-    }
-
-    /// The same for a program that has been read.
-    ///
-    /// # Errors
-    /// When it does not fit the configuration.
-    pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
-        let rng = match self.switch.pipeline {
-            0 => Rng::for_component(seed, &self.name),
-            pipeline => Rng::for_component(seed, &format!("{}, pipe {pipeline}", self.name)),
-        };
-        let made = Switch::new(program.clone(), self.switch.clone(), rng);
-        made.map_err(|error| Refusal::new("invalid-argument", error.to_string()))
-    }
-}
-
-fn switch_name() -> String {
-    "switch".to_owned()
-}
-
-/// Why the switch refused.
-#[derive(Debug)]
-pub struct Refusal {
-    /// A kind of `switch/server/target.py`.
-    pub kind: &'static str,
-    /// What was wrong, with the object's name.
-    pub message: String,
-}
-
-impl Refusal {
-    /// A refusal.
-    pub fn new(kind: &'static str, message: impl Into<String>) -> Self {
-        Refusal { kind, message: message.into() }
-    }
-
-    pub(crate) fn no_such_port(port: u16) -> Self {
-        Refusal::new("not-found", format!("port {port}: there is no such port"))
-    }
-}
-
-impl From<ControlError> for Refusal {
-    fn from(error: ControlError) -> Self {
-        let kind = match &error {
-            ControlError::Unknown { .. } | ControlError::NotFound(_) => "not-found",
-            ControlError::Exists(_) | ControlError::Present { .. } => "already-exists",
-            ControlError::Full { .. } | ControlError::NoRoom { .. } => "resource-exhausted",
-            ControlError::InUse { .. } => "failed-precondition",
-            ControlError::Constant { .. } => "permission-denied",
-            ControlError::Index { .. } => "out-of-range",
-            ControlError::Ambiguous { .. }
-            | ControlError::Value { .. }
-            | ControlError::Missing { .. } => "invalid-argument",
-        };
-        Refusal::new(kind, error.to_string())
-    }
-}
+use config::Config;
+use operation::Operation;
+use refusal::Refusal;
 
 /// A packet for another pipeline, and which of the programs ran its ingress.
 #[derive(Debug)]
@@ -139,7 +51,7 @@ pub struct ManagedSwitch {
     programs: u64,
     /// Packets that left by the CPU port.
     pub(crate) packet_ins: Vec<Vec<u8>>,
-    pub(crate) collect_log: bool,
+    pub(crate) collects_log: bool,
 }
 
 impl ManagedSwitch {
@@ -160,7 +72,7 @@ impl ManagedSwitch {
             handovers: VecDeque::new(),
             programs: 0,
             packet_ins: vec![],
-            collect_log: false,
+            collects_log: false,
         }
     }
 
@@ -182,6 +94,39 @@ impl ManagedSwitch {
         found.ok_or_else(|| Refusal::no_such_port(port))
     }
 
+    /// Does what a controller asks for: settings outlive programs.
+    ///
+    /// # Errors
+    /// When there is no such port or no program, or the switch refuses.
+    pub fn execute(&mut self, operation: &Operation) -> Result<(), Refusal> {
+        match *operation {
+            Operation::Port(ControlOperation::SetRate { port, rate }) => {
+                let config = self.port(port)?;
+                if rate.as_bps() == 0 {
+                    let message = format!("port {port}: rate 0: expected a rate above zero");
+                    return Err(Refusal::new("invalid-argument", message));
+                }
+                config.rate_bps = Some(rate.as_bps());
+            }
+            Operation::Port(ControlOperation::SetQueueLimit { port, limit }) => {
+                self.port(port)?.queue = limit;
+            }
+            Operation::Entry { .. } => {
+                self.switch()?;
+            }
+        }
+        let now = self.now;
+        self.switch.as_mut().map_or(Ok(()), |switch| operation.apply(now, switch))
+    }
+
+    /// Begins or ends the collection of the program's log messages.
+    pub fn set_log_collection(&mut self, is_on: bool) {
+        self.collects_log = is_on;
+        if let Some(switch) = &mut self.switch {
+            switch.collect_log(is_on);
+        }
+    }
+
     /// Goes on under another program, with the settings of now. Packets that wait are lost, and
     /// counted as dropped at egress.
     ///
@@ -189,17 +134,15 @@ impl ManagedSwitch {
     /// When the switch does not have the ports of this one.
     pub fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
         for port in &self.config.switch.ports {
-            let refuse = |e: ConfigError| Refusal::new("invalid-argument", e.to_string());
-            let (port, rate_bps, limit) = (port.port, port.rate_bps, port.queue);
-            let set = ControlOperation::SetQueueLimit { port, limit };
-            switch.control(self.now, set).map_err(refuse)?;
-            if let Some(rate_bps) = rate_bps {
+            let number = port.port;
+            let limit = ControlOperation::SetQueueLimit { port: number, limit: port.queue };
+            switch.control(self.now, limit)?;
+            if let Some(rate_bps) = port.rate_bps {
                 let rate = Rate::from_bps(rate_bps);
-                let set = ControlOperation::SetRate { port, rate };
-                switch.control(self.now, set).map_err(refuse)?;
+                switch.control(self.now, ControlOperation::SetRate { port: number, rate })?;
             }
         }
-        switch.collect_log(self.collect_log);
+        switch.collect_log(self.collects_log);
         if self.switch.is_some() {
             self.before = self.statistics();
             for port in self.config.switch.ports.clone() {

@@ -11,7 +11,9 @@ use narrows_switch::{
     Transmit,
 };
 
-use crate::network::managed_switch::{Config, ManagedSwitch, Refusal};
+use super::ManagedSwitch;
+use super::config::Config;
+use super::refusal::Refusal;
 
 /// The pipelines of one switch, by their numbers; there is at least one.
 pub struct Pipelines<'a>(Vec<&'a mut ManagedSwitch>);

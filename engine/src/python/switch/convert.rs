@@ -7,25 +7,30 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
 
-use crate::network::managed_switch::Refusal;
+use crate::network::managed_switch::refusal::Refusal;
 
-pub(super) fn read<'py, T: for<'a> Deserialize<'a>>(value: &Bound<'py, PyAny>) -> PyResult<T> {
+pub(super) fn from_python<'py, T: for<'a> Deserialize<'a>>(
+    value: &Bound<'py, PyAny>,
+) -> PyResult<T> {
     pythonize::depythonize(value)
         .map_err(|error| Refusal::new("invalid-argument", error.to_string()).into())
 }
 
-pub(super) fn shown<'py>(py: Python<'py>, entry: &TableEntry) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn entry_to_python<'py>(
+    py: Python<'py>,
+    entry: &TableEntry,
+) -> PyResult<Bound<'py, PyDict>> {
     let matches = PyDict::new(py);
     for (name, part) in &entry.matches {
-        let shown = PyDict::new(py);
+        let key = PyDict::new(py);
         match part {
-            Match::Exact(value) => shown.set_item("exact", value)?,
-            Match::Lpm(value, length) => shown.set_item("lpm", (value, length))?,
-            Match::Ternary(value, mask) => shown.set_item("ternary", (value, mask))?,
-            Match::Range(from, to) => shown.set_item("range", (from, to))?,
-            Match::Optional(value) => shown.set_item("optional", value)?,
+            Match::Exact(value) => key.set_item("exact", value)?,
+            Match::Lpm(value, length) => key.set_item("lpm", (value, length))?,
+            Match::Ternary(value, mask) => key.set_item("ternary", (value, mask))?,
+            Match::Range(from, to) => key.set_item("range", (from, to))?,
+            Match::Optional(value) => key.set_item("optional", value)?,
         }
-        matches.set_item(name, shown)?;
+        matches.set_item(name, key)?;
     }
     let dict = PyDict::new(py);
     dict.set_item("table", &entry.table)?;

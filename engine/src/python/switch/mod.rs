@@ -4,6 +4,8 @@
 //! An operation is done where the switch is (see [`SwitchHandle`]), never while Python runs.
 
 mod convert;
+mod entries;
+mod object;
 mod profiles;
 mod refusal;
 mod state;
@@ -19,74 +21,34 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::network::managed_switch::config::Config;
 use crate::network::managed_switch::handle::SwitchHandle;
-use crate::network::managed_switch::pipelines::{Pipelines, pipelines};
-use crate::network::managed_switch::{Config, ManagedSwitch, Refusal};
-use convert::{meter, read, shown};
-
-/// Entries that are read while packets wait.
-const ENTRIES_AT_ONCE: usize = 1024;
+use crate::network::managed_switch::operation::Operation;
+use crate::network::managed_switch::pipelines::pipelines;
+use crate::network::managed_switch::refusal::Refusal;
+use crate::plan::EntryOperation;
+use convert::{from_python, meter};
+use entries::CountedEntry;
+pub(crate) use object::PySwitch;
 
 /// A transmission: port, start and end in picoseconds, bytes.
 type Sent<'py> = (u16, u64, u64, Bound<'py, PyBytes>);
 
-/// A switch with ports, without a program until `load`.
-#[pyclass(name = "Switch", frozen)]
-pub(crate) struct PySwitch {
-    place: SwitchHandle,
-}
-
-impl PySwitch {
-    /// Does `operation` where the switch's pipelines are, and without the interpreter.
-    fn with_all<T: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> PyResult<T> {
-        Ok(py.detach(|| self.place.with(operation))?)
-    }
-
-    /// The same for one pipeline, to read what is the same in all.
-    fn with<T: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        operation: impl FnOnce(&mut ManagedSwitch) -> Result<T, Refusal> + Send + 'static,
-    ) -> PyResult<T> {
-        self.with_all(py, |pipelines| operation(pipelines.first()))
-    }
-
-    /// The same in every pipeline, to write; the first one's answer.
-    fn with_each<T: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        operation: impl FnMut(&mut ManagedSwitch) -> Result<T, Refusal> + Send + 'static,
-    ) -> PyResult<T> {
-        self.with_all(py, |pipelines| pipelines.each(operation))
-    }
-
-    /// Where the switch is.
-    pub(crate) fn place(&self) -> &SwitchHandle {
-        &self.place
-    }
-}
-
-type Row<'py> = (Bound<'py, PyDict>, u64, u64);
-
 #[pymethods]
 impl PySwitch {
-    /// `config_json`: a `Config` of `managed_switch`.
+    /// `config_json`: a `Config` of `managed_switch/config.rs`.
     #[new]
     fn new(config_json: &str, seed: u64) -> PyResult<Self> {
         let config: Config = serde_json::from_str(config_json)
             .map_err(|error| PyValueError::new_err(format!("switch: {error}")))?;
-        Ok(PySwitch { place: SwitchHandle::new(pipelines(&config, seed)) })
+        Ok(PySwitch { handle: SwitchHandle::new(pipelines(&config, seed)) })
     }
 
     /// A packet arrives at a port.
     fn handle_packet(&self, py: Python<'_>, port: u16, packet: &[u8], now_ps: u64) -> PyResult<()> {
         py.detach(|| {
             let packet = Packet::from_bytes(packet);
-            self.place.with_unpaused(move |pipelines| {
+            self.handle.with_unpaused(move |pipelines| {
                 pipelines.handle_packet(Time::from_ps(now_ps), port, packet);
                 Ok(())
             })
@@ -97,7 +59,7 @@ impl PySwitch {
     /// Goes on to `now_ps`. Returns the transmissions that began, the CPU port's aside.
     fn run_until<'py>(&self, py: Python<'py>, now_ps: u64) -> PyResult<Vec<Sent<'py>>> {
         let sent = py.detach(|| {
-            self.place.with_unpaused(move |pipelines| {
+            self.handle.with_unpaused(move |pipelines| {
                 pipelines.handle_timeout(Time::from_ps(now_ps));
                 Ok(pipelines.take_sent())
             })
@@ -120,11 +82,8 @@ impl PySwitch {
 
     /// Begins or ends the collection of the program's log messages.
     fn collect_log(&self, py: Python<'_>, collect: bool) -> PyResult<()> {
-        self.with_each(py, move |inner| {
-            inner.collect_log = collect;
-            if let Some(switch) = &mut inner.switch {
-                switch.collect_log(collect);
-            }
+        self.with_each(py, move |pipeline| {
+            pipeline.set_log_collection(collect);
             Ok(())
         })
     }
@@ -135,27 +94,24 @@ impl PySwitch {
     }
 
     fn pause(&self, py: Python<'_>) -> PyResult<()> {
-        self.with_each(py, |inner| {
-            inner.paused += 1;
+        self.with_each(py, |pipeline| {
+            pipeline.paused += 1;
             Ok(())
         })
     }
 
     fn resume(&self, py: Python<'_>) -> PyResult<()> {
-        self.with_each(py, |inner| {
-            inner.paused = inner.paused.saturating_sub(1);
+        self.with_each(py, |pipeline| {
+            pipeline.paused = pipeline.paused.saturating_sub(1);
             Ok(())
         })?;
-        self.place.wake();
+        self.handle.notify_resumed();
         Ok(())
     }
 
     fn check(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
         let loaded = py.detach(|| Program::from_json(program_json));
-        let refused = |error: narrows_switch::LoadError| {
-            Refusal::new("invalid-argument", error.to_string()).into()
-        };
-        loaded.map(drop).map_err(refused)
+        loaded.map(drop).map_err(|error| Refusal::from(error).into())
     }
 
     fn load(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
@@ -177,9 +133,9 @@ impl PySwitch {
     }
 
     fn ports(&self, py: Python<'_>) -> PyResult<Vec<u16>> {
-        self.with(py, |inner| {
+        self.with(py, |pipeline| {
             let mut ports: Vec<u16> =
-                inner.config.switch.ports.iter().map(|port| port.port).collect();
+                pipeline.config.switch.ports.iter().map(|port| port.port).collect();
             ports.sort_unstable();
             Ok(ports)
         })
@@ -190,73 +146,37 @@ impl PySwitch {
     }
 
     fn set_rate(&self, py: Python<'_>, port: u16, rate_bps: u64) -> PyResult<()> {
-        self.with_each(py, move |inner| {
-            let config = inner.port(port)?;
-            if rate_bps == 0 {
-                let message = format!("port {port}: rate 0: expected a rate above zero");
-                return Err(Refusal::new("invalid-argument", message));
-            }
-            config.rate_bps = Some(rate_bps);
-            let rate = Rate::from_bps(rate_bps);
-            let operation = ControlOperation::SetRate { port, rate };
-            let now = inner.now;
-            if let Some(switch) = &mut inner.switch {
-                let set = switch.control(now, operation);
-                set.map_err(|error| Refusal::new("invalid-argument", error.to_string()))?;
-            }
-            Ok(())
-        })
+        let rate = Rate::from_bps(rate_bps);
+        self.execute(py, Operation::Port(ControlOperation::SetRate { port, rate }))
     }
 
     fn set_queue_limit(&self, py: Python<'_>, port: u16, limit: &Bound<'_, PyAny>) -> PyResult<()> {
-        let limit: QueueLimit = read(limit)?;
-        self.with_each(py, move |inner| {
-            inner.port(port)?.queue = limit;
-            let now = inner.now;
-            if let Some(switch) = &mut inner.switch {
-                let set = switch.control(now, ControlOperation::SetQueueLimit { port, limit });
-                set.map_err(|error| Refusal::new("invalid-argument", error.to_string()))?;
-            }
-            Ok(())
-        })
+        let limit: QueueLimit = from_python(limit)?;
+        self.execute(py, Operation::Port(ControlOperation::SetQueueLimit { port, limit }))
     }
 
     fn insert_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
-        let entry: TableEntry = read(entry)?;
-        self.with_each(py, move |inner| Ok(inner.switch()?.insert_entry(&entry)?))
+        self.write_entry(py, EntryOperation::Insert, entry)
     }
 
     fn modify_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
-        let entry: TableEntry = read(entry)?;
-        self.with_each(py, move |inner| Ok(inner.switch()?.modify_entry(&entry)?))
+        self.write_entry(py, EntryOperation::Modify, entry)
     }
 
     fn delete_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
-        let entry: TableEntry = read(entry)?;
-        self.with_each(py, move |inner| Ok(inner.switch()?.delete_entry(&entry)?))
+        self.write_entry(py, EntryOperation::Delete, entry)
     }
 
-    fn entry<'py>(&self, py: Python<'py>, entry: &Bound<'py, PyAny>) -> PyResult<Option<Row<'py>>> {
-        let entry: TableEntry = read(entry)?;
-        let found = self.with_all(py, move |pipelines| pipelines.entry(&entry))?;
-        let row = found.map(|(entry, count)| Ok((shown(py, &entry)?, count.packets, count.bytes)));
-        row.transpose()
+    fn entry<'py>(
+        &self,
+        py: Python<'py>,
+        entry: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<CountedEntry<'py>>> {
+        self.find_entry(py, entry)
     }
 
-    fn entries<'py>(&self, py: Python<'py>, table: String) -> PyResult<Vec<Row<'py>>> {
-        let (mut rows, mut place) = (vec![], Some(0));
-        while let Some(from) = place {
-            // Packets go on in between.
-            let table = table.clone();
-            let (found, next) = self.with_all(py, move |pipelines| {
-                pipelines.entries_from(&table, from, ENTRIES_AT_ONCE)
-            })?;
-            for (entry, count) in &found {
-                rows.push((shown(py, entry)?, count.packets, count.bytes));
-            }
-            place = next;
-        }
-        Ok(rows)
+    fn entries<'py>(&self, py: Python<'py>, table: String) -> PyResult<Vec<CountedEntry<'py>>> {
+        self.all_entries(py, table)
     }
 
     fn set_entry_count(
@@ -266,7 +186,7 @@ impl PySwitch {
         packets: u64,
         octets: u64,
     ) -> PyResult<()> {
-        let entry: TableEntry = read(entry)?;
+        let entry: TableEntry = from_python(entry)?;
         let count = Count { packets, bytes: octets };
         self.with_all(py, move |pipelines| {
             pipelines.set_count(count, |switch, count| switch.set_entry_count(&entry, count))
@@ -278,21 +198,16 @@ impl PySwitch {
         py: Python<'py>,
         table: String,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let found = self.with(py, move |inner| Ok(inner.switch()?.default_action(&table)?))?;
-        let Some(DefaultAction { action, params, .. }) = found else { return Ok(None) };
-        let dict = PyDict::new(py);
-        dict.set_item("action", action)?;
-        dict.set_item("params", params)?;
-        Ok(Some(dict))
+        self.default_action_of(py, table)
     }
 
     fn set_default_action(&self, py: Python<'_>, default: &Bound<'_, PyAny>) -> PyResult<()> {
-        let default: DefaultAction = read(default)?;
-        self.with_each(py, move |inner| Ok(inner.switch()?.set_default_action(&default)?))
+        let default: DefaultAction = from_python(default)?;
+        self.write(py, move |switch| switch.set_default_action(&default))
     }
 
     fn reset_default_action(&self, py: Python<'_>, table: String) -> PyResult<()> {
-        self.with_each(py, move |inner| Ok(inner.switch()?.reset_default_action(&table)?))
+        self.write(py, move |switch| switch.reset_default_action(&table))
     }
 
     fn default_count(&self, py: Python<'_>, table: String) -> PyResult<(u64, u64)> {
@@ -350,9 +265,9 @@ impl PySwitch {
         config: Option<BTreeMap<String, u64>>,
     ) -> PyResult<()> {
         let config = meter(config)?;
-        self.with_each(py, move |inner| {
-            let now = inner.now;
-            Ok(inner.switch()?.configure_meter(now, &name, index, config)?)
+        self.with_each(py, move |pipeline| {
+            let now = pipeline.now;
+            Ok(pipeline.switch()?.configure_meter(now, &name, index, config)?)
         })
     }
 
@@ -362,11 +277,11 @@ impl PySwitch {
         entry: &Bound<'_, PyAny>,
         config: Option<BTreeMap<String, u64>>,
     ) -> PyResult<()> {
-        let entry: TableEntry = read(entry)?;
+        let entry: TableEntry = from_python(entry)?;
         let config = meter(config)?;
-        self.with_each(py, move |inner| {
-            let now = inner.now;
-            Ok(inner.switch()?.configure_entry_meter(now, &entry, config)?)
+        self.with_each(py, move |pipeline| {
+            let now = pipeline.now;
+            Ok(pipeline.switch()?.configure_entry_meter(now, &entry, config)?)
         })
     }
 
@@ -387,13 +302,13 @@ impl PySwitch {
         index: u64,
         value: String,
     ) -> PyResult<()> {
-        self.with_each(py, move |inner| Ok(inner.switch()?.write_register(&name, index, &value)?))
+        self.write(py, move |switch| switch.write_register(&name, index, &value))
     }
 
     fn set_clone_session(&self, py: Python<'_>, session: &Bound<'_, PyAny>) -> PyResult<()> {
-        let session: CloneSession = read(session)?;
-        self.with_each(py, move |inner| {
-            inner.switch()?.set_clone_session(session.clone());
+        let session: CloneSession = from_python(session)?;
+        self.write(py, move |switch| {
+            switch.set_clone_session(session.clone());
             Ok(())
         })
     }
@@ -404,9 +319,9 @@ impl PySwitch {
         group: u32,
         replicas: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let replicas: Vec<Replica> = read(replicas)?;
-        self.with_each(py, move |inner| {
-            inner.switch()?.set_multicast_group(group, &replicas);
+        let replicas: Vec<Replica> = from_python(replicas)?;
+        self.write(py, move |switch| {
+            switch.set_multicast_group(group, &replicas);
             Ok(())
         })
     }
@@ -417,8 +332,8 @@ impl PySwitch {
         name: String,
         members: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let members: Vec<Vec<Option<Match>>> = read(members)?;
-        self.with_each(py, move |inner| Ok(inner.switch()?.set_value_set(&name, &members)?))
+        let members: Vec<Vec<Option<Match>>> = from_python(members)?;
+        self.write(py, move |switch| switch.set_value_set(&name, &members))
     }
 
     fn write_profile(
@@ -454,14 +369,14 @@ impl PySwitch {
     }
 
     fn take_packet_ins<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let packets = self.with(py, |inner| Ok(core::mem::take(&mut inner.packet_ins)))?;
+        let packets = self.with(py, |pipeline| Ok(core::mem::take(&mut pipeline.packet_ins)))?;
         Ok(packets.iter().map(|packet| PyBytes::new(py, packet)).collect())
     }
 
     fn packet_out(&self, py: Python<'_>, packet: &[u8]) -> PyResult<()> {
         py.detach(|| {
             let packet = Packet::from_bytes(packet);
-            self.place.with_unpaused(move |pipelines| {
+            self.handle.with_unpaused(move |pipelines| {
                 let none = "the switch has no CPU port (--cpu-port)";
                 let port = pipelines.first().config.cpu_port;
                 let port = port.ok_or_else(|| Refusal::new("failed-precondition", none))?;

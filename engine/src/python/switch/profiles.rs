@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
 
-use super::PySwitch;
-use super::convert::{read, shown};
-use crate::network::managed_switch::Refusal;
+use super::convert::{entry_to_python, from_python};
+use super::object::PySwitch;
+use crate::network::managed_switch::refusal::Refusal;
 
 /// A member or group by its number alone.
 #[derive(Deserialize)]
@@ -31,10 +31,10 @@ impl PySwitch {
         given: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         if operation == "delete" {
-            let Name { profile, id } = read(given)?;
+            let Name { profile, id } = from_python(given)?;
             let is_member = kind == "member";
-            return self.with_each(py, move |inner| {
-                let switch = inner.switch()?;
+            return self.with_each(py, move |pipeline| {
+                let switch = pipeline.switch()?;
                 match is_member {
                     true => Ok(switch.delete_member(&profile, id)?),
                     false => Ok(switch.delete_group(&profile, id)?),
@@ -42,9 +42,9 @@ impl PySwitch {
             });
         }
         if kind == "member" {
-            let member: ProfileMember = read(given)?;
-            return self.with_each(py, move |inner| {
-                let switch = inner.switch()?;
+            let member: ProfileMember = from_python(given)?;
+            return self.with_each(py, move |pipeline| {
+                let switch = pipeline.switch()?;
                 match operation.as_str() {
                     "insert" => Ok(switch.insert_member(&member)?),
                     "modify" => Ok(switch.modify_member(&member)?),
@@ -52,9 +52,9 @@ impl PySwitch {
                 }
             });
         }
-        let group: ProfileGroup = read(given)?;
-        self.with_each(py, move |inner| {
-            let switch = inner.switch()?;
+        let group: ProfileGroup = from_python(given)?;
+        self.with_each(py, move |pipeline| {
+            let switch = pipeline.switch()?;
             match operation.as_str() {
                 "insert" => Ok(switch.insert_group(&group)?),
                 "modify" => Ok(switch.modify_group(&group)?),
@@ -70,16 +70,16 @@ impl PySwitch {
         entry: &Bound<'_, PyAny>,
         timeout_ns: Option<u64>,
     ) -> PyResult<()> {
-        let entry: TableEntry = read(entry)?;
+        let entry: TableEntry = from_python(entry)?;
         let too_long = || Refusal::new("out-of-range", "the idle time-out is above 213 days");
         let timeout = match timeout_ns {
             Some(ns) => Some(ns.checked_mul(1000).ok_or_else(too_long)?),
             None => None,
         };
-        self.with(py, move |inner| {
-            let now = inner.now;
+        self.with(py, move |pipeline| {
+            let now = pipeline.now;
             let timeout = timeout.map(Duration::from_ps);
-            Ok(inner.switch()?.set_idle_timeout(now, &entry, timeout)?)
+            Ok(pipeline.switch()?.set_idle_timeout(now, &entry, timeout)?)
         })
     }
 
@@ -89,7 +89,7 @@ impl PySwitch {
         py: Python<'_>,
         entry: &Bound<'_, PyAny>,
     ) -> PyResult<(Option<u64>, u64)> {
-        let entry: TableEntry = read(entry)?;
+        let entry: TableEntry = from_python(entry)?;
         self.with_all(py, move |pipelines| {
             let now = pipelines.now();
             let switch = pipelines.switch_with_hits()?;
@@ -98,9 +98,9 @@ impl PySwitch {
         })
     }
 
-    /// Entries that were idle for longer than they may, each told once.
+    /// Entries that were idle for longer than they may, each reported once.
     pub(super) fn expired<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let entries = self.with_all(py, |pipelines| Ok(pipelines.take_expired()))?;
-        entries.iter().map(|entry| shown(py, entry)).collect()
+        entries.iter().map(|entry| entry_to_python(py, entry)).collect()
     }
 }

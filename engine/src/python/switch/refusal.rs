@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::network::managed_switch::Refusal;
+use crate::network::managed_switch::refusal::Refusal;
 
 impl From<Refusal> for PyErr {
     fn from(refusal: Refusal) -> PyErr {

@@ -4,7 +4,7 @@ use narrows_switch::{Counts, QueueLimit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::PySwitch;
+use super::object::PySwitch;
 
 impl PySwitch {
     pub(super) fn statistics_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -30,9 +30,9 @@ impl PySwitch {
     ) -> PyResult<Bound<'py, PyDict>> {
         let (config, done, received, mean) = self.with_all(py, move |pipelines| {
             let received = pipelines.received(port);
-            let inner = pipelines.of_port(port);
-            let config = inner.port(port)?.clone();
-            Ok((config, inner.port_statistics(port)?, received, inner.mean_depth(port)))
+            let pipeline = pipelines.of_port(port);
+            let config = pipeline.port(port)?.clone();
+            Ok((config, pipeline.port_statistics(port)?, received, pipeline.mean_depth(port)))
         })?;
         let limit = PyDict::new(py);
         match config.queue {

@@ -1,35 +1,48 @@
-//! The wires of a network in real time: which of them are in this process, and what leaves by them.
+//! The wires of a network in real time: which of them are in this process, and the packets that
+//! leave by them.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Duration, Packet, Time};
-use narrows_dpdk::{Eal, Mempool, Offloads, Port};
 use narrows_switch::Transmit;
 
-use super::{Departure, Wire};
-use crate::EngineError;
-use crate::network::socket_hosts::SocketHosts;
+use crate::error::EngineError;
 use crate::plan::{CablePlan, EndPlan, Plan, PortName};
+
+/// A packet that is to leave by a wire.
+#[derive(Debug)]
+pub struct Departure {
+    /// By which wire.
+    pub wire: usize,
+    /// When its transmission began.
+    pub start: Time,
+    /// When its last bit left.
+    pub end: Time,
+    /// When it is to be handed to the device: after `end` by what the wire delays.
+    pub at: Time,
+    /// The packet.
+    pub packet: Packet,
+}
 
 /// Device strings by the names of wires: `s1 port 1`, a group's name, `collector at s1`.
 ///
-/// Without any, the whole network is in one process, its cables pairs of rings. With some, what these
-/// wires end at is in this process and the rest in others; a cable between two switches is a pair
-/// of rings where switches are.
+/// Without any, the whole network is in one process and its cables are pairs of rings. With some,
+/// the nodes at which these wires end are in this process and the others elsewhere; a cable between
+/// two switches is a pair of rings where the switches are.
 pub type Devices = BTreeMap<String, String>;
 
 /// Where a wire ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum WireEnd {
+pub(crate) enum WireEnd {
     Switch {
         switch: usize,
         port: u16,
     },
-    /// Hosts, at which packets arrive so much after they have come.
+    /// Hosts, at which packets arrive so much after they came by the wire.
     Group {
         later: Duration,
     },
-    /// A host whose TCP is somebody else's.
+    /// A host with the kernel's stack.
     Host(usize),
     /// The collector at a switch.
     Collector {
@@ -39,29 +52,29 @@ pub(super) enum WireEnd {
 
 /// An end of a cable. The two of a cable have neighbouring numbers, the even one first.
 #[derive(Debug)]
-struct CableEnd {
-    name: String,
-    at: WireEnd,
-    /// The path's number of its wire; `None` where it is in another process.
-    wire: Option<usize>,
+pub(crate) struct CableEnd {
+    pub name: String,
+    pub at: WireEnd,
+    /// The data path's number of its wire; `None` where it is in another process.
+    pub wire: Option<usize>,
 }
 
-/// What leaves the network's nodes by its cables.
+/// The ends of all cables and the packets that leave by them.
 #[derive(Debug)]
 pub(crate) struct WireMap {
     departures: VecDeque<Departure>,
     ends: Vec<CableEnd>,
     /// The end at a switch's port.
     at_port: Vec<Vec<Option<usize>>>,
-    /// A host's own wire, by the path's number.
+    /// A host's own wire, by the data path's number.
     at_host: Vec<Option<usize>>,
-    /// The ends of the path's wires.
+    /// The ends of the data path's wires.
     by_wire: Vec<usize>,
 }
 
 impl WireMap {
     /// The wires of a plan's cables of which some have devices.
-    pub(super) fn new(plan: &Plan, devices: &Devices) -> Result<WireMap, EngineError> {
+    pub(crate) fn new(plan: &Plan, devices: &Devices) -> Result<WireMap, EngineError> {
         let mut wire_map = WireMap {
             departures: VecDeque::new(),
             ends: vec![],
@@ -125,62 +138,23 @@ impl WireMap {
         Ok(switch)
     }
 
-    /// Opens the wires that are in this process, in their order.
-    pub(super) fn open(
-        &self,
-        eal: Eal,
-        pool: Mempool,
-        devices: &Devices,
-    ) -> Result<Vec<Wire>, narrows_dpdk::Error> {
-        let mut wires = vec![];
-        for cable in self.ends.chunks(2) {
-            let named = cable.iter().map(|end| devices.get(&end.name));
-            let mut ports = vec![];
-            if cable.iter().all(|end| end.wire.is_some()) && named.clone().all(|it| it.is_none()) {
-                ports.extend(cable.iter().zip(Port::pair(eal, pool)?));
-            }
-            for (end, device) in cable.iter().zip(named) {
-                if let Some(device) = device {
-                    // A switch's packets have the checksums that its program gives them.
-                    let is_hosts = matches!(end.at, WireEnd::Group { .. });
-                    let wanted = Offloads {
-                        verifies_checksums: is_hosts,
-                        stamps: true,
-                        writes_checksums: is_hosts,
-                    };
-                    ports.push((end, Port::open(eal, device, pool, wanted)?));
-                }
-            }
-            let opened = ports.into_iter();
-            wires.extend(opened.map(|(end, port)| Wire::new(end.name.clone(), port, pool)));
-        }
-        Ok(wires)
+    /// The cables, by their two ends.
+    pub(crate) fn cables(&self) -> impl Iterator<Item = &[CableEnd]> {
+        self.ends.chunks(2)
     }
 
-    /// Opens the wires of hosts that have sockets, after all others.
-    pub(super) fn add_hosts(
-        &mut self,
-        plan: &Plan,
-        sockets: &SocketHosts,
-        (eal, pool): (Eal, Mempool),
-        wires: &mut Vec<Wire>,
-    ) -> Result<(), narrows_dpdk::Error> {
-        for (host, planned) in plan.hosts.iter().enumerate() {
-            let name = &planned.config.name;
-            let Some(device) = sockets.device(name) else { continue };
-            let wire = Some(wires.len());
-            let wanted = Offloads { stamps: true, ..Offloads::default() };
-            let port = Port::open(eal, &device, pool, wanted)?;
-            wires.push(Wire::new(name.clone(), port, pool));
-            self.at_host[host] = wire;
-            self.by_wire.push(self.ends.len());
-            self.ends.push(CableEnd { name: name.clone(), at: WireEnd::Host(host), wire });
-        }
-        Ok(())
+    /// Adds the wire of a host with the kernel's stack, behind all others. Returns its number.
+    pub(crate) fn add_host(&mut self, host: usize, name: &str) -> usize {
+        let wire = self.by_wire.len();
+        self.at_host[host] = Some(wire);
+        self.by_wire.push(self.ends.len());
+        let at = WireEnd::Host(host);
+        self.ends.push(CableEnd { name: name.to_owned(), at, wire: Some(wire) });
+        wire
     }
 
-    /// Where a wire of the path ends.
-    pub(super) fn end_of(&self, wire: usize) -> WireEnd {
+    /// Where a wire of the data path ends.
+    pub(crate) fn end_of(&self, wire: usize) -> WireEnd {
         self.ends[self.by_wire[wire]].at
     }
 
@@ -223,14 +197,14 @@ impl WireMap {
         self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
     }
 
-    /// A packet is due at a host whose TCP is somebody else's.
+    /// A packet is due at a host with the kernel's stack.
     pub(crate) fn leave_access(&mut self, at: Time, host: usize, packet: Packet) {
         let wire = self.at_host[host].expect("such a host has a wire");
         self.departures.push_back(Departure { wire, start: at, end: at, at, packet });
     }
 
     /// The next packet to leave.
-    pub(super) fn poll_transmit(&mut self) -> Option<Departure> {
+    pub(crate) fn poll_transmit(&mut self) -> Option<Departure> {
         self.departures.pop_front()
     }
 }

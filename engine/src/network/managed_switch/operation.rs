@@ -1,0 +1,42 @@
+//! The one road by which a rate, a queue limit or a table entry changes.
+//!
+//! A controller's gNMI `Set` or P4Runtime `Write`, a scenario's `[[event]]` and the plan's own
+//! entries are [`Operation`]s.
+
+use narrows_common::Time;
+use narrows_switch::{ControlOperation, Switch, TableEntry};
+
+use super::refusal::Refusal;
+use crate::plan::EntryOperation;
+
+/// A change that a controller asks for.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// A port's rate or queue limit changes.
+    Port(ControlOperation),
+    /// A table entry is added, changed or removed.
+    Entry {
+        /// Which of these.
+        operation: EntryOperation,
+        /// The entry.
+        entry: TableEntry,
+    },
+}
+
+impl Operation {
+    /// Changes the switch at `now`.
+    ///
+    /// # Errors
+    /// When the switch refuses.
+    pub fn apply(&self, now: Time, switch: &mut Switch) -> Result<(), Refusal> {
+        match self {
+            Operation::Port(operation) => switch.control(now, *operation)?,
+            Operation::Entry { operation, entry } => match operation {
+                EntryOperation::Insert => switch.insert_entry(entry)?,
+                EntryOperation::Modify => switch.modify_entry(entry)?,
+                EntryOperation::Delete => switch.delete_entry(entry)?,
+            },
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! The nodes of a network and the links between them.
+
+use std::sync::Arc;
+
+use narrows_common::{Duration, Time};
+use narrows_hosts::{AccessLink, FlowConfig, Host};
+use narrows_switch::Switch;
+
+use crate::record::queue_figures::QueueFigures;
+
+/// A switch and where its cables lead.
+pub(crate) struct SwitchNode {
+    pub name: Arc<str>,
+    pub switch: Switch,
+    /// Indexed by port; `None` where nothing is plugged in.
+    pub cables: Vec<Option<Cable>>,
+}
+
+/// What a port's cable leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cable {
+    pub to: FarEnd,
+    pub delay: Duration,
+}
+
+/// The far end of a cable, seen from a switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FarEnd {
+    /// Another switch, by this link direction.
+    Direction(usize),
+    /// Hosts, told apart by MAC address.
+    Group,
+    /// The collector.
+    Collector,
+}
+
+/// A host, its access link, and the switch port that its group's cable leads to.
+#[derive(Debug)]
+pub(crate) struct HostNode {
+    pub stack: HostStack,
+    pub access: AccessLink,
+    /// The link direction to the switch.
+    pub uplink: usize,
+    /// The link direction from the access link to the host.
+    pub downlink: usize,
+    pub cable_delay: Duration,
+    /// When its timer in the schedule is due.
+    pub due: Time,
+    /// The host is listed in [`super::Network::hosts_with_records`].
+    pub has_records: bool,
+}
+
+/// Whose transport protocols a host has.
+#[derive(Debug)]
+pub(crate) enum HostStack {
+    /// Ours.
+    Narrows(Box<Host>),
+    /// The kernel's, for the host of this name; its packets have a wire of their own.
+    Kernel(String),
+}
+
+/// A flow and the indices of its hosts.
+#[derive(Debug)]
+pub(crate) struct FlowNode {
+    pub config: FlowConfig,
+    pub from: usize,
+    pub to: usize,
+}
+
+/// Who receives from a link direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Receiver {
+    Switch { switch: usize, port: u16 },
+    Host(usize),
+}
+
+/// A port whose figures the summary gives.
+pub(crate) struct MonitoredPort {
+    pub switch: usize,
+    pub port: u16,
+    pub figures: QueueFigures,
+}
+
+/// An Ethernet address as a number.
+pub(crate) fn mac_number([a, b, c, d, e, f]: [u8; 6]) -> u64 {
+    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+}

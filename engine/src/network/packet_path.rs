@@ -1,0 +1,174 @@
+//! The road of a packet: host, link, switch, queue, link, host. Each step is one call.
+//!
+//! ```text
+//! leave_host ─▶ enter_uplink ─▶ (in flight) ─▶ enter_switch ─▶ (queue) ─┐
+//!  ┌────────────────────────────────────────────────────────────────────┘
+//!  └▶ leave_switch ─▶ enter_cable ─▶ enter_downlink ─▶ (in flight) ─▶ enter_host
+//! ```
+//!
+//! `arrive` takes the next packet in flight to its receiver. A cable between two switches leads
+//! from `leave_switch` to `enter_switch`, one to a collector to `enter_collector`. In real time the
+//! cables are wires: a packet leaves the network at one end and enters it again at the other.
+
+use narrows_common::{Packet, Time};
+use narrows_switch::Transmit;
+
+use super::Network;
+use super::nodes::{FarEnd, HostStack, Receiver, mac_number};
+use crate::record::telemetry_report::Report;
+
+impl Network {
+    /// The next packet in flight reaches the end of its link direction.
+    pub(super) fn arrive(&mut self, now: Time) {
+        let Some((due, direction, packet)) = self.in_flight.poll_receive(now) else { return };
+        match self.directions[direction] {
+            Receiver::Switch { switch, port } => match &mut self.wire_map {
+                Some(wires) => wires.leave_hosts(due, switch, port, packet),
+                None => self.enter_switch(now, switch, port, packet),
+            },
+            Receiver::Host(index) => self.enter_host(now, due, index, packet),
+        }
+    }
+
+    /// A host sends what it has, and says when it wants to be called again.
+    pub(super) fn leave_host(&mut self, now: Time, index: usize) {
+        loop {
+            let node = &mut self.hosts[index];
+            let HostStack::Narrows(host) = &mut node.stack else { return };
+            if !host.poll_transmit(now, self.pool.peek()) {
+                if host.has_records() && !node.has_records {
+                    node.has_records = true;
+                    self.hosts_with_records.push(index);
+                }
+                self.progress.completed_flows += host.poll_completed();
+                let timeout = host.poll_timeout().unwrap_or(Time::MAX);
+                if timeout != node.due {
+                    node.due = timeout;
+                    self.schedule.set(self.sources.host(index), timeout);
+                }
+                return;
+            }
+            let packet = self.pool.take();
+            self.enter_uplink(now, index, packet);
+        }
+    }
+
+    /// A host's packet enters its access link, and then the cable to the switch.
+    pub(crate) fn enter_uplink(&mut self, now: Time, index: usize, packet: Packet) {
+        self.recorder.handle_packet(now, index, true, &packet);
+        let node = &mut self.hosts[index];
+        match node.access.handle_up(now, packet.len()) {
+            Some(at) => {
+                self.in_flight.send(node.uplink, at + node.cable_delay, packet);
+            }
+            None => self.pool.give(packet),
+        }
+    }
+
+    /// A packet enters a switch by a port: parser, ingress, and the queue of its output port.
+    pub(crate) fn enter_switch(&mut self, now: Time, index: usize, port: u16, packet: Packet) {
+        self.progress.packets += 1;
+        self.switches[index].switch.handle_packet(now, port, packet);
+        self.leave_switch(index);
+    }
+
+    /// A switch sends what has left its queues, and says when it wants to be called again.
+    pub(super) fn leave_switch(&mut self, index: usize) {
+        while let Some(transmit) = self.switches[index].switch.poll_transmit() {
+            self.enter_cable(index, transmit);
+        }
+        let timeout = self.switches[index].switch.poll_timeout().unwrap_or(Time::MAX);
+        self.schedule.set(self.sources.switch(index), timeout);
+    }
+
+    /// A packet enters the cable at a switch's port and arrives at what is plugged in there.
+    fn enter_cable(&mut self, index: usize, transmit: Transmit) {
+        let Some(cable) = self.switches[index].cables[usize::from(transmit.port)] else {
+            return self.switches[index].switch.recycle(transmit.packet);
+        };
+        if let Some(wires) = &mut self.wire_map {
+            if let Some(packet) = wires.leave_switch(index, transmit, cable.delay) {
+                self.switches[index].switch.recycle(packet);
+            }
+            return;
+        }
+        let Transmit { end, packet, .. } = transmit;
+        let arrival = end + cable.delay;
+        let onward = match cable.to {
+            FarEnd::Direction(direction) => Some((direction, arrival)),
+            FarEnd::Group => self.enter_downlink(arrival, &packet),
+            FarEnd::Collector => {
+                self.enter_collector(arrival, &packet);
+                None
+            }
+        };
+        match onward {
+            Some((direction, at)) => self.in_flight.send(direction, at, packet),
+            None => self.switches[index].switch.recycle(packet),
+        }
+    }
+
+    /// A packet enters the access link of its host in a group. Returns the link direction and when
+    /// the packet reaches the host; `None` when no host has its address or the link's queue is full.
+    fn enter_downlink(&mut self, now: Time, packet: &Packet) -> Option<(usize, Time)> {
+        let mac = packet.data.first_chunk::<6>();
+        let Some(&host) = mac.and_then(|&mac| self.by_mac.get(&mac_number(mac))) else {
+            self.misdelivered += 1;
+            return None;
+        };
+        let node = &mut self.hosts[host];
+        Some((node.downlink, node.access.handle_down(now, packet.len())?))
+    }
+
+    /// In real time: a packet comes to a group by its wire and enters the access link of its host.
+    pub(crate) fn enter_group(&mut self, now: Time, packet: Packet) {
+        match self.enter_downlink(now, &packet) {
+            Some((direction, at)) => self.in_flight.send(direction, at, packet),
+            None => self.pool.give(packet),
+        }
+    }
+
+    /// A packet enters a host, which may answer. `due` is when it left the access link.
+    fn enter_host(&mut self, now: Time, due: Time, index: usize, packet: Packet) {
+        self.recorder.handle_packet(now, index, false, &packet);
+        match (&mut self.hosts[index].stack, &mut self.wire_map) {
+            (HostStack::Narrows(host), _) => {
+                host.handle_packet(now, &packet);
+                self.pool.give(packet);
+                self.leave_host(now, index);
+            }
+            (HostStack::Kernel(_), Some(wires)) => wires.leave_access(due, index, packet),
+            (HostStack::Kernel(_), None) => unreachable!("sockets are in real time only"),
+        }
+    }
+
+    /// A packet enters the collector, which reads telemetry reports.
+    fn enter_collector(&mut self, now: Time, packet: &Packet) {
+        match Report::parse(&packet.data) {
+            Ok(report) => {
+                let lag_ns = (now.as_ps() / 1000) as i64 - report.egress_ns as i64;
+                let least_ns = self.report_lag_ns.get_or_insert(lag_ns);
+                *least_ns = lag_ns.min(*least_ns);
+                self.recorder.handle_report(report);
+            }
+            Err(_) => self.bad_reports += 1,
+        }
+    }
+
+    /// In real time: a packet comes to the collector of a switch by its wire.
+    pub(crate) fn enter_collector_of(&mut self, now: Time, switch: usize, packet: Packet) {
+        self.enter_collector(now, &packet);
+        // The switch takes the packets of reports from its spare ones.
+        self.switches[switch].switch.recycle(packet);
+    }
+
+    /// An empty packet for what comes by a wire.
+    pub(crate) fn take_packet(&mut self) -> Packet {
+        self.pool.take()
+    }
+
+    /// Takes a packet back whose memory can serve again.
+    pub(crate) fn recycle(&mut self, packet: Packet) {
+        self.pool.give(packet);
+    }
+}

@@ -1,0 +1,64 @@
+//! The object behind `narrows._engine.Switch`, and how its methods reach the switch.
+
+use narrows_switch::{ControlError, Switch};
+use pyo3::prelude::*;
+
+use crate::network::managed_switch::ManagedSwitch;
+use crate::network::managed_switch::handle::SwitchHandle;
+use crate::network::managed_switch::operation::Operation;
+use crate::network::managed_switch::pipelines::Pipelines;
+use crate::network::managed_switch::refusal::Refusal;
+
+/// A switch with ports, without a program until `load`.
+#[pyclass(name = "Switch", frozen)]
+pub(crate) struct PySwitch {
+    pub(super) handle: SwitchHandle,
+}
+
+impl PySwitch {
+    /// Does `operation` where the switch's pipelines are, and without the interpreter.
+    pub(super) fn with_all<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
+    ) -> PyResult<T> {
+        Ok(py.detach(|| self.handle.with(operation))?)
+    }
+
+    /// The same for one pipeline, to read what is the same in all.
+    pub(super) fn with<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        operation: impl FnOnce(&mut ManagedSwitch) -> Result<T, Refusal> + Send + 'static,
+    ) -> PyResult<T> {
+        self.with_all(py, |pipelines| operation(pipelines.first()))
+    }
+
+    /// The same in every pipeline, to write; the first one's answer.
+    pub(super) fn with_each<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        operation: impl FnMut(&mut ManagedSwitch) -> Result<T, Refusal> + Send + 'static,
+    ) -> PyResult<T> {
+        self.with_all(py, |pipelines| pipelines.each(operation))
+    }
+
+    /// Does what a controller asks for in every pipeline.
+    pub(super) fn execute(&self, py: Python<'_>, operation: Operation) -> PyResult<()> {
+        self.with_each(py, move |pipeline| pipeline.execute(&operation))
+    }
+
+    /// Writes to the switch in every pipeline.
+    pub(super) fn write<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        mut write: impl FnMut(&mut Switch) -> Result<T, ControlError> + Send + 'static,
+    ) -> PyResult<T> {
+        self.with_each(py, move |pipeline| Ok(write(pipeline.switch()?)?))
+    }
+
+    /// The switch, wherever it is.
+    pub(crate) fn handle(&self) -> &SwitchHandle {
+        &self.handle
+    }
+}

@@ -1,0 +1,73 @@
+//! Virtual time: a run goes from event to event as fast as the machine can.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use narrows_common::Time;
+use narrows_switch::Switch;
+
+use crate::error::EngineError;
+use crate::network::build::read_plan;
+use crate::network::socket_hosts::SocketHosts;
+use crate::network::{Network, Progress};
+use crate::record::summary::Summary;
+
+/// Events between two drains of the records and reports of progress.
+const STRIDE: u64 = 4096;
+
+/// Runs a plan, writes its tables and `summary.json` into `directory`, and returns the summary.
+///
+/// A switch that is in `ready` by its name has been set up by a controller: it is taken as it is,
+/// and none of the plan's entries, sessions and registers are written to it. `progress` is called
+/// every few thousand events and stops the run by returning false.
+///
+/// # Errors
+/// See [`EngineError`].
+pub fn run(
+    plan_json: &str,
+    directory: &Path,
+    ready: BTreeMap<String, Switch>,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Summary, EngineError> {
+    let plan = read_plan(plan_json)?;
+    let (end, until_complete) = plan.end();
+    let mut network = Network::build(plan, ready, SocketHosts::default(), directory)?;
+    network.arm();
+    let stopped = advance(&mut network, end, until_complete, progress);
+    network.finish(stopped, until_complete, None, directory)
+}
+
+/// Advances to `end`, or until every flow that will finish has finished when that is sooner and
+/// `until_complete` is set. Returns when the run stopped.
+fn advance(
+    network: &mut Network,
+    end: Time,
+    until_complete: bool,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Time, EngineError> {
+    let mut last = Time::ZERO;
+    loop {
+        let (now, source) = network.next();
+        if now > end {
+            break;
+        }
+        debug_assert!(now >= last, "time went backwards");
+        last = now;
+        network.act(now, source)?;
+        if network.progress().events % STRIDE == 0 {
+            network.drain_records()?;
+            network.progress().now = now;
+            if !progress(network.progress()) {
+                return Err(EngineError::Cancelled);
+            }
+        }
+        if until_complete && network.is_complete() {
+            break;
+        }
+    }
+    network.drain_records()?;
+    let stopped = if until_complete || end == Time::MAX { last } else { end };
+    network.progress().now = stopped;
+    progress(network.progress());
+    Ok(stopped)
+}
