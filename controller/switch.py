@@ -13,24 +13,16 @@ from collections.abc import Iterator
 from narrows.controller.matches import Exact, Lpm, Ternary
 from narrows.controller.objects import CloneSession, Replica
 from narrows.controller.routes import Routes
+from narrows.controller.stages import REPORT_SESSION
 from narrows.controller.state import SwitchState, TableEntry
-from narrows.controller.topology import Collector, Flow, Port, Switch, Topology
+from narrows.controller.topology import Collector, Flow, Switch, Topology
 
 FLOW_ENTRIES = 4096
 """The size of the flow table (`FLOWS` in p4/metadata.p4); two entries a flow. Later flows have
 the id that the program's hash gives them."""
 
-REPORT_SESSION = 1
-"""The clone session of telemetry reports."""
-
-LOSS_ONE = 2**32
-"""The loss stage draws 32 bits."""
-
 FORWARD = "NarrowsIngress.forward"
 FLOW = "NarrowsIngress.identify_flow"
-LOSS = "NarrowsIngress.random_loss"
-ECN = "NarrowsEgress.mark_ecn"
-TELEMETRY = "NarrowsEgress.select_report"
 REPORT = "NarrowsEgress.make_report"
 
 
@@ -38,7 +30,7 @@ def switch_state(topology: Topology, found: Routes, switch: Switch) -> SwitchSta
     """All entries and sessions of one switch of the topology, in a fixed order."""
     entries = [*forwarding(topology, found, switch), *flow_ids(topology.flows)]
     for port in switch.ports:
-        entries += [entry for entry in (loss(port), ecn(port), telemetry(port)) if entry]
+        entries += [stage.entry(port.number, value) for stage, value in port.stages.items()]
     sessions = []
     for collector in topology.collectors:
         if collector.at.switch == switch.name:
@@ -88,35 +80,6 @@ def flow_ids(flows: tuple[Flow, ...]) -> Iterator[TableEntry]:
                 {"flow_id": flow.id},
                 priority=1,
             )
-
-
-def loss(port: Port) -> TableEntry | None:
-    """Random loss at a port: the probability to the nearest 2^-32, but not down to none."""
-    if port.loss == 0.0:
-        return None
-    threshold = min(max(round(port.loss * LOSS_ONE), 1), LOSS_ONE - 1)
-    return at_port(f"{LOSS}.loss", port, f"{LOSS}.lose_below", {"threshold": threshold})
-
-
-def ecn(port: Port) -> TableEntry | None:
-    """Marking at a port, where it has a threshold."""
-    if port.ecn_threshold_packets is None:
-        return None
-    params = {"packets": port.ecn_threshold_packets}
-    return at_port(f"{ECN}.ecn", port, f"{ECN}.mark_above", params)
-
-
-def telemetry(port: Port) -> TableEntry | None:
-    """Reports of a port's packets, where it has them."""
-    if port.report_every == 0:
-        return None
-    params = {"every": port.report_every, "session": REPORT_SESSION}
-    return at_port(f"{TELEMETRY}.telemetry", port, f"{TELEMETRY}.report_every", params)
-
-
-def at_port(table: str, port: Port, action: str, params: dict[str, int]) -> TableEntry:
-    """An entry of a table that is keyed by the output port."""
-    return TableEntry(table, {"meta.egress_port": Exact(port.number)}, action, params)
 
 
 def report(switch: Switch, collector: Collector) -> TableEntry:

@@ -6,8 +6,11 @@ are picoseconds one way. A port is named by its switch and its number.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from narrows.controller.stages import PortStage
 
 PROTOCOL_TCP, PROTOCOL_UDP = 6, 17
 
@@ -18,12 +21,8 @@ class Port:
 
     number: int
     mac: int
-    loss: float = 0.0
-    """Probability of a random drop, below 1."""
-    ecn_threshold_packets: int | None = None
-    """Depth above which ECN-capable packets are marked; None: never."""
-    report_every: int = 0
-    """One packet in so many is reported to the collector; 0: none."""
+    stages: Mapping[PortStage, float] = field(default_factory=dict)
+    """The stages that are on at the port, in the program's order, and their values."""
 
 
 @dataclass(frozen=True)

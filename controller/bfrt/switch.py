@@ -37,7 +37,7 @@ MOST_PRIORITY = 2**24 - 1
 MIRRORS = "$mirror.cfg"
 MIRROR_BYTES = 34 + 14 + 40
 """`mirror_t` of p4/tna.p4, Ethernet, and a report's REPORT_INNER_BYTES."""
-DEPTHS = {("NarrowsEgress.mark_ecn.mark_above", "packets")}
+DEPTHS = {("NarrowsEgress.mark_ecn.mark_above", "ecn_threshold")}
 """Actions' parameters that are queue depths."""
 OPERATIONS: dict[Operation, Any] = {"insert": INSERT, "modify": MODIFY, "delete": DELETE}
 PARTS = ("entries", "clone_sessions", "registers")

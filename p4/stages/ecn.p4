@@ -7,8 +7,8 @@ control MarkEcn(inout headers_t hdr, inout metadata_t meta) {
 
     depth_t threshold = 0;
 
-    action mark_above(depth_t packets) {
-        threshold = packets;
+    action mark_above(depth_t ecn_threshold) {
+        threshold = ecn_threshold;
     }
 
     table ecn {

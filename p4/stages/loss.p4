@@ -1,13 +1,13 @@
 // Random loss per output port, independent from packet to packet.
-// The probability is threshold / 2^32: a resolution of 2.4e-10.
+// The probability is loss / 2^32: a resolution of 2.4e-10.
 
 control RandomLoss(inout headers_t hdr, inout metadata_t meta) {
     RANDOM_SOURCE(loss_random)
 
     bit<32> below = 0;
 
-    action lose_below(bit<32> threshold) {
-        below = threshold;
+    action lose_below(bit<32> loss) {
+        below = loss;
     }
 
     table loss {

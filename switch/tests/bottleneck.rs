@@ -193,7 +193,7 @@ fn a_report_says_what_the_ledger_says() {
 fn loss_has_the_probability_that_was_set() {
     let mut switch = bottleneck(None, QueueLimit::Packets(0));
     // One in eight.
-    let threshold = [("threshold", "0x20000000")];
+    let threshold = [("loss", "0x20000000")];
     let loss = entry("loss", [("egress_port", Match::Exact("2".into()))], "lose_below", threshold);
     switch.insert_entry(&loss).unwrap();
     for sequence in 0..80_000 {

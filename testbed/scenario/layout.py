@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import narrows.controller.topology as net
 from narrows.controller.routes import Routes, base_rtt_ps, routes
+from narrows.controller.stages import TELEMETRY
 from narrows.schema.units import PS_PER_S, Queue
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
@@ -209,18 +210,14 @@ class Builder:
         )
 
     def port(self, node_id: int, end: net.End) -> net.Port:
-        """A port as the controller knows it; loss, marking and reports towards the data only."""
+        """A port as the controller knows it; the P4 program's stages towards the data only."""
         mac = 0x02FF_0000_0000 + (node_id << 16) + end.port
         settings = self.ports[end]
         if settings.scenario is None or not settings.forward:
             return net.Port(end.port, mac)
-        return net.Port(
-            end.port,
-            mac,
-            settings.scenario.loss,
-            settings.scenario.ecn_threshold,
-            self.reports(end),
-        )
+        values = settings.scenario.stage_values() | {TELEMETRY: self.reports(end)}
+        on = {stage: value for stage, value in values.items() if value not in (None, stage.off)}
+        return net.Port(end.port, mac, on)
 
     def reports(self, end: net.End) -> int:
         """One packet in so many is reported at a port, 0 none."""

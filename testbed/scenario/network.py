@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
 from narrows.schema import units
 from narrows.testbed.scenario.values import (
     Counts,
@@ -20,7 +21,28 @@ from narrows.testbed.scenario.values import (
 )
 
 
-class Port(Model):
+class PortStages(Model):
+    """What the P4 program does to packets bound for a port: a key per stage, absent: nothing.
+
+    The type of a key names its stage, and the key is the parameter of the stage's action.
+    """
+
+    loss: Annotated[Probability | None, LOSS] = None
+    """Probability that the P4 program drops a packet bound for this port."""
+    ecn_threshold: Annotated[Annotated[int, Field(ge=0, lt=2**24)] | None, ECN] = None
+    """Packets in the queue above which ECN-capable packets are marked; absent: never."""
+
+    def stage_values(self) -> dict[PortStage, float | None]:
+        """The value of each stage; None where its key is absent."""
+        return {
+            each: getattr(self, key)
+            for key, field in type(self).model_fields.items()
+            for each in field.metadata
+            if isinstance(each, PortStage)
+        }
+
+
+class Port(PortStages):
     """A switch's output port towards one link."""
 
     rate: Rate
@@ -31,15 +53,11 @@ class Port(Model):
     discipline: Literal["drop-tail", "ack-filter"] = "drop-tail"
     """With `ack-filter` a TCP ACK that comes takes the older ones of its connection out of the
     queue (ns-2's `filteracks_`), for a path back that is too slow for all."""
-    loss: Probability = 0.0
-    """Probability that the P4 program drops a packet bound for this port."""
     counts: Counts = "frame"
     """What counts against the rate and a limit in bytes: the IP length, the Ethernet frame
     without its check sequence, or what the wire carries (check sequence, padding to 64 B,
     preamble and gap: 24 B more)."""
-    ecn_threshold: Annotated[int, Field(ge=0, lt=2**24)] | None = None
-    """Packets in the queue above which ECN-capable packets are marked; absent: never."""
-    telemetry: Every | None = None
+    telemetry: Annotated[Every | None, TELEMETRY] = None
     """Reports 1 packet in so many, 0 none; absent: what `[telemetry]` says."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.controller.state import TableEntry
-from narrows.controller.switch import ecn, loss, switch_state
+from narrows.controller.switch import switch_state
 from narrows.controller.topology import End
 from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
@@ -323,8 +323,8 @@ class EventState:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.ports = {
-            End(switch.name, port.number): port
+        self.stages = {
+            End(switch.name, port.number): dict(port.stages)
             for switch in layout.topology.switches
             for port in switch.ports
         }
@@ -346,17 +346,15 @@ class EventState:
             planned.append(here | {"port": end.port, "queue": limit})
         if not self.layout.ports[end].forward:
             return planned
-        before = self.ports[end]
-        after = dataclasses.replace(
-            before,
-            loss=before.loss if change.loss is None else change.loss,
-            ecn_threshold_packets=before.ecn_threshold_packets
-            if change.ecn_threshold is None
-            else change.ecn_threshold,
-        )
-        self.ports[end] = after
-        for old, new in ((loss(before), loss(after)), (ecn(before), ecn(after))):
-            planned += [here | written for written in entry_change(old, new)]
+        stages = self.stages[end]
+        for stage, value in change.stage_values().items():
+            if value is not None:
+                old, new = (
+                    stage.entry(end.port, each) if each not in (None, stage.off) else None
+                    for each in (stages.get(stage), value)
+                )
+                planned += [here | written for written in entry_change(old, new)]
+                stages[stage] = value
         return planned
 
 

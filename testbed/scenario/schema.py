@@ -22,7 +22,15 @@ from pydantic import (
 from narrows.schema import units
 from narrows.testbed import catalogue
 from narrows.testbed.scenario.flows import Flow
-from narrows.testbed.scenario.network import Access, Bottleneck, Dumbbell, Host, Link, Switch
+from narrows.testbed.scenario.network import (
+    Access,
+    Bottleneck,
+    Dumbbell,
+    Host,
+    Link,
+    PortStages,
+    Switch,
+)
 from narrows.testbed.scenario.values import (
     Duration,
     Every,
@@ -49,13 +57,11 @@ def _queue_record(value: object) -> object:
     raise ValueError('expected true, false, "both", "summary" or "both-summary"')
 
 
-class PortChange(Model):
-    """What an event may set at a port."""
+class PortChange(PortStages):
+    """What an event may set at a port: rate, queue, and the stages of the P4 program."""
 
     rate: Rate | None = None
     queue: Queue | None = None
-    loss: Probability | None = None
-    ecn_threshold: Annotated[int, Field(ge=0, lt=2**24)] | None = None
 
 
 class Change(Model):

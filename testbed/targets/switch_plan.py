@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from narrows.controller.matches import Exact, Ternary
+from narrows.controller.stages import TELEMETRY
 from narrows.controller.state import TableEntry
-from narrows.controller.switch import FLOW, FORWARD, REPORT, TELEMETRY
+from narrows.controller.switch import FLOW, FORWARD, REPORT
 from narrows.testbed import catalogue
 from narrows.testbed.scenario.plan import UDP_ROOM_BYTES, payload_bytes
 
@@ -47,7 +48,7 @@ class SwitchPlan:
     @property
     def every(self) -> int:
         """One of so many packets of the bottleneck is reported; 0: none."""
-        params = self._params(f"{TELEMETRY}.telemetry", self.port)
+        params = self._params(TELEMETRY.table, self.port)
         return params["every"] if params and self.collector is not None else 0
 
     @property

@@ -199,7 +199,7 @@ def test_what_differs_from_v1model(switch: FakeSwitch) -> None:
     async def task(client: BfrtClient, switch: FakeSwitch) -> None:
         await BfrtSwitch(client, PACKET_BYTES).write(everything_on())
         # 30 packets are 600 cells.
-        assert switch.data("pipe.NarrowsEgress.mark_ecn.ecn")["packets"] == 600
+        assert switch.data("pipe.NarrowsEgress.mark_ecn.ecn")["ecn_threshold"] == 600
         assert switch.data("$mirror.cfg") == {
             "$session_enable": True,
             "$direction": "EGRESS",

@@ -11,8 +11,9 @@ from narrows.controller import topology as net
 from narrows.controller.matches import Lpm, Match, Range
 from narrows.controller.objects import RegisterCell
 from narrows.controller.routes import base_rtt_ps, path, routes
+from narrows.controller.stages import LOSS
 from narrows.controller.state import SwitchState, TableEntry
-from narrows.controller.switch import FLOW_ENTRIES, flow_ids, loss, switch_state
+from narrows.controller.switch import FLOW_ENTRIES, flow_ids, switch_state
 from tests.support.controller_state import everything_on
 from tests.support.world import ROOT
 
@@ -89,11 +90,10 @@ def test_an_entry_as_json() -> None:
 
 @pytest.mark.parametrize(
     ("probability", "threshold"),
-    [(0.0, None), (0.5, 2**31), (1e-7, 429), (1e-12, 1), (1 - 1e-12, 2**32 - 1)],
+    [(0.5, 2**31), (1e-7, 429), (1e-12, 1), (1 - 1e-12, 2**32 - 1)],
 )
-def test_a_loss_is_a_threshold_of_32_bits(probability: float, threshold: int | None) -> None:
-    entry = loss(net.Port(2, 0, loss=probability))
-    assert (entry and entry.params["threshold"]) == threshold
+def test_a_loss_is_a_threshold_of_32_bits(probability: float, threshold: int) -> None:
+    assert LOSS.entry(2, probability).params == {"loss": threshold}
 
 
 def test_flows_beyond_the_table_are_left_to_the_hash() -> None:

@@ -200,7 +200,7 @@ def test_events_on_a_running_switch(switch: tuple[Any, str]) -> None:
         "NarrowsEgress.mark_ecn.ecn",
         {"meta.egress_port": Exact(2)},
         "NarrowsEgress.mark_ecn.mark_above",
-        {"packets": 30},
+        {"ecn_threshold": 30},
     )
     events = [
         {"at_ps": 40 * MS, "switch": "s1", "port": 2, "rate_bps": 2_000_000},

@@ -272,7 +272,7 @@ def bottleneck(rng: random.Random, count: int) -> Case:
         params = ", ".join(f"{name}:{value:#x}" for name, value in named)
         case.stf.append(f"add {route} hdr.ipv4.dst_addr:{prefix:#x}/{length} route({params})")
     case.commands.append("table_add NarrowsIngress.random_loss.loss lose_below 3 => 0xffffffff")
-    case.stf.append("add random_loss.loss meta.egress_port:3 lose_below(threshold:0xffffffff)")
+    case.stf.append("add random_loss.loss meta.egress_port:3 lose_below(loss:0xffffffff)")
     case.packets = [ipv4(rng) for _ in range(count)]
     return case
 

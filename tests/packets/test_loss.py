@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from narrows.controller.stages import LOSS
 from tests.packets.target import CHUNK, LOSSES, PORTS, SINK, Target
 from tests.packets.test_forwarding import segment
 
@@ -39,7 +40,7 @@ def test_the_tail_is_that_of_a_coin() -> None:
 def test_packets_are_lost_as_often_as_said_and_each_by_itself(
     target: Target, probability: float
 ) -> None:
-    target.set_up(sink=replace(PORTS[SINK], loss=probability))
+    target.set_up(sink=replace(PORTS[SINK], stages={LOSS: probability}))
     before = target.dropped()[LOSSES]
     sent = [PACKET[:-4] + number.to_bytes(4, "big") for number in range(PACKETS)]
     came = {int.from_bytes(frame[-4:], "big") for frame in target.exchange(sent)[SINK]}
@@ -54,13 +55,13 @@ def test_packets_are_lost_as_often_as_said_and_each_by_itself(
 
 @pytest.mark.parametrize("probability", [0.0, 2**-32])
 def test_none_is_lost_where_none_should_be(target: Target, probability: float) -> None:
-    target.set_up(sink=replace(PORTS[SINK], loss=probability))
+    target.set_up(sink=replace(PORTS[SINK], stages={LOSS: probability}))
     before = target.dropped()
     assert len(target.exchange([PACKET] * (10 * CHUNK))[SINK]) == 10 * CHUNK
     assert target.dropped() == before
 
 
 def test_another_port_loses_nothing(target: Target) -> None:
-    target.set_up(sink=replace(PORTS[SINK], loss=0.8))
+    target.set_up(sink=replace(PORTS[SINK], stages={LOSS: 0.8}))
     back = segment(b"x" * 20, src="10.0.2.2", dst="10.0.1.1")
     assert len(target.exchange([bytes(back)] * (5 * CHUNK), into=SINK)[1]) == 5 * CHUNK

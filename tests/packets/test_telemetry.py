@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,6 +11,7 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
+from narrows.controller.stages import ECN, TELEMETRY, PortStage
 from narrows.traffic.scapy import FlowMetadata, HopMetadata, IndividualReport, TelemetryReport
 from tests.packets.target import (
     COLLECTOR_UDP,
@@ -40,10 +41,13 @@ reruns = pytest.mark.flaky(reruns=2, reason="a machine that stands still for 20 
 
 
 def reported(
-    target: Target, packets: Sequence[Packet], every: int = 1, **sink: int
+    target: Target,
+    packets: Sequence[Packet],
+    every: int = 1,
+    stages: Mapping[PortStage, float] | None = None,
 ) -> list[Packet]:
     """Sends packets, and returns their reports; all leave as they should."""
-    target.set_up(sink=replace(PORTS[SINK], report_every=every, **sink))
+    target.set_up(sink=replace(PORTS[SINK], stages={**(stages or {}), TELEMETRY: every}))
     out = target.exchange([bytes(packet) for packet in packets])
     assert out[SINK] == [forwarded(packet) for packet in packets]
     return [Ether(frame) for frame in out[REPORTS]]
@@ -106,7 +110,7 @@ def test_one_in_so_many_is_reported(target: Target) -> None:
 
 def burst(target: Target, tos: Sequence[int], threshold: int) -> list[tuple[bytes, Packet]]:
     """Packets of these codepoints at once through a slow port: each as it left, and its report."""
-    target.set_up(sink=replace(PORTS[SINK], report_every=1, ecn_threshold_packets=threshold))
+    target.set_up(sink=replace(PORTS[SINK], stages={ECN: threshold, TELEMETRY: 1}))
     assert target.shape(RATE_BPS, {"packets": 100}) == RATE_BPS
     payload = b"x" * (PACKET_BYTES - 54)
     packets = [segment(payload, id=number, tos=one) for number, one in enumerate(tos)]
@@ -166,7 +170,7 @@ def test_a_full_queue_drops_the_tail(target: Target) -> None:
 
 
 def test_the_way_back_is_not_reported(target: Target) -> None:
-    target.set_up(sink=replace(PORTS[SINK], report_every=1))
+    target.set_up(sink=replace(PORTS[SINK], stages={TELEMETRY: 1}))
     back = built(HEAD / IP(src="10.0.2.2", dst="10.0.1.1") / TCP() / Raw(b"x" * 20))
     out = target.exchange([bytes(back)], into=SINK)
     assert out[SOURCE] == [forwarded(back, SOURCE, FLOW.source.mac)]

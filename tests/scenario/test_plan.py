@@ -263,7 +263,7 @@ def test_an_event_changes_the_rate_both_ways_and_the_loss_entry_one_way(tmp_path
         for number in (2, 1)
         for change in ({"rate_bps": 1_000_000}, {"queue": {"bytes": 3_500}})
     ]
-    written = [(e["op"], e["entry"]["params"].get("threshold")) for e in events[4:]]
+    written = [(e["op"], e["entry"]["params"].get("loss")) for e in events[4:]]
     quarter, half = hex(2**30), hex(2**31)
     assert written == [("insert", quarter), ("modify", half), ("delete", half)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from narrows.controller import topology as net
 from narrows.controller.routes import routes
+from narrows.controller.stages import ECN, LOSS, TELEMETRY
 from narrows.controller.state import SwitchState
 from narrows.controller.switch import switch_state
 
@@ -12,7 +13,7 @@ def everything_on() -> SwitchState:
     """A switch with every feature in use."""
     ports = (
         net.Port(1, 0x02FF00010001),
-        net.Port(2, 0x02FF00010002, loss=1e-7, ecn_threshold_packets=30, report_every=100),
+        net.Port(2, 0x02FF00010002, {LOSS: 1e-7, ECN: 30, TELEMETRY: 100}),
         net.Port(3, 0x02FF00010003),
     )
     hosts = tuple(net.Host(f"h{n}", n, 0x0A000000 + n, net.End("s1", n)) for n in (1, 2))

@@ -47,7 +47,7 @@ ENTRIES = [
     ("collector", {"collector_port": {"exact": "3"}}, "send_to",
      {"node_id": "9", "src_mac": "0x02000000ff03", "dst_mac": "0x020000000003", "src_addr": "0x0a00ff01",
       "dst_addr": "0x0a00ff02", "udp_port": "32766"}, 0),
-    ("loss", {"meta.egress_port": {"exact": "2"}}, "lose_below", {"threshold": "0"}, 0),
+    ("loss", {"meta.egress_port": {"exact": "2"}}, "lose_below", {"loss": "0"}, 0),
 ]
 
 

@@ -13,7 +13,8 @@ from narrows.controller.bfrt.client import BfrtError
 from narrows.controller.bfrt.switch import PIPE, BfrtSwitch
 from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.bfrt import BfrtDriver
-from narrows.controller.switch import ECN, FLOW, FORWARD, LOSS, REPORT, TELEMETRY
+from narrows.controller.stages import ECN, LOSS, TELEMETRY
+from narrows.controller.switch import FLOW, FORWARD, REPORT
 from narrows.schema import units
 from narrows.testbed.findings import Finding
 from narrows.testbed.needs import NEEDS
@@ -22,10 +23,10 @@ from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.targets.tofino.lab import BFRT_PORT, Lab, trusted
 from narrows.testbed.targets.tofino.run import connected
 
-TABLES = [f"{control}.{table}" for control, table in (
-    (FORWARD, "ipv4_lpm"), (FLOW, "flow"), (LOSS, "loss"), (ECN, "ecn"), (TELEMETRY, "telemetry"),
-    (REPORT, "collector"),
-)]  # fmt: skip
+TABLES = [
+    f"{FORWARD}.ipv4_lpm", f"{FLOW}.flow", *(stage.table for stage in (LOSS, ECN, TELEMETRY)),
+    f"{REPORT}.collector",
+]  # fmt: skip
 """What a program must have to be p4/tna.p4's."""
 DRIVERS = ("vfio-pci", "igb_uio", "uio_pci_generic")
 OWN_DRIVERS = ("mlx5_core", "mlx4_core")
