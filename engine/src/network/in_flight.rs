@@ -6,7 +6,7 @@
 //!
 //! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan: Faster Algorithms for the Shortest Path
 //! Problem, J. ACM 37(2), 1990) with digits of twelve bits: since time never goes back, a packet need
-//! not be sorted among the others before its turn is near. It waits in a bucket by the highest digit
+//! not be sorted among the others before it is nearly due. It waits in a bucket by the highest digit
 //! in which its instant differs from the one reached, and by that digit, and moves to a lower one
 //! when that is opened: once on a path of 50 ms. A bucket of the lowest level is a microsecond, in
 //! which there is seldom more than one; when its turn comes it is sorted, if it is not in order. What
@@ -23,15 +23,15 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 /// Digits of an instant.
 const LEVELS: usize = (u64::BITS - BUCKET_BITS).div_ceil(DIGIT_BITS) as usize;
 const WORD_BITS: usize = u64::BITS as usize;
-/// No place.
+/// No slot.
 const NONE: u32 = u32::MAX;
 
-/// A packet to come, by the number of its place.
+/// A packet to come, by the number of its slot.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Time,
     direction: u32,
-    /// The next place of its bucket, or of those that are free.
+    /// The next slot of its bucket, or of those that are free.
     next: u32,
 }
 
@@ -64,10 +64,10 @@ pub struct InFlight {
     first: usize,
     /// The instant reached, but for its bits in a bucket, when a bucket was opened last.
     reached: u64,
-    /// The first free place.
+    /// The first free slot.
     free: u32,
     arrivals: Vec<Arrival>,
-    /// By place, as the arrivals; `None` where it is free.
+    /// By slot, as the arrivals; `None` where it is free.
     packets: Vec<Option<Packet>>,
     /// By level and digit.
     buckets: Vec<Bucket>,
@@ -77,8 +77,8 @@ pub struct InFlight {
     filled: [u64; LEVELS * DIGITS / WORD_BITS],
     /// A bit for each bucket of the lowest level that is to be sorted.
     unsorted: [u64; DIGITS / WORD_BITS],
-    /// The places of a bucket that is sorted just now.
-    places: Vec<u32>,
+    /// The slots of a bucket that is sorted just now.
+    slots: Vec<u32>,
 }
 
 impl Default for InFlight {
@@ -95,7 +95,7 @@ impl Default for InFlight {
             levels: [0; LEVELS],
             filled: [0; LEVELS * DIGITS / WORD_BITS],
             unsorted: [0; DIGITS / WORD_BITS],
-            places: Vec::new(),
+            slots: Vec::new(),
         }
     }
 }
@@ -104,16 +104,16 @@ impl InFlight {
     /// Sends a packet that arrives `at` the far end of a direction.
     pub fn send(&mut self, direction: usize, at: Time, packet: Packet) {
         let arrival = Arrival { at, direction: direction as u32, next: NONE };
-        let mut place = self.free;
-        if let Some(free) = self.arrivals.get_mut(place as usize) {
+        let mut slot = self.free;
+        if let Some(free) = self.arrivals.get_mut(slot as usize) {
             self.free = std::mem::replace(free, arrival).next;
-            self.packets[place as usize] = Some(packet);
+            self.packets[slot as usize] = Some(packet);
         } else {
-            place = self.arrivals.len() as u32;
+            slot = self.arrivals.len() as u32;
             self.arrivals.push(arrival);
             self.packets.push(Some(packet));
         }
-        let bucket = self.put(place, arrival);
+        let bucket = self.put(slot, arrival);
         if at < self.due {
             (self.due, self.first) = (at, bucket);
         }
@@ -138,10 +138,10 @@ impl InFlight {
             self.sort(self.first);
         }
         let bucket = &mut self.buckets[self.first];
-        let place = bucket.front;
-        let arrival = self.arrivals.get_mut(place as usize)?;
+        let slot = bucket.front;
+        let arrival = self.arrivals.get_mut(slot as usize)?;
         let Arrival { at, direction, next } = *arrival;
-        arrival.next = std::mem::replace(&mut self.free, place);
+        arrival.next = std::mem::replace(&mut self.free, slot);
         if let Some(next_arrival) = self.arrivals.get(next as usize) {
             self.due = next_arrival.at;
             bucket.earliest = self.due;
@@ -150,7 +150,7 @@ impl InFlight {
             self.empty(self.first);
             self.seek();
         }
-        Some((at, direction as usize, self.packets[place as usize].take()?))
+        Some((at, direction as usize, self.packets[slot as usize].take()?))
     }
 
     /// The bucket of an instant's arrivals.
@@ -163,7 +163,7 @@ impl InFlight {
     }
 
     /// Puts an arrival into its bucket, behind those that were sent before; returns which it is.
-    fn put(&mut self, place: u32, arrival: Arrival) -> usize {
+    fn put(&mut self, slot: u32, arrival: Arrival) -> usize {
         let number = self.bucket_of(arrival.at);
         self.filled[number / WORD_BITS] |= 1 << (number % WORD_BITS);
         self.levels[number / DIGITS] |= 1 << (number / WORD_BITS % WORD_BITS);
@@ -174,11 +174,11 @@ impl InFlight {
                 if number < DIGITS && last.rank() > arrival.rank() {
                     self.unsorted[number / WORD_BITS] |= 1 << (number % WORD_BITS);
                 }
-                last.next = place;
+                last.next = slot;
             }
-            None => bucket.front = place,
+            None => bucket.front = slot,
         }
-        bucket.back = place;
+        bucket.back = slot;
         number
     }
 
@@ -187,17 +187,17 @@ impl InFlight {
     fn sort(&mut self, bucket: usize) {
         self.unsorted[bucket / WORD_BITS] &= !(1 << (bucket % WORD_BITS));
         let bucket = &mut self.buckets[bucket];
-        self.places.clear();
+        self.slots.clear();
         let mut next = bucket.front;
         while let Some(arrival) = self.arrivals.get(next as usize) {
-            self.places.push(next);
+            self.slots.push(next);
             next = arrival.next;
         }
-        self.places.sort_by_key(|&place| self.arrivals[place as usize].rank());
-        bucket.back = self.places.last().copied().unwrap_or(NONE);
+        self.slots.sort_by_key(|&slot| self.arrivals[slot as usize].rank());
+        bucket.back = self.slots.last().copied().unwrap_or(NONE);
         bucket.front = NONE;
-        for &place in self.places.iter().rev() {
-            self.arrivals[place as usize].next = std::mem::replace(&mut bucket.front, place);
+        for &slot in self.slots.iter().rev() {
+            self.arrivals[slot as usize].next = std::mem::replace(&mut bucket.front, slot);
         }
     }
 
@@ -208,9 +208,9 @@ impl InFlight {
         self.reached = opened.earliest.as_ps() >> BUCKET_BITS;
         let mut next = opened.front;
         while let Some(arrival) = self.arrivals.get_mut(next as usize) {
-            let place = std::mem::replace(&mut next, std::mem::replace(&mut arrival.next, NONE));
+            let slot = std::mem::replace(&mut next, std::mem::replace(&mut arrival.next, NONE));
             let arrival = *arrival;
-            self.put(place, arrival);
+            self.put(slot, arrival);
         }
         self.seek();
     }

@@ -1,4 +1,4 @@
-//! The hosts of a run whose TCP is somebody else's, shared by who drives their sockets and the
+//! The hosts of a run with the kernel's stack, shared by the driver of their sockets and the
 //! network, which has their access links, writes their tables and sums them up.
 
 use std::collections::BTreeMap;

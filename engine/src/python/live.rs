@@ -49,8 +49,8 @@ impl PyLive {
         let (eal, wires) = py.detach(|| open(&setup, &ports, queues)).map_err(refused)?;
         let stamps = wires.iter().map(|wire| wire.offloads().stamps).collect();
         let names = wires.iter().map(|wire| wire.name().to_owned()).collect();
-        let (post, commands) = mailbox();
-        let Some(pipelines) = switch.get().handle().move_to_data_path(post) else {
+        let (sender, commands) = mailbox();
+        let Some(pipelines) = switch.get().handle().move_to_data_path(sender) else {
             return Err(DeviceError::new_err("the switch is on a data path already"));
         };
         let cores = deal_out(pipelines, &ports, wires);

@@ -1,6 +1,7 @@
-//! The threads of a switch on DPDK ports: one for each of its pipelines. A controller's command finds
-//! all pipelines between two turns of their loops: the others' nodes come to the first one's thread, which
-//! does what was asked and sends them back.
+//! The threads of a switch on DPDK ports: one for each of its pipelines.
+//!
+//! A controller's command finds all pipelines between two turns of their loops: the other threads
+//! lend their nodes to the first one, which executes the command and returns them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -18,9 +19,9 @@ use crate::network::managed_switch::handle::Command;
 use crate::network::managed_switch::pipelines::Pipelines;
 use crate::record::instrument::Instrument;
 
-/// What is left of a switch's threads: its pipelines and their instruments.
+/// What a switch's threads return: its pipelines and their joint instrument.
 pub type Ended = (Vec<ManagedSwitch>, Instrument);
-/// A pipeline with what is its core's.
+/// A pipeline with the wires and queues of its core.
 pub type Share = (SwitchNode, Vec<Wire>, Vec<RemoteQueue>);
 /// What a thread runs.
 type Core = (DataPath, SwitchNode);
@@ -52,13 +53,14 @@ impl Cores {
         let Cores { eal, first: (mut path, mut node), others } = self;
         let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
         thread::scope(|scope| {
-            let begin = |core| Other::begin(scope, core, eal, start);
-            let others: Vec<Other<'_>> = others.into_iter().map(begin).collect();
-            while !stop.load(Ordering::Relaxed) && others.iter().all(Other::runs) {
-                if let Some(command) = commands.try_take() {
-                    let mut nodes: Vec<SwitchNode> = others.iter().map(Other::come).collect();
-                    obey(command, &commands, &mut all(&mut node, &mut nodes));
-                    others.iter().zip(nodes).for_each(|(other, node)| other.go_on(node));
+            let begin = |core| OtherCore::begin(scope, core, eal, start);
+            let others: Vec<OtherCore<'_>> = others.into_iter().map(begin).collect();
+            while !stop.load(Ordering::Relaxed) && others.iter().all(OtherCore::runs) {
+                if let Some(command) = commands.try_receive() {
+                    let mut nodes: Vec<SwitchNode> =
+                        others.iter().map(OtherCore::lend_node).collect();
+                    execute(command, &commands, &mut all(&mut node, &mut nodes));
+                    others.iter().zip(nodes).for_each(|(other, node)| other.return_node(node));
                 }
                 path.turn(&mut node);
             }
@@ -69,7 +71,7 @@ impl Cores {
                 nodes.push(node);
                 instruments.push(path.instrument());
             }
-            // What was asked before the end is answered.
+            // Commands that came before the end are answered.
             let left = commands.close();
             left.into_iter().for_each(|command| command(&mut all(&mut node, &mut nodes)));
             let nodes = core::iter::once(node).chain(nodes);
@@ -78,10 +80,10 @@ impl Cores {
     }
 }
 
-/// Does what was asked, and all that was asked meanwhile.
-fn obey(command: Command, commands: &MailboxReceiver<Command>, pipelines: &mut Pipelines<'_>) {
+/// Executes a command, and all that came meanwhile.
+fn execute(command: Command, commands: &MailboxReceiver<Command>, pipelines: &mut Pipelines<'_>) {
     command(pipelines);
-    core::iter::from_fn(|| commands.try_take()).for_each(|command| command(pipelines));
+    core::iter::from_fn(|| commands.try_receive()).for_each(|command| command(pipelines));
 }
 
 /// All pipelines of a switch.
@@ -89,27 +91,27 @@ fn all<'a>(first: &'a mut SwitchNode, others: &'a mut [SwitchNode]) -> Pipelines
     Pipelines::new(core::iter::once(first).chain(others).map(SwitchNode::managed))
 }
 
-/// Another core than the first. It ends when nobody can call it any more.
-struct Other<'scope> {
+/// A core other than the first. It ends when nobody can call it any more.
+struct OtherCore<'scope> {
     call: SyncSender<()>,
-    came: Receiver<SwitchNode>,
-    back: SyncSender<SwitchNode>,
+    lent: Receiver<SwitchNode>,
+    returned: SyncSender<SwitchNode>,
     thread: ScopedJoinHandle<'scope, Core>,
 }
 
-impl<'scope> Other<'scope> {
+impl<'scope> OtherCore<'scope> {
     fn begin(scope: &'scope Scope<'scope, '_>, core: Core, eal: Eal, start: Start) -> Self {
         let (call, called) = sync_channel(1);
-        let (come, came) = sync_channel(1);
-        let (back, returned) = sync_channel(1);
+        let (lend, lent) = sync_channel(1);
+        let (returned, returns) = sync_channel(1);
         let thread = scope.spawn(move || {
             let (mut path, mut node) = core;
             path.begin(eal, Some(start));
             loop {
                 match called.try_recv() {
                     Ok(()) => {
-                        come.send(node).expect(WAITS);
-                        node = returned.recv().expect(WAITS);
+                        lend.send(node).expect(WAITS);
+                        node = returns.recv().expect(WAITS);
                     }
                     Err(TryRecvError::Empty) => {}
                     Err(TryRecvError::Disconnected) => return (path, node),
@@ -117,21 +119,21 @@ impl<'scope> Other<'scope> {
                 path.turn(&mut node);
             }
         });
-        Other { call, came, back, thread }
+        OtherCore { call, lent, returned, thread }
     }
 
     fn runs(&self) -> bool {
         !self.thread.is_finished()
     }
 
-    /// Has its node come, after the turn that it is in.
-    fn come(&self) -> SwitchNode {
+    /// Lends its node at the end of its turn.
+    fn lend_node(&self) -> SwitchNode {
         self.call.send(()).expect(RUNS);
-        self.came.recv().expect(RUNS)
+        self.lent.recv().expect(RUNS)
     }
 
-    fn go_on(&self, node: SwitchNode) {
-        self.back.send(node).expect(RUNS);
+    fn return_node(&self, node: SwitchNode) {
+        self.returned.send(node).expect(RUNS);
     }
 
     fn end(self) -> Core {
@@ -140,5 +142,5 @@ impl<'scope> Other<'scope> {
     }
 }
 
-const WAITS: &str = "the first core waits for what it called";
-const RUNS: &str = "a core runs until it is let go";
+const WAITS: &str = "the first core waits for the node";
+const RUNS: &str = "a core runs until its caller is dropped";

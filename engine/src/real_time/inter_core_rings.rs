@@ -1,16 +1,15 @@
-//! Where packets cross from core to core: each core has a pipeline of the switch, and what its ingress
-//! sends to a port of another goes there by a ring from the one to the other.
+//! The rings between the cores of a switch: each core has a pipeline, and a packet whose output port
+//! belongs to another pipeline goes there by a ring after ingress.
 //!
 //! ```text
-//! port ─▶ Path ─▶ pipeline 0: ingress ─┬─▶ [queue of a port here] ─▶ egress ─▶ wire ─▶ port
-//!                                  └── ring ──┐
-//! port ─▶ Path ─▶ pipeline 1: ingress ────────────┴▶ [queue of a port there] ─▶ egress ─▶ wire ─▶ port
+//! port ─▶ pipeline 0: ingress ─┬─▶ queue of a port here ─▶ egress ─▶ wire ─▶ port
+//!                              └── ring ──┐
+//! port ─▶ pipeline 1: ingress ────────────┴▶ queue of a port there ─▶ egress ─▶ wire ─▶ port
 //! ```
 //!
-//! What a turn of the loop sends to a pipeline goes at once. Nobody waits for another core, not even for
-//! one that is amid a batch, as the receiver of a channel would: the rings are wait-free. What a full
-//! ring does not take is kept, and the pipeline's ports are not read until it has gone. Rings are emptied
-//! whatever else is full, so two full ones clear.
+//! The packets of a turn of the loop go as one batch at its end. The rings are wait-free: no core
+//! waits for another. A batch that finds its ring full is kept, and the pipeline's ports are not
+//! read until it has gone. Rings are emptied whatever else is full, so two full ones clear.
 
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 

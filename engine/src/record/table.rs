@@ -80,8 +80,8 @@ impl<R: Row + Send + 'static> Table<R> {
             let mut group = Vec::with_capacity(GROUP_ROWS);
             for mut batch in received {
                 group.append(&mut batch);
-                // Nobody fills it again when the last one has come.
-                let _ = give_back.put(batch);
+                // Nobody fills the batch again after the last one.
+                let _ = give_back.send(batch);
                 if group.len() == GROUP_ROWS {
                     file.write(&R::columns(&group, &shared))?;
                     group.clear();
@@ -100,7 +100,7 @@ impl<R: Row + Send + 'static> Table<R> {
         for row in rows {
             self.rows.push(row);
             if self.rows.len() == BATCH_ROWS {
-                let empty = self.emptied.try_take();
+                let empty = self.emptied.try_receive();
                 let empty = empty.unwrap_or_else(|| Vec::with_capacity(BATCH_ROWS));
                 // A writer that is gone has failed; `close` says why.
                 let _ = self.batches.send(std::mem::replace(&mut self.rows, empty));

@@ -57,7 +57,7 @@ impl SwitchHandle {
             let _ = reply.send(operation(pipelines));
         });
         let ended = || Refusal::new("failed-precondition", "the switch's data path has ended");
-        commands.put(command).map_err(|_| ended())?;
+        commands.send(command).map_err(|_| ended())?;
         answer.recv().map_err(|_| ended())?
     }
 

@@ -185,12 +185,12 @@ impl<'a> Pipelines<'a> {
     pub fn entries_from(
         &mut self,
         table: &str,
-        place: u32,
+        from: u32,
         most: usize,
     ) -> Result<(Vec<CountedEntry>, Option<u32>), Refusal> {
-        let (mut entries, next) = self.0[0].switch()?.entries_from(table, place, most)?;
+        let (mut entries, next) = self.0[0].switch()?.entries_from(table, from, most)?;
         for other in &mut self.0[1..] {
-            let (more, _) = other.switch()?.entries_from(table, place, most)?;
+            let (more, _) = other.switch()?.entries_from(table, from, most)?;
             entries.iter_mut().zip(more).for_each(|((_, sum), (_, more))| *sum = *sum + more);
         }
         Ok((entries, next))
