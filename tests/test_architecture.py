@@ -80,10 +80,20 @@ THREADS = {"engine/src/record/table.rs", "engine/src/real_time/cores.rs"}
 MACHINE_CODE = "switch/src/jit/host.rs"
 """The file that runs machine code: the one of an engine that says `unsafe`."""
 
-CIRCLE_FREE = ("switch", "engine")
+CIRCLE_FREE = ("traffic", "switch", "engine")
 """The crates whose modules import each other in no circle."""
 
 LAYERS = {
+    "hosts": {
+        "wire": set(),
+        "report": {"tcp"},
+        "recovery": {"tcp"},
+        "cc": {"tcp", "compat"},
+        "compat": {"cc", "tcp", "wire"},
+        "tcp": {"app", "cc", "compat", "config", "recovery", "report", "wire"},
+        "udp": {"app", "compat", "config", "report", "tcp", "wire"},
+        "app": {"config", "report"},
+    },
     "switch": {
         "ir": set(),
         "load": {"ir"},

@@ -1,6 +1,6 @@
 //! What models of messages share: a schedule says after how long which message comes.
 
-use crate::{Application, Write};
+use crate::application::{Application, Write};
 use core::fmt;
 use narrows_common::{Duration, Rng, Time};
 

@@ -1,6 +1,6 @@
 //! What an ACK, a departure or a loss says: one record for each hook.
 
-use crate::tcp::api::Stage;
+use crate::tcp::api::stage::Stage;
 use narrows_common::{Duration, Time};
 
 /// An ACK that moved the window's left edge.
