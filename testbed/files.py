@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from narrows.testbed.problems import InputError, Problem
+
+PLAIN_DIRECTORY = re.compile(r"[A-Za-z0-9/._-]{1,60}")
+"""What leaves room for a socket's name in the 107 bytes of a Unix socket's path (linux/un.h), and
+is the same when gRPC reads it as a URI."""
+
+
+def socket_directory() -> tempfile.TemporaryDirectory[str]:
+    """A temporary directory for Unix sockets: in `/tmp` where TMPDIR is too long or not plain."""
+    is_plain = PLAIN_DIRECTORY.fullmatch(tempfile.gettempdir())
+    return tempfile.TemporaryDirectory(prefix="narrows-", dir=None if is_plain else "/tmp")
 
 
 def read_text(path: Path) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from narrows.controller.state import SwitchState
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
+from narrows.testbed import files
 
 Json = dict[str, Any]
 
@@ -41,7 +41,7 @@ def set_up(engine: Any, plan: Json) -> dict[str, Any]:
 async def set_up_all(engine: Any, plan: Json) -> dict[str, Any]:
     """The same, in an event loop."""
     made = dict[str, Any]()
-    with tempfile.TemporaryDirectory(prefix="narrows-") as directory:
+    with files.socket_directory() as directory:
         for number, switch in enumerate(plan["switches"]):
             program = Path(switch["program"])
             if program.is_file() and p4info_of(program).is_file():

@@ -12,12 +12,12 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from narrows.testbed import files
 from narrows.testbed.targets.linux import namespaces
 from narrows.testbed.targets.linux.namespaces import PlumbingError, SwitchNamespace
 
@@ -80,7 +80,7 @@ class Bmv2:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        directory = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="narrows-")))
+        directory = Path(self._stack.enter_context(files.socket_directory()))
         socket, log = directory / "grpc", directory / "log"
         self.address = f"unix:{socket}"
         try:
