@@ -152,33 +152,69 @@ impl Clock {
 mod tests {
     use super::*;
 
-    /// A counter of 1 GHz, read as it was when both clocks agreed.
-    fn clock() -> Clock {
-        let begin_pair = Pair { ticks: 0, raw_ns: 0 };
-        let last = Time::ZERO;
-        Clock { begin_ticks: 0, factor: 1000 << SHIFT, last, steps_back: 0, begin_pair }
+    /// Frequencies that processors were met with: none a multiple of 10 MHz, to which DPDK rounds
+    /// one that it has to measure, but the second.
+    const FREQUENCIES_HZ: [u64; 3] = [2_596_120_000, 2_100_000_000, 3_193_900_000];
+
+    /// Both clocks after so many seconds, exactly.
+    fn pair_after(seconds: u64, hz: u64) -> Pair {
+        Pair { ticks: 7_000 + seconds * hz, raw_ns: 9_000 + seconds * 1_000_000_000 }
+    }
+
+    /// A clock whose frequency was measured over a second, and that began with the measurement.
+    fn clock(hz: u64) -> Clock {
+        let begin_pair = pair_after(0, hz);
+        let factor = pair_after(1, hz).factor_since(begin_pair);
+        let begin_ticks = begin_pair.ticks;
+        Clock { begin_ticks, factor, last: Time::ZERO, steps_back: 0, begin_pair }
+    }
+
+    #[test]
+    fn an_hour_of_the_counter_is_an_hour() {
+        for hz in FREQUENCIES_HZ {
+            let mut clock = clock(hz);
+            let now = clock.at(pair_after(3600, hz).ticks);
+            // Picoseconds per tick have 40 fraction bits, so that an hour is right to 10 ns.
+            let short_ps = 3_600_000_000_000_000 - now.as_ps();
+            assert!(short_ps < 10_000, "{hz} Hz: {short_ps} ps short");
+            assert!(clock.error_at(pair_after(3600, hz)).abs() < 1e-3, "{hz} Hz");
+        }
+    }
+
+    /// 2,596.12 MHz as 2,600 MHz makes every second 1.49 ms short.
+    #[test]
+    fn a_frequency_rounded_to_ten_megahertz_is_an_error_of_its_rate() {
+        for (hz, expected_ppm) in FREQUENCIES_HZ.into_iter().zip([-1492.3, 0.0, 1222.6]) {
+            let rounded = (hz + 5_000_000) / 10_000_000 * 10_000_000;
+            let trusting = Clock { factor: clock(rounded).factor, ..clock(hz) };
+            let error_ppm = trusting.error_at(pair_after(10, hz));
+            assert!((error_ppm - expected_ppm).abs() < 0.1, "{hz} Hz: {error_ppm}");
+        }
     }
 
     #[test]
     fn a_counter_that_was_set_back_stands_still_and_is_counted() {
-        let mut clock = clock();
-        assert_eq!(clock.at(5_000), Time::from_ps(5_000_000));
-        assert_eq!(clock.at(4_000), Time::from_ps(5_000_000));
-        assert_eq!(clock.steps_back(), 1);
-        assert_eq!(clock.at(5_001), Time::from_ps(5_001_000));
-        clock.begin_ticks = 10_000;
-        assert_eq!(clock.at(9_000), Time::from_ps(5_001_000), "before the clock's beginning");
-        assert_eq!(clock.steps_back(), 2);
+        for hz in FREQUENCIES_HZ {
+            let mut clock = clock(hz);
+            let second = clock.at(pair_after(5, hz).ticks);
+            assert_eq!(clock.at(pair_after(4, hz).ticks), second);
+            assert_eq!(clock.steps_back(), 1);
+            assert!(clock.at(pair_after(6, hz).ticks) > second);
+            clock.begin_ticks = pair_after(10, hz).ticks;
+            let stood = clock.last;
+            assert_eq!(clock.at(pair_after(9, hz).ticks), stood, "before the clock's beginning");
+            assert_eq!(clock.steps_back(), 2);
+        }
     }
 
     /// After 10 s of the system's clock the counter has jumped ahead by 1 s, so that its seconds
     /// seem a tenth too long: such a run is void.
     #[test]
     fn a_counter_that_jumped_ahead_is_an_error_of_its_rate() {
-        let late = Pair { ticks: 11_000_000_000, raw_ns: 10_000_000_000 };
-        let error_ppm = clock().error_at(late);
-        assert!((error_ppm - 100_000.0).abs() < 1e-3, "{error_ppm}");
-        let exact = Pair { ticks: 10_000_000_000, raw_ns: 10_000_000_000 };
-        assert_eq!(clock().error_at(exact), 0.0);
+        for hz in FREQUENCIES_HZ {
+            let late = Pair { ticks: pair_after(11, hz).ticks, ..pair_after(10, hz) };
+            let error_ppm = clock(hz).error_at(late);
+            assert!((error_ppm - 100_000.0).abs() < 1e-2, "{hz} Hz: {error_ppm}");
+        }
     }
 }
