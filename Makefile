@@ -3,6 +3,8 @@
 SCENARIO ?= scenarios/new-aimd.toml
 VENV_PYTHON := .venv/bin/python
 NARROWS := .venv/bin/narrows
+# What the last run of pytest left out, a line for each reason (tests/conftest.py).
+SKIPPED := .pytest_cache/d/narrows/skipped.txt
 
 # The first interpreter that is recent enough; PYTHON=... names another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -27,6 +29,7 @@ test: setup ## every test and lint: cargo, pytest, then lint
 	@failed=; for part in test-rust test-python lint; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
+	cat $(SKIPPED) 2>/dev/null; \
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-rust, test-python, lint)"
 
@@ -34,6 +37,7 @@ test-rust: setup ## the engines' tests
 	cargo test --workspace --quiet --no-fail-fast
 
 test-python: setup ## the scenarios', plans', figures' and whole runs' tests
+	@rm -f $(SKIPPED)
 	$(VENV_PYTHON) -m pytest
 
 bench: setup ## packets per second of whole runs and of the switch; writes bench/results.json

@@ -18,7 +18,7 @@ import pytest
 from tests.interop.conftest import MakePair
 from tests.interop.port import Faults, now_ns
 from tests.interop.test_kernel_variants import MSS, KernelSender
-from tests.support.real_time import real_time
+from tests.support.real_time import Machine
 
 TCP_CC_INFO = 26
 SEGMENT_NS = 600_000
@@ -76,22 +76,8 @@ class Sample:
         return path + bursts - 1, math.ceil(path + bursts + together) + 3
 
 
-@real_time
-def test_window_and_pace_follow_from_the_model(make_pair: MakePair) -> None:
-    pair = make_pair(delay_ms=DELAY_MS)
-    sender = KernelSender(pair, "bbr")
-    sender.data.faults = Bottleneck()
-    samples: list[Sample] = []
-    deliver = sender.acks.deliver
-
-    def deliver_and_sample(frame: bytes) -> None:
-        deliver(frame)
-        samples.append(Sample.of(sender.theirs.socket))
-
-    sender.acks.deliver = deliver_and_sample
-    sender.write(20_000_000)
-    pair.runs_for(SECONDS)
-    known = [sample for sample in samples if sample.bandwidth]
+def check(known: list[Sample]) -> None:
+    """A model's samples are in keeping with one another and with its cycle."""
     for sample in known:
         expected = 0.99 * sample.pacing_gain * sample.bandwidth
         # Before the pipe is full the pace only rises, from the first window in a round trip.
@@ -110,3 +96,23 @@ def test_window_and_pace_follow_from_the_model(make_pair: MakePair) -> None:
         # A window that the model has raised grows by what is delivered.
         assert least <= sample.cwnd <= greatest or sample.cwnd > before.cwnd
         assert sample.cwnd % 2 == 0 or sample.cwnd > before.cwnd
+
+
+def test_window_and_pace_follow_from_the_model(make_pair: MakePair, machine: Machine) -> None:
+    pair = make_pair(delay_ms=DELAY_MS)
+    sender = KernelSender(pair, "bbr")
+    sender.data.faults = Bottleneck()
+    samples: list[Sample] = []
+    deliver = sender.acks.deliver
+
+    def deliver_and_sample(frame: bytes) -> None:
+        deliver(frame)
+        samples.append(Sample.of(sender.theirs.socket))
+
+    sender.acks.deliver = deliver_and_sample
+    sender.write(20_000_000)
+    pair.runs_for(SECONDS)
+    known = [sample for sample in samples if sample.bandwidth]
+    assert known
+    with machine.figures():
+        check(known)

@@ -26,7 +26,7 @@ from narrows.testbed.tools.packetdrill.script import Segment
 from tests.interop.conftest import MakePair
 from tests.interop.port import Tcp, now_ns
 from tests.interop.stack import OUR_IP, OUR_MAC, THEIR_IP, THEIR_MAC, Pair, flow
-from tests.support.real_time import real_time
+from tests.support.real_time import Machine
 
 MSS = 1000
 SEGMENTS = 400
@@ -278,17 +278,17 @@ END = 75
 ACK, Linux's by segments."""
 
 
-@real_time
 @pytest.mark.parametrize(
     ("variant", "case"),
     # CUBIC's window comes down to seven tenths.
     [*(("reno", case) for case in CASES), ("cubic", "four"), ("cubic", "half the window")],
 )
 def test_linux_sends_on_each_ack_what_ours_does(
-    make_pair: MakePair, variant: str, case: str
+    make_pair: MakePair, variant: str, case: str, machine: Machine
 ) -> None:
     kernel = Kernel(make_pair(), variant)
     theirs = list(play(kernel, CASES[case], END))
     ours = Ours(variant, kernel.times_ns)
-    assert list(play(ours, CASES[case], END)) == theirs
-    assert ours.windows() == kernel.windows()
+    with machine.figures():
+        assert list(play(ours, CASES[case], END)) == theirs
+        assert ours.windows() == kernel.windows()

@@ -1,13 +1,14 @@
-"""What measures the running machine: its threads wake late now and then, and its cores are stolen.
+"""What measures the running machine, and how such a test judges itself.
 
-Such a test's tolerances are those of the thing measured. A burst may spoil one measurement, and it
-is taken again, up to three times, each a little later; what is wrong is wrong each time. The
-summary counts the repeated ones. Where the loops under test say themselves that they looked away
-for long, what they measured says nothing, and the test is left out by that name.
+A real-time test asserts what holds on any machine: order, conservation, arithmetic, and that a
+late run is void. Its figures are asserted within `judged` or `Machine.figures`: where the
+instrument says that the machine stood still meanwhile, they say nothing and the test is skipped.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,22 +16,64 @@ import pytest
 
 from narrows.testbed import catalogue
 
-real_time = pytest.mark.flaky(reruns=3, reruns_delay=2)
 needs_dpdk = pytest.mark.skipif(
     catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
 )
 STOOD_STILL_US = 20_000
 """A loop that looked away for longer says nothing about rates and delays."""
+STOOD_STILL = f"the machine stood still for over {STOOD_STILL_US // 1000} ms during a measurement"
+
+WATCH = """
+import select, sys, time
+longest, last = 0.0, time.monotonic()
+print(flush=True)
+while not select.select([sys.stdin], [], [], 0.001)[0]:
+    now = time.monotonic()
+    longest, last = max(longest, now - last), now
+print(max(longest, time.monotonic() - last))
+"""
+"""Looks at the clock every millisecond until its input ends; prints the longest time between."""
 
 
 @contextmanager
 def judged(*gaps_us: float) -> Iterator[None]:
-    """What is asserted within is excused, by name, on a machine that stood still meanwhile: each
-    loop's longest time between two looks tells."""
+    """Skips the test when what is asserted within fails and a loop looked away for long.
+
+    Each loop's longest time between two looks tells.
+    """
     try:
         yield
     except AssertionError as error:
         if max(gaps_us) > STOOD_STILL_US:
-            what = str(error).partition("\n")[0]
-            pytest.skip(f"the machine stood still for {max(gaps_us):.0f} us: {what}")
+            print(f"{max(gaps_us):.0f} us: {error}")
+            pytest.skip(STOOD_STILL)
         raise
+
+
+class Machine:
+    """A process beside a test that finds out for how long it is kept from running."""
+
+    def __init__(self) -> None:
+        self._watch = subprocess.Popen(
+            [sys.executable, "-S", "-c", WATCH],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._watch.stdout
+        self._watch.stdout.readline()
+        self._longest_us: float | None = None
+
+    def longest_us(self) -> float:
+        """The longest time for which the process was kept from running; it ends."""
+        if self._longest_us is None:
+            printed, _ = self._watch.communicate()
+            self._longest_us = float(printed) * 1e6
+        return self._longest_us
+
+    @contextmanager
+    def figures(self) -> Iterator[None]:
+        """Skips the test when what is asserted within fails and the machine stood still."""
+        longest_us = self.longest_us()
+        with judged(longest_us):
+            yield

@@ -22,14 +22,13 @@ import pytest
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers.gnmi import GnmiDriver
 from tests.support.live_switch import TCP_SHARE, Between, LinuxHost, needs, put_away
-from tests.support.real_time import needs_dpdk, real_time
+from tests.support.real_time import needs_dpdk
 from tests.support.switch_command import P4INFO, PROGRAM, Running
 from tests.support.world import ROOT, narrows
 
 pytestmark = needs_dpdk
 
 
-@real_time
 @needs("iperf3")
 @pytest.mark.parametrize(("mbps", "workers"), [(5, 1), (50, 2), (500, 1)])
 def test_linux_tcp_gets_the_configured_rate_within_one_percent(
@@ -44,7 +43,6 @@ def test_linux_tcp_gets_the_configured_rate_within_one_percent(
     assert any(line.startswith("port 2: rate off by") for line in between.running.lines)
 
 
-@real_time
 @needs("curl")
 @pytest.mark.parametrize(("mbps", "seconds"), [(5, 4), (50, 3), (500, 3)])
 def test_curl_gets_the_configured_rate_within_one_percent(
@@ -79,7 +77,6 @@ def test_curl_gets_the_configured_rate_within_one_percent(
     between.judge(speed_mbps, pytest.approx(mbps * TCP_SHARE, rel=0.01))
 
 
-@real_time
 @needs()
 def test_the_delay_of_a_cable_is_in_the_round_trip_and_a_controller_is_heard_meanwhile(
     hosts: tuple[LinuxHost, LinuxHost],
@@ -106,7 +103,6 @@ def test_the_delay_of_a_cable_is_in_the_round_trip_and_a_controller_is_heard_mea
     assert dequeued == 10
 
 
-@real_time
 @needs()
 def test_the_queueing_delay_the_program_measures_is_what_ping_sees_beyond_the_base(
     hosts: tuple[LinuxHost, LinuxHost],
@@ -150,7 +146,6 @@ def test_other_drivers_take_an_interface_too(
     assert (code, [line for line in errors.splitlines() if not line.startswith("lib")]) == (0, [])
 
 
-@real_time
 @needs()
 def test_ports_on_two_cores_answer_to_their_own_numbers(
     hosts: tuple[LinuxHost, LinuxHost],

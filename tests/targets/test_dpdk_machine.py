@@ -13,7 +13,7 @@ import pytest
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
 from narrows.testbed.targets.dpdk import setup as dpdk
-from tests.support.real_time import needs_dpdk, real_time
+from tests.support.real_time import needs_dpdk
 from tests.support.world import ROOT, TWO_FLOWS, command, environment, write
 from tests.targets.test_real_time import WIDE
 
@@ -76,7 +76,6 @@ def test_hugepages_that_another_has_taken_meanwhile_are_named() -> None:
     assert "hugepage" in ran.stdout
 
 
-@real_time
 @needs_dpdk
 @pytest.mark.skipif(not shutil.which("cc"), reason="cc is not installed")
 def test_a_wall_clock_that_jumps_an_hour_and_back_moves_nothing(tmp_path: Path) -> None:

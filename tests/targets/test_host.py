@@ -20,13 +20,13 @@ from narrows.controller.client import SwitchClient
 from narrows.controller.drivers.gnmi import GnmiDriver
 from tests.packets.wires import Interfaces, packet_socket
 from tests.support.live_switch import needs, put_away
-from tests.support.real_time import judged, needs_dpdk, real_time
+from tests.support.real_time import judged, needs_dpdk
 from tests.support.switch_command import P4INFO, PROGRAM, Running
 from tests.support.world import ROOT, TWO_FLOWS, RunDirectory, command, environment, narrows, write
 from tests.targets.test_real_time import wait_for
 from tests.traffic.test_generate import right
 
-pytestmark = [real_time, needs_dpdk]
+pytestmark = needs_dpdk
 
 WIDE = """
 [instrument]

@@ -31,11 +31,9 @@ from narrows.testbed.targets.linux.namespaces import Plumbing
 from narrows.testbed.targets.linux.run import voided
 from tests.interop.conftest import plumbing  # noqa: F401
 from tests.runs.test_datagrams import CBR
-from tests.support.real_time import judged, real_time
+from tests.support.real_time import judged
 from tests.support.world import ROOT, RunDirectory, command, environment, narrows, write
 from tests.targets.test_real_time import WIDE
-
-pytestmark = real_time
 
 LACKING = namespaces.missing() + variants.missing()
 if catalogue.engine().dpdk_version() is None:

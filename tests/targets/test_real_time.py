@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from tests.support.real_time import judged, needs_dpdk, real_time
+from tests.support.real_time import judged, needs_dpdk
 from tests.support.world import TWO_FLOWS, RunDirectory, command, environment, narrows, write
 
-pytestmark = [real_time, needs_dpdk]
+pytestmark = needs_dpdk
 
 WIDE = """
 [instrument]

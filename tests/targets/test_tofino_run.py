@@ -20,12 +20,12 @@ from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.bfrt_server import PORTS, FakeSwitch, served
 from tests.support.live_switch import put_away
-from tests.support.real_time import needs_dpdk, real_time
+from tests.support.real_time import needs_dpdk
 from tests.support.switch_command import P4INFO, PROGRAM, Running
 from tests.support.world import ROOT, narrows
 from tests.targets.test_lab import LAB
 
-pytestmark = [real_time, needs_dpdk]
+pytestmark = needs_dpdk
 
 Json = dict[str, Any]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import statistics
+import threading
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import dpkt
 import pytest
@@ -16,12 +18,9 @@ from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from tests.support.live_switch import put_away
-from tests.support.real_time import needs_dpdk, real_time
+from tests.support.real_time import Machine, needs_dpdk
 from tests.support.switch_command import Running
 from tests.support.world import narrows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCENARIO = """
 title = "Background"
@@ -42,10 +41,25 @@ app = { kind = "on-off", rate = "400kbps", size = "1000B", on = "200ms", off = "
 """
 
 
-def captured(path: Path) -> Iterator[tuple[float, bytes]]:
-    """A capture's packets, and when they were sent, in seconds."""
-    with path.open("rb") as file:
-        yield from ((float(at), frame) for at, frame in dpkt.pcap.Reader(file))
+class Captured(threading.Thread):
+    """A capture's packets, and when they were read from its pipe, in seconds.
+
+    The stamps in a capture are not used: DPDK's driver takes them from the time-stamp counter with
+    its frequency rounded to 10 MHz, which is up to 0.2 % off.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(daemon=True)
+        self.path = path
+        self.packets = list[tuple[float, bytes]]()
+        os.mkfifo(path)
+        self.start()
+
+    def run(self) -> None:
+        """Reads to the end; DPDK's driver writes out each burst."""
+        with self.path.open("rb") as file:
+            for _, frame in dpkt.pcap.Reader(file):
+                self.packets.append((time.monotonic(), frame))
 
 
 def scenario(tmp_path: Path, text: str = SCENARIO) -> Path:
@@ -55,15 +69,16 @@ def scenario(tmp_path: Path, text: str = SCENARIO) -> Path:
 
 
 @needs_dpdk
-@real_time
-def test_each_message_is_a_packet_at_its_instant(tmp_path: Path) -> None:
+def test_each_message_is_a_packet_at_its_instant(tmp_path: Path, machine: Machine) -> None:
     source, out = scenario(tmp_path), tmp_path / "out.pcap"
+    captured = Captured(out)
     ran = narrows("generate", source, "--port", f"net_pcap0,tx_pcap={out}")
     assert ran.returncode == 0, ran.stderr
     plan = make_plan(sweep.read(source)[0].scenario, str(source))
     written = engine().application_messages(json.dumps(plan), plan["duration_ps"])
     expected = sorted((at / 1e12, length) for _, at, length in written)
-    sent = list(captured(out))
+    captured.join()
+    sent = captured.packets
     assert [len(frame) - 42 for _, frame in sent] == [length for _, length in expected]
     # 0.5 s of 200 messages a second, and of on-off's two flows one stream.
     assert "flow.1 (cbr x 1): 100 packets of 546 B" in ran.stdout
@@ -71,7 +86,8 @@ def test_each_message_is_a_packet_at_its_instant(tmp_path: Path) -> None:
     # Late by what it says, the first as well: packets due at once leave one after the other.
     [(most, _)] = re.findall(r"([\d.]+) us \(max\)()", ran.stdout)
     late = [at - due for (at, _), (due, _) in zip(sent, expected, strict=True)]
-    assert max(late) - min(late) < float(most) / 1e6 + 1e-4
+    # The least of many is not the reader's lateness, which is a thread that may wake late.
+    first, last = min(late[:50]), min(late[-50:])
     for _, frame in sent:
         packet = dpkt.ethernet.Ethernet(frame).data
         assert packet.data.dport == 5001
@@ -79,6 +95,10 @@ def test_each_message_is_a_packet_at_its_instant(tmp_path: Path) -> None:
         assert right(frame[14:34], 0)
         # RFC 768: over addresses, protocol, length and datagram.
         assert right(frame[26:34] + frame[34:], 17 + len(frame) - 34)
+    with machine.figures():
+        assert statistics.median(late) - min(late) < float(most) / 1e6 + 5e-3
+        # A clock that is off by 0.15 % drifts by 1.5 ms in this second.
+        assert abs(last - first) < 5e-4
 
 
 def right(data: bytes, more: int) -> bool:
