@@ -1,1 +1,1 @@
-"""Wiring only: a scenario becomes nodes, links and a controller's state, and a run directory."""
+"""From a scenario to a run directory: the schema, the targets, the runs, the command."""

@@ -79,13 +79,13 @@ def pack(job: Job) -> Parcel:
     files = {}
     for switch in plan["switches"]:
         program = Path(switch["program"])
-        beside = program.with_suffix(".p4info.txtpb")
+        p4info = program.with_suffix(".p4info.txtpb")
         # Two programs of one name in different directories stay apart.
         digest = hashlib.sha256(str(program).encode()).hexdigest()[:8]
         switch["program"] = f"{digest}-{program.name}"
         files[switch["program"]] = program.read_text(encoding="utf-8")
-        if beside.exists():
-            files[f"{digest}-{beside.name}"] = beside.read_text(encoding="utf-8")
+        if p4info.exists():
+            files[f"{digest}-{p4info.name}"] = p4info.read_text(encoding="utf-8")
     return Parcel(job.name, json.dumps(plan), job.record, files, catalogue.engine().version())
 
 

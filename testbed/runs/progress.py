@@ -81,9 +81,19 @@ class ProgressDisplay:
 
 def span(seconds: float) -> str:
     """`12 s`, `3 min 20 s`, `2 h 5 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    rounded_s = round(seconds)
+    if rounded_s < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{rounded_s} s"
+    if rounded_s < 3600:
+        return f"{rounded_s // 60} min {rounded_s % 60} s"
+    return f"{rounded_s // 3600} h {rounded_s % 3600 // 60} min"
+
+
+class Silent:
+    """A display that shows nothing."""
+
+    def update(self, fraction: float, simulated_s: float) -> None:
+        """Nothing to show."""
+
+    def finished(self, outcome: Outcome) -> None:
+        """Nothing to show."""

@@ -16,16 +16,12 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from narrows.testbed import catalogue
 from narrows.testbed.files import make_directory
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.dpdk import DPDK
 from narrows.testbed.targets.dpdk import setup as dpdk
-
-if TYPE_CHECKING:
-    from narrows.testbed.runs.jobs import Outcome
 
 SEGMENTS_BYTES = (100, 500, 1448)
 FIRST_BPS = 5_000_000
@@ -146,6 +142,7 @@ def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
     """One run. Raises `InputError` when it did not come to its end."""
     from narrows.testbed.runs import local, worker_process
     from narrows.testbed.runs.jobs import make_jobs
+    from narrows.testbed.runs.progress import Silent
     from narrows.testbed.scenario import sweep
 
     with tempfile.TemporaryDirectory(prefix="narrows-calibrate-") as made:
@@ -164,13 +161,3 @@ def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
     if not why_not and (bottleneck["utilization"] or 0.0) < LEAST_BUSY:
         why_not = f"the hosts kept it only {100 * bottleneck['utilization']:.0f} % busy"
     return Tried(rate_bps, why_not, rate)
-
-
-class Silent:
-    """Shows nothing."""
-
-    def update(self, fraction: float, simulated_s: float) -> None:
-        """Nothing to show."""
-
-    def finished(self, outcome: Outcome) -> None:
-        """Nothing to show."""

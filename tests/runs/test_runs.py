@@ -17,9 +17,9 @@ import pytest
 from narrows.testbed import child_process
 from narrows.testbed.runs import jobs as runs
 from narrows.testbed.runs import local, worker_process
+from narrows.testbed.runs.progress import Silent
 from narrows.testbed.scenario import sweep
 from narrows.testbed.targets.sim import SIM
-from narrows.testbed.tools.calibrate import Silent
 from tests.support.world import TWO_FLOWS, command, environment, narrows, write
 
 SWEEP = """
