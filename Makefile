@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench agree validate p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: help run test check bench agree validate p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -32,6 +32,9 @@ test: setup ## every test and lint: cargo, pytest, then lint
 	cat $(SKIPPED) 2>/dev/null; \
 	if [ -n "$$failed" ]; then echo "make test: FAILED:$$failed"; exit 1; fi; \
 	echo "make test: all passed (test-rust, test-python, lint)"
+
+check: setup ## format, types, lints, and the fast tests of what changed
+	@$(VENV_PYTHON) -m tests.check
 
 test-rust: setup ## the engines' tests
 	cargo test --workspace --quiet --no-fail-fast

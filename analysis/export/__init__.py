@@ -15,7 +15,12 @@ from narrows.analysis.load import load
 
 __all__ = ["FORMATS", "ExportError", "Format", "export"]
 
-FORMATS: Final[tuple[Format, ...]] = (csv.FORMAT, pcapng.FORMAT, iperf3.FORMAT, flent.FORMAT)
+FORMATS: Final[tuple[Format, ...]] = (
+    csv.FORMAT,
+    pcapng.FORMAT,
+    iperf3.FORMAT,
+    flent.FORMAT,
+)
 """Every format, in the order of the help."""
 
 

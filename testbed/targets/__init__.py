@@ -13,7 +13,13 @@ from narrows.testbed.targets.our_hosts import OUR_HOSTS
 from narrows.testbed.targets.sim import SIM
 from narrows.testbed.targets.tofino import TOFINO
 
-TARGETS: Final[dict[str, Target]] = {each.name: each for each in (SIM, DPDK, BMV2, TOFINO)}
+_TARGETS: Final[tuple[Target, ...]] = (
+    SIM,
+    DPDK,
+    BMV2,
+    TOFINO,
+)
+TARGETS: Final[dict[str, Target]] = {each.name: each for each in _TARGETS}
 """By name; the first is the default."""
 HOSTS: Final[dict[str, Hosts]] = {each.name: each for each in (OUR_HOSTS, LINUX, IPERF3)}
 """By name; the first is the default."""

@@ -1,0 +1,96 @@
+"""`make check`: format, types, lints, and the fast tests of the rooms that changed.
+
+What changed is what differs from BASE (`python -m tests.check BASE`), else from the last commit
+that `origin/main` has too, else from HEAD. Nothing that measures this machine is run.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+from narrows.testbed.paths import ROOT
+from narrows.testbed.tools.bootstrap import environment
+
+CRATES = ("common", "queueing", "traffic", "switch", "hosts", "dpdk", "engine")
+"""Folders of crates; a crate's name is that of its folder after `narrows-`."""
+TESTS = {
+    "analysis": ("tests/analysis",),
+    "controller": ("tests/controller/test_controller.py", "tests/controller/test_bfrt.py"),
+    "narrows": ("tests/scenario",),
+    "p4": ("tests/test_p4_build.py",),
+    "switch/server": ("tests/p4runtime", "tests/switch/gnmi"),
+    "testbed/papers": ("tests/papers",),
+    "testbed/runs": ("tests/runs/test_runs.py",),
+    "testbed/scenario": ("tests/scenario",),
+    "testbed/targets": ("tests/targets/test_reported.py", "tests/targets/test_lab.py"),
+    "traffic": ("tests/traffic/test_scapy.py",),
+}
+"""The fast tests of a folder's Python, by what a path begins with."""
+ALWAYS = ("tests/test_architecture.py",)
+FAST = ("tests/analysis/", "tests/p4runtime/", "tests/papers/", "tests/scenario/")
+"""Folders whose tests are run when they change."""
+
+
+def main() -> int:
+    """Runs every check; exit code 1 when one failed, which is named."""
+    changed = changed_files(sys.argv[1:])
+    failed = [
+        " ".join(command)
+        for command in commands(changed)
+        if subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
+    ]
+    for command in failed:
+        print(f"make check: FAILED: {command}", file=sys.stderr)
+    if not failed:
+        print(f"make check: passed ({len(changed)} files changed)")
+    return 1 if failed else 0
+
+
+def changed_files(base: Sequence[str]) -> list[str]:
+    """Paths, from the root, of what differs from the base and of what git does not know yet."""
+    common = git("merge-base", "HEAD", "origin/main")
+    since = base[0] if base else common[0] if common else "HEAD"
+    return [
+        *git("diff", "--name-only", since),
+        *git("ls-files", "--others", "--exclude-standard"),
+    ]
+
+
+def git(*words: str) -> list[str]:
+    """The lines that git prints; none where it fails."""
+    ran = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return ran.stdout.splitlines() if ran.returncode == 0 else []
+
+
+def commands(changed: Sequence[str]) -> Iterator[list[str]]:
+    """What is run: lints of everything, which is quick, and tests of what changed."""
+    python = [sys.executable, "-m"]
+    yield [*python, "ruff", "check", "--quiet"]
+    yield [*python, "ruff", "format", "--check", "--quiet"]
+    yield [*python, "mypy"]
+    yield ["cargo", "fmt", "--all", "--check"]
+    crates = {
+        path.partition("/")[0]
+        for path in changed
+        if path.partition("/")[0] in CRATES and path.endswith((".rs", "Cargo.toml"))
+    }
+    if crates:
+        packages = [word for crate in sorted(crates) for word in ("-p", f"narrows-{crate}")]
+        yield ["cargo", "clippy", "--quiet", "--all-targets", *packages, "--", "-D", "warnings"]
+        yield ["cargo", "test", "--quiet", "--lib", *packages]
+    tests = {
+        test
+        for path in changed
+        for begin, some in TESTS.items()
+        if path.startswith(f"{begin}/") and path.endswith((".py", ".p4"))
+        for test in some
+    }
+    own = {path for path in changed if path.startswith(FAST) and "/test_" in path}
+    tests |= {path for path in own if (ROOT / path).exists()}
+    yield [*python, "pytest", "-q", *ALWAYS, *sorted(tests)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
