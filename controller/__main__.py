@@ -60,11 +60,8 @@ def endpoint(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    top = argparse.ArgumentParser(
-        prog="python -m narrows.controller", description="Reads and sets a running P4 switch."
-    )
+def add_connection_options(top: argparse.ArgumentParser) -> None:
+    """Which switch, and how it is reached."""
     top.add_argument("--address", required=True, metavar="HOST:PORT", help="its gRPC server")
     top.add_argument("--device-id", type=int, default=0, help="P4Runtime's device id (0)")
     top.add_argument(
@@ -91,6 +88,14 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--program", metavar="NAME", help="with --bfrt: one of several programs on the switch"
     )
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="python -m narrows.controller", description="Reads and sets a running P4 switch."
+    )
+    add_connection_options(top)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     shown = commands.add_parser("show", help="what a controller has put on it, as sorted lines")
