@@ -3,18 +3,18 @@
 //! Nothing here reads a clock, opens a file or knows a protocol above the byte.
 
 pub mod histogram;
-pub mod line;
 pub mod packet;
 pub mod record;
 pub mod rng;
+pub mod serializer;
 pub mod time;
 pub mod units;
 pub mod wheel;
 
 pub use histogram::Histogram;
-pub use line::Line;
 pub use packet::{Checksums, Packet, PacketPool, Payload};
 pub use rng::Rng;
+pub use serializer::Serializer;
 pub use time::{Duration, Time};
 pub use units::{Bytes, Rate};
 pub use wheel::Wheel;

@@ -1,7 +1,7 @@
 //! Time in picoseconds: [`Time`] is an instant since the run began, [`Duration`] a span.
 //!
 //! A `u64` of picoseconds lasts 213 days. One bit at 10 Gb/s takes 100 ps, so a shaper's
-//! schedule fits without a fraction that matters; what is left over, [`crate::Line`] carries.
+//! schedule fits without a fraction that matters; what is left over, [`crate::Serializer`] carries.
 
 use core::fmt;
 use core::iter::Sum;

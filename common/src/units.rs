@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 use serde::{Deserialize, Serialize};
 
-/// A rate in bits per second; never zero where a [`crate::Line`] uses it.
+/// A rate in bits per second; never zero where a [`crate::Serializer`] uses it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rate(u64);

@@ -5,7 +5,7 @@
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use narrows_common::{Bytes, Duration, Histogram, Line, Packet, Rate, Rng, Time, Wheel};
+use narrows_common::{Bytes, Duration, Histogram, Packet, Rate, Rng, Serializer, Time, Wheel};
 use narrows_engine::network::in_flight::InFlight;
 use narrows_hosts::Mac;
 use narrows_hosts::tcp::outstanding::ranges::RangeSet;
@@ -66,11 +66,11 @@ fn in_flight(criterion: &mut Criterion) {
     }
 }
 
-/// A packet is put on a busy line of a rate that does not divide its bits.
-fn line(criterion: &mut Criterion) {
-    let mut line = Line::new(Rate::from_bps(622_080_000));
+/// A packet is sent by a busy serializer of a rate that does not divide its bits.
+fn serializer(criterion: &mut Criterion) {
+    let mut serializer = Serializer::new(Rate::from_bps(622_080_000));
     criterion.bench_function("line", |bencher| {
-        bencher.iter(|| line.send(black_box(Time::ZERO), Bytes::new(1514).bits()));
+        bencher.iter(|| serializer.send(black_box(Time::ZERO), Bytes::new(1514).bits()));
     });
 }
 
@@ -127,6 +127,6 @@ criterion_group! {
         .warm_up_time(std::time::Duration::from_millis(200))
         .measurement_time(std::time::Duration::from_secs(1))
         .sample_size(30);
-    targets = timers, in_flight, line, segment, histogram, ranges
+    targets = timers, in_flight, serializer, segment, histogram, ranges
 }
 criterion_main!(inner);

@@ -10,7 +10,7 @@
 //! Packet-Switched Gateways, 1992). No two real clocks agree to the picosecond.
 
 use crate::config::AccessConfig;
-use narrows_common::{Bytes, Duration, Line, Rate, Rng, Time};
+use narrows_common::{Bytes, Duration, Rate, Rng, Serializer, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ struct Law {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Direction {
-    line: Line,
+    line: Serializer,
     /// When the last packet arrives at the far end.
     last_arrival: Time,
     /// When the packets taken on begin their transmission, if that was not at arrival; made when
@@ -73,7 +73,7 @@ impl Direction {
     /// When the rate is zero.
     fn new(rate: Rate) -> Self {
         Direction {
-            line: Line::new(rate),
+            line: Serializer::new(rate),
             last_arrival: Time::ZERO,
             waiting: None,
             packets: 0,

@@ -3,7 +3,7 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use core::cmp::Reverse;
-use narrows_common::{Bytes, Duration, Line, Packet, Rate, Rng, Time};
+use narrows_common::{Bytes, Duration, Packet, Rate, Rng, Serializer, Time};
 use narrows_hosts::{
     AccessConfig, AccessLink, Counts, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording,
 };
@@ -64,7 +64,7 @@ impl PartialOrd for Flight {
 
 /// One direction of the path.
 struct Lane {
-    line: Line,
+    serializer: Serializer,
     waiting: Vec<Time>,
 }
 
@@ -188,7 +188,10 @@ impl Net<Host> {
 
 impl<N: Node> Net<N> {
     pub fn between(hosts: [N; 2], path: Path, seed: u64) -> Self {
-        let lane = || Lane { line: Line::new(Rate::from_bps(path.rate_bps)), waiting: Vec::new() };
+        let lane = || Lane {
+            serializer: Serializer::new(Rate::from_bps(path.rate_bps)),
+            waiting: Vec::new(),
+        };
         Net {
             hosts,
             now: Time::ZERO,
@@ -208,7 +211,7 @@ impl<N: Node> Net<N> {
     /// The path's rate from now on.
     pub fn set_rate(&mut self, rate_bps: u64) {
         for lane in &mut self.lanes {
-            lane.line.set_rate(Rate::from_bps(rate_bps));
+            lane.serializer.set_rate(Rate::from_bps(rate_bps));
         }
     }
 
@@ -246,7 +249,7 @@ impl<N: Node> Net<N> {
             packet.data[bit / 8] ^= 1 << (bit % 8);
         }
         let bits = Bytes::new(packet.len() as u64 - 14).bits();
-        let (start, end) = lane.line.send(at_path, bits);
+        let (start, end) = lane.serializer.send(at_path, bits);
         if start > at_path {
             lane.waiting.push(start);
         }

@@ -13,7 +13,7 @@ pub use limit::{Counts, Discipline, QueueLimit};
 pub(crate) use queue::{Item, Label};
 
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
-use narrows_common::{Bytes, Duration, Line, Packet, Rate, Time};
+use narrows_common::{Bytes, Duration, Packet, Rate, Serializer, Time};
 use queue::Queue;
 use serde::Deserialize;
 
@@ -85,7 +85,7 @@ pub(crate) struct Port {
     pub number: u16,
     /// The pipeline that has its queues, where that is another one.
     pub elsewhere: Option<u16>,
-    line: Option<Line>,
+    line: Option<Serializer>,
     limit: QueueLimit,
     discipline: Discipline,
     pub counts: Counts,
@@ -178,7 +178,7 @@ impl TrafficManager {
         let port = |config: &PortConfig| Port {
             number: config.port,
             elsewhere: (config.pipeline != pipeline).then_some(config.pipeline),
-            line: config.rate_bps.map(|bps| Line::new(Rate::from_bps(bps))),
+            line: config.rate_bps.map(|bps| Serializer::new(Rate::from_bps(bps))),
             limit: config.queue,
             discipline: config.discipline,
             counts: config.counts,
@@ -281,7 +281,9 @@ impl TrafficManager {
         }
         let mut queues = found.queues.iter_mut().enumerate();
         let (place, queue) = queues.find(|(_, queue)| queue.packets() > 0)?;
-        if let Some(free_at) = found.line.as_ref().map(Line::free_at).filter(|&free| free > at) {
+        if let Some(free_at) =
+            found.line.as_ref().map(Serializer::free_at).filter(|&free| free > at)
+        {
             found.armed = true;
             let due = (free_at, port as u32);
             let later = self.due.iter().take_while(|&&other| other > due).count();
@@ -328,7 +330,7 @@ impl TrafficManager {
     pub(crate) fn set_rate(&mut self, port: usize, rate: Rate) {
         match &mut self.ports[port].line {
             Some(line) => line.set_rate(rate),
-            none => *none = Some(Line::new(rate)),
+            none => *none = Some(Serializer::new(rate)),
         }
     }
 

@@ -1,9 +1,9 @@
-//! A line that sends one thing at a time at an exact bit rate.
+//! Sends one packet at a time at an exact bit rate.
 //!
 //! The time of `n` bits at `r` bit/s is `n * 10^12 / r` picoseconds, rarely a whole number.
-//! While the line stays busy it carries the remainder of that division, so the end of the
+//! A busy serializer carries the remainder of that division, so the end of the
 //! k-th packet of a busy period is `floor(start + total_bits * 10^12 / r)`, and the long-run
-//! rate has no rounding error. An idle line starts afresh at the arrival.
+//! rate has no rounding error. An idle serializer starts afresh at the arrival.
 
 use crate::{Duration, Rate, Time};
 
@@ -11,22 +11,22 @@ const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// The sending clock of one link direction.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct Serializer {
     rate: Rate,
     free_at: Time,
     /// What `free_at` was rounded down by, in picoseconds times the rate; below the rate.
     remainder: u64,
 }
 
-impl Line {
-    /// An idle line.
+impl Serializer {
+    /// An idle serializer.
     ///
     /// # Panics
     /// When the rate is zero; a scenario's rates are checked before they come here.
     #[track_caller]
     pub fn new(rate: Rate) -> Self {
-        assert!(rate.as_bps() > 0, "a line needs a rate above zero");
-        Line { rate, free_at: Time::ZERO, remainder: 0 }
+        assert!(rate.as_bps() > 0, "a serializer needs a rate above zero");
+        Serializer { rate, free_at: Time::ZERO, remainder: 0 }
     }
 
     /// The rate in force.
@@ -41,7 +41,7 @@ impl Line {
         self.free_at
     }
 
-    /// Sends `bits`, beginning at `now` or when the line becomes free, whichever is later.
+    /// Sends `bits`, beginning at `now` or when the last transmission ends, whichever is later.
     /// Returns when the transmission begins and ends.
     #[inline]
     pub fn send(&mut self, now: Time, bits: u64) -> (Time, Time) {
@@ -73,7 +73,7 @@ impl Line {
     /// When the rate is zero.
     #[track_caller]
     pub fn set_rate(&mut self, rate: Rate) {
-        assert!(rate.as_bps() > 0, "a line needs a rate above zero");
+        assert!(rate.as_bps() > 0, "a serializer needs a rate above zero");
         // Keeps the fraction of a picosecond: remainder / old rate = new remainder / new rate.
         let carried = self.remainder as u128 * rate.as_bps() as u128 / self.rate.as_bps() as u128;
         self.remainder = carried as u64;
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn sixty_seconds_at_an_awkward_rate_lose_less_than_one_packet() {
         for rate in [5_000_000u64, 622_000_000, 9_999_999_937] {
-            let mut line = Line::new(Rate::from_bps(rate));
+            let mut serializer = Serializer::new(Rate::from_bps(rate));
             let (packet_bits, minute) = (12_000u64, Time::ZERO + Duration::from_secs(60));
             let mut sent_bits = 0u128;
-            while line.send(Time::ZERO, packet_bits).1 <= minute {
+            while serializer.send(Time::ZERO, packet_bits).1 <= minute {
                 sent_bits += packet_bits as u128;
             }
             let due = rate as u128 * 60;
@@ -104,21 +104,21 @@ mod tests {
         /// The end of a busy period's k-th packet is the rounded-down sum, worked out at once.
         #[test]
         fn a_busy_period_carries_no_error(rate in 1u64..20_000_000_000, sizes in prop::collection::vec(1u64..200_000, 1..200), start in 0u64..1u64<<40) {
-            let mut line = Line::new(Rate::from_bps(rate));
+            let mut serializer = Serializer::new(Rate::from_bps(rate));
             let mut bits = 0u128;
             for size in sizes {
                 bits += size as u128;
-                let (_, end) = line.send(Time::from_ps(start), size);
+                let (_, end) = serializer.send(Time::from_ps(start), size);
                 prop_assert_eq!(end.as_ps() as u128, start as u128 + bits * PS_PER_S / rate as u128);
             }
         }
     }
 
     #[test]
-    fn an_idle_line_starts_at_the_arrival() {
-        let mut line = Line::new(Rate::from_bps(3));
-        line.send(Time::ZERO, 1);
+    fn an_idle_serializer_starts_at_the_arrival() {
+        let mut serializer = Serializer::new(Rate::from_bps(3));
+        serializer.send(Time::ZERO, 1);
         let at = Time::ZERO + Duration::from_secs(1);
-        assert_eq!(line.send(at, 3), (at, at + Duration::from_secs(1)));
+        assert_eq!(serializer.send(at, 3), (at, at + Duration::from_secs(1)));
     }
 }
