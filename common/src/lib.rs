@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, opens a file or knows a protocol above the byte.
 
 pub mod histogram;
+pub mod length;
 pub mod packet;
 pub mod record;
 pub mod rng;
@@ -12,9 +13,10 @@ pub mod units;
 pub mod wheel;
 
 pub use histogram::Histogram;
+pub use length::LengthBasis;
 pub use packet::{Checksums, Packet, PacketPool, Payload};
 pub use rng::Rng;
 pub use serializer::Serializer;
-pub use time::{Duration, Time};
+pub use time::{Duration, PS_PER_S, Time};
 pub use units::{Bytes, Rate};
 pub use wheel::Wheel;

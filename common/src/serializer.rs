@@ -5,9 +5,7 @@
 //! k-th packet of a busy period is `floor(start + total_bits * 10^12 / r)`, and the long-run
 //! rate has no rounding error. An idle serializer starts afresh at the arrival.
 
-use crate::{Duration, Rate, Time};
-
-const PS_PER_S: u128 = 1_000_000_000_000;
+use crate::{Duration, PS_PER_S, Rate, Time};
 
 /// The sending clock of one link direction.
 #[derive(Clone, Debug)]
@@ -51,14 +49,14 @@ impl Serializer {
         }
         let start = self.free_at;
         let rate = self.rate.as_bps();
-        let (whole, remainder) = match bits.checked_mul(PS_PER_S as u64) {
+        let (whole, remainder) = match bits.checked_mul(PS_PER_S) {
             // 64-bit division is several times cheaper, and holds up to 18 Mbit.
             Some(ps_bits) if ps_bits <= u64::MAX - self.remainder => {
                 let total = ps_bits + self.remainder;
                 (total / rate, total % rate)
             }
             _ => {
-                let total = bits as u128 * PS_PER_S + self.remainder as u128;
+                let total = bits as u128 * PS_PER_S as u128 + self.remainder as u128;
                 ((total / rate as u128) as u64, (total % rate as u128) as u64)
             }
         };
@@ -109,7 +107,7 @@ mod tests {
             for size in sizes {
                 bits += size as u128;
                 let (_, end) = serializer.send(Time::from_ps(start), size);
-                prop_assert_eq!(end.as_ps() as u128, start as u128 + bits * PS_PER_S / rate as u128);
+                prop_assert_eq!(end.as_ps() as u128, start as u128 + bits * PS_PER_S as u128 / rate as u128);
             }
         }
     }

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 const PS_PER_NS: u64 = 1_000;
 const PS_PER_US: u64 = 1_000_000;
 const PS_PER_MS: u64 = 1_000_000_000;
-const PS_PER_S: u64 = 1_000_000_000_000;
+/// Picoseconds in a second.
+pub const PS_PER_S: u64 = 1_000_000_000_000;
 
 /// An instant, in picoseconds since the run began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]

@@ -10,35 +10,8 @@
 //! Packet-Switched Gateways, 1992). No two real clocks agree to the picosecond.
 
 use crate::config::AccessConfig;
-use narrows_common::{Bytes, Duration, Rate, Rng, Serializer, Time};
-use serde::{Deserialize, Serialize};
+use narrows_common::{Bytes, Duration, LengthBasis, Rate, Rng, Serializer, Time};
 use std::collections::VecDeque;
-
-/// Which bytes of a packet take time on a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Counts {
-    /// The IP packet: the frame without its 14-byte header.
-    Ip,
-    /// The Ethernet frame without check sequence.
-    #[default]
-    Frame,
-    /// The frame as it occupies the wire: check sequence, padding to 64 bytes, preamble and
-    /// gap (20 bytes).
-    Wire,
-}
-
-impl Counts {
-    /// The bytes that count of a frame of `frame_bytes`, check sequence not included.
-    pub fn of_frame(self, frame_bytes: usize) -> Bytes {
-        let frame_bytes = frame_bytes as u64;
-        Bytes::new(match self {
-            Counts::Ip => frame_bytes.saturating_sub(14),
-            Counts::Frame => frame_bytes,
-            Counts::Wire => (frame_bytes + 4).max(64) + 20,
-        })
-    }
-}
 
 /// What is the same in both directions.
 #[derive(Clone, Debug)]
@@ -134,7 +107,7 @@ impl Direction {
 /// Both directions between a host and its switch.
 #[derive(Clone, Debug)]
 pub struct AccessLink {
-    counts: Counts,
+    counts: LengthBasis,
     law: Law,
     up: Direction,
     down: Direction,
@@ -154,12 +127,12 @@ impl AccessLink {
 
     /// The host sends a frame; returns when it is at the switch, `None` when it was dropped.
     pub fn handle_up(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
-        self.up.handle(now, self.counts.of_frame(frame_bytes), &mut self.law)
+        self.up.handle(now, self.counts.bytes(frame_bytes as u64), &mut self.law)
     }
 
     /// A frame comes for the host; returns when it is there, `None` when it was dropped.
     pub fn handle_down(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
-        self.down.handle(now, self.counts.of_frame(frame_bytes), &mut self.law)
+        self.down.handle(now, self.counts.bytes(frame_bytes as u64), &mut self.law)
     }
 
     /// From the host to the switch.
@@ -195,7 +168,7 @@ mod tests {
                 rate_bps: 8_000_000,
                 delay,
                 queue_packets,
-                counts: Counts::Frame,
+                counts: LengthBasis::Frame,
                 jitter: Duration::ZERO,
             },
             narrows_common::Rng::from_seed(1),
@@ -225,20 +198,6 @@ mod tests {
         assert_eq!(link.handle_up(us(0), 100), Some(us(115)));
         assert_eq!(link.handle_up(us(99), 100), None);
         assert_eq!(link.handle_up(us(100), 100), Some(us(215)));
-    }
-
-    #[test]
-    fn what_counts_of_a_frame() {
-        let of = |counts: Counts, bytes| counts.of_frame(bytes).get();
-        assert_eq!(
-            [Counts::Ip, Counts::Frame, Counts::Wire].map(|c| of(c, 1514)),
-            [1500, 1514, 1538]
-        );
-        assert_eq!(
-            of(Counts::Wire, 54),
-            84,
-            "a minimum frame is 64 bytes, 84 with preamble and gap"
-        );
     }
 
     proptest! {

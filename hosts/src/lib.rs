@@ -19,7 +19,7 @@ pub mod tcp;
 pub mod udp;
 pub mod wire;
 
-pub use access::{AccessLink, Counts};
+pub use access::AccessLink;
 pub use cc::VARIANTS;
 pub use compat::ns2::agents::{AGENTS, SINKS};
 pub use compat::profiles::PROFILES;

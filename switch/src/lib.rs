@@ -36,5 +36,5 @@ pub use load::LoadError;
 pub use program::Program;
 pub use state::{CloneSession, Colour, Count, MeterConfig, Replica};
 pub use switch::Switch;
-pub use tm::{Counts, Discipline, PortConfig, PortStatistics, QueueLimit, Transmit};
+pub use tm::{Discipline, PortConfig, PortStatistics, QueueLimit, Transmit};
 pub use v1model::{Digest, Handover, Statistics, TimestampUnit};

@@ -4,13 +4,13 @@ mod common;
 
 use common::*;
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
-use narrows_common::{Duration, Packet, Rate, Rng, Time};
+use narrows_common::{Duration, LengthBasis, PS_PER_S, Packet, Rate, Rng, Time};
 use narrows_switch::{
-    ControlOperation, Counts, Discipline, PortConfig, QueueLimit, Switch, Transmit,
+    ControlOperation, Discipline, PortConfig, QueueLimit, Switch, Transmit,
 };
 use proptest::prelude::*;
 
-const PS: u128 = 1_000_000_000_000;
+const PS: u128 = PS_PER_S as u128;
 
 /// Runs arrivals `(ps, frame length)` through port 2 and returns what it sent and recorded.
 fn run(
@@ -239,7 +239,7 @@ fn priority_switch(ports: Vec<PortConfig>) -> Switch {
 }
 
 /// Sends back to back and compares bits sent with rate times time.
-fn saturate(rate_bps: u64, seconds: f64, length: usize, counts: Counts, counted: usize) {
+fn saturate(rate_bps: u64, seconds: f64, length: usize, counts: LengthBasis, counted: usize) {
     let ports = vec![
         port(1, None, QueueLimit::Packets(0)),
         PortConfig { counts, ..port(OUT, Some(rate_bps), QueueLimit::Packets(100)) },
@@ -270,20 +270,20 @@ fn saturate(rate_bps: u64, seconds: f64, length: usize, counts: Counts, counted:
 
 #[test]
 fn a_minute_at_5_mbps_loses_less_than_a_packet() {
-    saturate(5_000_000, 60.0, 1514, Counts::Frame, 1514);
-    saturate(5_000_000, 60.0, 1514, Counts::Ip, 1500);
-    saturate(5_000_000, 60.0, 60, Counts::Wire, 84);
+    saturate(5_000_000, 60.0, 1514, LengthBasis::Frame, 1514);
+    saturate(5_000_000, 60.0, 1514, LengthBasis::Ip, 1500);
+    saturate(5_000_000, 60.0, 60, LengthBasis::Wire, 84);
 }
 
 #[test]
 fn a_minute_at_622_mbps_loses_less_than_a_packet() {
-    saturate(622_000_000, 60.0, 1514, Counts::Frame, 1514);
+    saturate(622_000_000, 60.0, 1514, LengthBasis::Frame, 1514);
 }
 
 #[test]
 fn a_minute_at_an_awkward_rate_loses_less_than_a_packet() {
     // Jumbo frames, so that a minute is 8 million packets.
-    saturate(9_999_999_937, 60.0, 9014, Counts::Wire, 9038);
+    saturate(9_999_999_937, 60.0, 9014, LengthBasis::Wire, 9038);
 }
 
 #[test]

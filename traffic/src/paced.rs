@@ -2,7 +2,7 @@
 
 use crate::application::{Application, Write};
 use core::fmt;
-use narrows_common::{Duration, Rng, Time};
+use narrows_common::{Duration, PS_PER_S, Rng, Time};
 
 /// A message to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Schedule for Steady {
 
 /// How long `count` times `bits` last at a rate, rounded down; [`Duration::MAX`] when longer.
 pub(crate) fn transmission(count: u64, bits: u64, rate_bps: u64) -> Duration {
-    let ps = u128::from(bits) * 1_000_000_000_000 * u128::from(count) / u128::from(rate_bps);
+    let ps = u128::from(bits) * u128::from(PS_PER_S) * u128::from(count) / u128::from(rate_bps);
     Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 

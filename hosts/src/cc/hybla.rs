@@ -8,7 +8,7 @@
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
-use narrows_common::Duration;
+use narrows_common::{Duration, PS_PER_S};
 
 const GREATEST_EXPONENT: f64 = 16.0;
 
@@ -73,7 +73,7 @@ impl CongestionControl for Hybla {
         self.window.ssthresh_bytes
     }
     fn pacing_bytes_per_sec(&self) -> Option<u64> {
-        let window = u128::from(self.window.cwnd_bytes) * 1_000_000_000_000;
+        let window = u128::from(self.window.cwnd_bytes) * u128::from(PS_PER_S);
         let rate = window.checked_div(self.srtt.as_ps().into()).filter(|_| self.paces)?;
         Some(u64::try_from(rate).unwrap_or(u64::MAX))
     }

@@ -1,10 +1,9 @@
 //! A host and its link to the switch.
 
-use crate::access::Counts;
 use crate::compat::ns2::ack_reconstruction::Spacing;
 use crate::wire::addr::Mac;
 use core::net::Ipv4Addr;
-use narrows_common::Duration;
+use narrows_common::{Duration, LengthBasis};
 use serde::Deserialize;
 
 /// A host.
@@ -47,5 +46,5 @@ pub struct AccessConfig {
     pub queue_packets: Option<u32>,
     /// Which bytes take time on it.
     #[serde(default)]
-    pub counts: Counts,
+    pub counts: LengthBasis,
 }

@@ -3,9 +3,9 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use core::cmp::Reverse;
-use narrows_common::{Bytes, Duration, Packet, Rate, Rng, Serializer, Time};
+use narrows_common::{Bytes, Duration, LengthBasis, Packet, Rate, Rng, Serializer, Time};
 use narrows_hosts::{
-    AccessConfig, AccessLink, Counts, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording,
+    AccessConfig, AccessLink, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording,
 };
 use narrows_traffic::AppConfig;
 use narrows_traffic::workloads::bulk;
@@ -124,7 +124,7 @@ pub fn host_config(n: u8) -> HostConfig {
             delay: Duration::ZERO,
             jitter: Duration::ZERO,
             queue_packets: None,
-            counts: Counts::Ip,
+            counts: LengthBasis::Ip,
         },
         reconstructs_acks: None,
         leaves_checksums: false,

@@ -6,9 +6,9 @@
 
 use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::FlowRecord;
-use narrows_common::{Duration, Packet, Rng};
+use narrows_common::{Duration, LengthBasis, Packet, Rng};
 use narrows_hosts::wire::segment;
-use narrows_hosts::{AccessConfig, AccessLink, Counts, RECOVERIES, Recording};
+use narrows_hosts::{AccessConfig, AccessLink, RECOVERIES, Recording};
 
 /// Acknowledged packets, retransmissions, time-outs, window cuts, last ssthresh in packets.
 type Outcome = [u64; 5];
@@ -180,7 +180,7 @@ fn saturated_behind(rate_bps: u64, recovery: &str, profile: &str) -> Net {
         delay: Duration::from_ms(10),
         jitter: Duration::ZERO,
         queue_packets: None,
-        counts: Counts::Ip,
+        counts: LengthBasis::Ip,
     };
     net.access = Some(AccessLink::new(&access, Rng::from_seed(1)));
     let mut config = flow(1, "reno", recovery, profile, None);

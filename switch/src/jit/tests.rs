@@ -10,9 +10,9 @@ use crate::ir::{self, Algorithm, Case, KeyField, MatchKind, Slot};
 use crate::program::Program;
 use crate::state::{CloneSession, Replica};
 use crate::switch::Switch;
-use crate::tm::{Counts, Discipline, PortConfig, QueueLimit, Transmit};
+use crate::tm::{Discipline, PortConfig, QueueLimit, Transmit};
 use crate::v1model::TimestampUnit;
-use narrows_common::{Duration, Packet, Payload, Rng, Time};
+use narrows_common::{Duration, LengthBasis, Packet, Payload, Rng, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         rate_bps: (port % 2 == 1).then_some(1_000_000_000),
         queue: QueueLimit::Packets(4),
         discipline: Discipline::DropTail,
-        counts: Counts::Frame,
+        counts: LengthBasis::Frame,
         queues: 2,
         record: true,
         pipeline: 0,

@@ -5,9 +5,9 @@ use super::runner::Runner;
 use crate::config::{Engine, SwitchConfig};
 use crate::program::Program;
 use crate::switch::Switch;
-use crate::tm::{Counts, Discipline, PortConfig, QueueLimit};
+use crate::tm::{Discipline, PortConfig, QueueLimit};
 use crate::v1model::TimestampUnit;
-use narrows_common::{Rng, Time};
+use narrows_common::{LengthBasis, Rng, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
         rate_bps: None,
         queue: QueueLimit::Packets(1024),
         discipline: Discipline::DropTail,
-        counts: Counts::Frame,
+        counts: LengthBasis::Frame,
         queues: 8,
         record: false,
         pipeline: 0,

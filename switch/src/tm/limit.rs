@@ -1,6 +1,6 @@
 //! What a queue holds at most, and what of a packet counts.
 
-use narrows_common::{Bytes, Rate};
+use narrows_common::{Bytes, PS_PER_S, Rate};
 use serde::Deserialize;
 
 /// What a queue does with a packet that it has room for.
@@ -35,34 +35,9 @@ impl QueueLimit {
             QueueLimit::Packets(most) => packets < most,
             QueueLimit::Bytes(most) => after.get() <= most,
             QueueLimit::TimePs(most) => {
-                let ps_bits = u128::from(after.bits()) * 1_000_000_000_000;
+                let ps_bits = u128::from(after.bits()) * u128::from(PS_PER_S);
                 ps_bits <= u128::from(most) * u128::from(rate.as_bps())
             }
         }
-    }
-}
-
-/// Which bytes count against a port's rate and its queues' limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Counts {
-    /// The IP packet: the frame less 14 bytes of Ethernet header.
-    Ip,
-    /// The Ethernet frame without its check sequence, as `Packet::len` has it.
-    Frame,
-    /// What the wire carries: check sequence, padding to 64 bytes, preamble and gap included.
-    Wire,
-}
-
-impl Counts {
-    /// Bytes that count, of a frame of `frame` bytes.
-    #[inline]
-    pub fn bytes(self, frame: u64) -> Bytes {
-        Bytes::new(match self {
-            Counts::Ip => frame.saturating_sub(14),
-            Counts::Frame => frame,
-            // 4 bytes of check sequence; 7 + 1 of preamble and 12 of gap (IEEE 802.3 clause 4).
-            Counts::Wire => (frame + 4).max(64) + 20,
-        })
     }
 }

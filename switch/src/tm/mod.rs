@@ -9,11 +9,11 @@ mod ack_filter;
 mod limit;
 mod queue;
 
-pub use limit::{Counts, Discipline, QueueLimit};
+pub use limit::{Discipline, QueueLimit};
 pub(crate) use queue::{Item, Label};
 
 use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
-use narrows_common::{Bytes, Duration, Packet, Rate, Serializer, Time};
+use narrows_common::{Bytes, Duration, LengthBasis, Packet, Rate, Serializer, Time};
 use queue::Queue;
 use serde::Deserialize;
 
@@ -32,7 +32,7 @@ pub struct PortConfig {
     #[serde(default)]
     pub discipline: Discipline,
     /// What counts against rate and limit.
-    pub counts: Counts,
+    pub counts: LengthBasis,
     /// Strict priorities; `standard_metadata.priority` chooses, a higher value is served first.
     #[serde(default = "one")]
     pub queues: u8,
@@ -88,7 +88,7 @@ pub(crate) struct Port {
     line: Option<Serializer>,
     limit: QueueLimit,
     discipline: Discipline,
-    pub counts: Counts,
+    pub counts: LengthBasis,
     /// The first is served first.
     queues: Vec<Queue>,
     /// True while the port is among those due: packets wait for its line.

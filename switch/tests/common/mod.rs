@@ -1,10 +1,10 @@
 //! The bottleneck program on two ports, and frames to send through it.
 #![allow(dead_code, missing_docs)]
 
-use narrows_common::{Packet, Rng};
+use narrows_common::{LengthBasis, Packet, Rng};
 use narrows_switch::{
-    Counts, Discipline, Engine, Match, PortConfig, Program, QueueLimit, Switch, SwitchConfig,
-    TableEntry, TimestampUnit,
+    Discipline, Engine, Match, PortConfig, Program, QueueLimit, Switch, SwitchConfig, TableEntry,
+    TimestampUnit,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,7 @@ pub fn port(port: u16, rate_bps: Option<u64>, queue: QueueLimit) -> PortConfig {
         rate_bps,
         queue,
         discipline: Discipline::DropTail,
-        counts: Counts::Frame,
+        counts: LengthBasis::Frame,
         queues: 1,
         record: true,
         pipeline: 0,

@@ -1,6 +1,6 @@
 //! What the switch and its ports have done, as dicts of switch/server/target.py.
 
-use narrows_switch::{Counts, QueueLimit};
+use narrows_switch::QueueLimit;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -40,16 +40,11 @@ impl PySwitch {
             QueueLimit::Bytes(most) => limit.set_item("bytes", most)?,
             QueueLimit::TimePs(most) => limit.set_item("time_ps", most)?,
         }
-        let counts = match config.counts {
-            Counts::Ip => "ip",
-            Counts::Frame => "frame",
-            Counts::Wire => "wire",
-        };
         let dict = PyDict::new(py);
         dict.set_item("port", port)?;
         dict.set_item("rate_bps", config.rate_bps)?;
         dict.set_item("queue", limit)?;
-        dict.set_item("counts", counts)?;
+        dict.set_item("counts", config.counts.name())?;
         dict.set_item("enqueued", done.enqueued)?;
         dict.set_item("dequeued", done.dequeued)?;
         dict.set_item("dropped_queue_full", done.dropped_queue_full)?;

@@ -5,7 +5,7 @@
 //! same rate: within an eighth, or within 4 kb/s. An application-limited sample ends sampling.
 
 use crate::tcp::api::PathSample;
-use narrows_common::Time;
+use narrows_common::{PS_PER_S, Time};
 
 const LEAST_ROUNDS: u32 = 4;
 const LONGEST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
@@ -74,7 +74,7 @@ impl Policer {
             return;
         }
         let span_ps = u128::from(sample.now.saturating_since(interval.began_at).as_ps());
-        let rate = (u128::from(delivered) * 1_000_000_000_000).checked_div(span_ps);
+        let rate = (u128::from(delivered) * u128::from(PS_PER_S)).checked_div(span_ps);
         if let Some(rate) = rate.and_then(|rate| u64::try_from(rate).ok()) {
             self.end(sample, rate);
         }

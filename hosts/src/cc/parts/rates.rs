@@ -1,12 +1,12 @@
 //! Rates in bytes a second: what they send in a time, and the first pace.
 
 use crate::cc::control::Setup;
-use narrows_common::Duration;
+use narrows_common::{Duration, PS_PER_S};
 
 /// `rate` for `span`, rounded down.
 pub(crate) fn bytes_in(rate_bytes_per_sec: u64, span: Duration) -> u64 {
     let product = u128::from(rate_bytes_per_sec) * u128::from(span.as_ps());
-    u64::try_from(product / 1_000_000_000_000).unwrap_or(u64::MAX)
+    u64::try_from(product / u128::from(PS_PER_S)).unwrap_or(u64::MAX)
 }
 
 /// `factor` of `value`, rounded down.
@@ -18,7 +18,7 @@ pub(crate) fn scaled(value: u64, factor: f64) -> u64 {
 /// trip, or in 1 ms without one.
 pub(crate) fn initial_pacing(setup: &Setup, gain: f64) -> u64 {
     let rtt = setup.handshake_rtt.unwrap_or(Duration::from_ms(1));
-    let window = u128::from(setup.initial_window_bytes) * 1_000_000_000_000;
+    let window = u128::from(setup.initial_window_bytes) * u128::from(PS_PER_S);
     let rate = window / u128::from(rtt.as_ps().max(1));
     scaled(u64::try_from(rate).unwrap_or(u64::MAX), gain)
 }

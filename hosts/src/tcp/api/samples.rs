@@ -1,7 +1,7 @@
 //! What an ACK, a departure or a loss says: one record for each hook.
 
 use crate::tcp::api::stage::Stage;
-use narrows_common::{Duration, Time};
+use narrows_common::{Duration, PS_PER_S, Time};
 
 /// An ACK that moved the window's left edge.
 #[derive(Clone, Copy, Debug)]
@@ -193,7 +193,7 @@ impl RateSample {
 
 /// The rate of so many bytes in a time, rounded down; `None` in no time.
 pub fn bytes_per_sec(bytes: u64, interval: Duration) -> Option<u64> {
-    let bytes = u128::from(bytes) * 1_000_000_000_000;
+    let bytes = u128::from(bytes) * u128::from(PS_PER_S);
     let rate = bytes.checked_div(interval.as_ps().into())?;
     Some(u64::try_from(rate).unwrap_or(u64::MAX))
 }

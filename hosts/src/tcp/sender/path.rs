@@ -2,7 +2,7 @@
 
 use crate::tcp::api::{Departing, Departure, LostSegment, PathSample};
 use crate::tcp::sender::Sender;
-use narrows_common::{Duration, Time};
+use narrows_common::{Duration, PS_PER_S, Time};
 
 impl Sender {
     /// Notes what leaves, and tells congestion control of it where that asks for it.
@@ -81,7 +81,7 @@ impl Sender {
             self.burst.on_sent(now, window_bytes / u64::from(self.mss));
         }
         if let Some(rate) = self.cc.pacing_bytes_per_sec() {
-            let span_ps = u128::from(bytes) * 1_000_000_000_000 / u128::from(rate.max(1));
+            let span_ps = u128::from(bytes) * u128::from(PS_PER_S) / u128::from(rate.max(1));
             // A minute at most, whatever the model has come to.
             let span_ps = u64::try_from(span_ps).unwrap_or(u64::MAX);
             let span = Duration::from_ps(span_ps).min(Duration::from_secs(60));
