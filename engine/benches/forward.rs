@@ -23,7 +23,7 @@ use narrows_dpdk::{
     AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mbuf, Mempool, Offloads, Port,
 };
 use narrows_engine::real_time::{DataPath, SwitchNode, Wire};
-use narrows_switch::QueueLimit;
+use narrows_queueing::QueueLimit;
 use rates::Rates;
 use switches::running;
 

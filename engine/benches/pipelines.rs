@@ -19,7 +19,7 @@ use common::{CLIENT, OUT, SERVER, checksum, flow, frame, port, routes};
 use narrows_common::Duration;
 use narrows_dpdk::{AVAILABLE, BURST, Clock, Eal, EalConfig, Idle, IdleKind, Mempool, Port, Start};
 use narrows_engine::real_time::{DataPath, SwitchNode, Wire, inter_core_rings};
-use narrows_switch::{PortConfig, QueueLimit};
+use narrows_queueing::{PortConfig, QueueLimit};
 use rates::Rates;
 use switches::running;
 

@@ -5,7 +5,8 @@
 
 use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};
-use narrows_switch::{CloneSession, QueueLimit, SwitchConfig, TableEntry};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{CloneSession, SwitchConfig, TableEntry};
 use serde::Deserialize;
 
 /// The plan's schema that this engine reads.

@@ -17,9 +17,9 @@ use narrows_dpdk::{Clock, Idle, IdleKind, Start};
 use narrows_engine::network::managed_switch::ManagedSwitch;
 use narrows_engine::network::managed_switch::pipelines::Pipelines;
 use narrows_engine::real_time::{DataPath, Node, SwitchNode, inter_core_rings};
+use narrows_queueing::{PortConfig, QueueLimit};
 use narrows_switch::{
-    CloneSession, ControlOperation, Count, Match, PortConfig, Program, QueueLimit, Replica, Switch,
-    TableEntry,
+    CloneSession, ControlOperation, Count, Match, Program, Replica, Switch, TableEntry,
 };
 
 use rings::{Rings, filled};
@@ -92,7 +92,7 @@ fn frame(to_server: bool, length: usize, ttl: u8, sequence: u32) -> Packet {
 struct Seen {
     /// Start, end and bytes of what left, by port.
     sent: BTreeMap<u16, Vec<(Time, Time, Vec<u8>)>>,
-    ports: Vec<narrows_switch::PortStatistics>,
+    ports: Vec<narrows_queueing::PortStatistics>,
     statistics: narrows_switch::Statistics,
     registers: Vec<Vec<String>>,
     drops: Vec<Count>,
@@ -146,7 +146,7 @@ fn seen(count: u16) -> Seen {
 fn two_and_three_pipes_send_report_and_count_what_one_switch_does() {
     let whole = seen(1);
     // The comparison is of something: full queues, reports, drops, a histogram.
-    assert!(whole.ports[1].dropped_queue_full > 100, "{:?}", whole.ports);
+    assert!(whole.ports[1].refused > 100, "{:?}", whole.ports);
     assert_eq!(whole.sent[&COLLECTOR].len() as u64, whole.ports[2].transmitted);
     assert!(whole.ports[2].transmitted > 500 && whole.statistics.dropped_ingress > 100);
     for count in [2, 3] {
@@ -231,10 +231,10 @@ fn nodes() -> [SwitchNode; 2] {
         let switch = pipeline.switch()?;
         let rate = narrows_common::Rate::from_bps(100_000_000_000);
         let set = ControlOperation::SetRate { port: OUT, rate };
-        switch.control(Time::ZERO, set).expect("a port");
+        switch.control(Time::ZERO, &set).expect("a port");
         let limit = QueueLimit::Packets(10_000);
         let set = ControlOperation::SetQueueLimit { port: OUT, limit };
-        switch.control(Time::ZERO, set).expect("a port");
+        switch.control(Time::ZERO, &set).expect("a port");
         Ok(())
     })
     .expect("a program");

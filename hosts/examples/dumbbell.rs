@@ -8,9 +8,10 @@
 mod net;
 
 use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_hosts::FlowConfig;
 use narrows_hosts::report::SenderCounters;
 use narrows_hosts::wire::segment;
-use narrows_hosts::{AccessConfig, AccessLink, FlowConfig};
+use narrows_queueing::{Link, LinkConfig};
 use net::{Net, Path};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -21,7 +22,7 @@ struct Case {
     delay_ps: Duration,
     queue_packets: usize,
     arrivals_first: bool,
-    access: Option<AccessConfig>,
+    access: Option<LinkConfig>,
     duration_ps: Duration,
     /// Numbers of the packets that are lost, of those with data and SYNs, from 0.
     lost: Vec<u64>,
@@ -72,7 +73,7 @@ fn run(case: Case) -> Vec<Events> {
     let path = Path::clean(case.rate_bps, case.delay_ps);
     let Case { queue_packets, arrivals_first, .. } = case;
     let mut net = Net::new(Path { queue_packets, arrivals_first, ..path }, 1);
-    net.access = case.access.map(|access| AccessLink::new(&access, Rng::from_seed(1)));
+    net.access = case.access.map(|access| Link::new(&access, Rng::from_seed(1)));
     let mut number = 0;
     net.dropper = Box::new(move |direction, _, packet: &Packet| {
         let is_counted = direction == 0

@@ -6,7 +6,6 @@
 //! what a flow may choose, [`udp::SENDERS`] what sends datagrams, [`AGENTS`] and [`SINKS`] what it may
 //! call by ns-2's names.
 
-pub mod access;
 pub mod app;
 pub mod cc;
 pub mod compat;
@@ -19,11 +18,10 @@ pub mod tcp;
 pub mod udp;
 pub mod wire;
 
-pub use access::AccessLink;
 pub use cc::VARIANTS;
 pub use compat::ns2::agents::{AGENTS, SINKS};
 pub use compat::profiles::PROFILES;
-pub use config::{AccessConfig, FlowConfig, FlowError, HostConfig, Recording, Settings};
+pub use config::{FlowConfig, FlowError, HostConfig, Recording, Settings};
 pub use host::{Host, flow_rng};
 pub use recovery::RECOVERIES;
 pub use report::{FlowReport, MessageCounters};

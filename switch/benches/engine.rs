@@ -10,7 +10,8 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_switch::{CloneSession, Engine, Match, Program, QueueLimit, Replica, Switch};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{CloneSession, Engine, Match, Program, Replica, Switch};
 use std::sync::Arc;
 
 /// 10 Gb/s.
@@ -87,7 +88,7 @@ fn measure(mut switch: Switch, out: u16, frame: &Packet, until: Until) -> f64 {
     }
     let elapsed = cpu_seconds() - begun;
     let statistics = switch.port_statistics(out).expect("a port");
-    assert_eq!(statistics.dropped_queue_full, 0, "the queue stands");
+    assert_eq!(statistics.refused, 0, "the queue stands");
     assert!(statistics.waiting_packets + 1 >= STANDING, "{statistics:?}");
     count as f64 / elapsed
 }

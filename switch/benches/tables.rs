@@ -7,7 +7,8 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_switch::{ControlError, Match, Program, QueueLimit, Switch, TableEntry};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{ControlError, Match, Program, Switch, TableEntry};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -2,10 +2,9 @@
 
 use crate::ir::architecture::DROP_PORT;
 use crate::ir::{Program, Slot};
-use crate::tm::PortConfig;
 use crate::v1model::TimestampUnit;
+use narrows_queueing::{PortConfig, PortError};
 use serde::Deserialize;
-use std::collections::BTreeSet;
 
 /// What runs the program; the results are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -41,28 +40,14 @@ pub struct SwitchConfig {
 }
 
 /// Why a switch can't have this configuration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConfigError {
-    /// Two ports of one number.
-    #[error("port {0}: configured twice")]
-    PortTwice(u16),
+    /// A port.
+    #[error(transparent)]
+    Port(#[from] PortError),
     /// The program's number for "drop".
     #[error("port {0}: expected a number below 511, which means \"drop\"")]
     PortReserved(u16),
-    /// A rate of zero.
-    #[error("port {0}: rate_bps is 0: expected a rate above zero")]
-    ZeroRate(u16),
-    /// No queue at all, or more than the program's priorities.
-    #[error("port {port}: queues is {queues}: expected 1 to 8")]
-    Queues {
-        /// Which port.
-        port: u16,
-        /// What was given.
-        queues: u8,
-    },
-    /// A port that does not exist.
-    #[error("port {0}: there is no such port")]
-    NoSuchPort(u16),
     /// No field, or several, of that name.
     #[error("flow_field '{name}': expected one metadata field, found {found}")]
     FlowField {
@@ -74,24 +59,12 @@ pub enum ConfigError {
 }
 
 impl SwitchConfig {
-    /// Checks the ports: each number once, rates above zero, one to eight queues.
+    /// Checks that the program can tell its ports from "drop".
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        let mut numbers = BTreeSet::new();
-        for port in &self.ports {
-            if u64::from(port.port) == DROP_PORT {
-                return Err(ConfigError::PortReserved(port.port));
-            }
-            if !numbers.insert(port.port) {
-                return Err(ConfigError::PortTwice(port.port));
-            }
-            if port.rate_bps == Some(0) {
-                return Err(ConfigError::ZeroRate(port.port));
-            }
-            if !(1..=8).contains(&port.queues) {
-                return Err(ConfigError::Queues { port: port.port, queues: port.queues });
-            }
+        match self.ports.iter().find(|port| u64::from(port.port) == DROP_PORT) {
+            Some(port) => Err(ConfigError::PortReserved(port.port)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The slot of the metadata field that names a packet's flow, if there is to be one.

@@ -24,7 +24,6 @@ mod program;
 mod state;
 pub mod stf;
 mod switch;
-mod tm;
 mod v1model;
 
 pub use config::{ConfigError, Engine, SwitchConfig};
@@ -36,5 +35,4 @@ pub use load::LoadError;
 pub use program::Program;
 pub use state::{CloneSession, Colour, Count, MeterConfig, Replica};
 pub use switch::Switch;
-pub use tm::{Discipline, PortConfig, PortStatistics, QueueLimit, Transmit};
-pub use v1model::{Digest, Handover, Statistics, TimestampUnit};
+pub use v1model::{Digest, Handover, Statistics, TimestampUnit, Transmit};

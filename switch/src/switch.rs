@@ -3,10 +3,9 @@
 
 use crate::config::{ConfigError, Engine, SwitchConfig};
 use crate::program::Program;
-use crate::tm::{PortStatistics, TrafficManager, Transmit};
-use crate::v1model::{Digest, Handover, Statistics, V1Model};
-use narrows_common::record::QueueRecord;
+use crate::v1model::{Digest, Handover, Statistics, Transmit, V1Model};
 use narrows_common::{Packet, Rng, Time};
+use narrows_queueing::{PortError, PortStatistics, QueueRecord, TrafficManager};
 use std::sync::Arc;
 
 /// A switch, or one pipeline of it.
@@ -32,7 +31,7 @@ impl Switch {
             Engine::Native => program.machine_code(),
             Engine::Interpreter => None,
         };
-        let tm = TrafficManager::new(&config.ports, config.pipeline, config.record_queue);
+        let tm = TrafficManager::new(&config.ports, config.pipeline, config.record_queue)?;
         let ir = program.ir.clone();
         let mut model = V1Model::new(ir, code, tm, config.timestamp_unit, flow_slot, rng);
         if config.pipeline > 0 {
@@ -64,7 +63,7 @@ impl Switch {
         self.model.transmits.pop_front()
     }
 
-    /// When [`Switch::handle_timeout`] is needed next: a line becomes free with packets waiting.
+    /// When [`Switch::handle_timeout`] is needed next: a port can go on with packets that wait.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.model.tm.next_due()
     }
@@ -80,12 +79,12 @@ impl Switch {
     }
 
     pub(crate) fn port(&self, port: u16) -> Result<usize, ConfigError> {
-        self.model.tm.find(u64::from(port)).ok_or(ConfigError::NoSuchPort(port))
+        self.model.tm.find(u64::from(port)).ok_or(PortError::None(port).into())
     }
 
     /// The ledger's rows so far; the caller takes them out.
     pub fn queue_records(&mut self) -> &mut Vec<QueueRecord> {
-        &mut self.model.tm.records
+        self.model.tm.records()
     }
 
     /// What a port has done.

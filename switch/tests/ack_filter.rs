@@ -4,7 +4,8 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, Rng, Time};
-use narrows_switch::{Discipline, PortConfig, QueueLimit, Switch};
+use narrows_queueing::{DisciplineConfig, PortConfig, QueueLimit};
+use narrows_switch::Switch;
 
 /// ns-2's PacketQueue/Semantic in front of 19 kb/s: when ACKs came, and which left when, in
 /// microseconds (`hosts/tests/ns2/acks.tcl queue 6 seconds 1.4`).
@@ -14,7 +15,7 @@ const RUN: &str = include_str!("../../hosts/tests/ns2/acks_even.txt");
 fn acks_leave_a_filtering_queue_as_they_leave_ns2s() {
     // ns-2's ACKs have 40 bytes: 54 take as long at 54/40 of the rate.
     let filtering = PortConfig {
-        discipline: Discipline::AckFilter,
+        discipline: DisciplineConfig::named("ack-filter"),
         ..port(OUT, Some(19_000 * 54 / 40), QueueLimit::Packets(1000))
     };
     let mut switch =

@@ -3,9 +3,9 @@
 mod common;
 
 use common::*;
-use narrows_common::record::{DropReason, QueueEvent};
 use narrows_common::{Duration, Packet, Time};
-use narrows_switch::{CloneSession, DefaultAction, Match, QueueLimit, Replica};
+use narrows_queueing::{DropReason, QueueEvent, QueueLimit};
+use narrows_switch::{CloneSession, DefaultAction, Match, Replica};
 
 fn at_us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
@@ -128,7 +128,7 @@ fn the_programs_delays_are_the_queues() {
     assert_eq!(found, expected);
     let records = core::mem::take(switch.queue_records());
     let drops =
-        records.iter().filter(|record| record.event == QueueEvent::Drop(DropReason::QueueFull));
+        records.iter().filter(|record| record.event == QueueEvent::Drop(DropReason::QUEUE_FULL));
     assert_eq!(drops.map(|record| record.packet).collect::<Vec<_>>(), [8, 9]);
     let starts: Vec<u64> =
         std::iter::from_fn(|| switch.poll_transmit()).map(|sent| sent.start.as_ns()).collect();

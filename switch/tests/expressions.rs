@@ -4,7 +4,8 @@ mod common;
 
 use common::{config, port};
 use narrows_common::{Packet, Rng, Time};
-use narrows_switch::{Program, QueueLimit, Switch, SwitchConfig};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{Program, Switch, SwitchConfig};
 use proptest::prelude::*;
 use std::sync::{Arc, OnceLock};
 

@@ -7,7 +7,8 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_switch::{CloneSession, QueueLimit, Replica, Switch, SwitchConfig, TableEntry};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{CloneSession, Replica, Switch, SwitchConfig, TableEntry};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;

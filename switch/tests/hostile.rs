@@ -5,8 +5,9 @@ mod common;
 
 use common::*;
 use narrows_common::{Packet, Rng, Time};
+use narrows_queueing::QueueLimit;
 use narrows_switch::{
-    CloneSession, Engine, LoadError, Match, Program, QueueLimit, Replica, Switch, SwitchConfig,
+    CloneSession, Engine, LoadError, Match, Program, Replica, Switch, SwitchConfig,
 };
 use proptest::prelude::*;
 use serde_json::Value;

@@ -4,7 +4,8 @@ mod common;
 
 use common::*;
 use narrows_common::{Packet, Time};
-use narrows_switch::{Match, QueueLimit, Switch, TableEntry};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{Match, Switch, TableEntry};
 
 fn route(prefix: &str, length: u32) -> TableEntry {
     let matches = [("hdr.ipv4.dst_addr", Match::Lpm(prefix.into(), length))];

@@ -5,7 +5,8 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
-use narrows_switch::{Match, MeterConfig, Program, QueueLimit, Switch, SwitchConfig, TableEntry};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{Match, MeterConfig, Program, Switch, SwitchConfig, TableEntry};
 use proptest::prelude::*;
 use std::sync::{Arc, OnceLock};
 

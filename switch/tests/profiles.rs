@@ -4,9 +4,10 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, Packet, Rng, Time};
+use narrows_queueing::QueueLimit;
 use narrows_switch::{
     Colour, ControlError, DefaultAction, Match, MeterConfig, ProfileGroup, ProfileMember, Program,
-    QueueLimit, Switch, SwitchConfig, TableEntry,
+    Switch, SwitchConfig, TableEntry,
 };
 use std::sync::Arc;
 

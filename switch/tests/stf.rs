@@ -3,7 +3,8 @@
 mod common;
 
 use narrows_common::{Packet, Rng, Time};
-use narrows_switch::{Match, Program, QueueLimit, Switch, SwitchConfig, stf};
+use narrows_queueing::QueueLimit;
+use narrows_switch::{Match, Program, Switch, SwitchConfig, stf};
 use std::sync::Arc;
 
 fn check(json: &str, test: &str) {

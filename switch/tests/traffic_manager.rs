@@ -3,11 +3,11 @@
 mod common;
 
 use common::*;
-use narrows_common::record::{DropReason, QueueEvent, QueueRecord};
 use narrows_common::{Duration, LengthBasis, PS_PER_S, Packet, Rate, Rng, Time};
-use narrows_switch::{
-    ControlOperation, Discipline, PortConfig, QueueLimit, Switch, Transmit,
+use narrows_queueing::{
+    DisciplineConfig, DropReason, PortConfig, QueueEvent, QueueLimit, QueueRecord,
 };
+use narrows_switch::{ControlOperation, Switch, Transmit};
 use proptest::prelude::*;
 
 const PS: u128 = PS_PER_S as u128;
@@ -104,7 +104,7 @@ proptest! {
         let change = (total * PS / u128::from(before)) as u64 / 1000 * share;
         let rate = Rate::from_bps(after);
         let set = ControlOperation::SetRate { port: OUT, rate };
-        switch.control(Time::from_ps(change), set).unwrap();
+        switch.control(Time::from_ps(change), &set).unwrap();
         while let Some(due) = switch.poll_timeout() {
             switch.handle_timeout(due);
         }
@@ -175,7 +175,7 @@ proptest! {
                     in_order = record.packet;
                 }
                 QueueEvent::Drop(reason) => {
-                    prop_assert_eq!(reason, DropReason::QueueFull);
+                    prop_assert_eq!(reason, DropReason::QUEUE_FULL);
                     dropped += 1;
                     // It would have exceeded the limit, worked out anew.
                     let after = u128::from(waiting + length) * 8;
@@ -201,7 +201,7 @@ proptest! {
         prop_assert_eq!(enqueued + dropped, arrivals.len() as u64);
         prop_assert_eq!(enqueued, dequeued + came.len() as u64);
         prop_assert_eq!(
-            (statistics.enqueued, statistics.dequeued, statistics.dropped_queue_full),
+            (statistics.enqueued, statistics.dequeued, statistics.refused),
             (enqueued, dequeued, dropped)
         );
         prop_assert_eq!(statistics.waiting_packets, came.len() as u64);
@@ -356,7 +356,7 @@ fn the_mean_depth_is_the_area_under_the_depth() {
 fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
     // 54 bytes at 432 kb/s: one a millisecond. The first is on the line while the others come.
     let filtering = PortConfig {
-        discipline: Discipline::AckFilter,
+        discipline: DisciplineConfig::named("ack-filter"),
         ..port(OUT, Some(432_000), QueueLimit::Packets(10))
     };
     let config = config(vec![filtering]);
@@ -392,7 +392,7 @@ fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
     assert_eq!(sent, [100, 250, 400, 500, 450]);
     let statistics = switch.port_statistics(OUT).unwrap();
     assert_eq!((statistics.enqueued, statistics.dequeued), (8, 8));
-    assert_eq!((statistics.dropped_ack_filter, statistics.waiting_bytes), (3, 0));
+    assert_eq!((statistics.drops.total(), statistics.waiting_bytes), (3, 0));
     // Each that was thrown out has been enqueued, dequeued and dropped, and the depth follows.
     let mut depth = 0;
     for record in switch.queue_records().iter() {
@@ -400,7 +400,7 @@ fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
             QueueEvent::Enqueue => depth + 1,
             QueueEvent::Dequeue => depth - 1,
             QueueEvent::Drop(reason) => {
-                assert_eq!(reason, DropReason::AckFilter);
+                assert_eq!(reason.name(), "ack-filter");
                 depth
             }
         };

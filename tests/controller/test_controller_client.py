@@ -157,7 +157,7 @@ def traffic() -> Iterator[tuple[FakeTraffic, str]]:
 def test_the_gnmi_driver(traffic: tuple[FakeTraffic, str]) -> None:
     target, address = traffic
     target.state[2] |= {"waiting_packets": 3, "waiting_bytes": 4500, "transmitted": 10}
-    target.state[2] |= {"transmitted_bytes": 15000, "dropped_queue_full": 2}
+    target.state[2] |= {"transmitted_bytes": 15000, "drops": {"queue-full": 2}}
 
     async def run() -> None:
         async with fy.GNMIClient(address) as open_client:

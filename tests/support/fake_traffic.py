@@ -21,8 +21,7 @@ class FakeTraffic:
         self.state: dict[int, dict[str, Any]] = {
             port: {
                 "port": port, "rate_bps": None, "queue": {"packets": 1000}, "counts": "frame",
-                "enqueued": 0, "dequeued": 0, "dropped_queue_full": 0,
-                "dropped_egress": 0, "dropped_ack_filter": 0,
+                "enqueued": 0, "dequeued": 0, "drops": {"queue-full": 0, "egress-program": 0},
                 "transmitted": 0, "transmitted_bytes": 0, "received": 0, "received_bytes": 0,
                 "waiting_packets": 0, "waiting_bytes": 0, "depth_max_packets": 0,
                 "depth_max_bytes": 0,

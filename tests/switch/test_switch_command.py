@@ -146,10 +146,10 @@ def test_rate_and_queue_shape_what_leaves(tmp_path: Path, start: Callable[..., R
     assert (code, errors) == (0, "")
     got = [(time_ns, packet[34:38].hex()) for time_ns, packet in read_pcap(tmp_path / "b_out.pcap")]
     assert got == [(5 * 10**9 + (n + 1) * 10**6, f"{n:08x}") for n in range(4)]
-    assert "5.000000000 port 2: dropped since its queue is full: 1" in running.lines
+    assert "5.000000000 port 2: dropped, queue-full: 1" in running.lines
     assert "5.000000000 port 1: 1000 bytes in" in running.lines
     assert "5.004000000 port 2: 1000 bytes out" in running.lines
-    assert "dropped at port 2 since its queue was full: 1" in running.lines
+    assert "dropped at port 2, queue-full: 1" in running.lines
 
 
 def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use narrows_common::{PacketPool, Rate, Rng, Time, Wheel};
-use narrows_hosts::{AccessLink, Host};
+use narrows_hosts::Host;
+use narrows_queueing::Link;
 use narrows_switch::{Program, Switch};
 use rustc_hash::FxHashMap;
 
@@ -200,7 +201,7 @@ impl Builder {
                     true => HostStack::Kernel(name.clone()),
                     false => HostStack::Narrows(Box::new(Host::new(&host.config, rng))),
                 },
-                access: AccessLink::new(
+                access: Link::new(
                     &host.config.access,
                     Rng::for_component(plan.seed, &format!("{name}/access")),
                 ),

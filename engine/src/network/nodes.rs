@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use narrows_common::{Duration, Time};
-use narrows_hosts::{AccessLink, FlowConfig, Host};
+use narrows_hosts::{FlowConfig, Host};
+use narrows_queueing::Link;
 use narrows_switch::Switch;
 
 use crate::record::queue_figures::QueueFigures;
@@ -38,7 +39,7 @@ pub(crate) enum FarEnd {
 #[derive(Debug)]
 pub(crate) struct HostNode {
     pub stack: HostStack,
-    pub access: AccessLink,
+    pub access: Link,
     /// The link direction to the switch.
     pub uplink: usize,
     /// The link direction from the access link to the host.

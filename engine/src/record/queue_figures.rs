@@ -1,8 +1,8 @@
 //! Figures of one port's queue, worked out row by row from its ledger.
 
 use narrows_common::histogram::{self, Histogram};
-use narrows_common::record::{QueueEvent, QueueRecord};
 use narrows_common::{Duration, Rate, Time};
+use narrows_queueing::{QueueEvent, QueueRecord};
 use serde::Serialize;
 
 /// Quantiles in milliseconds. The mean and the extremes are exact; percentiles come from a

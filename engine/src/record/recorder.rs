@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use narrows_common::record::{FlowRecord, MessageRecord, QueueRecord};
+use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Packet, Time};
 use parquet::data_type::ByteArray;
 
@@ -12,6 +12,7 @@ use crate::plan::RecordPlan;
 use crate::record::rows::{CaptureRow, QueueRow};
 use crate::record::table::{Row, Table};
 use crate::record::telemetry_report::Report;
+use narrows_queueing::QueueRecord;
 
 /// A table, where it is wanted.
 struct Sink<R: Row>(Option<Table<R>>);

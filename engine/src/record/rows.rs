@@ -1,12 +1,13 @@
 //! The tables' rows: which column holds what. Units are last in the names.
 
 use bytes::Bytes;
-use narrows_common::record::{FlowRecord, MessageRecord, QueueEvent, QueueRecord};
+use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Time};
 use parquet::data_type::ByteArray;
 
 use super::table::{Column, Row};
 use crate::record::telemetry_report::Report;
+use narrows_queueing::{QueueEvent, QueueRecord};
 
 /// Text that costs nothing to repeat.
 fn text(words: &'static str) -> ByteArray {

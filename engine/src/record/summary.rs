@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use narrows_common::Time;
-use narrows_common::record::DropReason;
-use narrows_switch::{PortStatistics, Statistics};
+use narrows_queueing::{DropCounts, PortStatistics};
+use narrows_switch::Statistics;
 use serde::Serialize;
 
 use super::flow_summary::FlowSummary;
@@ -159,16 +159,12 @@ impl BottleneckSummary {
             switch,
             port,
             figures,
-            arrived: counts.enqueued + counts.dropped_queue_full,
+            arrived: counts.enqueued + counts.refused,
             enqueued: counts.enqueued,
             dequeued: counts.dequeued,
             queued: counts.waiting_packets,
-            dropped: counts.dropped_queue_full + counts.dropped_egress + counts.dropped_ack_filter,
-            drops: nonzero(&[
-                (DropReason::QueueFull, counts.dropped_queue_full),
-                (DropReason::AckFilter, counts.dropped_ack_filter),
-                (DropReason::EgressProgram, counts.dropped_egress),
-            ]),
+            dropped: counts.drops.total(),
+            drops: nonzero(&counts.drops),
         }
     }
 }
@@ -188,7 +184,7 @@ impl From<Statistics> for SwitchSummary {
 }
 
 /// Counts by reason, those of zero left out.
-fn nonzero(counts: &[(DropReason, u64)]) -> BTreeMap<&'static str, u64> {
-    let counts = counts.iter().filter(|&&(_, count)| count > 0);
-    counts.map(|&(reason, count)| (reason.name(), count)).collect()
+fn nonzero(counts: &DropCounts) -> BTreeMap<&'static str, u64> {
+    let counts = counts.iter().filter(|&(_, count)| count > 0);
+    counts.map(|(reason, count)| (reason.name(), count)).collect()
 }

@@ -3,7 +3,7 @@
 use crate::compat::ns2::ack_reconstruction::Spacing;
 use crate::wire::addr::Mac;
 use core::net::Ipv4Addr;
-use narrows_common::{Duration, LengthBasis};
+use narrows_queueing::LinkConfig;
 use serde::Deserialize;
 
 /// A host.
@@ -19,7 +19,7 @@ pub struct HostConfig {
     /// Where it sends everything: the switch's port.
     pub gateway_mac: Mac,
     /// Its link to the switch.
-    pub access: AccessConfig,
+    pub access: LinkConfig,
     /// A node before it spreads out again what a slow path has left of the ACKs.
     #[serde(default)]
     pub reconstructs_acks: Option<Spacing>,
@@ -27,24 +27,4 @@ pub struct HostConfig {
     /// decides that, no plan.
     #[serde(skip)]
     pub leaves_checksums: bool,
-}
-
-/// A host's link to the switch, the same in both directions.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AccessConfig {
-    /// Rate in bits per second, above 0.
-    pub rate_bps: u64,
-    /// Propagation delay.
-    #[serde(rename = "delay_ps")]
-    pub delay: Duration,
-    /// What a packet takes longer at most, drawn anew for each.
-    #[serde(rename = "jitter_ps", default)]
-    pub jitter: Duration,
-    /// Packets that may wait, the one being sent not counted; absent: no limit.
-    #[serde(default)]
-    pub queue_packets: Option<u32>,
-    /// Which bytes take time on it.
-    #[serde(default)]
-    pub counts: LengthBasis,
 }

@@ -9,5 +9,5 @@ pub use error::FlowError;
 pub(crate) use error::{by_name, in_range};
 pub(crate) use flow::check_flow;
 pub use flow::{FlowConfig, KeepAlive, Recording};
-pub use host::{AccessConfig, HostConfig};
+pub use host::HostConfig;
 pub use settings::Settings;

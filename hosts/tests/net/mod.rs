@@ -4,9 +4,8 @@
 
 use core::cmp::Reverse;
 use narrows_common::{Bytes, Duration, LengthBasis, Packet, Rate, Rng, Serializer, Time};
-use narrows_hosts::{
-    AccessConfig, AccessLink, Endpoint, FlowConfig, Host, HostConfig, Mac, Recording,
-};
+use narrows_hosts::{Endpoint, FlowConfig, Host, HostConfig, Mac, Recording};
+use narrows_queueing::{Link, LinkConfig};
 use narrows_traffic::AppConfig;
 use narrows_traffic::workloads::bulk;
 use std::collections::BinaryHeap;
@@ -110,7 +109,7 @@ pub struct Net<N = Host> {
     /// Marks chosen packets (congestion experienced).
     pub marker: Box<Dropper>,
     /// A link of its own between the first node and the path.
-    pub access: Option<AccessLink>,
+    pub access: Option<Link>,
 }
 
 pub fn host_config(n: u8) -> HostConfig {
@@ -119,7 +118,7 @@ pub fn host_config(n: u8) -> HostConfig {
         mac: Mac([2, 0, 0, 0, 0, n]),
         ip: [10, 0, 0, n].into(),
         gateway_mac: Mac([2, 0, 0, 0, 0, 3 - n]),
-        access: AccessConfig {
+        access: LinkConfig {
             rate_bps: 1,
             delay: Duration::ZERO,
             jitter: Duration::ZERO,

@@ -8,7 +8,8 @@ use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, LengthBasis, Packet, Rng};
 use narrows_hosts::wire::segment;
-use narrows_hosts::{AccessConfig, AccessLink, RECOVERIES, Recording};
+use narrows_hosts::{RECOVERIES, Recording};
+use narrows_queueing::{Link, LinkConfig};
 
 /// Acknowledged packets, retransmissions, time-outs, window cuts, last ssthresh in packets.
 type Outcome = [u64; 5];
@@ -175,14 +176,14 @@ fn saturated(recovery: &str, profile: &str) -> Net {
 fn saturated_behind(rate_bps: u64, recovery: &str, profile: &str) -> Net {
     let path = Path { queue_packets: 19, ..Path::clean(2_000_000, Duration::from_ms(50)) };
     let mut net = Net::new(path, 1);
-    let access = AccessConfig {
+    let access = LinkConfig {
         rate_bps,
         delay: Duration::from_ms(10),
         jitter: Duration::ZERO,
         queue_packets: None,
         counts: LengthBasis::Ip,
     };
-    net.access = Some(AccessLink::new(&access, Rng::from_seed(1)));
+    net.access = Some(Link::new(&access, Rng::from_seed(1)));
     let mut config = flow(1, "reno", recovery, profile, None);
     config.window_bytes = Some(1_000_000);
     config.record = Recording::Ack;

@@ -1,13 +1,13 @@
-//! Rates and queue limits of ports.
+//! Rates, queue limits and disciplines of ports.
 
 use crate::config::ConfigError;
 use crate::switch::Switch;
-use crate::tm::QueueLimit;
 use narrows_common::{Rate, Time};
+use narrows_queueing::{DisciplineConfig, PortError, QueueLimit};
 
 /// What can be changed of a port while packets go through it. gNMI's `Set`, a scenario's event
 /// and a controller's command all end here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ControlOperation {
     /// Sets the rate of a port; the packet in transmission ends as it began.
     SetRate {
@@ -23,26 +23,39 @@ pub enum ControlOperation {
         /// The limit of each queue.
         limit: QueueLimit,
     },
+    /// Gives each of a port's queues a discipline; packets that wait stay.
+    SetDiscipline {
+        /// Which port.
+        port: u16,
+        /// The discipline of each queue.
+        discipline: DisciplineConfig,
+    },
 }
 
 impl Switch {
     /// Carries an operation out at `now`, after all that is due by then.
     ///
     /// # Errors
-    /// When there is no such port, or the rate is zero.
-    pub fn control(&mut self, now: Time, operation: ControlOperation) -> Result<(), ConfigError> {
+    /// When there is no such port, the rate is zero, or the discipline does not fit.
+    pub fn control(&mut self, now: Time, operation: &ControlOperation) -> Result<(), ConfigError> {
         self.handle_timeout(now);
         match operation {
-            ControlOperation::SetRate { port, rate } => {
+            &ControlOperation::SetRate { port, rate } => {
                 let found = self.port(port)?;
                 if rate.as_bps() == 0 {
-                    return Err(ConfigError::ZeroRate(port));
+                    return Err(PortError::ZeroRate(port).into());
                 }
                 self.model.tm.set_rate(found, rate);
             }
-            ControlOperation::SetQueueLimit { port, limit } => {
+            &ControlOperation::SetQueueLimit { port, limit } => {
                 let found = self.port(port)?;
                 self.model.tm.set_limit(found, limit);
+            }
+            ControlOperation::SetDiscipline { port, discipline } => {
+                let found = self.port(*port)?;
+                let set = self.model.tm.set_discipline(now, found, discipline);
+                set.map_err(|error| PortError::Discipline { port: *port, error })?;
+                self.model.discard_dropped();
             }
         }
         Ok(())

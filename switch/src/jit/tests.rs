@@ -10,9 +10,9 @@ use crate::ir::{self, Algorithm, Case, KeyField, MatchKind, Slot};
 use crate::program::Program;
 use crate::state::{CloneSession, Replica};
 use crate::switch::Switch;
-use crate::tm::{Discipline, PortConfig, QueueLimit, Transmit};
-use crate::v1model::TimestampUnit;
+use crate::v1model::{TimestampUnit, Transmit};
 use narrows_common::{Duration, LengthBasis, Packet, Payload, Rng, Time};
+use narrows_queueing::{DisciplineConfig, PortConfig, QueueLimit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
         // One in two has a queue.
         rate_bps: (port % 2 == 1).then_some(1_000_000_000),
         queue: QueueLimit::Packets(4),
-        discipline: Discipline::DropTail,
+        discipline: DisciplineConfig::default(),
         counts: LengthBasis::Frame,
         queues: 2,
         record: true,

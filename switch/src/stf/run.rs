@@ -5,9 +5,9 @@ use super::runner::Runner;
 use crate::config::{Engine, SwitchConfig};
 use crate::program::Program;
 use crate::switch::Switch;
-use crate::tm::{Discipline, PortConfig, QueueLimit};
 use crate::v1model::TimestampUnit;
 use narrows_common::{LengthBasis, Rng, Time};
+use narrows_queueing::{DisciplineConfig, PortConfig, QueueLimit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn play(program: Arc<Program>, text: &str) -> Result<Runner, Vec<StfError>> {
         port,
         rate_bps: None,
         queue: QueueLimit::Packets(1024),
-        discipline: Discipline::DropTail,
+        discipline: DisciplineConfig::default(),
         counts: LengthBasis::Frame,
         queues: 8,
         record: false,

@@ -1,13 +1,13 @@
 //! Copies of packets: clones from ingress and egress, multicast.
 
 use super::instance;
+use super::item::Item;
 use super::model::V1Model;
 use super::work::{Offer, Work};
 use crate::interpreter::Extent;
 use crate::ir::architecture;
 use crate::ir::{MetadataField, internal};
 use crate::state::Replica;
-use crate::tm::{Item, Label};
 use narrows_common::Time;
 
 impl V1Model {
@@ -33,7 +33,7 @@ impl V1Model {
         self.program.standard.instance_type.put(&mut self.machine.slots, instance::INGRESS_CLONE);
         self.machine.slots[architecture::ALL].fill(0);
         let len = self.cut(&copy, session.truncate_bytes);
-        copy.label = item.label;
+        copy.flow = item.flow;
         self.replicate(at, &copy, &session.replicas, len);
         self.spare.discard(copy);
         self.machine.slots[..end].copy_from_slice(&saved);
@@ -66,7 +66,7 @@ impl V1Model {
             let rid = u64::from(replica.rid);
             self.program.standard.egress_rid.put(&mut self.machine.slots, rid);
             let mut copy = self.spare.copy(&item.packet, len);
-            copy.label = item.label;
+            copy.flow = item.flow;
             let offer = self.offer_of(at, u64::from(replica.port), copy, false);
             self.work.extend(offer.map(Work::Offer));
         }
@@ -113,7 +113,7 @@ impl V1Model {
             };
             put(standard.instance_type, instance::EGRESS_CLONE);
             put(standard.egress_rid, u64::from(replica.rid));
-            copy.label = Label { flow: item.label.flow, ..Label::default() };
+            copy.flow = item.flow;
             let frame_bytes = self.machine.get(internal::LENGTH);
             self.machine.set(internal::LENGTH, length);
             let offer = Offer { port, priority: 0, frame_bytes, item: copy };

@@ -1,22 +1,23 @@
 //! Egress, checksum update, deparser, and what becomes of the packet then.
 
 use super::instance;
+use super::item::{Item, Transmit};
 use super::model::{TimestampUnit, V1Model};
 use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::internal;
-use crate::tm::{Dequeued, Item};
-use narrows_common::Time;
+use narrows_queueing::{Dequeued, Queued, Transmission};
 
 impl V1Model {
     /// Egress, checksum update, deparser, and what becomes of the packet then.
-    pub(crate) fn egress(&mut self, dequeued: Dequeued) {
-        self.machine.restore_bridged(&self.program, &dequeued.item.bridged);
+    pub(crate) fn egress(&mut self, dequeued: Dequeued<Box<Item>>) {
+        self.machine.restore_bridged(&self.program, &dequeued.queued.packet.bridged);
         self.set_egress_metadata(&dequeued);
-        let Dequeued { port, queue, at, mut item, .. } = dequeued;
+        let Dequeued { port, queue, at, queued, .. } = dequeued;
+        let Queued { packet: mut item, label, .. } = queued;
         if !self.phases.depart(&self.program, &mut self.machine, &mut item.packet) {
-            match self.end_egress(port, queue, at, item) {
+            match self.end_egress(item) {
                 Some(goes_on) => item = goes_on,
-                None => return,
+                None => return self.tm.drop_dequeued(at, port, queue, label),
             }
         }
         let truncate = self.machine.get(architecture::TRUNCATE);
@@ -29,29 +30,29 @@ impl V1Model {
         }
         let packet = core::mem::take(&mut item.packet);
         self.spare.give_item(item);
-        self.transmits.push_back(self.tm.transmit(at, port, packet));
+        let Transmission { port, start, end } = self.tm.transmit(at, port, packet.len() as u64);
+        self.transmits.push_back(Transmit { port, start, end, packet });
     }
 
     /// The metadata that a packet has since its queue.
     #[inline]
-    pub(super) fn set_egress_metadata(&mut self, dequeued: &Dequeued) {
-        let &Dequeued { port, queue, at, ref item, depth_after } = dequeued;
-        let waited = at.saturating_since(item.enqueued_at);
+    pub(super) fn set_egress_metadata(&mut self, dequeued: &Dequeued<Box<Item>>) {
+        let &Dequeued { port, queue, at, ref queued, depth_after } = dequeued;
+        let waited = at.saturating_since(queued.enqueued_at);
         let waited = match self.unit {
             TimestampUnit::Ns => waited.as_ns(),
             TimestampUnit::Us => waited.as_us(),
         };
-        let (enqueued, now) = (self.unit.of(item.enqueued_at), self.unit.of(at));
-        let port = &self.tm.ports[port];
+        let (enqueued, now) = (self.unit.of(queued.enqueued_at), self.unit.of(at));
         self.machine.now = at;
         let (slots, standard) = (&mut *self.machine.slots, &self.program.standard);
         standard.enq_timestamp.put(slots, enqueued);
-        standard.enq_qdepth.put(slots, u64::from(item.depth_before));
+        standard.enq_qdepth.put(slots, u64::from(queued.depth_before));
         standard.deq_timedelta.put(slots, waited);
         standard.deq_qdepth.put(slots, u64::from(depth_after));
-        standard.qid.put(slots, port.priority_of(queue));
+        standard.qid.put(slots, self.tm.priority_of(port, queue));
         standard.egress_timestamp.put(slots, now);
-        standard.egress_port.put(slots, u64::from(port.number));
+        standard.egress_port.put(slots, u64::from(self.tm.number_of(port)));
         // Anything but the port that means "drop".
         standard.egress_spec.put(slots, DROP_PORT + 1);
         standard.packet_length.put(slots, slots[internal::LENGTH as usize]);
@@ -59,13 +60,7 @@ impl V1Model {
 
     /// What machine code leaves to the architecture where egress did more than the ordinary. The
     /// packet with its bytes written, unless it goes no further.
-    pub(super) fn end_egress(
-        &mut self,
-        port: usize,
-        queue: usize,
-        at: Time,
-        mut item: Box<Item>,
-    ) -> Option<Box<Item>> {
+    pub(super) fn end_egress(&mut self, mut item: Box<Item>) -> Option<Box<Item>> {
         let aborted = self.machine.get(internal::ABORTED) != 0;
         let clone = self.machine.get(architecture::CLONE);
         if clone != 0 && !aborted {
@@ -75,7 +70,6 @@ impl V1Model {
         if aborted || dropped {
             self.statistics.aborted += u64::from(aborted);
             self.statistics.dropped_egress += u64::from(!aborted);
-            self.tm.drop_at_egress(port, queue, at, item.label);
             self.spare.discard(item);
             return None;
         }

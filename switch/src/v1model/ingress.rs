@@ -1,11 +1,11 @@
 //! Parser, checksum verification, ingress, and what becomes of the packet then.
 
 use super::instance;
+use super::item::Item;
 use super::model::V1Model;
 use super::work::{Reentry, Work};
 use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::{StandardMetadata, internal};
-use crate::tm::{Item, Label};
 use narrows_common::Time;
 
 /// How often a packet may come to the parser again at one instant.
@@ -53,7 +53,7 @@ impl V1Model {
     /// bmv2's order: clone, digest, resubmit, multicast, drop, unicast.
     #[inline]
     pub(super) fn after_ingress(&mut self, at: Time, mut item: Box<Item>) {
-        item.label = Label { flow: self.flow(), ..Label::default() };
+        item.flow = self.flow();
         let requested =
             self.machine.slots[architecture::ALL].iter().fold(0, |any, value| any | value);
         if requested != 0 {

@@ -7,6 +7,7 @@ mod clones;
 mod egress;
 mod ingress;
 mod instance;
+mod item;
 mod model;
 mod phases;
 mod queues;
@@ -14,6 +15,7 @@ mod spare;
 mod statistics;
 mod work;
 
+pub use item::Transmit;
 pub(crate) use model::V1Model;
 pub use model::{Digest, TimestampUnit};
 pub use statistics::Statistics;

@@ -1,5 +1,6 @@
 //! A v1model switch: the program's machine, the queues, and what waits between them.
 
+use super::item::{Item, Transmit};
 use super::phases::Phases;
 use super::spare::Spare;
 use super::statistics::Statistics;
@@ -7,8 +8,8 @@ use super::work::{Handover, Work};
 use crate::interpreter::Machine;
 use crate::ir::{FieldList, Program, Slot, limbs, to_hex};
 use crate::jit::MachineCode;
-use crate::tm::{TrafficManager, Transmit};
 use narrows_common::{Rng, Time};
+use narrows_queueing::TrafficManager;
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ pub(crate) struct V1Model {
     pub program: Arc<Program>,
     pub(super) phases: Phases,
     pub machine: Machine,
-    pub tm: TrafficManager,
+    pub tm: TrafficManager<Box<Item>>,
     pub(super) work: VecDeque<Work>,
     pub transmits: VecDeque<Transmit>,
     pub digests: VecDeque<Digest>,
@@ -67,7 +68,7 @@ impl V1Model {
     pub(crate) fn new(
         program: Arc<Program>,
         code: Option<Arc<MachineCode>>,
-        tm: TrafficManager,
+        tm: TrafficManager<Box<Item>>,
         unit: TimestampUnit,
         flow_slot: Option<Slot>,
         rng: Rng,

@@ -1,11 +1,12 @@
 //! Between ingress and egress: packets are offered to ports' queues and taken from them.
 
+use super::item::Item;
 use super::model::V1Model;
 use super::work::{Handover, Offer, Work};
 use crate::interpreter::Extent;
 use crate::ir::internal;
-use crate::tm::Item;
 use narrows_common::{Packet, Time};
+use narrows_queueing::Arrival;
 
 impl V1Model {
     /// The packet and the program's state, for a port; nothing when there is no such port. What is
@@ -34,11 +35,12 @@ impl V1Model {
         Some(Offer { port, priority, frame_bytes, item })
     }
 
-    /// Takes packets from a port until its line is busy or nothing waits.
+    /// Takes packets from a port until its serializer is busy or nothing waits.
     pub(super) fn drain(&mut self, at: Time, port: usize) {
         while let Some(dequeued) = self.tm.dequeue_idle(at, port) {
             self.egress(dequeued);
         }
+        self.discard_dropped();
     }
 
     /// Does what has come up at this instant.
@@ -61,22 +63,24 @@ impl V1Model {
 
     /// Queues a packet or drops it, and takes from the port what can leave at once.
     pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
-        if let Some(pipeline) = self.tm.ports[offer.port].elsewhere {
+        if let Some(pipeline) = self.tm.elsewhere(offer.port) {
             self.handovers.push_back(Handover { pipeline, at, offer });
             return;
         }
         let Offer { port, priority, frame_bytes, item } = offer;
-        match self.tm.offer(at, port, priority, frame_bytes, item) {
-            Some(dropped) => self.spare.discard(dropped),
-            None => {
-                while let Some(superseded) = self.tm.thrown_out.pop() {
-                    self.spare.discard(superseded);
-                }
-                // An armed port sends when it is due.
-                if !self.tm.ports[port].armed {
-                    self.drain(at, port);
-                }
-            }
+        self.tm.offer(at, port, Arrival { flow: item.flow, packet: item, priority, frame_bytes });
+        match self.tm.is_armed(port) {
+            // It goes on when its serializer is free.
+            true => self.discard_dropped(),
+            false => self.drain(at, port),
+        }
+    }
+
+    /// Packets that disciplines dropped go no further.
+    #[inline]
+    pub(crate) fn discard_dropped(&mut self) {
+        while let Some(dropped) = self.tm.poll_dropped() {
+            self.spare.discard(dropped);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Memory of packets and of their state, to be used again.
 
-use crate::tm::Item;
+use super::item::Item;
 use narrows_common::Packet;
 
 /// Spare packets, and spare items, kept at most.

@@ -1,7 +1,7 @@
 //! What is to be done with a packet next.
 
+use super::item::Item;
 use crate::ir::Slot;
-use crate::tm::Item;
 use narrows_common::Time;
 
 /// A packet on its way to a queue.

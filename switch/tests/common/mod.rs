@@ -2,10 +2,8 @@
 #![allow(dead_code, missing_docs)]
 
 use narrows_common::{LengthBasis, Packet, Rng};
-use narrows_switch::{
-    Discipline, Engine, Match, PortConfig, Program, QueueLimit, Switch, SwitchConfig, TableEntry,
-    TimestampUnit,
-};
+use narrows_queueing::{DisciplineConfig, PortConfig, QueueLimit};
+use narrows_switch::{Engine, Match, Program, Switch, SwitchConfig, TableEntry, TimestampUnit};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -31,7 +29,7 @@ pub fn port(port: u16, rate_bps: Option<u64>, queue: QueueLimit) -> PortConfig {
         port,
         rate_bps,
         queue,
-        discipline: Discipline::DropTail,
+        discipline: DisciplineConfig::default(),
         counts: LengthBasis::Frame,
         queues: 1,
         record: true,

@@ -36,6 +36,7 @@ REASONS = {
     "endless": "since they came round too often",
     "no_program": "since there is no program yet",
 }
+EGRESS_PROGRAM = "egress-program"
 
 
 def run(options: SwitchOptions) -> int:
@@ -115,7 +116,7 @@ class Daemon:
         self.base_ns = 0
         self.sent: dict[int, int] = {}
         self._done: dict[str, int] = switch.statistics()
-        self._full = dict.fromkeys(switch.ports(), 0)
+        self._dropped = {port: self.queue_drops(port) for port in switch.ports()}
 
     def wait_to_begin(self, seconds: float, after_controller: bool) -> bool:
         """Waits as the options say; false when the switch is to stop before."""
@@ -177,13 +178,14 @@ class Daemon:
             if done[key] > self._done[key]:
                 LOG.debug("%s dropped %s: %d", now, reason, done[key] - self._done[key])
         self._done = done
-        for port, before in self._full.items():
-            full = self.switch.port_state(port)["dropped_queue_full"]
-            if full > before:
-                LOG.debug(
-                    "%s port %d: dropped since its queue is full: %d", now, port, full - before
-                )
-                self._full[port] = full
+        for port, before in self._dropped.items():
+            drops = self.queue_drops(port)
+            for reason, count in drops.items():
+                if count > before[reason]:
+                    LOG.debug(
+                        "%s port %d: dropped, %s: %d", now, port, reason, count - before[reason]
+                    )
+            self._dropped[port] = drops
         for line in self.switch.take_log():
             LOG.debug("%s program: %s", now, line)
 
@@ -197,8 +199,14 @@ class Daemon:
             if done[key]:
                 LOG.info("dropped %s: %d", reason, done[key])
         for port in self.switch.ports():
-            if full := self.switch.port_state(port)["dropped_queue_full"]:
-                LOG.info("dropped at port %d since its queue was full: %d", port, full)
+            for reason, count in self.queue_drops(port).items():
+                if count:
+                    LOG.info("dropped at port %d, %s: %d", port, reason, count)
+
+    def queue_drops(self, port: int) -> dict[str, int]:
+        """Packets that a port's queues dropped, by reason; those of egress are in `REASONS`."""
+        drops: dict[str, int] = self.switch.port_state(port)["drops"]
+        return {reason: count for reason, count in drops.items() if reason != EGRESS_PROGRAM}
 
 
 def shown(time_ns: int) -> str:

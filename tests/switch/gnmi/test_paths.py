@@ -47,7 +47,7 @@ def test_capabilities_name_models_and_encodings(stub: Any) -> None:
 
 def test_a_port_and_what_it_counts(stub: Any, target: FakeTraffic) -> None:
     target.state[1] |= {"received": 7, "received_bytes": 2**40, "transmitted": 5}
-    target.state[1] |= {"transmitted_bytes": 700, "dropped_queue_full": 2, "dropped_egress": 3}
+    target.state[1] |= {"transmitted_bytes": 700, "drops": {"queue-full": 2, "egress-program": 3}}
     assert dict(get(stub, COUNTERS)) == {
         f"{COUNTERS}/in-pkts": 7,
         f"{COUNTERS}/in-octets": 2**40,

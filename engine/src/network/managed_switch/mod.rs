@@ -10,9 +10,8 @@ pub mod refusal;
 use std::collections::{BTreeMap, VecDeque};
 
 use narrows_common::{Packet, Rate, Time};
-use narrows_switch::{
-    ControlOperation, Handover, PortConfig, PortStatistics, Statistics, Switch, Transmit,
-};
+use narrows_queueing::{DropReason, PortConfig, PortStatistics};
+use narrows_switch::{ControlOperation, Handover, Statistics, Switch, Transmit};
 
 use config::Config;
 use operation::Operation;
@@ -99,8 +98,8 @@ impl ManagedSwitch {
     /// # Errors
     /// When there is no such port or no program, or the switch refuses.
     pub fn execute(&mut self, operation: &Operation) -> Result<(), Refusal> {
-        match *operation {
-            Operation::Port(ControlOperation::SetRate { port, rate }) => {
+        match operation {
+            &Operation::Port(ControlOperation::SetRate { port, rate }) => {
                 let config = self.port(port)?;
                 if rate.as_bps() == 0 {
                     let message = format!("port {port}: rate 0: expected a rate above zero");
@@ -108,8 +107,15 @@ impl ManagedSwitch {
                 }
                 config.rate_bps = Some(rate.as_bps());
             }
-            Operation::Port(ControlOperation::SetQueueLimit { port, limit }) => {
+            &Operation::Port(ControlOperation::SetQueueLimit { port, limit }) => {
                 self.port(port)?.queue = limit;
+            }
+            Operation::Port(ControlOperation::SetDiscipline { port, discipline }) => {
+                let config = self.port(*port)?;
+                discipline.resolve().map_err(|error| {
+                    Refusal::new("invalid-argument", format!("port {port}: {error}"))
+                })?;
+                config.discipline = discipline.clone();
             }
             Operation::Entry { .. } => {
                 self.switch()?;
@@ -136,10 +142,13 @@ impl ManagedSwitch {
         for port in &self.config.switch.ports {
             let number = port.port;
             let limit = ControlOperation::SetQueueLimit { port: number, limit: port.queue };
-            switch.control(self.now, limit)?;
+            switch.control(self.now, &limit)?;
+            let discipline = port.discipline.clone();
+            let discipline = ControlOperation::SetDiscipline { port: number, discipline };
+            switch.control(self.now, &discipline)?;
             if let Some(rate_bps) = port.rate_bps {
                 let rate = Rate::from_bps(rate_bps);
-                switch.control(self.now, ControlOperation::SetRate { port: number, rate })?;
+                switch.control(self.now, &ControlOperation::SetRate { port: number, rate })?;
             }
         }
         switch.collect_log(self.collects_log);
@@ -148,7 +157,7 @@ impl ManagedSwitch {
             for port in self.config.switch.ports.clone() {
                 let mut done = self.port_statistics(port.port)?;
                 done.dequeued += done.waiting_packets;
-                done.dropped_egress += done.waiting_packets;
+                done.drops[DropReason::EGRESS_PROGRAM] += done.waiting_packets;
                 self.ports_before.insert(port.port, done);
                 let waited = self.waited(port.port);
                 self.waited_before.insert(port.port, waited);
@@ -176,18 +185,7 @@ impl ManagedSwitch {
             None => PortStatistics::default(),
         };
         let before = self.ports_before.get(&port).copied().unwrap_or_default();
-        Ok(PortStatistics {
-            enqueued: before.enqueued + now.enqueued,
-            dequeued: before.dequeued + now.dequeued,
-            dropped_queue_full: before.dropped_queue_full + now.dropped_queue_full,
-            dropped_egress: before.dropped_egress + now.dropped_egress,
-            dropped_ack_filter: before.dropped_ack_filter + now.dropped_ack_filter,
-            transmitted: before.transmitted + now.transmitted,
-            transmitted_bytes: before.transmitted_bytes + now.transmitted_bytes,
-            depth_max_packets: before.depth_max_packets.max(now.depth_max_packets),
-            depth_max_bytes: before.depth_max_bytes.max(now.depth_max_bytes),
-            ..now
-        })
+        Ok(before + now)
     }
 
     /// Packet- and byte-picoseconds waited at a port since the switch began.

@@ -12,7 +12,7 @@ use crate::plan::EntryOperation;
 /// A change that a controller asks for.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// A port's rate or queue limit changes.
+    /// A port's rate, queue limit or discipline changes.
     Port(ControlOperation),
     /// A table entry is added, changed or removed.
     Entry {
@@ -30,7 +30,7 @@ impl Operation {
     /// When the switch refuses.
     pub fn apply(&self, now: Time, switch: &mut Switch) -> Result<(), Refusal> {
         match self {
-            Operation::Port(operation) => switch.control(now, *operation)?,
+            Operation::Port(operation) => switch.control(now, operation)?,
             Operation::Entry { operation, entry } => match operation {
                 EntryOperation::Insert => switch.insert_entry(entry)?,
                 EntryOperation::Modify => switch.modify_entry(entry)?,

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 use narrows_common::{Packet, Rate, Time};
 use narrows_switch::{
-    CloneSession, ControlOperation, Count, DefaultAction, Engine, Match, Program, QueueLimit,
-    Replica, Switch, TableEntry,
+    CloneSession, ControlOperation, Count, DefaultAction, Engine, Match, Program, Replica, Switch,
+    TableEntry,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,6 +29,7 @@ use crate::network::managed_switch::refusal::Refusal;
 use crate::plan::EntryOperation;
 use convert::{from_python, meter};
 use entries::CountedEntry;
+use narrows_queueing::QueueLimit;
 pub(crate) use object::PySwitch;
 
 /// A transmission: port, start and end in picoseconds, bytes.

@@ -1,10 +1,10 @@
 //! What the switch and its ports have done, as dicts of switch/server/target.py.
 
-use narrows_switch::QueueLimit;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::object::PySwitch;
+use narrows_queueing::QueueLimit;
 
 impl PySwitch {
     pub(super) fn statistics_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -47,9 +47,11 @@ impl PySwitch {
         dict.set_item("counts", config.counts.name())?;
         dict.set_item("enqueued", done.enqueued)?;
         dict.set_item("dequeued", done.dequeued)?;
-        dict.set_item("dropped_queue_full", done.dropped_queue_full)?;
-        dict.set_item("dropped_ack_filter", done.dropped_ack_filter)?;
-        dict.set_item("dropped_egress", done.dropped_egress)?;
+        let drops = PyDict::new(py);
+        for (reason, count) in done.drops.iter() {
+            drops.set_item(reason.name(), count)?;
+        }
+        dict.set_item("drops", drops)?;
         dict.set_item("transmitted", done.transmitted)?;
         dict.set_item("transmitted_bytes", done.transmitted_bytes)?;
         dict.set_item("received", received.0)?;

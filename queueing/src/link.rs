@@ -1,17 +1,38 @@
-//! A host's access link: a rate, a delay and a DropTail queue at the near end, both directions.
+//! A link, such as a host's to its switch: a rate, a delay and a DropTail queue at the near end,
+//! in both directions.
 //!
-//! Analytic: with a fixed rate and FIFO order the departure is known at arrival, so a packet
-//! costs no event. The queue is the ring of departures that have not begun yet.
+//! Analytic: with a fixed rate and FIFO order the departure is known at arrival, so a packet costs
+//! no event. The queue is the ring of departures that have not begun yet.
 //!
 //! Jitter: each packet takes up to `jitter` longer, uniformly and without overtaking, as it does
-//! through the clock domains of a real interface. Without it a link exactly as fast as the
+//! through the clock domains of a real interface. Without jitter a link exactly as fast as the
 //! bottleneck delivers each packet at the very instant at which another leaves a full queue, and
 //! one flow can lock out all others for minutes (Floyd and Jacobson: On Traffic Phase Effects in
 //! Packet-Switched Gateways, 1992). No two real clocks agree to the picosecond.
 
-use crate::config::AccessConfig;
 use narrows_common::{Bytes, Duration, LengthBasis, Rate, Rng, Serializer, Time};
+use serde::Deserialize;
 use std::collections::VecDeque;
+
+/// A link, the same in both directions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Rate in bits per second, above 0.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    #[serde(rename = "delay_ps")]
+    pub delay: Duration,
+    /// What a packet takes longer at most, drawn anew for each.
+    #[serde(rename = "jitter_ps", default)]
+    pub jitter: Duration,
+    /// Packets that may wait, the one being sent not counted; absent: no limit.
+    #[serde(default)]
+    pub queue_packets: Option<u32>,
+    /// Which bytes take time on it.
+    #[serde(default)]
+    pub counts: LengthBasis,
+}
 
 /// What is the same in both directions.
 #[derive(Clone, Debug)]
@@ -22,31 +43,31 @@ struct Law {
     rng: Rng,
 }
 
-/// One direction of the link, in one line of memory: of many hosts' each has gone from the caches
-/// when its next packet comes.
+/// One direction of a link, in one cache line: with many hosts a direction has left the caches when
+/// its next packet comes.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub struct Direction {
-    line: Serializer,
+pub struct LinkDirection {
+    serializer: Serializer,
     /// When the last packet arrives at the far end.
     last_arrival: Time,
     /// When the packets taken on begin their transmission, if that was not at arrival; made when
     /// the first one waits.
-    #[expect(clippy::box_collection, reason = "eight bytes of the line instead of 32")]
+    #[expect(clippy::box_collection, reason = "eight bytes of the cache line instead of 32")]
     waiting: Option<Box<VecDeque<Time>>>,
     packets: u64,
     drops: u64,
     max_depth_packets: u32,
 }
 
-impl Direction {
+impl LinkDirection {
     /// An idle direction.
     ///
     /// # Panics
     /// When the rate is zero.
     fn new(rate: Rate) -> Self {
-        Direction {
-            line: Serializer::new(rate),
+        LinkDirection {
+            serializer: Serializer::new(rate),
             last_arrival: Time::ZERO,
             waiting: None,
             packets: 0,
@@ -58,11 +79,11 @@ impl Direction {
     /// A packet of `length` comes to the near end; returns when its last bit is at the far end,
     /// or `None` when the queue was full and it was dropped.
     fn handle(&mut self, now: Time, length: Bytes, law: &mut Law) -> Option<Time> {
-        if self.line.free_at() > now && !self.wait(now, law.limit_packets) {
+        if self.serializer.free_at() > now && !self.wait(now, law.limit_packets) {
             return None;
         }
         self.packets += 1;
-        let (_, end) = self.line.send(now, length.bits());
+        let (_, end) = self.serializer.send(now, length.bits());
         let jitter_ps = match law.jitter.as_ps() {
             0 => 0,
             jitter_ps => law.rng.range(0, jitter_ps),
@@ -83,7 +104,7 @@ impl Direction {
             self.drops += 1;
             return false;
         }
-        waiting.push_back(self.line.free_at());
+        waiting.push_back(self.serializer.free_at());
         self.max_depth_packets = self.max_depth_packets.max(waiting.len() as u32);
         true
     }
@@ -104,25 +125,25 @@ impl Direction {
     }
 }
 
-/// Both directions between a host and its switch.
+/// Both directions between a host and its switch: up to the switch, down to the host.
 #[derive(Clone, Debug)]
-pub struct AccessLink {
+pub struct Link {
     counts: LengthBasis,
     law: Law,
-    up: Direction,
-    down: Direction,
+    up: LinkDirection,
+    down: LinkDirection,
 }
 
-impl AccessLink {
+impl Link {
     /// An idle link.
     ///
     /// # Panics
     /// When the rate is zero; a scenario's rates are checked before they come here.
-    pub fn new(config: &AccessConfig, rng: Rng) -> Self {
+    pub fn new(config: &LinkConfig, rng: Rng) -> Self {
         let rate = Rate::from_bps(config.rate_bps);
-        let &AccessConfig { delay, jitter, queue_packets: limit_packets, counts, .. } = config;
+        let &LinkConfig { delay, jitter, queue_packets: limit_packets, counts, .. } = config;
         let law = Law { delay, jitter, limit_packets, rng };
-        AccessLink { counts, law, up: Direction::new(rate), down: Direction::new(rate) }
+        Link { counts, law, up: LinkDirection::new(rate), down: LinkDirection::new(rate) }
     }
 
     /// The host sends a frame; returns when it is at the switch, `None` when it was dropped.
@@ -136,12 +157,12 @@ impl AccessLink {
     }
 
     /// From the host to the switch.
-    pub fn up(&self) -> &Direction {
+    pub fn up(&self) -> &LinkDirection {
         &self.up
     }
 
     /// From the switch to the host.
-    pub fn down(&self) -> &Direction {
+    pub fn down(&self) -> &LinkDirection {
         &self.down
     }
 }
@@ -152,19 +173,19 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_direction_is_a_line_of_memory() {
-        assert_eq!(size_of::<Direction>(), 64);
+    fn a_direction_is_a_cache_line() {
+        assert_eq!(size_of::<LinkDirection>(), 64);
     }
 
     fn us(us: u64) -> Time {
         Time::ZERO + Duration::from_us(us)
     }
 
-    fn link(queue_packets: Option<u32>) -> AccessLink {
+    fn link(queue_packets: Option<u32>) -> Link {
         // 8 Mb/s: a byte a microsecond.
         let delay = Duration::from_us(15);
-        AccessLink::new(
-            &AccessConfig {
+        Link::new(
+            &LinkConfig {
                 rate_bps: 8_000_000,
                 delay,
                 queue_packets,

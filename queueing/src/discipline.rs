@@ -1,0 +1,74 @@
+//! What a queue discipline is.
+
+use crate::limit::QueueLimit;
+use crate::outcomes::{DropReason, Outcomes};
+use crate::queued::{Backlog, Queued};
+use crate::record::Parameters;
+use narrows_common::{Bytes, Rate, Time};
+
+/// The room that a port has for a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// What the queue holds at most.
+    pub limit: QueueLimit,
+    /// The rate in force; `None` where the packet can leave at once, so that no limit holds.
+    pub rate: Option<Rate>,
+}
+
+impl Room {
+    /// Room for any packet.
+    pub const UNLIMITED: Room = Room { limit: QueueLimit::Packets(u64::MAX), rate: None };
+
+    /// True when a packet of `length` finds room behind `backlog`.
+    #[inline]
+    pub fn admits(&self, backlog: Backlog, length: Bytes) -> bool {
+        self.rate.is_none_or(|rate| self.limit.admits(backlog, length, rate))
+    }
+}
+
+/// What a discipline starts from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Index of the first of its own reasons.
+    pub(crate) first_drop: usize,
+}
+
+impl Setup {
+    /// The `n`-th reason of the discipline's record.
+    pub fn drop_reason(&self, n: usize) -> DropReason {
+        DropReason::at(self.first_drop + n)
+    }
+}
+
+/// A queue: its packets, and what decides which of them are sent when.
+///
+/// A discipline of the list also has `new(&Setup)`, an empty queue. The caller knows when the port can send and asks for a packet then. Time never goes back.
+pub trait QueueDiscipline<P> {
+    /// A packet arrives. The queue stores or refuses it, and may discard others.
+    fn enqueue(&mut self, packet: Queued<P>, now: Time, room: &Room, out: &mut Outcomes<P>);
+
+    /// The packet to send now; the queue may discard others. `None` when no packet is left.
+    fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>>;
+
+    /// When [`QueueDiscipline::on_timer`] is needed next.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// A time that [`QueueDiscipline::next_timer`] named has come; spurious calls are no-ops.
+    fn on_timer(&mut self, _now: Time) {}
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// Shows every packet that waits.
+    fn visit(&self, each: &mut dyn FnMut(&Queued<P>));
+
+    /// Hands over the next packet as it is, to a queue that takes this one's place.
+    fn hand_over(&mut self) -> Option<Queued<P>>;
+
+    /// Goes on with other values of its parameters.
+    fn set_parameters(&mut self, _parameters: &Parameters) {}
+}

@@ -1,0 +1,224 @@
+//! Queue disciplines: one file each, one list.
+//!
+//! To add one: a file with a type and its [`Record`], and a line in the list below. Scenario keys,
+//! gNMI leaves, ledger reasons, `narrows list` and the property tests follow from the record.
+
+use crate::discipline::{QueueDiscipline, Room, Setup};
+use crate::outcomes::{COMMON_DROPS, DropReason, Outcomes, Reason};
+use crate::queued::{Backlog, Queued, QueuedPacket};
+use crate::record::{DisciplineError, Parameters, Record};
+use narrows_common::Time;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Makes the modules, the list of records, and the type that is any one of the disciplines. It
+/// calls them by a `match`, which is cheaper than an indirect call and can be inlined.
+macro_rules! disciplines {
+    ($($module:ident::$Type:ident),+ $(,)?) => {
+        $(pub mod $module;)+
+
+        /// The record of every discipline.
+        pub const DISCIPLINES: &[Record] = &[$($module::RECORD),+];
+
+        /// A queue with one of the disciplines.
+        #[derive(Debug)]
+        #[expect(missing_docs, reason = "each is documented by its record")]
+        pub enum Discipline<P> {
+            $($Type($module::$Type<P>)),+
+        }
+
+        impl<P: QueuedPacket> Discipline<P> {
+            /// An empty queue with the discipline at an index of the list.
+            fn at(index: usize, setup: &Setup) -> Self {
+                let make: &[fn(&Setup) -> Self] =
+                    &[$(|setup| Discipline::$Type($module::$Type::new(setup))),+];
+                make[index](setup)
+            }
+
+            /// Its index in the list.
+            fn index(&self) -> usize {
+                let names = [$(stringify!($Type)),+];
+                let name = match self { $(Discipline::$Type(_) => stringify!($Type)),+ };
+                names.iter().position(|known| *known == name).expect("it is in the list")
+            }
+        }
+
+        impl<P: QueuedPacket> QueueDiscipline<P> for Discipline<P> {
+            #[inline]
+            fn enqueue(
+                &mut self, packet: Queued<P>, now: Time, room: &Room, out: &mut Outcomes<P>,
+            ) {
+                match self {
+                    $(Discipline::$Type(queue) => queue.enqueue(packet, now, room, out)),+
+                }
+            }
+
+            #[inline]
+            fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
+                match self { $(Discipline::$Type(queue) => queue.dequeue(now, out)),+ }
+            }
+
+            #[inline]
+            fn next_timer(&self) -> Option<Time> {
+                match self {
+                    $(Discipline::$Type(queue) => QueueDiscipline::<P>::next_timer(queue)),+
+                }
+            }
+
+            fn on_timer(&mut self, now: Time) {
+                match self {
+                    $(Discipline::$Type(queue) => QueueDiscipline::<P>::on_timer(queue, now)),+
+                }
+            }
+
+            #[inline]
+            fn backlog(&self) -> Backlog {
+                match self { $(Discipline::$Type(queue) => queue.backlog()),+ }
+            }
+
+            fn visit(&self, each: &mut dyn FnMut(&Queued<P>)) {
+                match self { $(Discipline::$Type(queue) => queue.visit(each)),+ }
+            }
+
+            fn hand_over(&mut self) -> Option<Queued<P>> {
+                match self { $(Discipline::$Type(queue) => queue.hand_over()),+ }
+            }
+
+            fn set_parameters(&mut self, parameters: &Parameters) {
+                match self { $(Discipline::$Type(queue) => queue.set_parameters(parameters)),+ }
+            }
+        }
+    };
+}
+
+disciplines! {
+    droptail::DropTail,
+    ack_filter::AckFilter,
+}
+
+/// How many reasons there are to drop a packet.
+pub(crate) const DROP_REASON_COUNT: usize = first_drop(DISCIPLINES.len());
+
+/// Every reason to drop a packet: those that need no discipline, then each discipline's own.
+pub const DROP_REASONS: [Reason; DROP_REASON_COUNT] = {
+    let mut all = [COMMON_DROPS[0]; DROP_REASON_COUNT];
+    let mut n = 0;
+    while n < COMMON_DROPS.len() {
+        all[n] = COMMON_DROPS[n];
+        n += 1;
+    }
+    let mut i = 0;
+    while i < DISCIPLINES.len() {
+        let mut k = 0;
+        while k < DISCIPLINES[i].drops.len() {
+            all[n] = DISCIPLINES[i].drops[k];
+            (n, k) = (n + 1, k + 1);
+        }
+        i += 1;
+    }
+    all
+};
+
+/// The index of the first reason of the `index`-th discipline.
+const fn first_drop(index: usize) -> usize {
+    let (mut n, mut i) = (COMMON_DROPS.len(), 0);
+    while i < index {
+        n += DISCIPLINES[i].drops.len();
+        i += 1;
+    }
+    n
+}
+
+impl DropReason {
+    /// Every reason, in the order of their indices.
+    pub fn all() -> impl Iterator<Item = DropReason> {
+        (0..DROP_REASON_COUNT).map(DropReason::at)
+    }
+
+    /// The name in tables and summaries.
+    pub const fn name(self) -> &'static str {
+        DROP_REASONS[self.index()].name
+    }
+}
+
+/// A discipline by its name, with the parameters that differ from their defaults, in base units. A
+/// plan writes a discipline without parameters as its name alone.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "Written")]
+pub struct DisciplineConfig {
+    /// The name.
+    pub name: String,
+    /// What is set.
+    pub parameters: BTreeMap<String, f64>,
+}
+
+/// How a plan writes a discipline.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Name(String),
+    Whole(Whole),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Whole {
+    name: String,
+    #[serde(default)]
+    parameters: BTreeMap<String, f64>,
+}
+
+impl From<Written> for DisciplineConfig {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Name(name) => DisciplineConfig::named(&name),
+            Written::Whole(Whole { name, parameters }) => DisciplineConfig { name, parameters },
+        }
+    }
+}
+
+impl Default for DisciplineConfig {
+    fn default() -> Self {
+        DisciplineConfig::named(droptail::RECORD.name)
+    }
+}
+
+impl DisciplineConfig {
+    /// A discipline with its defaults.
+    pub fn named(name: &str) -> Self {
+        DisciplineConfig { name: name.to_owned(), parameters: BTreeMap::new() }
+    }
+
+    /// Its record and the values of all its parameters.
+    ///
+    /// # Errors
+    /// When there is no such discipline, or it does not take these parameters.
+    pub fn resolve(&self) -> Result<(&'static Record, Parameters), DisciplineError> {
+        let record = &DISCIPLINES[self.index()?];
+        Ok((record, Parameters::resolve(record, &self.parameters)?))
+    }
+
+    fn index(&self) -> Result<usize, DisciplineError> {
+        let found = DISCIPLINES.iter().position(|record| record.name == self.name);
+        found.ok_or_else(|| {
+            let names: Vec<_> = DISCIPLINES.iter().map(|record| record.name).collect();
+            DisciplineError::Unknown { name: self.name.clone(), expected: names.join(", ") }
+        })
+    }
+}
+
+impl<P: QueuedPacket> Discipline<P> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// As [`DisciplineConfig::resolve`].
+    pub fn build(config: &DisciplineConfig) -> Result<Self, DisciplineError> {
+        let (index, (_, parameters)) = (config.index()?, config.resolve()?);
+        Ok(Self::at(index, &Setup { parameters, first_drop: first_drop(index) }))
+    }
+
+    /// Its record.
+    pub fn record(&self) -> &'static Record {
+        &DISCIPLINES[self.index()]
+    }
+}

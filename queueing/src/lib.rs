@@ -1,0 +1,35 @@
+//! What a port does to packets: it queues, drops and sends them.
+//!
+//! ```text
+//! offer -> [discipline of the packet's priority] -> dequeue -> transmit
+//!            enqueue drops or stores   dequeue drops or sends
+//! ```
+//!
+//! A [`QueueDiscipline`] owns the packets of one queue; [`disciplines`] has one file for each and
+//! their list. A [`TrafficManager`] owns the ports: queues in strict priority, each port with an
+//! exact serializer. A [`Link`] is the queue, rate and delay in front of a host. All are generic
+//! over what they carry: a packet, or a packet with the state of the program that handles it.
+
+mod discipline;
+pub mod disciplines;
+mod ledger;
+mod limit;
+mod link;
+mod outcomes;
+mod port;
+mod queued;
+mod record;
+mod statistics;
+mod traffic_manager;
+
+pub use discipline::{QueueDiscipline, Room, Setup};
+pub use disciplines::{DISCIPLINES, DROP_REASONS, Discipline, DisciplineConfig};
+pub use ledger::{QueueEvent, QueueRecord};
+pub use limit::QueueLimit;
+pub use link::{Link, LinkConfig, LinkDirection};
+pub use outcomes::{DropReason, Outcomes, Reason};
+pub use port::{PortConfig, PortError};
+pub use queued::{Backlog, Fifo, Label, Queued, QueuedPacket};
+pub use record::{DisciplineError, Parameter, Parameters, Record, Unit};
+pub use statistics::{DropCounts, PortStatistics};
+pub use traffic_manager::{Arrival, Dequeued, TrafficManager, Transmission};

@@ -1,0 +1,238 @@
+//! An output port: queues in strict priority before an exact serializer.
+
+use crate::discipline::{QueueDiscipline, Room};
+use crate::disciplines::DisciplineConfig;
+use crate::ledger::{QueueEvent, QueueRecord, Source};
+use crate::limit::QueueLimit;
+use crate::outcomes::{DropReason, Outcomes};
+use crate::queued::{Backlog, Label, Queued};
+use crate::record::DisciplineError;
+use crate::statistics::PortStatistics;
+use narrows_common::{Duration, LengthBasis, Rate, Serializer, Time};
+use serde::Deserialize;
+
+/// An output port.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortConfig {
+    /// Its number.
+    pub port: u16,
+    /// Bits per second; none means that packets leave as they come, never queued.
+    #[serde(default)]
+    pub rate_bps: Option<u64>,
+    /// The limit of each of its queues.
+    pub queue: QueueLimit,
+    /// The discipline of each of its queues.
+    #[serde(default)]
+    pub discipline: DisciplineConfig,
+    /// What counts against rate and limit.
+    pub counts: LengthBasis,
+    /// How many queues it has; a packet's priority chooses, a higher one is served first.
+    #[serde(default = "one")]
+    pub queues: u8,
+    /// Whether its events are recorded, where the traffic manager records at all.
+    #[serde(default = "yes")]
+    pub record: bool,
+    /// Which of several traffic managers with the same ports has its queues.
+    #[serde(default)]
+    pub pipeline: u16,
+}
+
+fn one() -> u8 {
+    1
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Why a port can't be made, or changed, as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PortError {
+    /// Two ports of one number.
+    #[error("port {0}: configured twice")]
+    Twice(u16),
+    /// A rate of zero.
+    #[error("port {0}: rate_bps is 0: expected a rate above zero")]
+    ZeroRate(u16),
+    /// No queue at all, or more than there are priorities.
+    #[error("port {port}: queues is {queues}: expected 1 to 8")]
+    Queues {
+        /// Which port.
+        port: u16,
+        /// What was asked for.
+        queues: u8,
+    },
+    /// A port that does not exist.
+    #[error("port {0}: there is no such port")]
+    None(u16),
+    /// A discipline that does not exist or does not take its parameters.
+    #[error("port {port}: {error}")]
+    Discipline {
+        /// Which port.
+        port: u16,
+        /// What is wrong with the discipline.
+        error: DisciplineError,
+    },
+}
+
+/// A queue and where its rows in the ledger come from.
+#[derive(Debug)]
+pub(crate) struct PortQueue<D> {
+    pub discipline: D,
+    pub source: Source,
+}
+
+#[derive(Debug)]
+pub(crate) struct Port<D> {
+    pub number: u16,
+    /// The traffic manager that has its queues, where that is another one.
+    pub elsewhere: Option<u16>,
+    pub serializer: Option<Serializer>,
+    pub limit: QueueLimit,
+    pub counts: LengthBasis,
+    /// The first is served first.
+    pub queues: Vec<PortQueue<D>>,
+    /// True while the port is among those due: packets wait for its serializer.
+    pub armed: bool,
+    pub statistics: PortStatistics,
+    /// Packet- and byte-picoseconds that packets waited which have left.
+    waited: (u128, u128),
+}
+
+impl<D> Port<D> {
+    pub(crate) fn new(config: &PortConfig, pipeline: u16, queues: Vec<PortQueue<D>>) -> Self {
+        Port {
+            number: config.port,
+            elsewhere: (config.pipeline != pipeline).then_some(config.pipeline),
+            serializer: config.rate_bps.map(|bps| Serializer::new(Rate::from_bps(bps))),
+            limit: config.queue,
+            counts: config.counts,
+            queues,
+            armed: false,
+            statistics: PortStatistics::default(),
+            waited: (0, 0),
+        }
+    }
+
+    /// The queue of a priority, where a higher one is served first.
+    #[inline]
+    pub(crate) fn queue_of(&self, priority: u64) -> usize {
+        let last = self.queues.len() - 1;
+        last - priority.min(last as u64) as usize
+    }
+
+    /// The priority that a queue serves.
+    #[inline]
+    pub(crate) fn priority_of(&self, queue: usize) -> u64 {
+        (self.queues.len() - 1 - queue) as u64
+    }
+
+    /// The room that a packet finds which arrives at `now`.
+    #[inline]
+    pub(crate) fn room(&self, now: Time) -> Room {
+        let busy = self.serializer.as_ref().filter(|line| self.armed || line.free_at() > now);
+        Room { limit: self.limit, rate: busy.map(Serializer::rate) }
+    }
+
+    /// A packet has left a queue, after so long.
+    #[inline]
+    pub(crate) fn count_dequeued(&mut self, sojourn: Duration, label: Label) {
+        self.statistics.dequeued += 1;
+        self.waited.0 += u128::from(sojourn.as_ps());
+        self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(label.length.get());
+    }
+
+    /// A packet was stored; `depth` is what waits then.
+    #[inline]
+    pub(crate) fn count_enqueued(&mut self, depth: Backlog) {
+        let statistics = &mut self.statistics;
+        statistics.enqueued += 1;
+        statistics.depth_max_packets = statistics.depth_max_packets.max(depth.packets);
+        statistics.depth_max_bytes = statistics.depth_max_bytes.max(depth.bytes.get());
+    }
+
+    /// A packet has been dropped after its dequeue.
+    pub(crate) fn count_dropped(
+        &mut self,
+        rows: &mut Vec<QueueRecord>,
+        at: Time,
+        queue: usize,
+        label: Label,
+        depth: Backlog,
+        reason: DropReason,
+    ) {
+        self.statistics.drops[reason] += 1;
+        let event = QueueEvent::Drop(reason);
+        self.queues[queue].source.write(rows, at, event, label, depth, Duration::ZERO);
+    }
+}
+
+/// What an operation on a queue needs besides its port.
+pub(crate) struct Now<'a, P> {
+    pub at: Time,
+    pub rows: &'a mut Vec<QueueRecord>,
+    pub outcomes: &'a mut Outcomes<P>,
+    /// Packets that were dropped, to be taken.
+    pub dropped: &'a mut Vec<P>,
+}
+
+impl<D> Port<D> {
+    /// Counts and records what a discipline did with packets. `depth` is what waited before; what
+    /// waits now is returned.
+    #[inline(never)]
+    pub(crate) fn settle<P>(
+        &mut self,
+        queue: usize,
+        mut depth: Backlog,
+        now: Now<'_, P>,
+    ) -> Backlog {
+        let Now { at, rows, outcomes, dropped } = now;
+        for event in outcomes.dropped.drain(..) {
+            let Queued { packet, label, enqueued_at, .. } = event.packet;
+            match event.was_stored {
+                true => {
+                    depth = depth.without(label.length);
+                    let sojourn = at.saturating_since(enqueued_at);
+                    self.count_dequeued(sojourn, label);
+                    let source = self.queues[queue].source;
+                    source.write(rows, at, QueueEvent::Dequeue, label, depth, sojourn);
+                }
+                false => self.statistics.refused += 1,
+            }
+            self.count_dropped(rows, at, queue, label, depth, event.reason);
+            dropped.push(packet);
+        }
+        depth
+    }
+
+    /// Packet- and byte-picoseconds that packets have waited until `now`.
+    pub(crate) fn waited<P>(&self, now: Time) -> (u128, u128)
+    where
+        D: QueueDiscipline<P>,
+    {
+        let (mut packets, mut bytes) = self.waited;
+        for queue in &self.queues {
+            queue.discipline.visit(&mut |queued| {
+                let since = u128::from(now.saturating_since(queued.enqueued_at).as_ps());
+                packets += since;
+                bytes += since * u128::from(queued.label.length.get());
+            });
+        }
+        (packets, bytes)
+    }
+
+    /// What has been done, and what waits now.
+    pub(crate) fn statistics<P>(&self) -> PortStatistics
+    where
+        D: QueueDiscipline<P>,
+    {
+        let mut statistics = self.statistics;
+        for queue in &self.queues {
+            let backlog = queue.discipline.backlog();
+            statistics.waiting_packets += backlog.packets;
+            statistics.waiting_bytes += backlog.bytes.get();
+        }
+        statistics
+    }
+}

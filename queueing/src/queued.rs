@@ -1,0 +1,114 @@
+//! A packet in a queue, and the first-in-first-out queue that most disciplines keep.
+
+use narrows_common::{Bytes, Packet, Time};
+use std::collections::VecDeque;
+
+/// What a discipline may ask of a packet that it holds.
+pub trait QueuedPacket {
+    /// The packet's bytes as it arrived.
+    fn packet(&self) -> &Packet;
+}
+
+impl QueuedPacket for Packet {
+    fn packet(&self) -> &Packet {
+        self
+    }
+}
+
+/// What the ledger says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The n-th packet that came to this traffic manager, from 0.
+    pub number: u64,
+    /// The packet's flow, 0 where it has none.
+    pub flow: u32,
+    /// Bytes that count against rate and limit.
+    pub length: Bytes,
+}
+
+/// A packet in a queue.
+#[derive(Debug)]
+pub struct Queued<P> {
+    /// What waits.
+    pub packet: P,
+    /// What the ledger says of it.
+    pub label: Label,
+    /// When it came.
+    pub enqueued_at: Time,
+    /// Packets that waited in its queue when it came.
+    pub depth_before: u32,
+}
+
+/// What waits in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes that count against the rate.
+    pub bytes: Bytes,
+}
+
+impl Backlog {
+    /// With one packet more.
+    #[inline]
+    #[must_use]
+    pub fn with(self, length: Bytes) -> Self {
+        Backlog { packets: self.packets + 1, bytes: self.bytes + length }
+    }
+
+    /// With one packet less.
+    #[inline]
+    #[must_use]
+    pub fn without(self, length: Bytes) -> Self {
+        Backlog { packets: self.packets - 1, bytes: self.bytes - length }
+    }
+}
+
+/// A first-in-first-out queue.
+#[derive(Debug)]
+pub struct Fifo<P> {
+    packets: VecDeque<Queued<P>>,
+    bytes: Bytes,
+}
+
+impl<P> Default for Fifo<P> {
+    fn default() -> Self {
+        Fifo { packets: VecDeque::new(), bytes: Bytes::ZERO }
+    }
+}
+
+impl<P> Fifo<P> {
+    /// Adds a packet at the tail.
+    #[inline]
+    pub fn push(&mut self, packet: Queued<P>) {
+        self.bytes += packet.label.length;
+        self.packets.push_back(packet);
+    }
+
+    /// Takes the packet at the head.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Queued<P>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= packet.label.length;
+        Some(packet)
+    }
+
+    /// Takes out the first packet for which `is_out` holds.
+    pub fn remove_first(&mut self, is_out: impl Fn(&P) -> bool) -> Option<Queued<P>> {
+        let at = self.packets.iter().position(|queued| is_out(&queued.packet))?;
+        let packet = self.packets.remove(at)?;
+        self.bytes -= packet.label.length;
+        Some(packet)
+    }
+
+    /// What waits.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+
+    /// The packets from head to tail.
+    pub fn iter(&self) -> impl Iterator<Item = &Queued<P>> {
+        self.packets.iter()
+    }
+}

@@ -1,0 +1,169 @@
+//! What there is to know about a discipline: for help, docs, checks, gNMI and tests.
+
+use crate::outcomes::Reason;
+use narrows_common::Duration;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What there is to know about a discipline.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Record {
+    /// The name in a scenario.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub title: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// Its parameters; the limit, which every queue has, is none of them.
+    pub parameters: &'static [Parameter],
+    /// Why it drops packets, besides a full queue.
+    pub drops: &'static [Reason],
+    /// It sends packets in the order in which they came.
+    pub is_fifo: bool,
+    /// What of the source is not implemented.
+    pub not_implemented: &'static [&'static str],
+}
+
+/// A parameter of a discipline.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Parameter {
+    /// The name in a scenario, a plan and a gNMI path.
+    pub name: &'static str,
+    /// What its values are.
+    pub unit: Unit,
+    /// The value where the scenario names none.
+    pub default: f64,
+    /// The least value that makes sense.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// What it does and where its default comes from.
+    pub origin: &'static str,
+}
+
+/// What a parameter's values are. Plans have times in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A time in picoseconds.
+    Time,
+    /// A number of bytes.
+    Bytes,
+    /// A number of packets.
+    Packets,
+    /// A number without a unit.
+    Number,
+    /// 1 for yes, 0 for no.
+    Flag,
+}
+
+impl Unit {
+    /// Only whole numbers are values.
+    fn is_whole(self) -> bool {
+        self != Unit::Number
+    }
+}
+
+/// Why a discipline can't be set as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DisciplineError {
+    /// No discipline of that name.
+    #[error("discipline '{name}': there is none of that name; expected one of {expected}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        expected: String,
+    },
+    /// A parameter that it does not have.
+    #[error("discipline '{discipline}': no parameter '{parameter}'; expected {expected}")]
+    Parameter {
+        /// The discipline.
+        discipline: &'static str,
+        /// What was asked for.
+        parameter: String,
+        /// The names there are.
+        expected: String,
+    },
+    /// A parameter out of its range, or a fraction of what can't be divided.
+    #[error(
+        "discipline '{discipline}': {parameter} is {value}; expected {kind} from {min} to {max}"
+    )]
+    Value {
+        /// The discipline.
+        discipline: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// What was asked for, in base units.
+        value: f64,
+        /// What was expected.
+        kind: &'static str,
+        /// The least.
+        min: f64,
+        /// The greatest.
+        max: f64,
+    },
+}
+
+/// The values of a discipline's parameters in base units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters(Vec<(&'static str, f64)>);
+
+impl Parameters {
+    /// The defaults, with what is set.
+    ///
+    /// # Errors
+    /// A name that the discipline does not have, or a value out of its range.
+    pub fn resolve(
+        record: &Record,
+        set: &BTreeMap<String, f64>,
+    ) -> Result<Parameters, DisciplineError> {
+        let is_known = |name: &str| record.parameters.iter().any(|known| known.name == name);
+        if let Some(unknown) = set.keys().find(|name| !is_known(name)) {
+            let names: Vec<_> = record.parameters.iter().map(|known| known.name).collect();
+            return Err(DisciplineError::Parameter {
+                discipline: record.name,
+                parameter: unknown.clone(),
+                expected: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+            });
+        }
+        let value = |known: &Parameter| {
+            let value = set.get(known.name).copied().unwrap_or(known.default);
+            let is_whole = !known.unit.is_whole() || value.fract() == 0.0;
+            if is_whole && (known.min..=known.max).contains(&value) {
+                return Ok((known.name, value));
+            }
+            Err(DisciplineError::Value {
+                discipline: record.name,
+                parameter: known.name,
+                value,
+                kind: if known.unit.is_whole() { "a whole number" } else { "a number" },
+                min: known.min,
+                max: known.max,
+            })
+        };
+        record.parameters.iter().map(value).collect::<Result<_, _>>().map(Parameters)
+    }
+
+    /// Names and values, as the record lists them.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.0.iter().copied()
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Panics
+    /// When the discipline's record does not list it.
+    pub fn get(&self, name: &str) -> f64 {
+        let found = self.0.iter().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("no parameter {name} in the discipline's record")).1
+    }
+
+    /// The value of a [`Unit::Time`].
+    ///
+    /// # Panics
+    /// As [`Parameters::get`].
+    pub fn time(&self, name: &str) -> Duration {
+        Duration::from_ps(self.get(name) as u64)
+    }
+}

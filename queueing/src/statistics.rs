@@ -1,0 +1,91 @@
+//! What a port has done.
+
+use crate::disciplines::DROP_REASON_COUNT;
+use crate::outcomes::DropReason;
+use core::ops::{Add, Index, IndexMut};
+
+/// Dropped packets by reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropCounts([u64; DROP_REASON_COUNT]);
+
+impl Default for DropCounts {
+    fn default() -> Self {
+        DropCounts([0; DROP_REASON_COUNT])
+    }
+}
+
+impl Index<DropReason> for DropCounts {
+    type Output = u64;
+
+    fn index(&self, reason: DropReason) -> &u64 {
+        &self.0[reason.index()]
+    }
+}
+
+impl IndexMut<DropReason> for DropCounts {
+    fn index_mut(&mut self, reason: DropReason) -> &mut u64 {
+        &mut self.0[reason.index()]
+    }
+}
+
+impl DropCounts {
+    /// Every reason with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> {
+        DropReason::all().zip(self.0)
+    }
+
+    /// Dropped packets, whatever the reason.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// What a port has done. `enqueued` is `dequeued` and what waits; what came to the port is
+/// `enqueued` and `refused`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortStatistics {
+    /// Packets stored.
+    pub enqueued: u64,
+    /// Packets that left a queue: to be sent, or discarded by the discipline.
+    pub dequeued: u64,
+    /// Packets dropped on arrival.
+    pub refused: u64,
+    /// Packets dropped, on arrival or after their dequeue, by reason.
+    pub drops: DropCounts,
+    /// Packets whose transmission began.
+    pub transmitted: u64,
+    /// Bytes of these that count against the rate.
+    pub transmitted_bytes: u64,
+    /// Most packets that waited in one of its queues.
+    pub depth_max_packets: u64,
+    /// Most bytes that waited in one of its queues.
+    pub depth_max_bytes: u64,
+    /// Packets waiting now.
+    pub waiting_packets: u64,
+    /// Bytes waiting now.
+    pub waiting_bytes: u64,
+}
+
+/// A port before and after a change of what drives it; what waits is the later one's.
+impl Add for PortStatistics {
+    type Output = PortStatistics;
+
+    fn add(self, later: PortStatistics) -> PortStatistics {
+        let mut drops = self.drops;
+        for (reason, count) in later.drops.iter() {
+            drops[reason] += count;
+        }
+        PortStatistics {
+            enqueued: self.enqueued + later.enqueued,
+            dequeued: self.dequeued + later.dequeued,
+            refused: self.refused + later.refused,
+            drops,
+            transmitted: self.transmitted + later.transmitted,
+            transmitted_bytes: self.transmitted_bytes + later.transmitted_bytes,
+            depth_max_packets: self.depth_max_packets.max(later.depth_max_packets),
+            depth_max_bytes: self.depth_max_bytes.max(later.depth_max_bytes),
+            waiting_packets: later.waiting_packets,
+            waiting_bytes: later.waiting_bytes,
+        }
+    }
+}

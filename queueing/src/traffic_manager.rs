@@ -1,0 +1,401 @@
+//! The traffic manager: per output port queues in strict priority and an exact serializer.
+//!
+//! A packet leaves its queue when its transmission starts; the wait until then is its sojourn. The
+//! packet in transmission counts against no limit and no depth. An idle port's packet is enqueued
+//! and dequeued at one instant. Where a departure and an arrival fall on the same instant, the
+//! departure comes first; a discipline's timer comes before both.
+
+use crate::discipline::QueueDiscipline;
+use crate::discipline::Room;
+use crate::disciplines::{Discipline, DisciplineConfig};
+use crate::ledger::{QueueEvent, QueueRecord, Source};
+use crate::limit::QueueLimit;
+use crate::outcomes::{DropReason, Outcomes};
+use crate::port::{Now, Port, PortConfig, PortError, PortQueue};
+use crate::queued::{Label, Queued, QueuedPacket};
+use crate::record::DisciplineError;
+use crate::statistics::PortStatistics;
+use narrows_common::{Duration, Rate, Serializer, Time};
+use std::collections::BTreeSet;
+
+/// A packet that comes to a port.
+#[derive(Debug)]
+pub struct Arrival<P> {
+    /// What comes.
+    pub packet: P,
+    /// Its flow, 0 where it has none.
+    pub flow: u32,
+    /// Its priority; a queue with a higher one is served first.
+    pub priority: u64,
+    /// The length of its frame, without the check sequence.
+    pub frame_bytes: u64,
+}
+
+/// A packet taken out of its queue.
+#[derive(Debug)]
+pub struct Dequeued<P> {
+    /// The port's index.
+    pub port: usize,
+    /// The queue's index, 0 the first served.
+    pub queue: usize,
+    /// When.
+    pub at: Time,
+    /// The packet.
+    pub queued: Queued<P>,
+    /// Packets that wait behind it in its queue.
+    pub depth_after: u32,
+}
+
+/// A transmission that began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// The port's number.
+    pub port: u16,
+    /// When its first bit left.
+    pub start: Time,
+    /// When its last bit left.
+    pub end: Time,
+}
+
+/// All ports. Ports are named by index, which [`TrafficManager::find`] knows by number.
+#[derive(Debug)]
+pub struct TrafficManager<P, D = Discipline<P>> {
+    ports: Vec<Port<D>>,
+    /// Index into `ports` by port number, or `u32::MAX`.
+    by_number: Vec<u32>,
+    /// Ports with packets waiting, by when their serializer becomes free, the first due at the
+    /// end. They are few.
+    due: Vec<(Time, u32)>,
+    /// No discipline's timer is due earlier.
+    next_timer: Option<Time>,
+    records: Vec<QueueRecord>,
+    numbered: u64,
+    outcomes: Outcomes<P>,
+    dropped: Vec<P>,
+}
+
+const NO_PORT: u32 = u32::MAX;
+
+impl<P: QueuedPacket> TrafficManager<P> {
+    /// Idle ports. `pipeline` says which of several traffic managers this is, `record` whether it keeps
+    /// a ledger.
+    ///
+    /// # Errors
+    /// When a port's configuration does not fit.
+    pub fn new(ports: &[PortConfig], pipeline: u16, record: bool) -> Result<Self, PortError> {
+        Self::with(ports, pipeline, record, Discipline::build)
+    }
+
+    /// Gives a port's queues a discipline from `now` on. Where it is the one in force, the queue
+    /// keeps its state and takes the parameters; otherwise waiting packets move to the new queue.
+    ///
+    /// # Errors
+    /// When there is no such discipline, or it does not take these parameters.
+    pub fn set_discipline(
+        &mut self,
+        now: Time,
+        port: usize,
+        config: &DisciplineConfig,
+    ) -> Result<(), DisciplineError> {
+        let (record, parameters) = config.resolve()?;
+        for queue in 0..self.ports[port].queues.len() {
+            let discipline = &mut self.ports[port].queues[queue].discipline;
+            if discipline.record().name == record.name {
+                discipline.set_parameters(&parameters);
+            } else {
+                let before = discipline.backlog();
+                let mut old = std::mem::replace(discipline, Discipline::build(config)?);
+                while let Some(packet) = old.hand_over() {
+                    discipline.enqueue(packet, now, &Room::UNLIMITED, &mut self.outcomes);
+                }
+                let (port, now) = self.split(now, port);
+                port.settle(queue, before, now);
+            }
+            self.learn_timer(port, queue);
+        }
+        Ok(())
+    }
+}
+
+impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
+    /// The same with queues of any discipline.
+    ///
+    /// # Errors
+    /// As [`TrafficManager::new`].
+    pub fn with(
+        configs: &[PortConfig],
+        pipeline: u16,
+        record: bool,
+        make: impl Fn(&DisciplineConfig) -> Result<D, DisciplineError>,
+    ) -> Result<Self, PortError> {
+        let most = configs.iter().map(|config| config.port as usize + 1).max().unwrap_or(0);
+        let mut by_number = vec![NO_PORT; most];
+        let (mut numbers, mut ports) = (BTreeSet::new(), vec![]);
+        for (i, config) in configs.iter().enumerate() {
+            let number = config.port;
+            if !numbers.insert(number) {
+                return Err(PortError::Twice(number));
+            }
+            if config.rate_bps == Some(0) {
+                return Err(PortError::ZeroRate(number));
+            }
+            if !(1..=8).contains(&config.queues) {
+                return Err(PortError::Queues { port: number, queues: config.queues });
+            }
+            let is_recorded = record && config.record;
+            let queue = |queue| {
+                let discipline = make(&config.discipline)
+                    .map_err(|error| PortError::Discipline { port: number, error })?;
+                Ok(PortQueue { discipline, source: Source { port: number, queue, is_recorded } })
+            };
+            let queues = (0..config.queues).map(queue).collect::<Result<_, _>>()?;
+            ports.push(Port::new(config, pipeline, queues));
+            by_number[number as usize] = i as u32;
+        }
+        Ok(TrafficManager {
+            ports,
+            by_number,
+            due: vec![],
+            next_timer: None,
+            records: vec![],
+            numbered: 0,
+            outcomes: Outcomes::default(),
+            dropped: vec![],
+        })
+    }
+
+    /// The index of a port by its number.
+    #[inline]
+    pub fn find(&self, number: u64) -> Option<usize> {
+        match self.by_number.get(number as usize) {
+            Some(&port) if port != NO_PORT => Some(port as usize),
+            _ => None,
+        }
+    }
+
+    /// The number of a port.
+    #[inline]
+    pub fn number_of(&self, port: usize) -> u16 {
+        self.ports[port].number
+    }
+
+    /// The traffic manager that has a port's queues, where that is another one.
+    #[inline]
+    pub fn elsewhere(&self, port: usize) -> Option<u16> {
+        self.ports[port].elsewhere
+    }
+
+    /// The priority that a queue of a port serves.
+    #[inline]
+    pub fn priority_of(&self, port: usize, queue: usize) -> u64 {
+        self.ports[port].priority_of(queue)
+    }
+
+    /// When [`TrafficManager::take_due`] has something to do next.
+    #[inline]
+    pub fn next_due(&self) -> Option<Time> {
+        let due = self.due.last().map(|&(at, _)| at);
+        match self.next_timer {
+            None => due,
+            Some(timer) => Some(due.map_or(timer, |due| due.min(timer))),
+        }
+    }
+
+    /// A packet that comes to this port now leaves it at once.
+    #[inline]
+    pub fn is_idle(&self, at: Time, port: usize) -> bool {
+        let port = &self.ports[port];
+        let is_free = port.serializer.as_ref().is_none_or(|line| line.free_at() <= at);
+        let is_empty = || port.queues.iter().all(|queue| queue.discipline.backlog().packets == 0);
+        is_free && !port.armed && is_empty() && port.elsewhere.is_none()
+    }
+
+    /// True while the port waits for its serializer, and [`TrafficManager::take_due`] will name it.
+    #[inline]
+    pub fn is_armed(&self, port: usize) -> bool {
+        self.ports[port].armed
+    }
+
+    /// Offers a packet to a port. A packet that can leave at once must be taken with
+    /// [`TrafficManager::dequeue_idle`], and dropped ones with [`TrafficManager::poll_dropped`].
+    #[inline]
+    pub fn offer(&mut self, at: Time, port: usize, arrival: Arrival<P>) {
+        let number = self.numbered;
+        self.numbered += 1;
+        let index = port;
+        let port = &mut self.ports[index];
+        let place = port.queue_of(arrival.priority);
+        let room = port.room(at);
+        let length = port.counts.bytes(arrival.frame_bytes);
+        let label = Label { number, flow: arrival.flow, length };
+        let PortQueue { discipline, source } = &mut port.queues[place];
+        let (before, source) = (discipline.backlog(), *source);
+        let depth_before = before.packets as u32;
+        let queued = Queued { packet: arrival.packet, label, enqueued_at: at, depth_before };
+        discipline.enqueue(queued, at, &room, &mut self.outcomes);
+        let outcomes = &self.outcomes.dropped;
+        let is_refused = outcomes.iter().any(|one| one.packet.label.number == number);
+        let mut depth = before;
+        if !is_refused {
+            depth = before.with(length);
+            port.count_enqueued(depth);
+            source.write(&mut self.records, at, QueueEvent::Enqueue, label, depth, Duration::ZERO);
+        }
+        if !self.outcomes.is_empty() {
+            let (port, now) = self.split(at, index);
+            port.settle(place, depth, now);
+        }
+        self.learn_timer(index, place);
+    }
+
+    /// The next packet of a port whose serializer is free; otherwise the port is due when it is.
+    #[inline]
+    pub fn dequeue_idle(&mut self, at: Time, port: usize) -> Option<Dequeued<P>> {
+        let index = port;
+        let port = &mut self.ports[index];
+        if port.armed {
+            return None;
+        }
+        let mut from = 0;
+        loop {
+            let waits = |queue: &PortQueue<D>| queue.discipline.backlog().packets > 0;
+            let queue = from + self.ports[index].queues[from..].iter().position(waits)?;
+            let port = &mut self.ports[index];
+            let free_at = port.serializer.as_ref().map(Serializer::free_at);
+            if let Some(free_at) = free_at.filter(|&free| free > at) {
+                port.armed = true;
+                let due = (free_at, index as u32);
+                let later = self.due.iter().take_while(|&&other| other > due).count();
+                self.due.insert(later, due);
+                return None;
+            }
+            let found = self.dequeue_from(at, index, queue);
+            self.learn_timer(index, queue);
+            if found.is_some() {
+                return found;
+            }
+            from = queue + 1;
+        }
+    }
+
+    /// The next packet of a queue, unless the discipline discards all that wait.
+    #[inline]
+    fn dequeue_from(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
+        let PortQueue { discipline, source } = &mut self.ports[port].queues[queue];
+        let (mut depth, source) = (discipline.backlog(), *source);
+        let queued = discipline.dequeue(at, &mut self.outcomes);
+        if !self.outcomes.is_empty() {
+            let (port, now) = self.split(at, port);
+            depth = port.settle(queue, depth, now);
+        }
+        let queued = queued?;
+        let (label, sojourn) = (queued.label, at.saturating_since(queued.enqueued_at));
+        depth = depth.without(label.length);
+        source.write(&mut self.records, at, QueueEvent::Dequeue, label, depth, sojourn);
+        self.ports[port].count_dequeued(sojourn, label);
+        let depth_after = depth.packets as u32;
+        Some(Dequeued { port, queue, at, queued, depth_after })
+    }
+
+    /// The port that is due first, and when, if that is not after `now`; its serializer is free
+    /// then. Timers that come before it have been served.
+    #[inline]
+    pub fn take_due(&mut self, now: Time) -> Option<(Time, usize)> {
+        if self.next_timer.is_some_and(|timer| timer <= now) {
+            self.serve_timers(now);
+        }
+        let (at, port) = *self.due.last().filter(|&&(at, _)| at <= now)?;
+        self.due.pop();
+        self.ports[port as usize].armed = false;
+        Some((at, port as usize))
+    }
+
+    /// Serves the timers up to `now` or the first port that is due, whichever is earlier.
+    #[cold]
+    fn serve_timers(&mut self, now: Time) {
+        let until = self.due.last().map_or(now, |&(at, _)| at.min(now));
+        while let Some(at) = self.next_timer.filter(|&timer| timer <= until) {
+            self.next_timer = None;
+            for port in 0..self.ports.len() {
+                for queue in 0..self.ports[port].queues.len() {
+                    let discipline = &mut self.ports[port].queues[queue].discipline;
+                    if discipline.next_timer().is_some_and(|timer| timer <= at) {
+                        discipline.on_timer(at);
+                    }
+                    self.learn_timer(port, queue);
+                }
+            }
+        }
+    }
+
+    /// Takes note of a queue's timer. Costs nothing where no discipline of the type has one.
+    #[inline]
+    fn learn_timer(&mut self, port: usize, queue: usize) {
+        if let Some(timer) = self.ports[port].queues[queue].discipline.next_timer() {
+            self.next_timer = Some(self.next_timer.map_or(timer, |next| next.min(timer)));
+        }
+    }
+
+    /// A port, and what an operation on one of its queues needs besides.
+    fn split(&mut self, at: Time, port: usize) -> (&mut Port<D>, Now<'_, P>) {
+        let TrafficManager { ports, records, outcomes, dropped, .. } = self;
+        (&mut ports[port], Now { at, rows: records, outcomes, dropped })
+    }
+
+    /// The next packet that a discipline dropped.
+    #[inline]
+    pub fn poll_dropped(&mut self) -> Option<P> {
+        self.dropped.pop()
+    }
+
+    /// Sends a packet of this frame length, dequeued at `at`.
+    #[inline]
+    pub fn transmit(&mut self, at: Time, port: usize, frame_bytes: u64) -> Transmission {
+        let port = &mut self.ports[port];
+        let bytes = port.counts.bytes(frame_bytes);
+        port.statistics.transmitted += 1;
+        port.statistics.transmitted_bytes += bytes.get();
+        let (start, end) = match &mut port.serializer {
+            Some(serializer) => serializer.send(at, bytes.bits()),
+            None => (at, at),
+        };
+        Transmission { port: port.number, start, end }
+    }
+
+    /// The owner drops a packet after its dequeue instead of sending it.
+    pub fn drop_dequeued(&mut self, at: Time, port: usize, queue: usize, label: Label) {
+        let port = &mut self.ports[port];
+        let depth = port.queues[queue].discipline.backlog();
+        let reason = DropReason::EGRESS_PROGRAM;
+        port.count_dropped(&mut self.records, at, queue, label, depth, reason);
+    }
+
+    /// Sets a port's rate; the packet in transmission ends as it began.
+    pub fn set_rate(&mut self, port: usize, rate: Rate) {
+        match &mut self.ports[port].serializer {
+            Some(serializer) => serializer.set_rate(rate),
+            none => *none = Some(Serializer::new(rate)),
+        }
+    }
+
+    /// Sets the limit of a port's queues; packets that wait already stay.
+    pub fn set_limit(&mut self, port: usize, limit: QueueLimit) {
+        self.ports[port].limit = limit;
+    }
+
+    /// How long packets have waited, in packet-picoseconds and byte-picoseconds: each from its
+    /// enqueue to its dequeue, or to `now`. It is the area under the queue's depth.
+    pub fn waited(&self, port: usize, now: Time) -> (u128, u128) {
+        self.ports[port].waited(now)
+    }
+
+    /// What a port has done.
+    pub fn statistics(&self, port: usize) -> PortStatistics {
+        self.ports[port].statistics()
+    }
+
+    /// The ledger's rows so far; the caller takes them out.
+    pub fn records(&mut self) -> &mut Vec<QueueRecord> {
+        &mut self.records
+    }
+}
