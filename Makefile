@@ -46,10 +46,10 @@ test-python: setup ## the scenarios', plans', figures' and whole runs' tests
 bench: setup ## packets per second of whole runs and of the switch; writes bench/results.json
 	@$(VENV_PYTHON) -m bench.run
 
-agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/agreement.md
+agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/reports/agreement.md
 	@$(VENV_PYTHON) -m bench.agree
 
-validate: setup ## the senders against ns-2, papers and kernels; writes docs/validation.md
+validate: setup ## the senders against ns-2, papers and kernels; writes docs/reports/validation.md
 	@$(VENV_PYTHON) -m tests.validation
 
 p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)

@@ -3,7 +3,9 @@
 The same scenario files run under the virtual clock, in real time on DPDK ports, and with bmv2 as
 the switch. TCP through a full queue is chaotic: a packet a nanosecond later ends in another pattern
 of losses. So beside the difference between the targets stands what a microsecond more on the access
-links makes on `sim` alone: each seed has one more, on every target. Writes `docs/agreement.md`.
+links makes on `sim` alone: each seed has one more, on every target.
+
+Writes `docs/reports/agreement.md`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from narrows.testbed import catalogue
 from narrows.testbed.targets.bmv2.switch import missing
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/agreement.md"
+PAGE = ROOT / "docs/reports/agreement.md"
 SEEDS = (1, 2, 3)
 STEP_PS = 10 * 10**9
 """Windows are compared every 10 ms."""

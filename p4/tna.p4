@@ -6,7 +6,7 @@
 //         -> MeasureDelay -> MarkEcn -> SelectReport -> (mirror) -> deparse
 //   mirror -> [traffic manager of the collector's port] -> MakeReport -> deparse
 //
-// Unlike on v1model (docs/tofino.md): depths are cells; a packet with IPv4 options is forwarded as one
+// Unlike on v1model (docs/explanation/tofino.md): depths are cells; a packet with IPv4 options is forwarded as one
 // without ports; `frame_length` is the IPv4 length and Ethernet's header.
 
 #include <core.p4>

@@ -25,7 +25,8 @@ TARGETS = {"tofino": "tna", "tofino2": "t2na"}
 NO_COMPILER = """\
 No p4c with the Tofino back end: $P4C_TOFINO, or p4c on PATH whose `--target-help` names tofino.
 To get it: Intel's SDE as open source (https://github.com/p4lang/open-p4studio), or p4c built with
--DENABLE_TOFINO=ON (https://github.com/p4lang/p4c). What can be checked without: docs/tofino.md."""
+-DENABLE_TOFINO=ON (https://github.com/p4lang/p4c). What can be checked without:
+docs/explanation/tofino.md."""
 
 
 def compiler() -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 from narrows.testbed.paths import ROOT
 
 KINDS = ("variants", "senders", "recoveries", "profiles", "applications", "agents", "sinks")
-VALIDATION = ROOT / "docs/validation.md"
+VALIDATION = ROOT / "docs/reports/validation.md"
 
 
 class EngineMissingError(Exception):
@@ -99,8 +99,8 @@ def _by_ns2(name: str, kind: str) -> dict[str, Any] | None:
 def checks(kind: str) -> dict[str, list[str]]:
     """How each record of a kind (`variant`, `recovery`, `source`) was checked, by its name.
 
-    These are the columns of `docs/validation.md` in which its row says something, figures in
-    brackets aside, of which nothing is asked.
+    These are the columns of `docs/reports/validation.md` in which the record's row has an entry.
+    Entries in brackets do not count: they are shown, not checked.
     """
     found: dict[str, list[str]] = {}
     columns: list[str] | None = None

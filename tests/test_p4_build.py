@@ -20,7 +20,7 @@ from tests.support.world import ROOT
 SUMS = ROOT / "p4/build/sources.sha256"
 RUN_MAKE_P4 = "p4/build has drifted from p4/: run `make p4` and commit what it writes"
 
-#: The directory of tna.p4 and t2na.p4 (docs/tofino.md).
+#: The directory of tna.p4 and t2na.p4 (docs/explanation/tofino.md).
 TNA_INCLUDE = os.environ.get("NARROWS_TNA_INCLUDE")
 TOFINOS = ("tofino", "tofino2")
 NOT_V1MODEL = "package Switch: main package  match the expected model"

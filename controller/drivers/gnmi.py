@@ -1,4 +1,4 @@
-"""Rates and queues by gNMI, in the OpenConfig paths of docs/gnmi.md.
+"""Rates and queues by gNMI, in the OpenConfig paths of docs/reference/gnmi.md.
 
 The rate is a scheduler's `cir`. A queue's limit is its dedicated buffer: bytes, microseconds, or,
 by an augmented leaf, packets. A limit in time is rounded to a whole microsecond, at least one.

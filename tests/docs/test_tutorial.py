@@ -18,7 +18,7 @@ import pytest
 
 from tests.support.world import ROOT
 
-TEXT = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/guide/tutorial.md").read_text(encoding="utf-8")
 BLOCK = re.compile(
     r"(?:^`(?P<path>[\w./]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```", re.M | re.S
 )

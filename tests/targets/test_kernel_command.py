@@ -1,4 +1,4 @@
-"""`narrows kernel` and docs/linux.md: variants are there while the program runs, yours too."""
+"""`narrows kernel` and docs/guide/linux.md: variants are in the kernel while a program runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narrows.testbed.cli import main as cli
 from narrows.testbed.targets.linux import variants
 from tests.support.world import ROOT
 
-MANUAL = (ROOT / "docs/linux.md").read_text()
+MANUAL = (ROOT / "docs/guide/linux.md").read_text()
 SHOW = "import pathlib; print(pathlib.Path('/proc/sys/net/ipv4/tcp_available_congestion_control')"
 SHOW += ".read_text())"
 

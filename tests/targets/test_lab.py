@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_the_runbooks_file_is_one(tmp_path: Path) -> None:
     [text] = re.findall(
-        r"^```toml\n(.*?)^```", (ROOT / "docs/hardware.md").read_text(), re.M | re.S
+        r"^```toml\n(.*?)^```", (ROOT / "docs/guide/hardware.md").read_text(), re.M | re.S
     )
     path = tmp_path / "lab.toml"
     path.write_text(text)

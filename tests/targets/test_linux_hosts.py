@@ -354,7 +354,7 @@ def test_flows_at_one_host_must_agree(tmp_path: Path) -> None:
 
 @needs_hosts
 def test_the_manual_s_commands_run_its_own_variant_in_a_scenario(tmp_path: Path) -> None:
-    manual = (ROOT / "docs/linux.md").read_text()
+    manual = (ROOT / "docs/guide/linux.md").read_text()
     (text,) = re.findall(r"^```c\n(.*?)^```", manual, re.M | re.S)
     commands = re.findall(r"^narrows (run .*)$", manual, re.M)
     assert len(commands) == 2

@@ -1,4 +1,4 @@
-"""`make validate`: writes docs/validation.md, and says what is not as it should be.
+"""`make validate`: writes docs/reports/validation.md, and says what is not as it should be.
 
 ns-2's side is what was recorded of it; `python -m tests.validation.record` records it anew.
 """
@@ -11,7 +11,7 @@ from tests.validation.cases import ROOT
 from tests.validation.sections import SECTIONS
 from tests.validation.table import failures, render
 
-DOCUMENT = ROOT / "docs/validation.md"
+DOCUMENT = ROOT / "docs/reports/validation.md"
 HEAD = """# How the senders were checked
 
 Made by `make validate`; a row for each record of the registries, a column for each check. In bold:

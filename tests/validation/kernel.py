@@ -241,7 +241,7 @@ the kernel's own, the others ours in eBPF. A window's distance is the mean of th
 that two sawtooths are out of step. In bold, unless it is explained: goodput off by more than 3 %, a
 mean queue by more than 25 %.
 
-![Windows over time](figures/kernel.png)""",
+![Windows over time](../figures/kernel.png)""",
         "variant",
         rows(),
         [

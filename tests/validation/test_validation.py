@@ -31,7 +31,7 @@ def test_a_source_does_what_ns2s_does(comparison: Comparison, source: str) -> No
 
 
 def test_the_document_has_a_row_for_every_record() -> None:
-    text = (cases.ROOT / "docs/validation.md").read_text()
+    text = (cases.ROOT / "docs/reports/validation.md").read_text()
     names = [r["name"] for kind in ROWS for r in records(kind)]
     assert [name for name in names if f"| `{name}` |" not in text] == []
 

@@ -1,4 +1,4 @@
-"""A gNMI server (gNMI 0.10.0) for the traffic manager of a switch: `docs/gnmi.md` has its paths.
+"""A gNMI server (0.10.0) for a switch's traffic manager: docs/reference/gnmi.md has its paths.
 
 `GnmiService(target).add_to(server)` puts it on the same gRPC port as P4Runtime. What it shows is
 the list in `leaves.py`. A path that is not there, a value of a wrong type or out of range, and

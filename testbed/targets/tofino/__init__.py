@@ -25,7 +25,7 @@ class Tofino(Target):
     options = (
         Option(
             "--lab",
-            "with --target tofino: lab.toml, its switch, ports and cards (docs/hardware.md)",
+            "with --target tofino: lab.toml, its switch, ports and cards (docs/guide/hardware.md)",
             metavar="FILE",
             names_hardware=True,
         ),
@@ -69,7 +69,7 @@ class Tofino(Target):
     def _lab_file(self, options: Mapping[str, Any]) -> Path:
         path: str | None = options.get("lab")
         if path is None:
-            what = "needs --lab FILE: which switch, ports and cards (docs/hardware.md)"
+            what = "needs --lab FILE: which switch, ports and cards (docs/guide/hardware.md)"
             raise InputError("--target", [Problem(self.name, what)])
         return Path(path)
 

@@ -1,8 +1,8 @@
 """`lab.toml`: the hardware that a scenario runs on, so that the scenario need not change.
 
-The switch and its address; for the three sides of a dumbbell the switch's port and the card at the
-cable's other end; where the time comes from; what `narrows calibrate` found. docs/hardware.md is
-the runbook.
+It names the switch and its address, the source of time, and the calibration's result. For each of
+a dumbbell's three sides it names the switch's port and the card at the cable's other end. The
+runbook is docs/guide/hardware.md.
 """
 
 from __future__ import annotations

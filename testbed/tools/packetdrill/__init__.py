@@ -1,1 +1,1 @@
-"""Scripts in packetdrill's dialect, played to our TCP in virtual time (docs/packetdrill.md)."""
+"""Plays packetdrill scripts to our TCP in virtual time (docs/reference/packetdrill.md)."""

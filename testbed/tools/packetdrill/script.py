@@ -1,4 +1,4 @@
-"""Reads a script: packetdrill's dialect, as far as docs/packetdrill.md says."""
+"""Reads a script: packetdrill's dialect, as far as docs/reference/packetdrill.md says."""
 
 from __future__ import annotations
 
