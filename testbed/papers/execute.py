@@ -69,7 +69,7 @@ def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
         display.line(f"{paper.title}: {len(todo)} runs, {min(at_once, len(todo))} at a time")
         outcomes = local.run_all(todo, at_once, True, display, spare)
         display.line("reading the runs")
-        loaded = {part_key(each): finished(each) for each in every}
+        loaded = {part_key(each): runs_of(each) for each in every}
         finished = FinishedRuns({each.experiment.name: loaded[part_key(each)] for each in base})
         under = {
             name: FinishedRuns(
@@ -159,7 +159,7 @@ def part_key(part: Part) -> tuple[str, str]:
     return part.folder, part.experiment.name
 
 
-def finished(part: Part) -> list[Run]:
+def runs_of(part: Part) -> list[Run]:
     """The runs of a part that have come to an end."""
     return [load_run(job.final) for job in part.jobs if (job.final / "run.json").is_file()]
 
