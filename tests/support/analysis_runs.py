@@ -61,6 +61,153 @@ class Sender:
     recovers_ps: int = 0
     done_ps: int = 0
 
+    @property
+    def goodput_bps(self) -> float:
+        """What was acknowledged by the last ACK."""
+        return self.acked * 8e12 / self.done_ps
+
+
+class Toy:
+    """The bottleneck and its senders: what has happened so far, and what will."""
+
+    def __init__(
+        self, variant: str, flows: int, segments: int, limit: int, rate_bps: int, base_ps: int
+    ) -> None:
+        self.senders = [Sender(CUTS[variant], segments) for _ in range(flows)]
+        self.limit, self.base_ps = limit, base_ps
+        self.transmit_ps = PACKET * 8 * 10**12 // rate_bps
+        self.queue_rows = list[tuple[Any, ...]]()
+        self.flow_rows = list[tuple[Any, ...]]()
+        self.delays = list[int]()
+        self.rtts = list[int]()
+        self.fifo = deque[tuple[int, int, int]]()
+        self.events = list[tuple[int, int, str, int, int]]()
+        self.order = self.packet = self.now = self.busy_until = 0
+
+    def run(self, rng: np.random.Generator) -> None:
+        """Until every flow has its segments."""
+        for flow in range(1, len(self.senders) + 1):
+            self.at(int(rng.integers(0, 50 * MS)), "start", flow)
+        while self.events:
+            self.now, _, kind, flow, sent_ps = heapq.heappop(self.events)
+            if kind == "free":
+                if self.fifo and self.now >= self.busy_until:
+                    self.dequeue()
+                continue
+            sender = self.senders[flow - 1]
+            if kind == "ack":
+                self.handle_ack(sender, sent_ps)
+            elif kind == "loss":
+                self.handle_loss(sender)
+            self.send(flow)
+            self.sample(flow, sender)
+
+    def at(self, time_ps: int, kind: str, flow: int, sent_ps: int = 0) -> None:
+        """Something happens later."""
+        self.order += 1
+        heapq.heappush(self.events, (time_ps, self.order, kind, flow, sent_ps))
+
+    def ledger(
+        self, event: str, flow: int, number: int, sojourn_ps: int = 0, reason: str = ""
+    ) -> None:
+        """A row of the queue's table."""
+        depth = len(self.fifo)
+        self.queue_rows.append(
+            (self.now, "s1", 2, 0, event, reason, number, flow, PACKET, depth, depth * PACKET,
+             sojourn_ps)
+        )  # fmt: skip
+
+    def dequeue(self) -> None:
+        """The first packet is transmitted."""
+        flow, number, since_ps = self.fifo.popleft()
+        self.busy_until = self.now + self.transmit_ps
+        self.ledger("dequeue", flow, number, self.now - since_ps)
+        self.delays.append(self.now - since_ps)
+        self.at(self.busy_until, "free", flow)
+        self.at(self.busy_until + self.base_ps, "ack", flow, since_ps)
+
+    def send(self, flow: int) -> None:
+        """A sender sends what its window admits."""
+        sender = self.senders[flow - 1]
+        while sender.left and sender.in_flight < int(sender.cwnd):
+            sender.left -= 1
+            sender.in_flight += 1
+            if len(self.fifo) == self.limit:
+                self.ledger("drop", flow, self.packet, reason="queue-full")
+                self.at(self.now + self.base_ps + self.limit * self.transmit_ps, "loss", flow)
+            else:
+                self.fifo.append((flow, self.packet, self.now))
+                self.ledger("enqueue", flow, self.packet)
+                if self.now >= self.busy_until:
+                    self.dequeue()
+            self.packet += 1
+
+    def handle_ack(self, sender: Sender, sent_ps: int) -> None:
+        """A segment more in slow start, one per round trip after it."""
+        sender.in_flight -= 1
+        sender.acked += SEGMENT
+        self.rtts.append(self.now - sent_ps)
+        slow = sender.ssthresh is None or sender.cwnd < sender.ssthresh
+        sender.cwnd += 1 if slow else 1 / sender.cwnd
+        if self.now >= sender.round_ends_ps:
+            sender.round += 1
+            sender.round_ends_ps = self.now + (self.now - sent_ps)
+        sender.done_ps = self.now
+
+    def handle_loss(self, sender: Sender) -> None:
+        """The segment is sent again; the window is cut once a round trip."""
+        sender.in_flight -= 1
+        sender.left += 1
+        sender.retransmits += 1
+        if self.now >= sender.recovers_ps:
+            sender.cwnd = max(2.0, sender.cwnd * sender.cut)
+            sender.ssthresh = sender.cwnd
+            sender.recovers_ps = self.now + self.base_ps + self.limit * self.transmit_ps
+
+    def sample(self, flow: int, sender: Sender) -> None:
+        """A row of the flows' table."""
+        rtt = self.rtts[-1] if self.rtts else None
+        threshold = None if sender.ssthresh is None else int(sender.ssthresh * SEGMENT)
+        phase = "slow-start" if threshold is None else "congestion-avoidance"
+        self.flow_rows.append(
+            (self.now, flow, int(sender.cwnd * SEGMENT), threshold, sender.in_flight * SEGMENT,
+             rtt, rtt, 200 * MS, sender.acked, sender.retransmits, 0, None, sender.round, phase)
+        )  # fmt: skip
+
+    def bottleneck(self, rate_bps: int) -> dict[str, Any]:
+        """The summary's figures of the bottleneck."""
+        dropped = sum(row[4] == "drop" for row in self.queue_rows)
+        delay_ms = _quantiles([delay / MS for delay in self.delays])
+        return {
+            "switch": "s1", "port": 2, "rate_bps": rate_bps,
+            "utilization": len(self.delays) * PACKET * 8 / (self.now / 1e12) / rate_bps,
+            "queue_packets_mean": sum(self.delays) / self.now,
+            "queue_packets_max": max(row[9] for row in self.queue_rows),
+            "queue_bytes_mean": sum(self.delays) / self.now * PACKET,
+            "queue_bytes_max": max(row[10] for row in self.queue_rows),
+            "queue_delay_ms": {key: delay_ms[key] for key in ("mean", "p50", "p95", "p99", "max")},
+            "arrived": len(self.delays) + dropped, "enqueued": len(self.delays),
+            "dequeued": len(self.delays), "dropped": dropped,
+            "drops": {"queue-full": dropped} if dropped else {},
+        }  # fmt: skip
+
+    def flows(self, variant: str, segments: int, *, finished: bool) -> list[dict[str, Any]]:
+        """The summary's figures of the flows."""
+        one_way_ms = [(each + self.transmit_ps + self.base_ps // 2) / MS for each in self.delays]
+        return [
+            {
+                "id": index + 1, "variant": variant, "recovery": "sack", "profile": "ns2",
+                "goodput_bps": sender.goodput_bps,
+                "throughput_bps": sender.goodput_bps * PACKET / SEGMENT,
+                "delivered_bytes": sender.acked, "sent_segments": segments + sender.retransmits,
+                "retransmits": sender.retransmits, "timeouts": 0,
+                "rtt_ms": _quantiles([rtt / MS for rtt in self.rtts]),
+                "one_way_delay_ms": _quantiles(one_way_ms),
+                "start_s": 0.0, "completion_s": sender.done_ps / 1e12 if finished else None,
+            }
+            for index, sender in enumerate(self.senders)
+        ]  # fmt: skip
+
 
 def write_run(
     path: Path,
@@ -76,103 +223,11 @@ def write_run(
     valid: bool = True,
 ) -> Path:
     """Runs the toy until every flow has its segments, and writes the run directory `path`."""
-    senders = [Sender(CUTS[variant], segments) for _ in range(flows)]
-    queue_rows, flow_rows, delays, rtts = [], [], [], []
-    fifo: deque[tuple[int, int, int]] = deque()
-    events: list[tuple[int, int, str, int, int]] = []
-    order, packet, now, busy_until = 0, 0, 0, 0
-    transmit_ps = PACKET * 8 * 10**12 // rate_bps
-
-    def at(time_ps: int, kind: str, flow: int, sent_ps: int = 0) -> None:
-        nonlocal order
-        order += 1
-        heapq.heappush(events, (time_ps, order, kind, flow, sent_ps))
-
-    def ledger(event: str, flow: int, number: int, sojourn_ps: int = 0, reason: str = "") -> None:
-        depth = len(fifo)
-        queue_rows.append(
-            (
-                now,
-                "s1",
-                2,
-                0,
-                event,
-                reason,
-                number,
-                flow,
-                PACKET,
-                depth,
-                depth * PACKET,
-                sojourn_ps,
-            )
-        )
-
-    def dequeue() -> None:
-        nonlocal busy_until
-        flow, number, since_ps = fifo.popleft()
-        busy_until = now + transmit_ps
-        ledger("dequeue", flow, number, now - since_ps)
-        delays.append(now - since_ps)
-        at(busy_until, "free", flow)
-        at(busy_until + base_ps, "ack", flow, since_ps)
-
-    def send(flow: int) -> None:
-        nonlocal packet
-        sender = senders[flow - 1]
-        while sender.left and sender.in_flight < int(sender.cwnd):
-            sender.left -= 1
-            sender.in_flight += 1
-            if len(fifo) == limit:
-                ledger("drop", flow, packet, reason="queue-full")
-                at(now + base_ps + limit * transmit_ps, "loss", flow)
-            else:
-                fifo.append((flow, packet, now))
-                ledger("enqueue", flow, packet)
-                if now >= busy_until:
-                    dequeue()
-            packet += 1
-
-    rng = np.random.default_rng(seed)
-    for flow in range(1, flows + 1):
-        at(int(rng.integers(0, 50 * MS)), "start", flow)
-    while events:
-        now, _, kind, flow, sent_ps = heapq.heappop(events)
-        if kind == "free":
-            if fifo and now >= busy_until:
-                dequeue()
-            continue
-        sender = senders[flow - 1]
-        if kind == "ack":
-            sender.in_flight -= 1
-            sender.acked += SEGMENT
-            rtts.append(now - sent_ps)
-            slow = sender.ssthresh is None or sender.cwnd < sender.ssthresh
-            sender.cwnd += 1 if slow else 1 / sender.cwnd
-            if now >= sender.round_ends_ps:
-                sender.round += 1
-                sender.round_ends_ps = now + (now - sent_ps)
-            sender.done_ps = now
-        elif kind == "loss":
-            sender.in_flight -= 1
-            sender.left += 1
-            sender.retransmits += 1
-            if now >= sender.recovers_ps:
-                sender.cwnd = max(2.0, sender.cwnd * sender.cut)
-                sender.ssthresh = sender.cwnd
-                sender.recovers_ps = now + base_ps + limit * transmit_ps
-        send(flow)
-        rtt = rtts[-1] if rtts else None
-        threshold = None if sender.ssthresh is None else int(sender.ssthresh * SEGMENT)
-        phase = "slow-start" if threshold is None else "congestion-avoidance"
-        flow_rows.append(
-            (now, flow, int(sender.cwnd * SEGMENT), threshold, sender.in_flight * SEGMENT, rtt, rtt,
-             200 * MS, sender.acked, sender.retransmits, 0, None, sender.round,
-             phase)
-        )  # fmt: skip
-
+    toy = Toy(variant, flows, segments, limit, rate_bps, base_ps)
+    toy.run(np.random.default_rng(seed))
     path.mkdir(parents=True)
-    _table(path, "queue", QUEUE, queue_rows)
-    _table(path, "flows", FLOWS, flow_rows)
+    _table(path, "queue", QUEUE, toy.queue_rows)
+    _table(path, "flows", FLOWS, toy.flow_rows)
     # A message of 80 B each 50 ms; every fifth takes 150 ms, the others 60 ms.
     latencies_ps = [(n, 150 * MS if n % 5 == 0 else 60 * MS) for n in range(20)]
     messages = [
@@ -181,52 +236,21 @@ def write_run(
         for flow in range(flows)
     ]
     _table(path, "messages", MESSAGES, messages)
-    duration_s = now / 1e12
-    dropped = sum(row[4] == "drop" for row in queue_rows)
-    delay_ms = _quantiles([delay / MS for delay in delays])
-    one_way_ms = _quantiles([(delay + transmit_ps + base_ps // 2) / MS for delay in delays])
-    bottleneck = {
-        "switch": "s1", "port": 2, "rate_bps": rate_bps,
-        "utilization": len(delays) * PACKET * 8 / duration_s / rate_bps,
-        "queue_packets_mean": sum(delays) / now,
-        "queue_packets_max": max(row[9] for row in queue_rows),
-        "queue_bytes_mean": sum(delays) / now * PACKET,
-        "queue_bytes_max": max(row[10] for row in queue_rows),
-        "queue_delay_ms": {key: delay_ms[key] for key in ("mean", "p50", "p95", "p99", "max")},
-        "arrived": len(delays) + dropped, "enqueued": len(delays), "dequeued": len(delays),
-        "dropped": dropped, "drops": {"queue-full": dropped} if dropped else {},
-    }  # fmt: skip
-    goodputs = [sender.acked * 8e12 / sender.done_ps for sender in senders]
+    goodputs = [sender.goodput_bps for sender in toy.senders]
     summary = {
         "schema": 1, "scenario": path.parent.name, "point": path.name, "valid": valid,
         "invalid_reason": None if valid else "stopped at the limit of 3600 s",
-        "duration_s": duration_s, "bottleneck": bottleneck,
-        "flows": [
-            {
-                "id": index + 1, "variant": variant, "recovery": "sack", "profile": "ns2",
-                "goodput_bps": goodput, "throughput_bps": goodput * PACKET / SEGMENT,
-                "delivered_bytes": sender.acked, "sent_segments": segments + sender.retransmits,
-                "retransmits": sender.retransmits, "timeouts": 0,
-                "rtt_ms": _quantiles([rtt / MS for rtt in rtts]),
-                "one_way_delay_ms": one_way_ms,
-                "start_s": 0.0, "completion_s": sender.done_ps / 1e12 if valid else None,
-            }
-            for index, (sender, goodput) in enumerate(zip(senders, goodputs, strict=True))
-        ],
+        "duration_s": toy.now / 1e12, "bottleneck": toy.bottleneck(rate_bps),
+        "flows": toy.flows(variant, segments, finished=valid),
         "jain": sum(goodputs) ** 2 / (flows * sum(rate**2 for rate in goodputs)),
         "aggregate_goodput_bps": sum(goodputs),
-        "switches": {"s1": {"parser_errors": 0, "dropped": {}}}, "engine": {"events": order},
+        "switches": {"s1": {"parser_errors": 0, "dropped": {}}}, "engine": {"events": toy.order},
     }  # fmt: skip
+    app = {"kind": "bulk", "bytes": segments * SEGMENT}
     scenario = {
         "title": "A toy <sweep> of two variants",
         "bottleneck": {"rate_bps": rate_bps, "queue": {"packets": limit}},
-        "flow": [
-            {
-                "variant": variant,
-                "count": flows,
-                "app": {"kind": "bulk", "bytes": segments * SEGMENT},
-            }
-        ],
+        "flow": [{"variant": variant, "count": flows, "app": app}],
     }
     record = {
         "schema": 1, "scenario": scenario, "point": point, "seed": seed, "target": "sim",
