@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench import peers
 from bench.measure import cost
 from bench.section import Json, Options, Section
-from bench.whole import DUMBBELL, LEDGER
+from bench.sections.whole import DUMBBELL, LEDGER
 
 OURS = {
     "bottleneck.rate": "100Mbps", "access.rate": "1Gbps", "telemetry.every": 0,

@@ -1,7 +1,7 @@
 """What everything costs: `python -m bench.run`, which `make bench` runs.
 
 `SECTIONS` are the parts. Results go to `bench/results.json`; `--check` compares with those there
-instead, as ratios to the machine's own speed (`bench/calibrate.py`), and fails where a rate fell by
+instead, as ratios to the machine's own speed (`sections/calibrate.py`), and fails where a rate fell by
 a third. `--only` measures some of the sections and keeps the others' results.
 """
 
@@ -17,8 +17,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import ack, beside, calibrate, dpdk, inner, start, switch, whole
+from bench import beside
 from bench.section import ROOT, Json, Options
+from bench.sections import ack, calibrate, dpdk, inner, start, switch, whole
 
 RESULTS = Path(__file__).with_name("results.json")
 #: A rate may fall to this share of what it was, in units of the calibration loop.

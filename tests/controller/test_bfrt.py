@@ -21,8 +21,8 @@ from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.matches import Lpm
 from narrows.controller.objects import CloneSession, MulticastGroup, RegisterCell, Replica
 from narrows.controller.state import SwitchState
-from tests.support import bfrt_tables
-from tests.support.bfrt_server import FakeSwitch, served
+from tests.support.bfrt import tables as bfrt_tables
+from tests.support.bfrt.server import FakeSwitch, served
 from tests.support.controller_state import everything_on
 
 PACKET_BYTES = 1514

@@ -13,8 +13,8 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
 from narrows.controller.bfrt import bfruntime_pb2 as pb
-from tests.support import bfrt_tables
-from tests.support.bfrt_server import PORTS
+from tests.support.bfrt import tables as bfrt_tables
+from tests.support.bfrt.server import PORTS
 from tests.support.world import ROOT
 
 SDE_TABLES = os.environ.get("NARROWS_BFRT")

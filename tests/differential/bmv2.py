@@ -1,5 +1,5 @@
-"""bmv2's `simple_switch` on capture files: packets in, packets out (bench/bmv2.py says how it is
-found).
+"""bmv2's `simple_switch` on capture files: packets in, packets out (`bench/sections/bmv2.py` finds
+it).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from bench.bmv2 import CLI, PORT, SWITCH, configure
+from bench.sections.bmv2 import CLI, PORT, SWITCH, configure
 
 __all__ = ["CLI", "SWITCH", "run"]
 

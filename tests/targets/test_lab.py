@@ -13,7 +13,7 @@ from narrows.testbed.problems import InputError
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.tofino import lab, lab_findings
-from tests.support.bfrt_server import FakeSwitch, served
+from tests.support.bfrt.server import FakeSwitch, served
 from tests.support.world import ROOT
 
 LAB = """

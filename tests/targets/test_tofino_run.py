@@ -18,7 +18,7 @@ import pytest
 from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
-from tests.support.bfrt_server import PORTS, FakeSwitch, served
+from tests.support.bfrt.server import PORTS, FakeSwitch, served
 from tests.support.live_switch import put_away
 from tests.support.real_time import needs_dpdk
 from tests.support.switch_command import P4INFO, PROGRAM, Running

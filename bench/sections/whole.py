@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import NO_TABLES, cost
-from bench.section import Json, Options, Section
+from bench.section import ROOT, Json, Options, Section
 
-DUMBBELL = Path(__file__).with_name("dumbbell.toml")
-CVE = Path(__file__).with_name("cve.toml")
+DUMBBELL = ROOT / "bench/scenarios/dumbbell.toml"
+CVE = ROOT / "bench/scenarios/cve.toml"
 LEDGER = NO_TABLES | {"record.queue": True}
 ALL = "reports 1:1, all tables"
 

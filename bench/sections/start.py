@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.measure import cost
 from bench.section import Json, Options, Section, fastest
-from bench.whole import ALL, DUMBBELL, RECORDS
+from bench.sections.whole import ALL, DUMBBELL, RECORDS
 
 READ = """
 import sys

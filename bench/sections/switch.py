@@ -1,7 +1,7 @@
 """The switch by itself: packets per second of the engine, large tables, and bmv2 beside it.
 
 Our figures come from `cargo bench -p narrows-switch` (`switch/benches/`). bmv2's `simple_switch`,
-where it is installed (bench/bmv2.py), runs the program of thirty tables, and the bottleneck with
+where it is installed (`bmv2.py`), runs the program of thirty tables, and the bottleneck with
 one route and no telemetry, in its file mode (`--use-files`, no pacing: every packet of the capture
 bears the same time stamp), with its log off. What counts is how fast its output file grows, so
 packets that its queue drops do not.
@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import bmv2
 from bench.section import ROOT, Json, Options, Section, output
+from bench.sections import bmv2
 
 TABLES30 = ROOT / "switch" / "tests" / "programs" / "tables30.json"
 BOTTLENECK = ROOT / "p4" / "build" / "v1model.json"

@@ -16,11 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import bmv2, shapers, testpmd
 from bench.measure import NO_TABLES
 from bench.section import ROOT, Json, Options, Section, output
-from bench.switch import BOTTLENECK, ROUTE, bmv2_rate
-from bench.whole import DUMBBELL
+from bench.sections import bmv2, shapers, testpmd
+from bench.sections.switch import BOTTLENECK, ROUTE, bmv2_rate
+from bench.sections.whole import DUMBBELL
 from narrows.testbed import catalogue
 from narrows.testbed.targets.dpdk.setup import af_packet, free_hugepages_mib
 from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError, run
@@ -109,7 +109,7 @@ def on_two_cores(rounds: int) -> Json:
 def beside_bmv2(forwarded: Json) -> Json | None:
     """bmv2's packets a second with the same program, and how many times as fast ours is."""
     if bmv2.SWITCH is None or bmv2.CLI is None:
-        print("simple_switch: it or its CLI is not installed (bench/bmv2.py)")
+        print("simple_switch: it or its CLI is not installed (bench/sections/bmv2.py)")
         return None
     found: Json = {}
     for length in LENGTHS:

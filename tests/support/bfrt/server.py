@@ -19,8 +19,8 @@ from finsy.proto import rpc_status
 from google.protobuf import any_pb2
 
 from narrows.controller.bfrt import bfruntime_pb2 as pb
-from tests.support import bfrt_tables
-from tests.support.bfrt_values import (
+from tests.support.bfrt import tables as bfrt_tables
+from tests.support.bfrt.values import (
     RefusedError,
     check_data,
     check_key,

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.section import ROOT, output
-from bench.switch import BOTTLENECK, frame
+from bench.sections.switch import BOTTLENECK, frame
 from narrows.testbed.targets.bmv2.clock import SO_TIMESTAMPNS, packet_socket
 from narrows.testbed.targets.ledger_from_reports import quantiles
 from narrows.testbed.targets.linux.namespaces import Plumbing, run

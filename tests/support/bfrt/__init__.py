@@ -1,0 +1,1 @@
+"""A fake BfRuntime server that validates what it is sent."""

@@ -1,0 +1,1 @@
+"""Imports between modules, Python and Rust, from their sources."""
