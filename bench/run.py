@@ -1,7 +1,7 @@
 """What everything costs: `python -m bench.run`, which `make bench` runs.
 
 `SECTIONS` are the parts. Results go to `bench/results.json`; `--check` compares with those there
-instead, as ratios to the machine's own speed (`sections/calibrate.py`), and fails where a rate fell by
+instead, as ratios to the machine's own speed, and fails where a rate fell by
 a third. `--only` measures some of the sections and keeps the others' results.
 """
 

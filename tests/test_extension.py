@@ -101,9 +101,10 @@ DISCIPLINE = Addition(
     ),
     {"queueing/src/disciplines/mod.rs": (("    droptail::DropTail,", "    copied::Copied,"),)},
 )
-IN_RUST = (VARIANT, RECOVERY, WORKLOAD)
+IN_RUST = (VARIANT, RECOVERY, WORKLOAD, DISCIPLINE)
 
-LISTS = """
+LISTS = """\
+//! The lists of the engines have what was added.
 fn has<T>(list: &[T], name: impl Fn(&T) -> &'static str) -> bool {
     list.iter().any(|one| name(one) == "copied")
 }

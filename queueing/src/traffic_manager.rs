@@ -5,8 +5,7 @@
 //! and dequeued at one instant. Where a departure and an arrival fall on the same instant, the
 //! departure comes first; a discipline's timer comes before both.
 
-use crate::discipline::QueueDiscipline;
-use crate::discipline::Room;
+use crate::discipline::{QueueDiscipline, Room};
 use crate::disciplines::{Discipline, DisciplineConfig};
 use crate::ledger::{QueueEvent, QueueRecord, Source};
 use crate::limit::QueueLimit;

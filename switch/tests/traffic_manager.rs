@@ -4,9 +4,7 @@ mod common;
 
 use common::*;
 use narrows_common::{Duration, LengthBasis, PS_PER_S, Packet, Rate, Rng, Time};
-use narrows_queueing::{
-    DisciplineConfig, DropReason, PortConfig, QueueEvent, QueueLimit, QueueRecord,
-};
+use narrows_queueing::{DropReason, PortConfig, QueueEvent, QueueLimit, QueueRecord};
 use narrows_switch::{ControlOperation, Switch, Transmit};
 use proptest::prelude::*;
 
@@ -350,60 +348,4 @@ fn the_mean_depth_is_the_area_under_the_depth() {
     assert_eq!(packets, u128::from(MS + 2 * MS));
     assert_eq!(bytes, u128::from(MS) * 1000 + u128::from(2 * MS) * 500);
     assert!(switch.port_waited(Time::ZERO, 77).is_err());
-}
-
-#[test]
-fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
-    // 54 bytes at 432 kb/s: one a millisecond. The first is on the line while the others come.
-    let filtering = PortConfig {
-        discipline: DisciplineConfig::named("ack-filter"),
-        ..port(OUT, Some(432_000), QueueLimit::Packets(10))
-    };
-    let config = config(vec![filtering]);
-    let mut switch =
-        Switch::new(bottleneck_program(), config, Rng::from_seed(1)).expect("a switch");
-    routes(&mut switch);
-    const ACK: u8 = 0x10;
-    const ACK_PSH: u8 = 0x18;
-    // Port, acknowledgment number, flags, length.
-    let segments = [
-        (7, 100, ACK, 54),
-        (7, 200, ACK, 54),
-        (7, 300, ACK, 54),     // takes 200 out, not 100, which has left
-        (8, 250, ACK, 54),     // another connection
-        (7, 300, ACK, 54),     // a duplicate: both stay
-        (7, 400, ACK_PSH, 64), // data: takes none out, and stays
-        (7, 500, ACK, 54),     // takes both 300 out
-        (7, 450, ACK, 54),     // older than what waits: stays
-    ];
-    for (n, &(source, ack, flags, length)) in segments.iter().enumerate() {
-        let mut packet = packet(length, n as u32);
-        packet.data[34..36].copy_from_slice(&u16::to_be_bytes(source));
-        packet.data[42..46].copy_from_slice(&u32::to_be_bytes(ack));
-        packet.data[47] = flags;
-        switch.handle_packet(Time::from_ps(n as u64), 1, packet);
-    }
-    while let Some(due) = switch.poll_timeout() {
-        switch.handle_timeout(due);
-    }
-    let number = |packet: &Packet| u32::from_be_bytes(packet.data[42..46].try_into().unwrap());
-    let sent: Vec<u32> =
-        std::iter::from_fn(|| switch.poll_transmit()).map(|sent| number(&sent.packet)).collect();
-    assert_eq!(sent, [100, 250, 400, 500, 450]);
-    let statistics = switch.port_statistics(OUT).unwrap();
-    assert_eq!((statistics.enqueued, statistics.dequeued), (8, 8));
-    assert_eq!((statistics.drops.total(), statistics.waiting_bytes), (3, 0));
-    // Each that was thrown out has been enqueued, dequeued and dropped, and the depth follows.
-    let mut depth = 0;
-    for record in switch.queue_records().iter() {
-        depth = match record.event {
-            QueueEvent::Enqueue => depth + 1,
-            QueueEvent::Dequeue => depth - 1,
-            QueueEvent::Drop(reason) => {
-                assert_eq!(reason.name(), "ack-filter");
-                depth
-            }
-        };
-        assert_eq!(record.depth_packets, depth);
-    }
 }
