@@ -71,8 +71,8 @@ class Target(Protocol):
 
     def port_state(self, port: int) -> dict[str, Any]:
         """`port`, `rate_bps` (None: no limit), `queue` (`{"packets": n}`, `{"bytes": n}` or
-        `{"time_ps": n}`), `counts`, `enqueued`, `dequeued`, `dropped_queue_full`,
-        `dropped_egress`, `transmitted`, `transmitted_bytes`, `received`, `received_bytes`,
+        `{"time_ps": n}`), `counts`, `enqueued`, `dequeued`, `drops` (packets
+        by reason), `transmitted`, `transmitted_bytes`, `received`, `received_bytes`,
         `waiting_packets`, `waiting_bytes`, `depth_max_packets`, `depth_max_bytes`, and the
         means over the switch's time so far, `depth_mean_packets` and `depth_mean_bytes`.
         """

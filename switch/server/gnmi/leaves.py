@@ -122,7 +122,12 @@ def count(key: str) -> Callable[[PortState], Value | None]:
 
 def dropped(state: PortState) -> int:
     """Packets that the queue or egress dropped."""
-    return sum(int(state[f"dropped_{why}"]) for why in ("queue_full", "egress", "ack_filter"))
+    return sum(int(count) for count in state["drops"].values())
+
+
+def drops(reason: str) -> Callable[[PortState], Value | None]:
+    """Packets dropped for one reason."""
+    return lambda state: state["drops"][reason]
 
 
 def limit(kind: str) -> Callable[[PortState], Value | None]:
@@ -215,7 +220,7 @@ LEAVES: tuple[Leaf, ...] = (
     *both(QUEUE, "name", STRING, always("0")),
     state(QUEUE, "state/transmit-pkts", UINT64, count("transmitted")),
     state(QUEUE, "state/transmit-octets", UINT64, count("transmitted_bytes")),
-    state(QUEUE, "state/dropped-pkts", UINT64, count("dropped_queue_full")),
+    state(QUEUE, "state/dropped-pkts", UINT64, drops("queue-full")),
     state(QUEUE, "state/max-queue-len", UINT64, count("depth_max_bytes")),
     state(QUEUE, "state/avg-queue-len", UINT64, count("depth_mean_bytes")),
     state(QUEUE, "state/enqueued-pkts", UINT64, count("enqueued"), OURS),
