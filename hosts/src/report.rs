@@ -37,6 +37,9 @@ pub struct FlowReport {
     pub rtt: Summary,
     /// From a segment's transmission to its arrival, for every stamped one (receiver).
     pub one_way_delay: Summary,
+    /// One-way delays below the least one of the path, which the instrument got wrong; none of them
+    /// is among the samples (receiver).
+    pub impossible_delays: u64,
     /// What arrived of datagrams; `None` at the sender, and over TCP.
     pub datagrams: Option<DatagramCounters>,
 }

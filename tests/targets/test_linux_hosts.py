@@ -122,6 +122,7 @@ def test_one_way_delays_are_the_round_trips_less_the_way_back(ran: RunDirectory)
     for flow in ran.summary["flows"][:2]:
         delay_ms = flow["one_way_delay_ms"]
         assert delay_ms["min"] >= 14
+        assert flow["impossible_delays"] == 0
         # The way back has no queue.
         with judged(ran.longest_gap_us):
             assert delay_ms["p50"] == pytest.approx(flow["rtt_ms"]["p50"] - 14, rel=0.3)

@@ -14,6 +14,7 @@ mod control_event;
 mod events;
 mod finish;
 pub mod in_flight;
+mod least_delay;
 pub mod managed_switch;
 mod nodes;
 mod packet_path;

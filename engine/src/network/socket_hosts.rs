@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use narrows_common::Rng;
 use narrows_hosts::{FlowReport, SocketHost};
 
+use super::least_delay;
 use crate::error::EngineError;
 use crate::plan::Plan;
 
@@ -41,7 +42,8 @@ impl SocketHosts {
             }
             let mut host = SocketHost::new(Rng::for_component(plan.seed, &name));
             for flow in plan.flows.iter().filter(|flow| flow.from == name || flow.to == name) {
-                host.add(&flow.flow, flow.from == name)
+                let least = least_delay::of_flow(plan, flow);
+                host.add(&flow.flow, flow.from == name, least)
                     .map_err(|error| EngineError::Plan(error.to_string()))?;
             }
             hosts.insert(name, Outside { device, host: Mutex::new(host) });

@@ -37,6 +37,10 @@ pub(crate) struct FlowSummary {
     was_reset: bool,
     rtt_ms: Option<Quantiles>,
     one_way_delay_ms: Option<Quantiles>,
+    /// One-way delays below the least one of the path: errors of the instrument, not among the
+    /// samples. Absent where the hosts are ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    impossible_delays: Option<u64>,
     /// Absent over TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     datagrams: Option<DatagramsSummary>,
@@ -80,6 +84,13 @@ struct MessagesSummary {
 }
 
 impl FlowSummary {
+    /// What of the flow's delays makes a run void, in words.
+    pub(crate) fn excess(&self) -> Option<String> {
+        let count = self.impossible_delays.filter(|&count| count > 0)?;
+        let id = self.id;
+        Some(format!("flow {id}: {count} one-way delays were below the least of the path"))
+    }
+
     /// A flow's figures at its two hosts when the run ended.
     pub(crate) fn new(
         config: &FlowConfig,
@@ -113,6 +124,7 @@ impl FlowSummary {
             was_reset: sender.was_reset,
             rtt_ms: Quantiles::of(&sender.rtt),
             one_way_delay_ms: Quantiles::of(&receiver.one_way_delay),
+            impossible_delays: (stack == Stack::Kernel).then_some(receiver.impossible_delays),
             datagrams: receiver.datagrams.map(|counted| DatagramsSummary {
                 received: counted.received,
                 lost: counted.lost,

@@ -98,8 +98,8 @@ pub(crate) struct RunFigures {
 }
 
 impl Summary {
-    /// Sums a run up. It is valid when all flows have finished that were to, and the instrument was
-    /// within `limits`.
+    /// Sums a run up. It is valid when all flows have finished that were to, the instrument was
+    /// within `limits`, and no delay was below the least of its path.
     pub(crate) fn new(run: RunFigures, limits: &Limits, instrument: Option<Instrument>) -> Summary {
         let end = run.end;
         let unfinished = run.unfinished.filter(|&(unfinished, _)| unfinished > 0);
@@ -107,7 +107,8 @@ impl Summary {
             format!("{unfinished} of {all} transfers had not finished at the limit of {end}")
         });
         let errors = instrument.iter().flat_map(|measured| measured.excesses(limits));
-        let reasons: Vec<String> = unfinished.into_iter().chain(errors).collect();
+        let impossible = run.flows.iter().filter_map(FlowSummary::excess);
+        let reasons: Vec<String> = unfinished.into_iter().chain(errors).chain(impossible).collect();
         let invalid_reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         let delivered_bytes: u64 = run.flows.iter().map(|flow| flow.delivered_bytes).sum();
         let aggregate_goodput_bps = match end {

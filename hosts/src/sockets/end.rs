@@ -10,8 +10,8 @@ use crate::sockets::probes::Probes;
 use crate::tcp::state::State;
 use crate::udp::{self, Arrivals, Outbox, parse_message};
 use crate::wire::ip::Payload;
-use narrows_common::Time;
 use narrows_common::record::{FlowRecord, MessageRecord};
+use narrows_common::{Duration, Time};
 
 /// What a flow's socket transports.
 #[derive(Debug)]
@@ -56,6 +56,7 @@ impl SocketEnd {
         flow: &FlowConfig,
         is_sender: bool,
         traffic_seed: u64,
+        least_delay: Duration,
     ) -> Result<Self, FlowError> {
         let transport = match udp::sender_by_name(&flow.variant) {
             None => Transport::Tcp(Box::new(SocketConnection::new(flow, is_sender))),
@@ -69,7 +70,7 @@ impl SocketEnd {
             driver: AppDriver::new(flow, is_sender, traffic_seed),
             transport,
             starts_at: flow.start,
-            probes: Probes::new(),
+            probes: Probes::new(least_delay),
             opened_at: None,
             completed_at: None,
             last_arrival: Time::ZERO,
@@ -252,6 +253,7 @@ impl SocketEnd {
             messages: self.driver.messages(),
             skipped_messages: self.driver.skipped_messages(),
             one_way_delay: self.probes.one_way_delay(),
+            impossible_delays: self.probes.impossible_delays(),
             ..FlowReport::default()
         };
         match &self.transport {

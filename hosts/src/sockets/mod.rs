@@ -16,7 +16,7 @@ use crate::report::FlowReport;
 pub use end::SocketEnd;
 pub use info::{CongestionState, TcpInfo};
 use narrows_common::record::{FlowRecord, MessageRecord};
-use narrows_common::{Rng, Time};
+use narrows_common::{Duration, Rng, Time};
 use std::collections::BTreeMap;
 pub use stream::SocketStream;
 
@@ -45,14 +45,19 @@ impl SocketHost {
         }
     }
 
-    /// Adds the sending or the receiving end of a flow.
+    /// Adds the sending or the receiving end of a flow, whose path takes `least_delay` at least.
     ///
     /// # Errors
     /// When the application's values are wrong, or nobody but our own hosts can carry it.
-    pub fn add(&mut self, flow: &FlowConfig, is_sender: bool) -> Result<(), FlowError> {
+    pub fn add(
+        &mut self,
+        flow: &FlowConfig,
+        is_sender: bool,
+        least_delay: Duration,
+    ) -> Result<(), FlowError> {
         flow.app.check().map_err(|error| FlowError::App { flow: flow.id, error })?;
         self.by_flow.insert(flow.id, self.ends.len());
-        self.ends.push(SocketEnd::new(flow, is_sender, self.traffic_seed)?);
+        self.ends.push(SocketEnd::new(flow, is_sender, self.traffic_seed, least_delay)?);
         Ok(())
     }
 

@@ -1,8 +1,18 @@
-//! How long what a socket sent is on its way: from its leaving the sender's kernel to its reading.
+//! How long what a socket sent takes: from its leaving the sender's kernel to its reading.
+//!
+//! A probe is a byte or a datagram whose departure the kernel was asked for. What the kernel tells
+//! is not always the departure of that byte, so a probe gives a sample only where these hold:
+//!
+//! - The kernel told of its departure before it was read. Where the first departure is missing, the
+//!   next one told is a retransmission's.
+//! - It departed once before it was read (Karn and Partridge 1987): of a byte that was sent again
+//!   nobody knows which copy was read.
+//! - The delay is possible. A delay below the least one of the path is an error of the instrument;
+//!   it is counted, and makes the run void.
 
 use crate::report::DELAY_PRECISION_BITS;
-use narrows_common::Time;
 use narrows_common::histogram::{Histogram, Summary};
+use narrows_common::{Duration, Time};
 use std::collections::VecDeque;
 
 /// Numbers that are timed at once at most; the oldest make way.
@@ -11,63 +21,177 @@ const PROBES: usize = 256;
 /// The bytes of a stream, or the datagrams, whose way is being timed.
 #[derive(Debug)]
 pub(super) struct Probes {
-    under_way: VecDeque<Probe>,
+    /// What the path takes at least.
+    least_delay: Duration,
+    in_flight: VecDeque<Probe>,
     one_way_delay: Histogram,
+    impossible: u64,
 }
 
-/// A byte or a datagram by its number, when it left, and when it was read.
+/// A byte or a datagram by its number, and its departures so far.
 #[derive(Debug)]
 struct Probe {
     number: u64,
-    departed: Option<Time>,
-    arrived: Option<Time>,
+    departures: Departures,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Departures {
+    None,
+    One(Time),
+    Several,
 }
 
 impl Probes {
-    pub(super) fn new() -> Self {
-        Probes { under_way: VecDeque::new(), one_way_delay: Histogram::new(DELAY_PRECISION_BITS) }
+    /// No samples yet, of a path that takes `least_delay` at least.
+    pub(super) fn new(least_delay: Duration) -> Self {
+        let one_way_delay = Histogram::new(DELAY_PRECISION_BITS);
+        Probes { least_delay, in_flight: VecDeque::new(), one_way_delay, impossible: 0 }
     }
 
     /// This number is timed from now on.
     pub(super) fn watch(&mut self, number: u64) {
-        if self.under_way.len() == PROBES {
-            self.under_way.pop_front();
+        if self.in_flight.len() == PROBES {
+            self.in_flight.pop_front();
         }
-        self.under_way.push_back(Probe { number, departed: None, arrived: None });
+        self.in_flight.push_back(Probe { number, departures: Departures::None });
     }
 
-    /// One left the kernel. `key` is the lower half of its number. Of a byte that is retransmitted the
-    /// last departure before its arrival counts.
+    /// One left the kernel. `key` is the lower half of its number.
     pub(super) fn handle_departure(&mut self, at: Time, key: u32) {
-        let found = self.under_way.iter_mut().find(|probe| probe.number as u32 == key);
-        if let Some(probe) = found.filter(|probe| probe.arrived.is_none_or(|then| at <= then)) {
-            probe.departed = Some(at);
-            self.settle();
+        if let Some(probe) = self.in_flight.iter_mut().find(|probe| probe.number as u32 == key) {
+            probe.departures = match probe.departures {
+                Departures::None => Departures::One(at),
+                Departures::One(_) | Departures::Several => Departures::Several,
+            };
         }
     }
 
-    /// Those of whose number `is_there` says so have been read.
+    /// Those of whose number `is_there` says so have been read. Every departure until now has been
+    /// told, so that one without any has none to wait for.
     pub(super) fn handle_arrival(&mut self, now: Time, is_there: impl Fn(u64) -> bool) {
-        for probe in self.under_way.iter_mut().filter(|probe| is_there(probe.number)) {
-            probe.arrived.get_or_insert(now);
-        }
-        self.settle();
-    }
-
-    /// Takes the delays of those that have departed and arrived.
-    fn settle(&mut self) {
-        let one_way_delay = &mut self.one_way_delay;
-        self.under_way.retain(|probe| match (probe.departed, probe.arrived) {
-            (Some(departed), Some(arrived)) => {
-                one_way_delay.add(arrived.since(departed));
-                false
+        let Probes { least_delay, in_flight, one_way_delay, impossible } = self;
+        in_flight.retain(|probe| {
+            if !is_there(probe.number) {
+                return true;
             }
-            _ => true,
+            if let Departures::One(departed) = probe.departures {
+                let delay = now.saturating_since(departed);
+                match delay < *least_delay {
+                    true => *impossible += 1,
+                    false => one_way_delay.add(delay),
+                }
+            }
+            false
         });
     }
 
     /// The delays so far.
     pub(super) fn one_way_delay(&self) -> Summary {
         self.one_way_delay.summary()
+    }
+
+    /// How many delays were below the path's least.
+    pub(super) fn impossible_delays(&self) -> u64 {
+        self.impossible
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    /// Byte 999 is timed on a path of 14 ms.
+    fn probes() -> Probes {
+        let mut probes = Probes::new(Duration::from_ms(14));
+        probes.watch(999);
+        probes
+    }
+
+    /// Samples, the least of them in ms, and errors, when everything below byte 1,000 was read.
+    fn read(mut probes: Probes, at: Time) -> (u64, u64, u64) {
+        probes.handle_arrival(at, |byte| byte < 1000);
+        let delay = probes.one_way_delay();
+        (delay.count, delay.min.as_us() / 1000, probes.impossible_delays())
+    }
+
+    #[test]
+    fn a_byte_that_left_once_is_a_sample() {
+        let mut probes = probes();
+        probes.handle_departure(ms(100), 999);
+        assert_eq!(read(probes, ms(120)), (1, 20, 0));
+    }
+
+    #[test]
+    fn the_least_delay_itself_is_a_sample() {
+        let mut probes = probes();
+        probes.handle_departure(ms(100), 999);
+        assert_eq!(read(probes, ms(114)), (1, 14, 0));
+    }
+
+    /// The kernel put the key on a segment behind the byte's (Linux 6.10 and later, `tcp_grow_skb`):
+    /// told at 1,905 ms of a byte that left at 1,865 ms and was read at 1,909 ms.
+    #[test]
+    fn a_delay_below_the_least_is_an_error_and_no_sample() {
+        let mut probes = probes();
+        probes.handle_departure(ms(1905), 999);
+        assert_eq!(read(probes, ms(1909)), (0, 0, 1));
+    }
+
+    #[test]
+    fn a_departure_after_the_reading_by_the_clocks_is_an_error() {
+        let mut probes = probes();
+        probes.handle_departure(ms(121), 999);
+        assert_eq!(read(probes, ms(120)), (0, 0, 1));
+    }
+
+    /// Sent at 100 ms, lost, sent again at 150 ms, read at 170 ms.
+    #[test]
+    fn a_byte_that_left_twice_is_no_sample() {
+        let mut probes = probes();
+        probes.handle_departure(ms(100), 999);
+        probes.handle_departure(ms(150), 999);
+        assert_eq!(read(probes, ms(170)), (0, 0, 0));
+    }
+
+    /// As above, told in the other order.
+    #[test]
+    fn the_order_of_the_stamps_does_not_matter() {
+        let mut probes = probes();
+        probes.handle_departure(ms(150), 999);
+        probes.handle_departure(ms(100), 999);
+        probes.handle_departure(ms(160), 999);
+        assert_eq!(read(probes, ms(190)), (0, 0, 0));
+    }
+
+    /// The kernel set the key when the segment had left (a write that it took in part): given at
+    /// 1,289 ms, read at 1,423 ms, its only departure told at 1,424 ms.
+    #[test]
+    fn the_stamp_of_a_retransmission_alone_is_no_sample() {
+        let mut probes = probes();
+        probes.handle_arrival(ms(1423), |byte| byte < 1000);
+        probes.handle_departure(ms(1424), 999);
+        assert_eq!(read(probes, ms(1500)), (0, 0, 0));
+    }
+
+    #[test]
+    fn stamps_of_several_bytes_come_in_any_order() {
+        let mut probes = probes();
+        probes.watch(1 << 32 | 5);
+        probes.watch(1999);
+        probes.handle_departure(ms(130), 1999);
+        probes.handle_departure(ms(140), 5);
+        probes.handle_departure(ms(100), 999);
+        probes.handle_departure(ms(100), 777);
+        probes.handle_arrival(ms(120), |byte| byte < 1000);
+        probes.handle_arrival(ms(160), |byte| byte < 2000);
+        probes.handle_arrival(ms(200), |_| true);
+        let delay = probes.one_way_delay();
+        assert_eq!((delay.count, delay.min.as_us(), delay.max.as_us()), (3, 20_000, 60_000));
+        assert_eq!(probes.impossible_delays(), 0);
     }
 }

@@ -33,6 +33,8 @@ IP_RECVERR = 11
 """linux/in.h."""
 TX_SOFTWARE, SOFTWARE, OPT_ID, OPT_TSONLY, OPT_ID_TCP = 1 << 1, 1 << 4, 1 << 7, 1 << 11, 1 << 16
 """linux/net_tstamp.h: SOF_TIMESTAMPING_..."""
+SO_EE_ORIGIN_TIMESTAMPING, SCM_TSTAMP_SND = 4, 0
+"""linux/errqueue.h: whose message it is, and that it tells of a departure to the device."""
 TIMESPEC, EXTENDED_ERROR = struct.Struct("=qq"), struct.Struct("=IBBBBII")
 """struct timespec, struct sock_extended_err (linux/errqueue.h)."""
 UINT = struct.Struct("=I")
@@ -43,6 +45,7 @@ SND_MSS_AT, SND_CWND_AT = 16, 80
 UNSENT_BYTES = 1 << 14
 """What a socket holds beyond what its window admits: so much or another window, so that it is never
 short of data and what is written leaves soon."""
+MOST_DATAGRAM_BYTES = (1 << 16) - 1
 SEND_BYTES, RECEIVE_BYTES = 1 << 14, 1 << 18
 BUFFERS, LEAST_BUFFER_BYTES = 4, 1 << 20
 """A buffer in windows, and at least: short segments take several times their length of it."""
@@ -50,6 +53,8 @@ PERIOD_PS = 10**9
 """How often each sender's state is sampled besides at every event: 1 ms, or ..."""
 PERIOD_PER_FLOW_PS = 10**8
 """... 0.1 ms for each flow: a tenth of a core at most."""
+CLOCK_READINGS = 3
+"""Of so many readings of two clocks the closest counts: the thread may lose its core between."""
 PROBE_PS = 10**10
 """How often the kernel is asked for the time at which a byte leaves: every 10 ms."""
 PRIORITY = -10
@@ -64,10 +69,12 @@ class Connection:
         self.flow: int = planned["flow"]["id"]
         self.host, self.peer = host, planned["to"]
         self.is_sender = host == planned["from"]
+        self.origin: str = planned["from"]
         self.window_bytes: int | None = planned["flow"]["window_bytes"]
         self.has_messages = planned["flow"]["app"]["kind"] != "bulk"
         self.is_open = self.has_ended = False
         self.probed_ps = -PROBE_PS
+        self.since_probe_bytes = 0
         self.mask, self.unsent_bytes = 0, UNSENT_BYTES
         sock.setblocking(False)
 
@@ -135,14 +142,40 @@ class Connection:
     def give(self, data: bytes) -> None:
         """Sends some of it, now and then asking when its last byte leaves."""
         now_ps = self.driver.now_ps()
-        is_probe = self.is_sender and now_ps - self.probed_ps >= PROBE_PS
+        if self.is_sender and now_ps - self.probed_ps >= PROBE_PS:
+            self.probe(now_ps, data)
+            return
+        taken = self.socket.sendmsg([data])
+        self.since_probe_bytes += taken
+        self.engine.handle_sent(now_ps, self.host, self.flow, taken)
+
+    def probe(self, now_ps: int, data: bytes) -> None:
+        """Sends the first of it and asks when its last byte leaves.
+
+        The kernel keeps the number of that byte with the buffer that has it, and stamps a segment
+        of this buffer. MSG_EOR makes the byte the buffer's last. Otherwise Linux 6.10 and later may
+        move the byte, not its number, to the buffer before (`tcp_grow_skb`), and a retransmission
+        of the buffer's rest counts as the byte's (`tcp_gso_tstamp`). Of a write that the kernel
+        takes in part it stamps the retransmission only (`tcp_tx_timestamp` after `tcp_push`).
+        """
+        self.probed_ps = now_ps
+        part = data[: self.probe_bytes()]
         ask = (socket.SOL_SOCKET, SO_TIMESTAMPING, UINT.pack(TX_SOFTWARE))
-        options = [ask] if is_probe else []
-        taken = self.socket.sendmsg([data], options)
+        taken = self.socket.sendmsg([part], [ask], socket.MSG_EOR)
         sent = self.engine.handle_sent(now_ps, self.host, self.flow, taken)
-        if is_probe:
-            self.probed_ps = now_ps
+        if taken == len(part):
+            self.since_probe_bytes = 0
             self.watch(sent - 1)
+        else:
+            self.since_probe_bytes += taken
+
+    def probe_bytes(self) -> int:
+        """How many bytes to send for a probe: up to the end of a full segment.
+
+        So MSG_EOR makes no short segment where segments were full before.
+        """
+        segment_bytes = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+        return segment_bytes - self.since_probe_bytes % segment_bytes
 
     def watch(self, number: int) -> None:
         """The receiver times the byte of this number."""
@@ -162,7 +195,10 @@ class Connection:
                 error = found.get((socket.IPPROTO_IP, IP_RECVERR))
                 if stamps and error:
                     seconds, nanoseconds = TIMESPEC.unpack_from(stamps)
-                    key = self.number_of(EXTENDED_ERROR.unpack_from(error)[6])
+                    _, origin, _, _, _, kind, number = EXTENDED_ERROR.unpack_from(error)
+                    if (origin, kind) != (SO_EE_ORIGIN_TIMESTAMPING, SCM_TSTAMP_SND):
+                        continue
+                    key = self.number_of(number)
                     at_ps = self.driver.wall_ps(seconds * 10**9 + nanoseconds)
                     self.engine.handle_departure(at_ps, self.peer, self.flow, key)
 
@@ -173,7 +209,7 @@ class Connection:
                 data = self.socket.recv(RECEIVE_BYTES)
             except BlockingIOError:
                 break
-            self.engine.handle_arrived(self.driver.now_ps(), self.host, self.flow, data)
+            self.handle_arrived(data)
             self.clamp()
             if not data:
                 self.has_ended = True
@@ -184,6 +220,15 @@ class Connection:
         if self.has_messages:
             # Whoever of the host's applications answers, or sends on.
             self.driver.send_ready(self.host)
+
+    def handle_arrived(self, data: bytes) -> None:
+        """Tells what was read, after every departure that came before."""
+        now_ps = self.driver.now_ps()
+        if not self.is_sender:
+            sender = self.driver.ends[self.origin, self.flow]
+            if sender.is_open:
+                sender.read_departures()
+        self.engine.handle_arrived(now_ps, self.host, self.flow, data)
 
     def clamp(self) -> None:
         """Offers no more than the flow's window: Linux forgets that when it has seen a segment."""
@@ -222,6 +267,10 @@ class Datagrams(Connection):
         self.watched.append(number)
         super().watch(number)
 
+    def probe_bytes(self) -> int:
+        """The whole datagram."""
+        return MOST_DATAGRAM_BYTES
+
     def number_of(self, key: int) -> int:
         """The lower half of the number of the datagram."""
         return self.watched[key] & 0xFFFF_FFFF
@@ -230,8 +279,7 @@ class Datagrams(Connection):
         """Reads the datagrams that have come."""
         with suppress(BlockingIOError):
             while True:
-                data = self.socket.recv(RECEIVE_BYTES)
-                self.engine.handle_arrived(self.driver.now_ps(), self.host, self.flow, data)
+                self.handle_arrived(self.socket.recv(RECEIVE_BYTES))
 
     def sample(self) -> None:
         """Nothing: there is no window and no round trip."""
@@ -291,7 +339,12 @@ class Driver:
 
     def wall_ps(self, wall_ns: int) -> int:
         """The run's time when the wall clock, which is not set meanwhile, said this."""
-        return self.now_ps() - (time.time_ns() - wall_ns) * 1000
+
+        def read() -> tuple[int, int]:
+            before_ps, now_ns, after_ps = self.now_ps(), time.time_ns(), self.now_ps()
+            return after_ps - before_ps, (before_ps + after_ps) // 2 - (now_ns - wall_ns) * 1000
+
+        return min(read() for _ in range(CLOCK_READINGS))[1]
 
     def socket_for(self, planned: Json, host: str) -> socket.socket:
         """A socket of the flow in the host's namespace, with all that it asks for."""
