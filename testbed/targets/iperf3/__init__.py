@@ -10,8 +10,8 @@ from narrows.testbed.targets.base import Json
 from narrows.testbed.targets.linux import KernelHosts
 
 if TYPE_CHECKING:
+    from narrows.testbed.targets.linux.driver import Driver
     from narrows.testbed.targets.linux.hosts import LinuxHosts
-    from narrows.testbed.targets.linux.sockets import Driver
 
 
 def lacking() -> list[str]:

@@ -21,8 +21,9 @@ from typing import Any
 
 from narrows.testbed.problems import Problem
 from narrows.testbed.targets.linux import settings
+from narrows.testbed.targets.linux.driver import Driver
 from narrows.testbed.targets.linux.hosts import LinuxHosts
-from narrows.testbed.targets.linux.sockets import TCP_INFO_BYTES, Connection, Driver
+from narrows.testbed.targets.linux.sockets import TCP_INFO_BYTES, Connection
 
 Json = dict[str, Any]
 

@@ -10,8 +10,8 @@ from narrows.testbed.targets.base import Hosts, Json, Progress, SwitchSide
 
 if TYPE_CHECKING:
     from narrows.testbed.problems import Problem
+    from narrows.testbed.targets.linux.driver import Driver
     from narrows.testbed.targets.linux.hosts import LinuxHosts
-    from narrows.testbed.targets.linux.sockets import Driver
 
 
 class KernelHosts(Hosts):
@@ -50,7 +50,7 @@ class KernelHosts(Hosts):
 
     def driver(self, plan: Json, made: LinuxHosts, sockets: Any) -> Driver:
         """Who has the sockets of the hosts that were made."""
-        from narrows.testbed.targets.linux.sockets import Driver
+        from narrows.testbed.targets.linux.driver import Driver
 
         return Driver(plan, made, sockets)
 

@@ -12,9 +12,9 @@ from narrows.testbed.child_process import exit_at_sigterm
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets.base import Json, Progress, SwitchSide
 from narrows.testbed.targets.linux import checks, hosts
+from narrows.testbed.targets.linux.driver import Driver
 from narrows.testbed.targets.linux.hosts import LinuxHosts
 from narrows.testbed.targets.linux.namespaces import PlumbingError
-from narrows.testbed.targets.linux.sockets import Driver
 from narrows.testbed.targets.linux.variants import VariantError
 from narrows.testbed.worker_messages import SocketsError
 
