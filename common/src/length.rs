@@ -1,6 +1,7 @@
 //! Which bytes of a frame count against a rate or a limit.
 
 use crate::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ethernet's header: addresses and type.
@@ -13,7 +14,7 @@ const SHORTEST_BYTES: u64 = 64;
 const PREAMBLE_AND_GAP_BYTES: u64 = 20;
 
 /// Which bytes of a frame count against a rate or a limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LengthBasis {
     /// The IP packet: the frame less its header.

@@ -2,10 +2,11 @@
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A rate in bits per second; never zero where a [`crate::Serializer`] uses it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Rate(u64);
 
@@ -41,7 +42,9 @@ impl fmt::Debug for Rate {
 }
 
 /// A number of bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Bytes(u64);
 

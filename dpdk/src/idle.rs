@@ -10,6 +10,7 @@ use core::time::Duration as Wait;
 use std::thread;
 
 use narrows_common::{Duration, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::eal::Eal;
@@ -46,7 +47,7 @@ impl IdleKind {
 }
 
 /// How a loop has its core, from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
     /// It polls on, and nobody else should be there.

@@ -7,13 +7,14 @@ use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{CloneSession, SwitchConfig, TableEntry};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The plan's schema that this engine reads.
 pub const SCHEMA: u32 = 1;
 
 /// A whole run.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Must be [`SCHEMA`].
@@ -58,7 +59,7 @@ impl Plan {
 }
 
 /// How far the instrument of a run in real time may be off.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// How late packets may leave, at the 99th percentile of each wire.
@@ -72,7 +73,7 @@ pub struct Limits {
 }
 
 /// A switch and what the controller puts on it before the run.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchPlan {
     /// Its name, unique.
@@ -90,7 +91,7 @@ pub struct SwitchPlan {
 }
 
 /// A register cell's first value.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterPlan {
     /// The register's name.
@@ -102,7 +103,7 @@ pub struct RegisterPlan {
 }
 
 /// A cable: two ends and the same propagation delay both ways.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CablePlan {
     /// A switch's port.
@@ -118,7 +119,7 @@ pub struct CablePlan {
 }
 
 /// A port of a switch.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortName {
     /// The switch's name.
@@ -128,7 +129,7 @@ pub struct PortName {
 }
 
 /// The other end of a cable.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum EndPlan {
     /// Another switch's port.
@@ -140,7 +141,7 @@ pub enum EndPlan {
 }
 
 /// A cable's end at a group of hosts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupEnd {
     /// The group's name.
@@ -148,7 +149,7 @@ pub struct GroupEnd {
 }
 
 /// A cable's end at the collector.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CollectorEnd {
     /// Always true.
@@ -156,7 +157,7 @@ pub struct CollectorEnd {
 }
 
 /// A host.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostPlan {
     /// The group it belongs to.
@@ -166,7 +167,7 @@ pub struct HostPlan {
 }
 
 /// A flow between two hosts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
     /// The name of the host that connects and sends.
@@ -178,7 +179,7 @@ pub struct FlowPlan {
 }
 
 /// What the controller does at an instant.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventPlan {
     /// When.
@@ -198,7 +199,7 @@ pub struct EventPlan {
 }
 
 /// What to do with a table entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryOperation {
     /// Add it; an error if it is there.
@@ -210,7 +211,7 @@ pub enum EntryOperation {
 }
 
 /// Which tables are written.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordPlan {
     /// `queue.parquet`.

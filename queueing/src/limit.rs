@@ -2,10 +2,11 @@
 
 use crate::queued::Backlog;
 use narrows_common::{Bytes, PS_PER_S, Rate};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What a queue holds at most, the packet in transmission not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueLimit {
     /// Packets waiting.

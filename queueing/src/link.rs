@@ -11,11 +11,12 @@
 //! Packet-Switched Gateways, 1992). No two real clocks agree to the picosecond.
 
 use narrows_common::{Bytes, Duration, LengthBasis, Rate, Rng, Serializer, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::VecDeque;
 
 /// A link, the same in both directions.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
     /// Rate in bits per second, above 0.

@@ -1,10 +1,12 @@
 //! What a discipline did with packets besides storing and sending them, and why.
 
 use crate::queued::Queued;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A reason's name, and what it means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "QueueReason")]
 pub struct Reason {
     /// The name in tables, summaries and gNMI paths.
     pub name: &'static str,

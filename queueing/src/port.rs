@@ -9,10 +9,11 @@ use crate::queued::{Backlog, Label, Queued};
 use crate::record::DisciplineError;
 use crate::statistics::PortStatistics;
 use narrows_common::{Duration, LengthBasis, Rate, Serializer, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// An output port.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortConfig {
     /// Its number.

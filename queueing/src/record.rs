@@ -2,11 +2,13 @@
 
 use crate::outcomes::Reason;
 use narrows_common::Duration;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What there is to know about a discipline.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DisciplineRecord")]
 pub struct Record {
     /// The name in a scenario.
     pub name: &'static str,
@@ -25,7 +27,8 @@ pub struct Record {
 }
 
 /// A parameter of a discipline.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DisciplineParameter")]
 pub struct Parameter {
     /// The name in a scenario, a plan and a gNMI path.
     pub name: &'static str,
@@ -42,8 +45,9 @@ pub struct Parameter {
 }
 
 /// What a parameter's values are. Plans have times in picoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DisciplineUnit")]
 pub enum Unit {
     /// A time in picoseconds.
     Time,

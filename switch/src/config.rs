@@ -4,10 +4,11 @@ use crate::ir::architecture::DROP_PORT;
 use crate::ir::{Program, Slot};
 use crate::v1model::TimestampUnit;
 use narrows_queueing::{PortConfig, PortError};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What runs the program; the results are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
     /// Machine code, and the interpreter for what there is none for.
@@ -18,7 +19,7 @@ pub enum Engine {
 }
 
 /// What a switch is made of besides its program.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchConfig {
     /// Its output ports.

@@ -3,8 +3,10 @@
 use crate::workload::{Workload, WorkloadRecord};
 use crate::workloads::WORKLOADS;
 use core::ops::Deref;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An application as a plan names it: `{"kind": "bulk", "bytes": 20000000}`. Copies share the
@@ -42,8 +44,33 @@ impl<'de> Deserialize<'de> for AppConfig {
             let known = known.join(", ");
             D::Error::custom(format!("kind = {kind} is unknown; expected one of {known}"))
         })?;
-        let workload = (record.read)(Value::Object(keys)).map_err(D::Error::custom)?;
+        let workload = (record.values.read)(Value::Object(keys)).map_err(D::Error::custom)?;
         Ok(AppConfig(workload.into()))
+    }
+}
+
+impl JsonSchema for AppConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "App".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kinds = WORKLOADS.iter().map(|record| {
+            let mut keys = (record.values.schema)(generator);
+            let given = keys.remove("required").unwrap_or_else(|| json!([]));
+            let mut required = vec![json!("kind")];
+            required.extend(given.as_array().cloned().unwrap_or_default());
+            keys.insert("description".to_owned(), record.title.into());
+            keys.insert("required".to_owned(), required.into());
+            let properties = keys.ensure_object().entry("properties").or_insert_with(|| json!({}));
+            properties["kind"] = json!({ "type": "string", "const": record.name });
+            keys
+        });
+        let kinds: Vec<Schema> = kinds.collect();
+        json_schema!({
+            "description": "What the sender of a flow writes: a workload by its kind, with its keys.",
+            "oneOf": kinds,
+        })
     }
 }
 
@@ -74,7 +101,7 @@ mod tests {
     #[test]
     fn a_record_lists_the_keys_that_its_values_are_read_from() {
         for record in WORKLOADS {
-            let error = (record.read)(serde_json::json!({"_": 0})).unwrap_err().to_string();
+            let error = (record.values.read)(serde_json::json!({"_": 0})).unwrap_err().to_string();
             let quoted: BTreeSet<&str> = error.split('`').skip(3).step_by(2).collect();
             let listed: BTreeSet<&str> = record.keys.iter().map(|key| key.plan).collect();
             assert_eq!(quoted, listed, "{}: {error}", record.name);
@@ -96,7 +123,7 @@ mod tests {
             let required: Map<String, Value> =
                 required.map(|key| (key.plan.to_owned(), value(key.unit))).collect();
             let read = |keys: Map<String, Value>| {
-                format!("{:?}", (record.read)(Value::Object(keys)).unwrap())
+                format!("{:?}", (record.values.read)(Value::Object(keys)).unwrap())
             };
             for (key, default) in record.keys.iter().filter_map(|key| Some((key, key.default?))) {
                 let given: Option<Value> = match key.unit {
@@ -120,7 +147,7 @@ mod tests {
                     .strip_prefix("missing field `")
                     .map(|rest| rest.trim_end_matches('`').to_owned())
             };
-            let first = (record.read)(serde_json::json!({})).err().and_then(missing);
+            let first = (record.values.read)(serde_json::json!({})).err().and_then(missing);
             let required = record.keys.iter().filter(|key| key.is_required);
             let required: BTreeSet<String> = required.map(|key| key.plan.to_owned()).collect();
             assert_eq!(first.is_none(), required.is_empty(), "{}", record.name);

@@ -7,10 +7,11 @@
 use crate::error::{self, AppError};
 use crate::key::{self, Key};
 use narrows_common::Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How lengths are distributed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Without memory.

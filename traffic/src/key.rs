@@ -1,10 +1,12 @@
 //! The keys of a model: what a scenario may say, in which unit, and whether it must.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a scenario's value for a key is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "KeyUnit")]
 pub enum Unit {
     /// A bit rate, such as `"64kbps"`; bits per second in the plan.
     Rate,
@@ -25,7 +27,8 @@ pub enum Unit {
 }
 
 /// A key of a model.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WorkloadKey")]
 pub struct Key {
     /// Its name in a scenario.
     pub name: &'static str,

@@ -4,6 +4,7 @@ use crate::application::Application;
 use crate::error::AppError;
 use crate::key::Key;
 use core::fmt;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
 }
 
 /// What there is to know about a workload, for scenario checks, help, docs and tests.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct WorkloadRecord {
     /// The name in a scenario's `kind`.
     pub name: &'static str,
@@ -51,13 +52,27 @@ pub struct WorkloadRecord {
     pub has_messages: bool,
     /// The receiving end writes too, which takes a stream both ways.
     pub answers: bool,
-    /// Reads the values from a plan's keys; `kind` is not among them.
+    /// Its values in a plan; `kind` is not among them.
     #[serde(skip)]
-    pub read: fn(Value) -> serde_json::Result<Box<dyn Workload>>,
+    pub values: WorkloadValues,
 }
 
-/// Reads a workload's values from a plan's keys, for [`WorkloadRecord::read`].
-pub(crate) fn read<W: Workload + DeserializeOwned + 'static>(
+/// What a plan's keys are read as.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkloadValues {
+    /// Reads them.
+    pub read: fn(Value) -> serde_json::Result<Box<dyn Workload>>,
+    /// Which there are, as JSON Schema.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// The values of a workload, for [`WorkloadRecord::values`].
+pub(crate) const fn values<W: Workload + DeserializeOwned + JsonSchema + 'static>() -> WorkloadValues
+{
+    WorkloadValues { read: read::<W>, schema: W::json_schema }
+}
+
+fn read<W: Workload + DeserializeOwned + 'static>(
     keys: Value,
 ) -> serde_json::Result<Box<dyn Workload>> {
     serde_json::from_value::<W>(keys).map(|workload| Box::new(workload) as _)

@@ -25,6 +25,8 @@ pub(crate) mod wire_map;
 
 use narrows_common::{PacketPool, Time, Wheel};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::plan::Limits;
 use crate::record::recorder::Recorder;
@@ -36,9 +38,10 @@ use sources::Sources;
 use wire_map::WireMap;
 
 /// How far a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Progress {
     /// The time of the run.
+    #[serde(rename = "time_ps")]
     pub now: Time,
     /// Events handled.
     pub events: u64,

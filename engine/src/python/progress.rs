@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use narrows_common::Time;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::network::Progress;
 use crate::real_time::Verdict;
@@ -24,12 +23,7 @@ pub(super) fn call_progress(
 ) -> PyResult<Option<Py<PyAny>>> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(None) };
-    let dict = PyDict::new(py);
-    dict.set_item("time_ps", state.now.as_ps())?;
-    dict.set_item("events", state.events)?;
-    dict.set_item("packets", state.packets)?;
-    dict.set_item("completed_flows", state.completed_flows)?;
-    progress.call1(py, (dict,)).map(Some)
+    progress.call1(py, (pythonize::pythonize(py, state)?,)).map(Some)
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

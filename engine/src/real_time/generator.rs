@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use narrows_common::{Packet, PacketPool, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::data_path::DataPath;
@@ -28,7 +29,7 @@ pub struct Stream {
 }
 
 /// What a generator did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Generated {
     /// Packets by stream.
     pub packets: Vec<u64>,

@@ -2,6 +2,7 @@
 
 use narrows_common::{Duration, Time};
 use narrows_hosts::{FlowConfig, FlowReport};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::queue_figures::Quantiles;
@@ -18,24 +19,37 @@ pub(crate) enum Stack {
     Kernel,
 }
 
-#[derive(Debug, Serialize)]
+/// A flow. Of one with only one end in this process the other end's figures are zero or null.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FlowSummary {
+    /// Its number, from 1.
     id: u32,
+    /// Congestion control, or the sender of datagrams.
     variant: String,
+    /// Loss recovery; `kernel` where the connection is the kernel's.
     recovery: String,
+    /// The profile; `kernel` where the connection is the kernel's.
     profile: String,
-    /// Payload bits per second from the flow's start to its completion or the end of the run: over
-    /// TCP those that the receiver could read in order, over UDP all that arrived.
+    /// Payload readable in order at the receiver, over UDP all that arrived, in bits per second from
+    /// the flow's start to its completion or the end of the run.
     pub goodput_bps: f64,
-    /// Payload bytes sent, retransmissions included, over the same time.
+    /// Payload sent, retransmissions included, in bits per second over the same time.
     throughput_bps: f64,
+    /// Payload bytes readable in order at the receiver, over UDP all that arrived.
     pub delivered_bytes: u64,
+    /// Segments with payload that were sent, retransmissions included; datagrams over UDP.
     sent_segments: u64,
+    /// Segments retransmitted.
     retransmits: u64,
+    /// Retransmission time-outs.
     timeouts: u64,
+    /// How often fast recovery began.
     fast_recoveries: u64,
+    /// A reset ended the connection.
     was_reset: bool,
+    /// The sender's round-trip samples, in milliseconds; null without any.
     rtt_ms: Option<Quantiles>,
+    /// From a segment's sending to its arrival, in milliseconds; null without any.
     one_way_delay_ms: Option<Quantiles>,
     /// One-way delays below the least one of the path: errors of the instrument, not among the
     /// samples. Absent where the hosts are ours.
@@ -47,29 +61,32 @@ pub(crate) struct FlowSummary {
     /// Absent where the application has no messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<MessagesSummary>,
+    /// When the flow opened, in seconds since the run began.
     start_s: f64,
-    /// From the flow's start to the acknowledgement of its last byte, or until its last datagram
-    /// left.
+    /// Seconds from the flow's start to the acknowledgement of its last byte, or until its last
+    /// datagram left; null for a flow that did not finish.
     completion_s: Option<f64>,
 }
 
 /// Datagrams at their receiver.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DatagramsSummary {
     /// Arrived, copies not counted.
     received: u64,
     /// Did not come, of those before the last that came.
     lost: u64,
+    /// Copies of datagrams that had arrived.
     duplicates: u64,
     /// Came after a later one.
     reordered: u64,
-    /// RFC 3550's estimate at the end.
+    /// RFC 3550's estimate at the end, in milliseconds.
     jitter_ms: f64,
-    /// Between successive arrivals, without its sign (RFC 3393).
+    /// Between successive arrivals, without its sign (RFC 3393), in milliseconds.
     delay_variation_ms: Option<Quantiles>,
 }
 
-#[derive(Debug, Serialize)]
+/// A flow's messages at their receiver.
+#[derive(Debug, Serialize, JsonSchema)]
 struct MessagesSummary {
     /// Read to their end.
     read: u64,

@@ -2,12 +2,13 @@
 
 use narrows_common::Duration;
 use narrows_dpdk::Standing;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Limits;
 
 /// Microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LatenessSummary {
     /// The arithmetic mean, exact.
     pub mean: f64,
@@ -20,7 +21,7 @@ pub struct LatenessSummary {
 }
 
 /// A shaper's error, as a share of its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RateSummary {
     /// Windows of a second in which the shaper was busy throughout.
     pub windows: u64,
@@ -31,7 +32,7 @@ pub struct RateSummary {
 }
 
 /// Who does what a device may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Executor {
     /// The device.
@@ -47,7 +48,7 @@ impl Executor {
 }
 
 /// What one wire did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WireSummary {
     /// Its name in the run.
     pub name: String,
@@ -109,7 +110,7 @@ impl WireSummary {
 }
 
 /// How often a path looked, and for how long it did not.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PollSummary {
     /// How the loop has its core.
     pub core: Standing,
@@ -125,7 +126,7 @@ pub struct PollSummary {
 const CLOCK_ERROR_PPM: f64 = 100.0;
 
 /// The error of a whole path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Instrument {
     /// Always `tsc`.
     pub clock: &'static str,

@@ -3,11 +3,12 @@
 use narrows_common::histogram::{self, Histogram};
 use narrows_common::{Duration, Rate, Time};
 use narrows_queueing::{QueueEvent, QueueRecord};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Quantiles in milliseconds. The mean and the extremes are exact; percentiles come from a
 /// [`Histogram`] and are within its precision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Quantiles {
     /// The least.
     pub min: f64,
@@ -134,19 +135,23 @@ impl QueueFigures {
 }
 
 /// `summary.json`'s "bottleneck", but for its name and its counts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct QueueSummary {
     /// The rate at the end of the run; `None` for a port without a shaper.
     pub rate_bps: Option<u64>,
     /// Bits whose transmission began, over what the rate allowed.
     pub utilization: Option<f64>,
-    /// Packets waiting, averaged over time.
+    /// Packets waiting, averaged over time; null where the target does not know it.
+    #[schemars(with = "Option<f64>")]
     pub queue_packets_mean: f64,
-    /// Most packets that waited.
+    /// Most packets that waited; null where the target does not know it.
+    #[schemars(with = "Option<u32>")]
     pub queue_packets_max: u32,
-    /// Bytes waiting, averaged over time.
+    /// Bytes waiting, averaged over time; null where the target does not know it.
+    #[schemars(with = "Option<f64>")]
     pub queue_bytes_mean: f64,
-    /// Most bytes that waited.
+    /// Most bytes that waited; null where the target does not know it.
+    #[schemars(with = "Option<u64>")]
     pub queue_bytes_max: u64,
     /// Queueing delay over the packets that left; `None` when none did.
     pub queue_delay_ms: Option<Quantiles>,

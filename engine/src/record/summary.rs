@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use narrows_common::Time;
 use narrows_queueing::{DropCounts, PortStatistics};
 use narrows_switch::Statistics;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::flow_summary::FlowSummary;
@@ -14,13 +15,15 @@ use crate::plan::Limits;
 
 /// A run's figures, or those of the part of it that was in this process. A flow of which only one
 /// end was has the other's figures as zero or null; one of which neither was is left out.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Summary {
+    /// The schema's number, 1.
     schema: u32,
     /// False when the figures are not to be used; `invalid_reason` says why.
     pub valid: bool,
+    /// Why, readable; null for a run that is valid.
     invalid_reason: Option<String>,
-    /// How long the run lasted in virtual time.
+    /// How long the run lasted, in seconds of its own clock.
     pub duration_s: f64,
     /// Absent where the switches are in another process, as are `reverse` and `switches`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,16 +31,22 @@ pub struct Summary {
     /// The other direction of the bottleneck's cable, where the plan asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     reverse: Option<BottleneckSummary>,
+    /// The flows, in the plan's order.
     flows: Vec<FlowSummary>,
     /// Jain's index of the flows' goodputs (Jain, Chiu and Hawe 1984), 1/n to 1.
     pub jain: f64,
-    /// Payload bytes delivered by all flows together, over the whole run.
+    /// Payload that all flows together delivered, in bits per second of the whole run.
     pub aggregate_goodput_bps: f64,
+    /// What each switch counted, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     switches: BTreeMap<String, SwitchSummary>,
+    /// Packets that the hosts' access links dropped, in both directions.
     access_drops: u64,
+    /// Packets at a collector that are no telemetry reports.
     bad_reports: u64,
+    /// Packets on a cable to a group of hosts that were for none of them.
     misdelivered: u64,
+    /// How much the engine did.
     engine: EngineSummary,
     /// The least time from a report's egress stamp to its arrival at the collector, each by its own
     /// clock; absent in virtual time and without reports.
@@ -48,34 +57,59 @@ pub struct Summary {
     instrument: Option<Instrument>,
 }
 
-#[derive(Debug, Serialize)]
+/// A port's queue.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BottleneckSummary {
+    /// The switch's name.
     switch: String,
+    /// The port's number.
     port: u16,
     #[serde(flatten)]
     figures: QueueSummary,
+    /// Packets bound for the port; those that its queue refused among them.
     arrived: u64,
+    /// Packets that the queue took.
     enqueued: u64,
+    /// Packets that left the queue.
     dequeued: u64,
+    /// Packets that waited at the end of the run.
     queued: u64,
+    /// Packets dropped at the port, for whatever reason.
     dropped: u64,
+    /// The same by reason; reasons without a drop are left out.
     drops: BTreeMap<&'static str, u64>,
 }
 
-#[derive(Debug, Serialize)]
+/// What a switch counted, in packets. A target leaves out what its switch does not count.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SwitchSummary {
+    /// Came in by any port.
     received: u64,
+    /// The parser refused.
+    #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     parser_errors: u64,
+    /// Came with a wrong checksum.
+    #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     checksum_errors: u64,
+    /// The ingress program dropped.
     dropped_ingress: u64,
+    /// The egress program dropped.
+    #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     dropped_egress: u64,
+    /// Were bound for a port that does not exist.
+    #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     no_such_port: u64,
+    /// The program did not come to its end with them.
+    #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     aborted: u64,
 }
 
-#[derive(Debug, Serialize)]
+/// How much the engine did.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EngineSummary {
+    /// Events handled.
     pub events: u64,
+    /// Packets that a switch took in.
     pub packets: u64,
 }
 

@@ -5,6 +5,7 @@ use crate::tcp::api::{
 };
 use core::fmt;
 use narrows_common::{Duration, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A copy of a variant as it is, which a loss that was none brings back.
@@ -107,7 +108,8 @@ pub struct Setup {
 }
 
 /// What there is to know about a variant, for help, docs, checks and tests.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "VariantRecord")]
 pub struct Variant {
     /// The name in a scenario.
     pub name: &'static str,

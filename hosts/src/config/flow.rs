@@ -5,11 +5,12 @@ use crate::wire::addr::Endpoint;
 use core::num::NonZeroU8;
 use narrows_common::{Duration, Time};
 use narrows_traffic::AppConfig;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A flow: one connection, or datagrams, and what it carries. Both hosts get the same.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
     /// Its number, from 1.
@@ -93,7 +94,7 @@ pub struct FlowConfig {
 }
 
 /// Keep-alives of a connection. Linux's defaults are 7,200 s, 75 s and 9.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeepAlive {
     /// Nothing came for so long: the peer is probed.
@@ -107,7 +108,7 @@ pub struct KeepAlive {
 }
 
 /// When a sender's state is recorded: `"off"`, `"ack"`, `{"interval_ps": 10000000000}`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recording {
     /// Never.

@@ -4,10 +4,11 @@ use crate::compat::ns2::ack_reconstruction::Spacing;
 use crate::wire::addr::Mac;
 use core::net::Ipv4Addr;
 use narrows_queueing::LinkConfig;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A host.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostConfig {
     /// Its name.

@@ -6,10 +6,12 @@ use crate::tcp::outstanding::sent_segments::SentSegment;
 use crate::tcp::rtt::RttEstimator;
 use core::fmt;
 use narrows_common::Time;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What there is to know about a rule, for help, docs and checks.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RecoveryRecord")]
 pub struct Rule {
     /// The name in a scenario.
     pub name: &'static str,

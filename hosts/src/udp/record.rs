@@ -1,10 +1,12 @@
 //! What there is to know about a sender of datagrams.
 
 use crate::tcp::api::{Class, Need, Parameter};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What there is to know about a sender of datagrams, in the words of [`crate::cc::Variant`].
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SenderRecord")]
 pub struct Record {
     /// The name in a scenario.
     pub name: &'static str,

@@ -3,11 +3,15 @@
 use core::fmt;
 use core::net::Ipv4Addr;
 use core::str::FromStr;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An Ethernet address, written `02:00:00:00:00:01`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {
@@ -67,7 +71,9 @@ impl fmt::Debug for Mac {
 }
 
 /// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
     /// The host's address.

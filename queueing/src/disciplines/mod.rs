@@ -8,6 +8,7 @@ use crate::outcomes::{COMMON_DROPS, DropReason, Outcomes, Reason};
 use crate::queued::{Backlog, Queued, QueuedPacket};
 use crate::record::{DisciplineError, Parameters, Record};
 use narrows_common::Time;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -143,7 +144,7 @@ impl DropReason {
 
 /// A discipline by its name, with the parameters that differ from their defaults, in base units. A
 /// plan writes a discipline without parameters as its name alone.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(from = "Written")]
 pub struct DisciplineConfig {
     /// The name.
@@ -153,17 +154,22 @@ pub struct DisciplineConfig {
 }
 
 /// How a plan writes a discipline.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Written {
+    /// Its name alone: every parameter has its default.
     Name(String),
+    /// With the parameters that differ from their defaults.
     Whole(Whole),
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DisciplineWithParameters")]
 struct Whole {
+    /// The name.
     name: String,
+    /// What is set, in base units.
     #[serde(default)]
     parameters: BTreeMap<String, f64>,
 }

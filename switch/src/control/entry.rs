@@ -1,11 +1,12 @@
 //! Entries and default actions as a controller writes them.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// How an entry matches one field of the key. A field that is left out matches anything,
 /// except where it must be exact.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Match {
     /// This value.
@@ -21,7 +22,7 @@ pub enum Match {
 }
 
 /// A table entry.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableEntry {
     /// The table's name.
@@ -40,7 +41,7 @@ pub struct TableEntry {
 }
 
 /// A table's default action.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DefaultAction {
     /// The table's name.

@@ -8,11 +8,12 @@ use crate::ir::Table as Declared;
 use crate::ir::{GROUP, MEMBER};
 use crate::state::Member;
 use crate::switch::Switch;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// A member of an action profile: an action with its parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileMember {
     /// The action profile's, or action selector's, name.
@@ -27,7 +28,7 @@ pub struct ProfileMember {
 }
 
 /// A group of members of an action selector.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileGroup {
     /// The action selector's name.

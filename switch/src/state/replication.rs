@@ -1,9 +1,10 @@
 //! Clone sessions and multicast groups.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A copy of a packet: to which port, and with which replication id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replica {
     /// Output port.
@@ -14,7 +15,7 @@ pub struct Replica {
 }
 
 /// A clone (mirror) session.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloneSession {
     /// Its number in the program.

@@ -10,6 +10,7 @@ use crate::ir::{FieldList, Program, Slot, limbs, to_hex};
 use crate::jit::MachineCode;
 use narrows_common::{Rng, Time};
 use narrows_queueing::TrafficManager;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 const DIGESTS_MAX: usize = 1 << 16;
 
 /// The unit of timestamps and queueing delays that the program sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimestampUnit {
     /// Nanoseconds since the run started.

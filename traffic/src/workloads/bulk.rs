@@ -13,6 +13,7 @@ use crate::key;
 use crate::key::Key;
 use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Rng, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What stands for a transfer without an end, in bytes.
@@ -36,11 +37,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     ],
     has_messages: false,
     answers: false,
-    read: workload::read::<Config>,
+    values: workload::values::<Config>(),
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bytes to transfer; absent is unlimited.

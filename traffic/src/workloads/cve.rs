@@ -12,6 +12,7 @@ use crate::key;
 use crate::paced::{Message, Paced, Schedule};
 use crate::workload::{self, Replaces, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The most users of a flow.
@@ -30,11 +31,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     ],
     has_messages: true,
     answers: false,
-    read: workload::read::<Config>,
+    values: workload::values::<Config>(),
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of an update.

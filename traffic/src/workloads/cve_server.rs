@@ -13,6 +13,7 @@ use crate::paced::Paced;
 use crate::workload::{self, Reaction, Replaces, Workload, WorkloadRecord};
 use crate::workloads::cve;
 use narrows_common::Duration;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The workload's entry in the list.
@@ -29,11 +30,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     ],
     has_messages: true,
     answers: true,
-    read: workload::read::<Config>,
+    values: workload::values::<Config>(),
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of an update.

@@ -10,6 +10,7 @@ use crate::error::{self, AppError};
 use crate::key;
 use crate::paced::{Paced, Steady};
 use crate::workload::{self, Workload, WorkloadRecord};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 const FRAME_BYTES: u32 = 10_016;
@@ -23,11 +24,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     keys: &[key::RATE.named("rate", "required bit rate of the samples").required(), key::MESSAGES],
     has_messages: true,
     answers: false,
-    read: workload::read::<Config>,
+    values: workload::values::<Config>(),
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bits of samples per second.

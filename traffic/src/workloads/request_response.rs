@@ -11,6 +11,7 @@ use crate::error::{self, AppError};
 use crate::key;
 use crate::workload::{self, Reaction, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The workload's entry in the list.
@@ -38,11 +39,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     ],
     has_messages: true,
     answers: true,
-    read: workload::read::<Config>,
+    values: workload::values::<Config>(),
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of a request.

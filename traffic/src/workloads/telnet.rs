@@ -13,6 +13,7 @@ use crate::key;
 use crate::paced::{Message, Paced, Schedule};
 use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The workload's entry in the list.
@@ -27,11 +28,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     ],
     has_messages: true,
     answers: false,
-    read: workload::read::<Config>,
+    values: workload::values::<Config>(),
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of a message.

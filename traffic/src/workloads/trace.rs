@@ -10,6 +10,7 @@ use crate::message::HEADER_BYTES;
 use crate::paced::{Message, Paced, Schedule};
 use crate::workload::{self, Workload, WorkloadRecord};
 use narrows_common::{Duration, Rng};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The workload's entry in the list.
@@ -20,11 +21,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     keys: &[key::key("file", "writes", key::Unit::Trace, "path of a trace of packets").required()],
     has_messages: true,
     answers: false,
-    read: workload::read::<Config>,
+    values: workload::values::<Config>(),
 };
 
 /// What a scenario may say about it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Time since the first and length in bytes of each message, in the order of time.

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use narrows_common::Rng;
 use narrows_switch::{Program, Switch, SwitchConfig};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::refusal::Refusal;
 
 /// What a switch is made of besides its program.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ManagedSwitchConfig")]
 pub struct Config {
     /// Its ports, with the rates and limits that are in force, and how it is run.
     pub switch: SwitchConfig,

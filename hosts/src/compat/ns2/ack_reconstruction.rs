@@ -16,6 +16,7 @@
 use crate::wire::addr::Endpoint;
 use crate::wire::segment::{self, Flags};
 use narrows_common::{Duration, Packet, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ const EVERY: u32 = 2;
 const FIRST_MEAN_GAP: Duration = Duration::from_ms(10);
 
 /// How far apart reconstructed ACKs are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {
     /// Evenly over the last gap.

@@ -5,10 +5,12 @@
 //! profile's (`ns2`, `ns2-2004`). A sink is when to acknowledge, and with which options.
 
 use crate::tcp::api::{Cut, Growth, InitialWindow, Profile};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A source of ns-2.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AgentRecord")]
 pub struct Agent {
     /// ns-2's name.
     pub name: &'static str,
@@ -34,7 +36,8 @@ pub struct Agent {
 }
 
 /// A sink of ns-2.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SinkRecord")]
 pub struct Sink {
     /// ns-2's name.
     pub name: &'static str,

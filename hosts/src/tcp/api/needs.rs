@@ -1,9 +1,10 @@
 //! What a variant or a recovery is, and what it needs of the connection.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a variant takes for congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Loss.
@@ -21,7 +22,7 @@ pub enum Class {
 }
 
 /// What a variant needs of the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
     /// Selective acknowledgments.

@@ -1,10 +1,11 @@
 //! The parameters of a variant: what its record lists, and the values that a flow gives them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A parameter of a variant.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Parameter {
     /// The name in a scenario's `params`.
     pub name: &'static str,

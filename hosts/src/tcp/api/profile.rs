@@ -1,10 +1,12 @@
 //! A profile: what TCPs differ in besides congestion control. `compat::profiles` has the list.
 
 use narrows_common::Duration;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The defaults and counting rules of one kind of host.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ProfileRecord")]
 pub struct Profile {
     /// The name in a scenario.
     pub name: &'static str,
@@ -60,7 +62,7 @@ pub struct Profile {
 }
 
 /// Payload of a full segment.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SegmentSize {
     /// What is left of this MSS, in bytes, behind the options of every segment.
@@ -70,7 +72,7 @@ pub enum SegmentSize {
 }
 
 /// The first congestion window.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialWindow {
     /// min(10 MSS, max(2 MSS, 14600)) bytes.
@@ -80,7 +82,7 @@ pub enum InitialWindow {
 }
 
 /// The first slow-start threshold.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialSsthresh {
     /// Arbitrarily high (RFC 5681 section 3.1).
@@ -94,7 +96,7 @@ pub enum InitialSsthresh {
 }
 
 /// The estimator of round-trip time.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttRule {
     /// RFC 6298 with this clock granularity.
@@ -113,7 +115,7 @@ pub enum RttRule {
 }
 
 /// What an ACK is worth to window growth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// The bytes it acknowledges, one segment at most (RFC 5681 section 3.1).
@@ -127,7 +129,7 @@ pub enum Growth {
 }
 
 /// What a loss cuts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
     /// FlightSize (RFC 5681 equation 4).
@@ -143,7 +145,7 @@ pub enum Cut {
 }
 
 /// The window after idleness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleRestart {
     /// The initial window at most (RFC 5681 section 4.1).

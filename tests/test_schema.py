@@ -1,0 +1,53 @@
+"""What the generated types and the stub say is what the engine and its module are."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+
+from narrows import _engine
+from narrows.schema import generate
+from tests.support.world import ROOT
+
+STUB = ast.parse((ROOT / "narrows/_engine.pyi").read_text())
+STUBBED = {
+    node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+}
+
+
+def public(owner: object) -> set[str]:
+    return {name for name in vars(owner) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", generate.MODULES)
+def test_the_types_are_what_the_schemas_say(name: str) -> None:
+    """`engine/tests/schema.rs` holds the schemas against the Rust types."""
+    text = (ROOT / f"common/schema/{name}.py").read_text()
+    assert text == generate.modules()[name], "make schema"
+
+
+def test_the_stub_has_the_names_of_the_module() -> None:
+    assert set(STUBBED) == public(_engine)
+
+
+@pytest.mark.parametrize("name", STUBBED)
+def test_the_stub_has_the_parameters_and_methods_of_the_module(name: str) -> None:
+    stubbed, built = STUBBED[name], getattr(_engine, name)
+    if isinstance(stubbed, ast.FunctionDef):
+        assert parameters(stubbed) == list(inspect.signature(built).parameters)
+        return
+    if issubclass(built, Exception):
+        return
+    methods = {node.name: node for node in stubbed.body if isinstance(node, ast.FunctionDef)}
+    assert set(methods) - {"__new__"} == public(built)
+    assert parameters(methods["__new__"])[1:] == list(inspect.signature(built).parameters)
+    for method in set(methods) - {"__new__"}:
+        if callable(getattr(built, method)):
+            given = list(inspect.signature(getattr(built, method)).parameters)
+            assert parameters(methods[method]) == given, method
+
+
+def parameters(function: ast.FunctionDef) -> list[str]:
+    return [parameter.arg for parameter in function.args.args]
