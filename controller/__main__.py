@@ -26,6 +26,7 @@ from narrows.controller.drivers.bfrt import FECS, BfrtDriver
 from narrows.controller.drivers.gnmi import GnmiDriver
 from narrows.controller.state import SwitchState
 from narrows.schema import units
+from narrows.schema.switch import QueueLimit
 
 DONE, FAILED, WRONG = 0, 1, 2
 
@@ -39,7 +40,7 @@ def rate(text: str) -> int:
     return read(units.parse_rate, text)
 
 
-def limit(text: str) -> dict[str, int]:
+def limit(text: str) -> QueueLimit:
     """`100packets`, `20kB` or `15ms` as a plan has it. Raises `ArgumentTypeError`."""
     return read(lambda given: units.parse_queue(given).as_limit(), text)
 

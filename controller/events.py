@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from narrows.controller.client import Operation
 from narrows.controller.drivers import TrafficManager
 from narrows.controller.state import TableEntry
+from narrows.schema.plan import EventPlan
+from narrows.schema.switch import QueueLimit
 
 PS_PER_S = 10**12
 
@@ -67,11 +69,11 @@ class Done:
 
     due_ps: int
     done_ps: int
-    in_force: int | dict[str, int] | None
+    in_force: int | QueueLimit | None
 
 
 async def carry_out(
-    events: Iterable[Mapping[str, Any]], switches: Mapping[str, Controlled], clock: Clock
+    events: Iterable[EventPlan], switches: Mapping[str, Controlled], clock: Clock
 ) -> list[Done]:
     """Carries events out in the order of their times; equal times in the order given.
 
@@ -88,16 +90,14 @@ async def carry_out(
     return done
 
 
-async def carry_out_one(
-    event: Mapping[str, Any], target: Controlled
-) -> int | dict[str, int] | None:
+async def carry_out_one(event: EventPlan, target: Controlled) -> int | QueueLimit | None:
     """One event, now. Raises `ValueError` for one that says nothing."""
-    match dict(event):
+    match event:
         case {"port": int(port), "rate_bps": int(rate_bps)}:
             return await target.driver.set_rate(port, rate_bps)
-        case {"port": int(port), "queue": dict(limit)}:
+        case {"port": int(port), "queue": limit} if limit is not None:
             return await target.driver.set_queue_limit(port, limit)
-        case {"entry": dict(entry), "op": ("insert" | "modify" | "delete") as operation}:
+        case {"entry": entry, "op": operation} if entry is not None and operation is not None:
             await target.client.write_entry(TableEntry.from_json(entry), operation)
             return None
     raise ValueError(f"event {dict(event)}: expected a port's rate_bps or queue, or entry and op")

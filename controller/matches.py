@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from narrows.schema import switch
 
 
 @dataclass(frozen=True)
@@ -13,7 +15,7 @@ class Exact:
 
     value: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> switch.MatchExact:
         """The match as the plan has it."""
         return {"exact": hex(self.value)}
 
@@ -28,7 +30,7 @@ class Lpm:
     value: int
     prefix_bits: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> switch.MatchLpm:
         """The match as the plan has it."""
         return {"lpm": [hex(self.value), self.prefix_bits]}
 
@@ -43,7 +45,7 @@ class Ternary:
     value: int
     mask: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> switch.MatchTernary:
         """The match as the plan has it."""
         return {"ternary": [hex(self.value), hex(self.mask)]}
 
@@ -58,7 +60,7 @@ class Range:
     low: int
     high: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> switch.MatchRange:
         """The match as the plan has it."""
         return {"range": [hex(self.low), hex(self.high)]}
 
@@ -69,9 +71,9 @@ class Range:
 Match = Exact | Lpm | Ternary | Range
 
 
-def match_from_json(content: Mapping[str, Any]) -> Match:
+def match_from_json(content: switch.Match) -> Match:
     """The inverse of a match's `as_json`. Raises `ValueError`."""
-    match dict(content):
+    match cast("dict[str, Any]", content):
         case {"exact": value}:
             return Exact(number(value))
         case {"lpm": [value, int(prefix_bits)]}:

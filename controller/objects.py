@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.controller.matches import Match, match_from_json, number
+
+if TYPE_CHECKING:
+    from narrows.schema import plan, switch
 
 
 @dataclass(frozen=True, order=True)
@@ -19,12 +22,12 @@ class Replica:
     port: int
     instance: int = 0
 
-    def as_json(self) -> dict[str, int]:
+    def as_json(self) -> switch.Replica:
         """The replica as the plan has it."""
         return {"port": self.port, "rid": self.instance}
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Replica:
+    def from_json(cls, content: switch.Replica) -> Replica:
         """The inverse of `as_json`. Raises `KeyError`."""
         return cls(content["port"], content.get("rid", 0))
 
@@ -45,13 +48,13 @@ class CloneSession:
     replicas: tuple[Replica, ...]
     truncate_bytes: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> switch.CloneSession:
         """The session as the plan has it."""
         replicas = [replica.as_json() for replica in self.replicas]
         return {"id": self.id, "replicas": replicas, "truncate_bytes": self.truncate_bytes}
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> CloneSession:
+    def from_json(cls, content: switch.CloneSession) -> CloneSession:
         """The inverse of `as_json`. Raises `KeyError`."""
         replicas = tuple(map(Replica.from_json, content["replicas"]))
         return cls(content["id"], replicas, content.get("truncate_bytes"))
@@ -225,12 +228,12 @@ class RegisterCell:
     index: int
     value: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> plan.RegisterPlan:
         """The cell as the plan has it."""
         return {"register": self.register, "index": self.index, "value": hex(self.value)}
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> RegisterCell:
+    def from_json(cls, content: plan.RegisterPlan) -> RegisterCell:
         """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
         return cls(content["register"], content["index"], number(content["value"]))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from narrows.controller.matches import Match, match_from_json, number
 from narrows.controller.objects import (
@@ -21,6 +21,9 @@ from narrows.controller.objects import (
     RegisterCell,
     ValueSet,
 )
+
+if TYPE_CHECKING:
+    from narrows.schema import switch
 
 T = TypeVar("T")
 MEMBER, GROUP = "$member", "$group"
@@ -40,7 +43,7 @@ class TableEntry:
     params: Mapping[str, int]
     priority: int = 0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> switch.TableEntry:
         """The entry as the plan has it: values as text, hexadecimal after 0x."""
         return {
             "table": self.table,
@@ -51,7 +54,7 @@ class TableEntry:
         }
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> TableEntry:
+    def from_json(cls, content: switch.TableEntry) -> TableEntry:
         """The inverse of `as_json`. Raises `KeyError` or `ValueError`."""
         return cls(
             content["table"],
@@ -102,7 +105,7 @@ class SwitchState:
         `ValueError`.
         """
 
-        def each(name: str, read: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
+        def each(name: str, read: Callable[[Any], T]) -> tuple[T, ...]:
             return tuple(map(read, content.get(name, ())))
 
         return cls(

@@ -8,15 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
-from narrows.schema.plan import (
-    CloneSession,
-    DefaultAction,
-    FlowConfig,
-    Match,
-    QueueLimit,
-    Replica,
-    TableEntry,
-)
+from narrows.schema.flow import FlowConfig
 from narrows.schema.records import (
     AgentRecord,
     ProfileRecord,
@@ -27,6 +19,14 @@ from narrows.schema.records import (
     WorkloadRecord,
 )
 from narrows.schema.summary import Generated, Instrument, Progress, Summary
+from narrows.schema.switch import (
+    CloneSession,
+    DefaultAction,
+    Match,
+    QueueLimit,
+    Replica,
+    TableEntry,
+)
 
 class PlanError(ValueError):
     """The plan, or something it names, is wrong."""

@@ -10,9 +10,19 @@ import difflib
 import functools
 import importlib
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.paths import ROOT
+
+if TYPE_CHECKING:
+    from narrows.schema.records import (
+        ProfileRecord,
+        RecoveryRecord,
+        SenderRecord,
+        SinkRecord,
+        VariantRecord,
+        WorkloadRecord,
+    )
 
 KINDS = ("variants", "senders", "recoveries", "profiles", "applications", "agents", "sinks")
 VALIDATION = ROOT / "docs/reports/validation.md"
@@ -33,12 +43,12 @@ def engine() -> Any:
 
 
 @functools.cache
-def records(kind: str) -> tuple[dict[str, Any], ...]:
+def records(kind: str) -> tuple[Any, ...]:
     """The engine's records of a kind (one of `KINDS`); each has at least `name` and `title`."""
     return tuple(getattr(engine(), kind)())
 
 
-def record(kind: str, name: str) -> dict[str, Any]:
+def record(kind: str, name: str) -> Any:
     """One record by its name. Raises `ValueError` that names the nearest one."""
     for found in records(kind):
         if found["name"] == name:
@@ -47,12 +57,24 @@ def record(kind: str, name: str) -> dict[str, Any]:
     raise ValueError(unknown(singular, name, (str(found["name"]) for found in records(kind))))
 
 
+def profile(name: str) -> ProfileRecord:
+    """The record of a profile. Raises `ValueError`."""
+    found: ProfileRecord = record("profiles", name)
+    return found
+
+
+def application(kind: str) -> WorkloadRecord:
+    """The record of a workload. Raises `ValueError`."""
+    found: WorkloadRecord = record("applications", kind)
+    return found
+
+
 def is_agent(name: str) -> bool:
     """True for ns-2's name of a source."""
     return _by_ns2(name, "agents") is not None
 
 
-def variant(name: str) -> dict[str, Any]:
+def variant(name: str) -> VariantRecord | SenderRecord:
     """The record of the variant that a name, ours or ns-2's, stands for, or of the sender of
     datagrams. Raises `ValueError`.
     """
@@ -60,15 +82,16 @@ def variant(name: str) -> dict[str, Any]:
     return sender(name) or record("variants", name if agent is None else agent["variant"])
 
 
-def sender(name: str) -> dict[str, Any] | None:
+def sender(name: str) -> SenderRecord | None:
     """The record of a sender of datagrams; `None` for a variant of TCP."""
     return next((found for found in records("senders") if found["name"] == name), None)
 
 
-def recovery(name: str) -> dict[str, Any]:
+def recovery(name: str) -> RecoveryRecord:
     """The record of the recovery that a name, ours or ns-2's, stands for. Raises `ValueError`."""
     agent = _by_ns2(name, "agents")
-    return record("recoveries", name if agent is None else agent["recovery"])
+    found: RecoveryRecord = record("recoveries", name if agent is None else agent["recovery"])
+    return found
 
 
 def default_recovery(variant: str) -> str:
@@ -85,12 +108,13 @@ def segment_bytes(variant: str) -> int | None:
     return None if agent is None else agent["segment_bytes"]
 
 
-def sink(name: str) -> dict[str, Any]:
+def sink(name: str) -> SinkRecord:
     """The record of an ns-2 sink. Raises `ValueError`."""
-    return _by_ns2(name, "sinks") or record("sinks", name)
+    found: SinkRecord = _by_ns2(name, "sinks") or record("sinks", name)
+    return found
 
 
-def _by_ns2(name: str, kind: str) -> dict[str, Any] | None:
+def _by_ns2(name: str, kind: str) -> Any:
     found = (r for r in records(kind) if name == r["name"] or name in r["aliases"])
     return next(found, None)
 

@@ -6,10 +6,14 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed.problems import InputError, Problem
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import Summary
 
 PLAIN_DIRECTORY = re.compile(r"[A-Za-z0-9/._-]{1,60}")
 """What leaves room for a socket's name in the 107 bytes of a Unix socket's path (linux/un.h), and
@@ -44,12 +48,12 @@ def make_directory(path: Path) -> None:
         raise InputError("--out", [Problem(str(path), what)]) from None
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, object]) -> None:
     """Writes a JSON file, the keys in their order."""
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_summary(out: Path, summary: dict[str, Any]) -> None:
+def write_summary(out: Path, summary: Summary) -> None:
     """Writes a run's `summary.json`, as the engine does."""
     text = json.dumps(summary, indent=2, ensure_ascii=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")

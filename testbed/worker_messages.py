@@ -6,19 +6,20 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.controller.client import ControllerError
 from narrows.controller.drivers import DriverError
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.run import WorkerMessage
 
 
 class SocketsError(Exception):
     """Hosts with the kernel's TCP could not be had, or did not do what they should."""
 
 
-def say(message: Json) -> int:
+def say(message: WorkerMessage) -> int:
     """Writes one line; 1 when the parent is gone."""
     try:
         print(json.dumps(message), flush=True)

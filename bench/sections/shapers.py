@@ -21,6 +21,7 @@ from pathlib import Path
 
 from bench.section import ROOT, output
 from bench.sections.switch import BOTTLENECK, frame
+from narrows.schema.summary import LatenessSummary
 from narrows.testbed.targets.bmv2.clock import SO_TIMESTAMPNS, packet_socket
 from narrows.testbed.targets.ledger_from_reports import quantiles
 from narrows.testbed.targets.linux.namespaces import Plumbing, run
@@ -45,7 +46,7 @@ ROUTE = {
 P4INFO = BOTTLENECK.with_suffix(".p4info.txtpb")
 
 
-def late_us(into: str, out_of: str, rate_bps: int) -> dict[str, float] | None:
+def late_us(into: str, out_of: str, rate_bps: int) -> LatenessSummary | None:
     """How late frames come out that go in; None when some are lost."""
     spacing_ns = 8 * LENGTH * 1e9 / rate_bps
     packet = frame(LENGTH)
@@ -75,7 +76,7 @@ def late_us(into: str, out_of: str, rate_bps: int) -> dict[str, float] | None:
     return quantiles([(at - min(after)) / 1000 for at in after])
 
 
-def tbf(plumbing: Plumbing) -> dict[int, dict[str, float] | None]:
+def tbf(plumbing: Plumbing) -> dict[int, LatenessSummary | None]:
     """The kernel's, by rate in Mb/s."""
     near, far = plumbing.add_cable("tbf")
     found = {}
@@ -87,7 +88,7 @@ def tbf(plumbing: Plumbing) -> dict[int, dict[str, float] | None]:
     return found
 
 
-def ours(plumbing: Plumbing) -> dict[int, dict[str, float] | None]:
+def ours(plumbing: Plumbing) -> dict[int, LatenessSummary | None]:
     """The same of `narrows switch`."""
     (into, port1), (out_of, port2) = (plumbing.add_cable(name) for name in ("in", "out"))
     found = {}

@@ -22,10 +22,28 @@ Schema = dict[str, Any]
 
 HERE = Path(__file__).parent
 MODULES = {
-    "plan": "The plan of a run, and a switch's state: what the engine reads.",
+    "flow": "A plan's hosts and flows: what the senders and receivers are told.",
+    "switch": "A switch's configuration and state: what its controller tells it.",
+    "plan": "The plan of a run: what the engine reads.",
     "summary": "What a run comes to: `summary.json`.",
     "records": "The engine's records: what it has of variants, recoveries, workloads and the like.",
 }
+PARTS = {
+    "flow": ("plan", ("FlowConfig", "HostConfig")),
+    "switch": (
+        "plan",
+        (
+            "SwitchConfig",
+            "ManagedSwitchConfig",
+            "TableEntry",
+            "CloneSession",
+            "DefaultAction",
+            "ProfileMember",
+            "ProfileGroup",
+        ),
+    ),
+}
+"""The modules that have a part of a schema: whose, and the definitions with all that they name."""
 WRITTEN = {"summary", "records"}
 """The modules of what the engine writes."""
 WIDTH = 100
@@ -222,14 +240,16 @@ def modules() -> dict[str, str]:
     """Every module's text, by its name."""
     made, imported = dict[str, str](), dict[str, str]()
     for name, about in MODULES.items():
-        schema = json.loads((HERE / f"{name}.schema.json").read_text(encoding="utf-8"))
+        source, roots = PARTS.get(name, (name, ()))
+        schema = json.loads((HERE / f"{source}.schema.json").read_text(encoding="utf-8"))
         root = str(schema.get("title", ""))
         definitions = dict(schema.get("$defs", {}))
         if "properties" in schema:
             definitions[root] = schema
         module = Module(definitions, imported, name in WRITTEN, alternatives(definitions))
-        for definition in definitions:
-            module.define(definition)
+        for definition in roots or definitions:
+            if definition not in imported:
+                module.define(definition)
         made[name] = module_text(about, module)
         imported |= dict.fromkeys(module.written, name)
     return made
@@ -252,11 +272,13 @@ def module_text(about: str, module: Module) -> str:
         by_module.setdefault(module.imported[name], []).append(name)
     if by_module:
         head.append("")
-    head += [
-        f"from narrows.schema.{source} import {', '.join(found)}"
-        for source, found in sorted(by_module.items())
-    ]
-    gap = "\n\n\n" if body.startswith("class ") else "\n\n"
+    for source, found in sorted(by_module.items()):
+        line = f"from narrows.schema.{source} import {', '.join(found)}"
+        if len(line) > WIDTH:
+            names_apart = "".join(f"    {name},\n" for name in found)
+            line = f"from narrows.schema.{source} import (\n{names_apart})"
+        head.append(line)
+    gap = "\n\n\n" if body.startswith(("class ", "@final")) else "\n\n"
     return "\n".join(head) + gap + body + "\n"
 
 

@@ -28,7 +28,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from ipaddress import IPv4Address
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from narrows.schema.switch import QueueLimit
 
 PS_PER_S = 1_000_000_000_000
 
@@ -90,7 +93,7 @@ class Queue:
             case "bdp":
                 return f"{decimal(self.amount)}bdp"
 
-    def as_limit(self) -> dict[str, int]:
+    def as_limit(self) -> QueueLimit:
         """The limit as a plan has it. Raises `ValueError` for a BDP multiple."""
         match self.unit:
             case "packets":

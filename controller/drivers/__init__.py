@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
-QueueLimit = dict[str, int]
-"""One of `packets`, `bytes` and `time_ps`, as the plan has it."""
+from narrows.schema.switch import QueueLimit
+
+
+def kind_and_value(limit: QueueLimit) -> tuple[str, int]:
+    """A limit's unit (`packets`, `bytes` or `time_ps`) and how many of it."""
+    ((kind, value),) = cast("dict[str, int]", limit).items()
+    return kind, value
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ Names, units and types: the open SDE's bf_rt_tm_tf1.json, bf_rt_tm_tf2.json and 
 from __future__ import annotations
 
 from narrows.controller.bfrt.client import DELETE, INSERT, BfrtClient, Change
-from narrows.controller.drivers import DriverError, QueueLimit, QueueState
+from narrows.controller.drivers import DriverError, QueueState, kind_and_value
 from narrows.controller.matches import Exact
+from narrows.schema.switch import QueueLimit
 
 BPS_PER_UNIT = 1000
 """The shaper's `BPS` are kbit/s."""
@@ -100,7 +101,7 @@ class BfrtDriver:
         return await self._limit(port)
 
     async def _cells(self, port: int, limit: QueueLimit) -> int:
-        ((kind, value),) = limit.items()
+        kind, value = kind_and_value(limit)
         match kind:
             case "packets":
                 packets = value

@@ -24,7 +24,8 @@ from thriftpy2.rpc import make_client
 from thriftpy2.thrift import TException
 from thriftpy2.transport import TTransportException
 
-from narrows.controller.drivers import DriverError, QueueLimit, QueueState
+from narrows.controller.drivers import DriverError, QueueState, kind_and_value
+from narrows.schema.switch import QueueLimit, QueueLimitPackets
 
 THRIFT = thriftpy2.load(str(Path(__file__).with_suffix(".thrift")), "bmv2_thrift")
 TIMEOUT_MS = 3000
@@ -83,11 +84,11 @@ class Bmv2Driver:
         self._rates_pps[port] = rate_pps
         return rate_pps * packet_bits
 
-    async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
+    async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimitPackets:
         """Sets a port's queue limit; bytes are as many whole packets, at least one, and so is a
         time at the rate that was set before. Returns the limit in force, in packets.
         """
-        ((kind, value),) = limit.items()
+        kind, value = kind_and_value(limit)
         match kind:
             case "packets":
                 packets = value

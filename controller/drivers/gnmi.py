@@ -7,12 +7,13 @@ by an augmented leaf, packets. A limit in time is rounded to a whole microsecond
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
 
-from narrows.controller.drivers import DriverError, QueueLimit, QueueState
+from narrows.controller.drivers import DriverError, QueueState, kind_and_value
+from narrows.schema.switch import QueueLimit
 
 PS_PER_US = 10**6
 
@@ -54,7 +55,7 @@ class GnmiDriver:
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
         """Sets a port's queue limit; returns the limit in force."""
-        ((kind, value),) = limit.items()
+        kind, value = kind_and_value(limit)
         leaf, unit = LIMITS[kind]
         # To the nearest, halves up.
         whole = max((2 * value + unit) // (2 * unit), 1) if value else 0
@@ -99,5 +100,5 @@ def limit_read(leaves: Mapping[str, Any]) -> QueueLimit:
     """A limit out of the leaves of a buffer."""
     for kind, (leaf, unit) in LIMITS.items():
         if leaf in leaves:
-            return {kind: int(leaves[leaf]) * unit}
+            return cast("QueueLimit", {kind: int(leaves[leaf]) * unit})
     raise DriverError("the switch shows no queue limit")

@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
         if options.switch not in switches:
             what = unknown("switch", options.switch, switches)
             raise InputError("--switch", [Problem(options.switch, what)])
-        plan = switches[options.switch]
-    print(json.dumps(plan, indent=1))
+        print(json.dumps(switches[options.switch], indent=1))
+    else:
+        print(json.dumps(plan, indent=1))
     return DONE

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 
 from narrows.testbed.runs.jobs import Outcome
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import Summary
 
 
 def results_table(title: str, outcomes: Sequence[Outcome]) -> Table:
@@ -26,16 +29,18 @@ def results_table(title: str, outcomes: Sequence[Outcome]) -> Table:
             table.add_row(outcome.job.name, *["-"] * 8)
             continue
         # A run of hosts alone has no queue.
-        queue = summary.get("bottleneck") or {}
-        delay_ms = queue.get("queue_delay_ms")
+        queue = summary.get("bottleneck")
+        delay_ms = queue["queue_delay_ms"] if queue else None
+        busy = queue["utilization"] if queue else None
+        waiting = queue["queue_packets_mean"] if queue else None
         table.add_row(
             outcome.job.name,
             f"{goodput_bps(summary) / 1e6:.3f}",
-            f"{100 * queue['utilization']:.2f}" if queue else "-",
+            "-" if busy is None else f"{100 * busy:.2f}",
             completion(summary),
             f"{delay_ms['mean']:.2f}" if delay_ms else "-",
             f"{delay_ms['p95']:.2f}" if delay_ms else "-",
-            f"{queue['queue_packets_mean']:.1f}" if queue else "-",
+            "-" if waiting is None else f"{waiting:.1f}",
             str(queue["dropped"]) if queue else "-",
             f"{summary['jain']:.4f}",
         )
@@ -53,16 +58,17 @@ def claims_table(title: str, claims: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def goodput_bps(summary: dict[str, Any]) -> float:
+def goodput_bps(summary: Summary) -> float:
     """What all flows delivered together, over the whole run."""
     delivered_bytes = sum(flow["delivered_bytes"] for flow in summary["flows"])
     return float(8 * delivered_bytes / summary["duration_s"]) if summary["duration_s"] else 0.0
 
 
-def completion(summary: dict[str, Any]) -> str:
+def completion(summary: Summary) -> str:
     """When the last flow was done, `-` where one was not."""
     times = [flow["completion_s"] for flow in summary["flows"]]
-    return "-" if None in times else f"{max(times):.2f}"
+    ended = [time for time in times if time is not None]
+    return f"{max(ended):.2f}" if len(ended) == len(times) else "-"
 
 
 def list_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

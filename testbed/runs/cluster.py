@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from narrows.testbed import catalogue
 from narrows.testbed.files import publish
@@ -33,12 +33,14 @@ from narrows.testbed.runs.jobs import (
 from narrows.testbed.runs.local import interrupts_ignored, run_one, sigterm_as_interrupt
 from narrows.testbed.runs.run_directories import put_aside_finished
 
+if TYPE_CHECKING:
+    from narrows.schema.run import RunRecord
+    from narrows.schema.summary import Summary
+
 AT_ONCE: Final = 1000
 """Tasks that the scheduler has at a time; the others wait here."""
 CONNECT_S: Final = 10
 """How long to wait for the scheduler."""
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Parcel:
     name: str
     plan: str
     """The plan; its programs are names in `files`."""
-    record: Json
+    record: RunRecord
     files: dict[str, str]
     """The programs' texts, and what stands beside them, by file name."""
     version: str
@@ -66,7 +68,7 @@ class Result:
 
     state: Literal["done", "reused", "refused", "failed"]
     message: str
-    summary: Json | None
+    summary: Summary | None
     wall_s: float
     tar: bytes
     sha256: str

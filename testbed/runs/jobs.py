@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
@@ -22,9 +22,11 @@ from narrows.testbed.targets import TARGETS
 from narrows.testbed.targets.base import Hosts, Target
 from narrows.testbed.targets.our_hosts import OUR_HOSTS
 
-RUN_SCHEMA = 1
+if TYPE_CHECKING:
+    from narrows.schema.run import RunRecord, Settings
+    from narrows.schema.summary import Summary
 
-Json = dict[str, Any]
+RUN_SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,12 @@ class Job:
     name: str
     plan: str
     """The engine's plan as JSON text."""
-    record: Json
+    record: RunRecord
     """What `run.json` says beforehand."""
     final: Path
     expected_ps: int
     """About how long it lasts in simulated time."""
-    settings: Json = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     """What the target is told besides the plan."""
 
     @property
@@ -66,7 +68,7 @@ class Outcome:
     job: Job
     state: Literal["done", "reused", "refused", "failed"]
     message: str = ""
-    summary: Json | None = None
+    summary: Summary | None = None
     wall_s: float = 0.0
 
 
@@ -86,7 +88,7 @@ def make_jobs(
     out: Path,
     target: Target,
     hosts: Hosts = OUR_HOSTS,
-    settings: Json | None = None,
+    settings: Settings | None = None,
 ) -> list[Job]:
     """The runs of a scenario's points. `settings` are the target's.
 
@@ -107,7 +109,7 @@ def make_jobs(
         plan = make_plan(point.scenario, str(source), ports)
         if problems := hosts.problems(plan):
             raise InputError(f"{source}: --hosts {hosts.name}", problems)
-        record = {
+        record: RunRecord = {
             "schema": RUN_SCHEMA,
             "name": source.stem,
             "scenario": point.scenario.resolved(),

@@ -9,13 +9,14 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed.runs.jobs import Display, Job, Outcome, simulated, worked_ps
 from narrows.testbed.runs.run_directories import put_aside_finished
 from narrows.testbed.runs.worker_process import Spare, WorkerProcess
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.run import WorkerMessage
 
 
 class Worker:
@@ -25,7 +26,7 @@ class Worker:
         self.job = job
         self.began = time.monotonic()
         self.simulated_ps = 0
-        self.last: Json = {}
+        self.last: WorkerMessage = {}
         self.process = process
         process.give(job.as_text())
 

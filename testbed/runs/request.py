@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from narrows.testbed.targets.base import Hosts, Json, Target
+from narrows.testbed.targets.base import Hosts, Target
+
+if TYPE_CHECKING:
+    from narrows.schema.run import Settings
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class RunRequest:
     """The first seed; None: the scenario's."""
     target: Target
     hosts: Hosts
-    settings: Json
+    settings: Settings
     """The target's."""
     out: Path
     at_once: int

@@ -8,21 +8,22 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed.files import make_directory
 from narrows.testbed.runs.jobs import Display, Job, Outcome
 
+if TYPE_CHECKING:
+    from narrows.schema.summary import Summary
+
 LEFTOVER = re.compile(r"\.(?P<point>.+)\.(?P<pid>\d+)\.(?P<kind>partial|retired)")
 
-Json = dict[str, Any]
 
-
-def reusable(job: Job) -> Json | None:
+def reusable(job: Job) -> Summary | None:
     """The summary of a finished run that is what `job` would write, if there is one."""
     try:
         record = json.loads((job.final / "run.json").read_text(encoding="utf-8"))
-        summary: Json = json.loads((job.final / "summary.json").read_text(encoding="utf-8"))
+        summary: Summary = json.loads((job.final / "summary.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     same = {key: record.get(key) for key in job.record} == json.loads(json.dumps(job.record))

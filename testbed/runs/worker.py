@@ -18,13 +18,17 @@ import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed import catalogue
 from narrows.testbed.files import publish, write_json
 from narrows.testbed.targets import HOSTS, TARGETS
-from narrows.testbed.targets.base import Json, Progress
+from narrows.testbed.targets.base import Tell
 from narrows.testbed.worker_messages import reported, say
+
+if TYPE_CHECKING:
+    from narrows.schema.run import RunRecord, VirtualClock, WorkerJob
+    from narrows.schema.summary import Instrument, Progress, Summary
 
 
 def main() -> int:
@@ -39,7 +43,7 @@ def main() -> int:
     return 0
 
 
-def do(job: Json) -> None:
+def do(job: WorkerJob) -> None:
     """Runs a job and puts the result in place; ends the process when nobody listens any more."""
     partial, final = Path(job["partial"]), Path(job["final"])
     partial.mkdir(parents=True)
@@ -55,28 +59,34 @@ def do(job: Json) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def carry_out(job: Json, out: Path) -> Json:
+def carry_out(job: WorkerJob, out: Path) -> Summary:
     """Runs a job, its tables going to `out`; returns the summary."""
     plan, settings = job["plan"], job["settings"]
     target, hosts = TARGETS[job["record"]["target"]], HOSTS[job["record"]["hosts"]]
 
-    def switch_side(sockets: Any, progress: Progress) -> Json:
+    def switch_side(sockets: Any, progress: Tell) -> Summary:
         return target.run(plan, out, progress, settings, sockets)
 
     return hosts.run(plan, out, report_progress, switch_side)
 
 
-def report_progress(progress: Json) -> bool:
+def report_progress(progress: Progress) -> bool:
     """Passes the engine's progress on; False, which stops the run, when nobody listens."""
     return say({"progress": progress}) == 0
 
 
-def run_record(record: Json, summary: Json) -> Json:
+def run_record(record: RunRecord, summary: Summary) -> RunRecord:
     """`run.json`: what was run, how far the instrument was off, and whether it counts."""
     # In virtual time an event is never late.
-    instrument = summary.get("instrument", {"clock": "virtual", "error_ps": 0})
-    valid = {"valid": summary["valid"], "invalid_reason": summary["invalid_reason"]}
-    return record | {"instrument": instrument} | valid
+    instrument: Instrument | VirtualClock = {"clock": "virtual", "error_ps": 0}
+    if "instrument" in summary:
+        instrument = summary["instrument"]
+    valid = summary["valid"]
+    return record | {
+        "instrument": instrument,
+        "valid": valid,
+        "invalid_reason": summary["invalid_reason"],
+    }
 
 
 if __name__ == "__main__":

@@ -12,13 +12,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
 from narrows.traffic.pktgen.profile import Stream
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Background:
 
     source: str
     title: str
-    plan: Json
+    plan: Plan
     sizes: list[int]
     """The connections of each `[[flow]]`, in the plan's order."""
 

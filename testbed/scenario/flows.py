@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -28,6 +28,9 @@ from narrows.testbed.scenario.values import (
     number,
     registered,
 )
+
+if TYPE_CHECKING:
+    from narrows.schema.records import WorkloadKey
 
 MAX_FLOWS = 100_000
 
@@ -126,9 +129,9 @@ class App(Model):
         return written
 
     @property
-    def keys(self) -> dict[str, dict[str, Any]]:
+    def keys(self) -> dict[str, WorkloadKey]:
         """What the engine's record says of the kind's keys, by name."""
-        return {key["name"]: key for key in catalogue.record("applications", self.kind)["keys"]}
+        return {key["name"]: key for key in catalogue.application(self.kind)["keys"]}
 
     @property
     def is_finite(self) -> bool:
@@ -250,7 +253,7 @@ class Flow(Model):
         for name, key in Flow.model_fields.items():
             if TCP in key.metadata and getattr(self, name) is not None:
                 raise ValueError(f'"{name}" is TCP\'s; this flow sends datagrams')
-        app = catalogue.record("applications", self.app.kind)
+        app = catalogue.application(self.app.kind)
         if app["answers"] or (sender["needs_pace"] and not app["has_messages"]):
             what = "both its ends write" if app["answers"] else "it has no pace of its own"
             raise ValueError(f'app = "{self.app.kind}": is not for {self.variant}: {what}')

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import narrows.controller.topology as net
 from narrows.controller.routes import Routes, base_rtt_ps, routes
@@ -19,6 +20,9 @@ from narrows.testbed.scenario.draws import draw, exponential
 from narrows.testbed.scenario.flows import Flow
 from narrows.testbed.scenario.network import Access, Port
 from narrows.testbed.scenario.schema import Scenario
+
+if TYPE_CHECKING:
+    from narrows.schema.switch import QueueLimit
 
 SENDER_PORTS = range(10_001, 60_001)
 FIRST_RECEIVER_PORT = 5001
@@ -70,7 +74,7 @@ class Layout:
     links: dict[str, tuple[net.End, net.End]]
     """The ports at both ends of a link direction, nearest first: `s1->s2`, and `bottleneck`."""
 
-    def queue_limit(self, end: net.End, queue: Queue, rate_bps: int) -> dict[str, int]:
+    def queue_limit(self, end: net.End, queue: Queue, rate_bps: int) -> QueueLimit:
         """A limit as the plan has it; BDP multiples with the largest base RTT through the port.
 
         Raises `ValueError` where that is zero.

@@ -5,10 +5,9 @@ The plan is JSON (`engine/src/plan.rs` reads it). A flow's null is its profile's
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from narrows.controller.state import TableEntry
 from narrows.controller.switch import switch_state
@@ -21,9 +20,28 @@ from narrows.testbed.scenario import traces
 from narrows.testbed.scenario.dumbbell import Dumbbell
 from narrows.testbed.scenario.flows import App, Flow
 from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow
+from narrows.testbed.scenario.network import Access
 from narrows.testbed.scenario.own_topology import OwnTopology
 from narrows.testbed.scenario.schema import Change, PortChange, Scenario
 from narrows.testbed.scenario.values import in_base_units
+
+if TYPE_CHECKING:
+    from narrows.schema.flow import App as AppPlan
+    from narrows.schema.flow import Endpoint, FlowConfig, LinkConfig, Spacing
+    from narrows.schema.plan import (
+        CablePlan,
+        EntryOperation,
+        EventPlan,
+        FlowPlan,
+        HostPlan,
+        Limits,
+        Plan,
+        PortName,
+        SwitchPlan,
+    )
+    from narrows.schema.records import ProfileRecord
+    from narrows.schema.switch import PortConfig, QueueLimit
+    from narrows.schema.switch import TableEntry as TableEntryPlan
 
 SCHEMA = 1
 PROGRAM = ROOT / "p4/build/v1model.json"
@@ -34,8 +52,6 @@ TIMESTAMP_BYTES = 12
 UDP_ROOM_BYTES = 12
 """By how much UDP's header is shorter than TCP's."""
 
-Json = dict[str, Any]
-
 
 def program_path(scenario: Scenario, source: str) -> Path:
     """The P4 program of a scenario that was read from the file `source`."""
@@ -44,7 +60,7 @@ def program_path(scenario: Scenario, source: str) -> Path:
     return (Path(source).parent / scenario.program).resolve()
 
 
-def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> Json:
+def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> Plan:
     """The plan of one point; `numbers` as `lay_out` has them. Raises `InputError` naming the file
     where parts do not fit.
     """
@@ -61,7 +77,7 @@ def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> J
             "hosts": hosts(layout),
             "flows": flows(scenario, layout, Path(source).parent),
             "events": events(scenario, layout),
-            "bottleneck": dataclasses.asdict(layout.bottleneck),
+            "bottleneck": as_json(layout.bottleneck),
             "reverse": reverse(scenario, layout),
             "record": {
                 "queue": scenario.record.queue in (True, "both"),
@@ -70,7 +86,7 @@ def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> J
                 "messages": scenario.record.messages,
                 "capture": scenario.record.capture,
             },
-            "instrument": in_base_units(scenario.instrument),
+            "instrument": cast("Limits", in_base_units(scenario.instrument)),
         }
     except LayoutError as error:
         raise InputError(source, error.problems) from None
@@ -85,11 +101,12 @@ def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:
     return OwnTopology(scenario).layout()
 
 
-def expected_ps(scenario: Scenario, plan: Json) -> int:
+def expected_ps(scenario: Scenario, plan: Plan) -> int:
     """About how long the run will last in simulated picoseconds, for the progress bar only."""
     if scenario.duration != "completion":
         return int(scenario.duration)
-    size_bytes = sum(flow["flow"]["app"].get("bytes") or 0 for flow in plan["flows"])
+    apps = [flow["flow"]["app"] for flow in plan["flows"]]
+    size_bytes = sum(app["bytes"] or 0 for app in apps if "bytes" in app)
     rates = [
         port["rate_bps"]
         for switch in plan["switches"]
@@ -99,9 +116,9 @@ def expected_ps(scenario: Scenario, plan: Json) -> int:
     return int(size_bytes * 8 * PS_PER_S * 1.04 / min(rates)) + PS_PER_S // 10
 
 
-def switches(scenario: Scenario, layout: Layout, program: str) -> list[Json]:
+def switches(scenario: Scenario, layout: Layout, program: str) -> list[SwitchPlan]:
     """Every switch: its program, its ports, and what the controller puts on it."""
-    planned = []
+    planned: list[SwitchPlan] = []
     for switch in layout.topology.switches:
         state = switch_state(layout.topology, layout.routes, switch)
         ports = [port(scenario, layout, End(switch.name, p.number)) for p in switch.ports]
@@ -112,7 +129,7 @@ def switches(scenario: Scenario, layout: Layout, program: str) -> list[Json]:
                 "config": {
                     "timestamp_unit": "ns",
                     "flow_field": "meta.flow_id",
-                    "record_queue": any(port["record"] for port in ports),
+                    "record_queue": any(one["record"] for one in ports),
                     "ports": ports,
                 },
                 "entries": [entry.as_json() for entry in state.entries],
@@ -123,24 +140,32 @@ def switches(scenario: Scenario, layout: Layout, program: str) -> list[Json]:
     return planned
 
 
-def port(scenario: Scenario, layout: Layout, end: End) -> Json:
+def port(scenario: Scenario, layout: Layout, end: End) -> PortConfig:
     """A port's traffic manager. A port towards hosts or the collector sends at once."""
     settings = layout.ports[end]
-    planned: Json = {"port": end.port, "rate_bps": None, "queue": {"packets": 1000}}
-    counts = "frame"
-    if settings.scenario is not None:
-        rate_bps, queue = settings.scenario.rate, settings.scenario.queue
-        planned["rate_bps"] = rate_bps
-        planned["queue"] = queue_limit(layout, end, queue, rate_bps, "queue")
-        counts = settings.scenario.counts
-        planned["discipline"] = settings.scenario.discipline
-    wanted = scenario.record.queue
-    recorded = settings.scenario is not None
-    recorded &= scenario.record.both_directions or settings.forward
-    return planned | {"counts": counts, "queues": 1, "record": recorded and wanted is not False}
+    own = settings.scenario
+    if own is None:
+        return {
+            "port": end.port,
+            "rate_bps": None,
+            "queue": {"packets": 1000},
+            "counts": "frame",
+            "queues": 1,
+            "record": False,
+        }
+    is_recorded = scenario.record.both_directions or settings.forward
+    return {
+        "port": end.port,
+        "rate_bps": own.rate,
+        "queue": queue_limit(layout, end, own.queue, own.rate, "queue"),
+        "discipline": own.discipline,
+        "counts": own.counts,
+        "queues": 1,
+        "record": is_recorded and scenario.record.queue is not False,
+    }
 
 
-def reverse(scenario: Scenario, layout: Layout) -> Json | None:
+def reverse(scenario: Scenario, layout: Layout) -> PortName | None:
     """The bottleneck's other direction, where its figures are wanted."""
     if not scenario.record.both_directions:
         return None
@@ -148,7 +173,7 @@ def reverse(scenario: Scenario, layout: Layout) -> Json | None:
     return as_json(back)
 
 
-def queue_limit(layout: Layout, end: End, queue: Any, rate_bps: int, key: str) -> Json:
+def queue_limit(layout: Layout, end: End, queue: Any, rate_bps: int, key: str) -> QueueLimit:
     """A DropTail limit; what is wrong with it as a `LayoutError`."""
     try:
         return layout.queue_limit(end, queue, rate_bps)
@@ -156,9 +181,9 @@ def queue_limit(layout: Layout, end: End, queue: Any, rate_bps: int, key: str) -
         raise LayoutError([Problem(key, str(error))]) from None
 
 
-def cables(layout: Layout) -> list[Json]:
+def cables(layout: Layout) -> list[CablePlan]:
     """What is plugged into which port."""
-    planned: list[Json] = [
+    planned: list[CablePlan] = [
         {"a": as_json(cable.a), "b": as_json(cable.b), "delay_ps": cable.delay_ps}
         for cable in layout.topology.cables
     ]
@@ -171,25 +196,25 @@ def cables(layout: Layout) -> list[Json]:
     return planned
 
 
-def as_json(end: End) -> Json:
+def as_json(end: End) -> PortName:
     """A port's name."""
     return {"switch": end.switch, "port": end.port}
 
 
-RECONSTRUCTIONS = {False: None, True: "even", "adaptive": "adaptive"}
+RECONSTRUCTIONS: dict[bool | str, Spacing | None] = {
+    False: None,
+    True: "even",
+    "adaptive": "adaptive",
+}
 """How ACKs are reconstructed, by the scenario's word for it."""
 
 
-def hosts(layout: Layout) -> list[Json]:
+def hosts(layout: Layout) -> list[HostPlan]:
     """Every host with its addresses and its access link."""
-    planned = []
+    planned: list[HostPlan] = []
     for placed in layout.hosts:
         host, access = placed.host, placed.access
         gateway = layout.topology.by_name[host.at.switch].port(host.at.port)
-        try:
-            queue_packets = access.queue_packets
-        except ValueError as error:
-            raise LayoutError([Problem("access", str(error))]) from None
         planned.append(
             {
                 "group": placed.group,
@@ -198,11 +223,7 @@ def hosts(layout: Layout) -> list[Json]:
                     "mac": mac_text(host.mac),
                     "ip": ip_text(host.ip),
                     "gateway_mac": mac_text(gateway.mac),
-                    "access": {
-                        **in_base_units(access, frozenset(("queue", "counts", "reconstruct_acks"))),
-                        "queue_packets": queue_packets,
-                        "counts": access.counts,
-                    },
+                    "access": access_link(access),
                     "reconstructs_acks": RECONSTRUCTIONS[access.reconstruct_acks],
                 },
             }
@@ -210,7 +231,17 @@ def hosts(layout: Layout) -> list[Json]:
     return planned
 
 
-def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[Json]:
+def access_link(access: Access) -> LinkConfig:
+    """A host's own link."""
+    try:
+        queue_packets = access.queue_packets
+    except ValueError as error:
+        raise LayoutError([Problem("access", str(error))]) from None
+    same = in_base_units(access, frozenset(("queue", "counts", "reconstruct_acks")))
+    return cast("LinkConfig", {**same, "queue_packets": queue_packets, "counts": access.counts})
+
+
+def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[FlowPlan]:
     """Every connection; paths count from the scenario's directory. Raises `LayoutError` where a run
     to completion would never end.
     """
@@ -227,38 +258,41 @@ RESOLVED = frozenset(
 """Keys of a flow whose outcome is in a plan. The others are there as they are, in base units."""
 
 
-def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> Json:
+def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> FlowPlan:
     """One connection."""
     settings, network = placed.settings, placed.flow
     profile = scenario.profile_of(settings)
     recorded = scenario.record.flows
+    flow = {
+        "id": network.id,
+        "source": endpoint(network.source.ip, network.source_port),
+        "destination": endpoint(network.destination.ip, network.destination_port),
+        "start_ps": placed.start_ps,
+        "variant": settings.variant,
+        "recovery": settings.recovery or catalogue.default_recovery(settings.variant),
+        "profile": profile,
+        **in_base_units(settings, RESOLVED),
+        "window_bytes": window_bytes(settings, profile),
+        "app": application(settings.app, directory),
+        "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
+    }
     return {
         "from": network.source.name,
         "to": network.destination.name,
-        "flow": {
-            "id": network.id,
-            "source": endpoint(network.source.ip, network.source_port),
-            "destination": endpoint(network.destination.ip, network.destination_port),
-            "start_ps": placed.start_ps,
-            "variant": settings.variant,
-            "recovery": settings.recovery or catalogue.default_recovery(settings.variant),
-            "profile": profile,
-            **in_base_units(settings, RESOLVED),
-            "window_bytes": window_bytes(settings, profile),
-            "app": application(settings.app, directory),
-            "record": recorded if isinstance(recorded, str) else {"interval_ps": recorded},
-        },
+        "flow": cast("FlowConfig", flow),
     }
 
 
-def endpoint(ip: int, port: int) -> Json:
+def endpoint(ip: int, port: int) -> Endpoint:
     """One end of a flow."""
     return {"ip": ip_text(ip), "port": port}
 
 
-def application(app: App, directory: Path) -> Json:
+def application(app: App, directory: Path) -> AppPlan:
     """What the sender writes, with only the keys that were given, by their names in a plan."""
-    planned: Json = {"kind": app.kind} | ({} if app.bytes is None else {"bytes": app.bytes})
+    planned: dict[str, Any] = {"kind": app.kind} | (
+        {} if app.bytes is None else {"bytes": app.bytes}
+    )
     for name, value in (app.model_extra or {}).items():
         key = app.keys[name]
         planned[key["plan"]] = value
@@ -267,35 +301,39 @@ def application(app: App, directory: Path) -> Json:
                 planned[key["plan"]] = traces.read(directory / value)
             except traces.TraceError as error:
                 raise LayoutError([Problem(f"flow.app.{name}", str(error), value)]) from None
-    return planned
+    return cast("AppPlan", planned)
 
 
 def window_bytes(settings: Flow, profile: str) -> int | None:
     """What the receiver offers; packets are segments of the flow's own or the profile's size."""
     if settings.window is None:
         return None
-    record = catalogue.record("profiles", profile)
+    record = catalogue.profile(profile)
     stamped = record["timestamps"] if settings.timestamps is None else settings.timestamps
     segment_bytes = payload_bytes(settings.variant, record, settings.segment, stamped=stamped)
     return settings.window.as_bytes(segment_bytes)
 
 
-def payload_bytes(variant: str, profile: Json, segment_bytes: int | None, *, stamped: bool) -> int:
+def payload_bytes(
+    variant: str, profile: ProfileRecord, segment_bytes: int | None, *, stamped: bool
+) -> int:
     """Payload of a full segment: the flow's own size, its ns-2 source's, or its profile's; of a
     datagram the most of a message.
     """
     given = segment_bytes or catalogue.segment_bytes(variant)
     if given is not None:
         return given
-    [(kind, size)] = profile["segment"].items()
+    segment = profile["segment"]
+    if "payload" in segment:
+        return segment["payload"]
     if sender := catalogue.sender(variant):
-        return int(size) + (UDP_ROOM_BYTES - sender["header_bytes"] if kind == "mss" else 0)
-    return int(size) - (TIMESTAMP_BYTES if kind == "mss" and stamped else 0)
+        return segment["mss"] + UDP_ROOM_BYTES - sender["header_bytes"]
+    return segment["mss"] - (TIMESTAMP_BYTES if stamped else 0)
 
 
-def events(scenario: Scenario, layout: Layout) -> list[Json]:
+def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
     """What the controller does while the run goes on, in the order of time."""
-    planned = list[Json]()
+    planned: list[EventPlan] = []
     state = EventState(layout)
     indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
     for index, event in indexed:
@@ -318,6 +356,13 @@ def changes(change: Change) -> list[tuple[str, PortChange]]:
     return [*named, *change.link.items()]
 
 
+class EntryChange(TypedDict):
+    """A write of a table entry."""
+
+    entry: TableEntryPlan
+    op: EntryOperation
+
+
 class EventState:
     """The ports as the events so far have left them."""
 
@@ -334,10 +379,10 @@ class EventState:
             if settings.scenario
         }
 
-    def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[Json]:
+    def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[EventPlan]:
         """The plan's events for one change at one port."""
-        planned = list[Json]()
-        here: Json = {"at_ps": at_ps, "switch": end.switch}
+        planned: list[EventPlan] = []
+        here: EventPlan = {"at_ps": at_ps, "switch": end.switch}
         if change.rate is not None:
             self.rates_bps[end] = change.rate
             planned.append(here | {"port": end.port, "rate_bps": change.rate})
@@ -353,19 +398,18 @@ class EventState:
                     stage.entry(end.port, each) if each not in (None, stage.off) else None
                     for each in (stages.get(stage), value)
                 )
-                planned += [here | written for written in entry_change(old, new)]
+                if old != new:
+                    planned.append({**here, **entry_change(old, new)})
                 stages[stage] = value
         return planned
 
 
-def entry_change(old: TableEntry | None, new: TableEntry | None) -> list[Json]:
+def entry_change(old: TableEntry | None, new: TableEntry | None) -> EntryChange:
     """The write that turns one table entry into another."""
-    if old == new:
-        return []
-    if new is None:
-        assert old is not None
-        return [{"entry": old.as_json(), "op": "delete"}]
-    return [{"entry": new.as_json(), "op": "modify" if old else "insert"}]
+    if new is not None:
+        return {"entry": new.as_json(), "op": "modify" if old else "insert"}
+    assert old is not None, "one of the two is there"
+    return {"entry": old.as_json(), "op": "delete"}
 
 
 def mac_text(mac: int) -> str:

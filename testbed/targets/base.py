@@ -21,12 +21,14 @@ from narrows.testbed.findings import Finding
 from narrows.testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+    from narrows.schema.run import Settings
+    from narrows.schema.summary import Progress, Summary
     from narrows.testbed.scenario.schema import Scenario
 
-Json = dict[str, Any]
-Progress = Callable[[Json], bool]
+Tell = Callable[["Progress"], bool]
 """Takes the engine's progress; False stops the run."""
-SwitchSide = Callable[[Any, Progress], Json]
+SwitchSide = Callable[[Any, Tell], "Summary"]
 """Runs the plan to its end and returns the summary. It is given the hosts' `Sockets` of the engine,
 None for our own hosts, and whom to tell its progress.
 """
@@ -64,7 +66,7 @@ class Hosts(ABC):
         """What this machine lacks for them, each with what mends it."""
         return []
 
-    def problems(self, plan: Json) -> list[Problem]:
+    def problems(self, plan: Plan) -> list[Problem]:
         """Why a plan's hosts cannot be these on this machine; empty when they can."""
         return []
 
@@ -73,7 +75,7 @@ class Hosts(ABC):
         return {}
 
     @abstractmethod
-    def run(self, plan: str, out: Path, progress: Progress, switch_side: SwitchSide) -> Json:
+    def run(self, plan: str, out: Path, progress: Tell, switch_side: SwitchSide) -> Summary:
         """Makes the hosts of a plan (JSON) and has the switch side run it with them.
 
         Leaves the tables and `summary.json` in `out`; returns the summary. Raises what
@@ -105,15 +107,15 @@ class Target(ABC):
         what = f"target {self.name}"
         return [Finding(what, None, lack) for lack in self.missing()] or [Finding(what, "ready")]
 
-    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
         """What a run of it is told besides the plan. `options` are its own. Raises `InputError`."""
         return {}
 
-    def ports(self, settings: Json) -> Sequence[int]:
+    def ports(self, settings: Settings) -> Sequence[int]:
         """The switch's numbers of a dumbbell's ports 1, 2 and 3; empty where these are free."""
         return ()
 
-    def check(self, scenario: Scenario, source: str, settings: Json) -> None:
+    def check(self, scenario: Scenario, source: str, settings: Settings) -> None:
         """Raises `InputError` that names `source` for a scenario that it cannot run.
 
         Here: one that asks for a table that it cannot record.
@@ -134,8 +136,8 @@ class Target(ABC):
 
     @abstractmethod
     def run(
-        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
-    ) -> Json:
+        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+    ) -> Summary:
         """Runs a plan (JSON). Leaves the tables and `summary.json` in `out`; returns the summary.
 
         `settings` are those of `settings`, `sockets` the engine's for hosts in the kernel. Raises

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,10 @@ import polars as pl
 from narrows.controller.events import Done
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import EventPlan
+    from narrows.schema.summary import BottleneckSummary, LatenessSummary, Quantiles
+
 
 PS_PER_NS = 1000
 PS_PER_S = 10**12
@@ -30,7 +33,7 @@ QUEUE: dict[str, type[pl.DataType]] = {
 
 
 def rates(
-    first_bps: int, port: int, events: Sequence[Json], done: Sequence[Done]
+    first_bps: int, port: int, events: Sequence[EventPlan], done: Sequence[Done]
 ) -> list[tuple[int, int]]:
     """A port's rates in bits per second, and since when in ps: the first, and those of the events
     that were carried out, the first of `events`.
@@ -53,7 +56,7 @@ def capacity_bits(rates: Sequence[tuple[int, int]], end_ps: int) -> float:
 
 def bottleneck(
     packets: pl.DataFrame, switch_plan: SwitchPlan, bits: float, end_ps: int, out: Path | None
-) -> tuple[Json, pl.DataFrame]:
+) -> tuple[QueueFigures, pl.DataFrame]:
     """The bottleneck's figures, and its packets as `departures` has them. Where each packet is
     reported its ledger is written to `out`, if given.
     """
@@ -110,7 +113,20 @@ def queue_rows(left: pl.DataFrame, switch: str, port: int, counts: str) -> pl.Da
     return made.select(*QUEUE).cast(pl.Schema(QUEUE))
 
 
-def figures(left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_bits: float) -> Json:
+class QueueFigures(TypedDict):
+    """A port's queue in the summary, but for its name, its rate and its counts."""
+
+    utilization: float | None
+    queue_packets_mean: float | None
+    queue_packets_max: int | None
+    queue_bytes_mean: float | None
+    queue_bytes_max: int | None
+    queue_delay_ms: Quantiles | None
+
+
+def figures(
+    left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_bits: float
+) -> QueueFigures:
     """The bottleneck's figures in the summary, but for its name, its rate and its counts.
 
     Means over time are Little's: what the packets waited together, over the time; with one packet
@@ -120,7 +136,7 @@ def figures(left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_b
     waited = left["queue_delay_ns"].to_numpy().astype(float)
     sizes = left.select(length(counts)).to_series().to_numpy().astype(float)
     delay_ms = quantiles(waited / 1e6)
-    delays = None
+    delays: Quantiles | None = None
     if delay_ms:
         p95 = float(np.percentile(waited, 95, method="inverted_cdf")) / 1e6
         delays = {**delay_ms, "min": float(waited.min()) / 1e6, "p95": p95}
@@ -138,13 +154,13 @@ def figures(left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_b
 def bottleneck_summary(
     switch_plan: SwitchPlan,
     rate_bps: int,
-    figures: Json,
+    figures: QueueFigures,
     *,
     arrived: int,
     dequeued: int,
     queued: int,
     dropped: int,
-) -> Json:
+) -> BottleneckSummary:
     """The bottleneck in the summary: its last rate, its figures, and its packets by their fate."""
     return {
         "switch": switch_plan.name,
@@ -160,18 +176,20 @@ def bottleneck_summary(
     }
 
 
-NO_FIGURES = dict.fromkeys(
-    (
-        "utilization", "queue_packets_mean", "queue_packets_max", "queue_bytes_mean",
-        "queue_bytes_max", "queue_delay_ms",
-    )
-)  # fmt: skip
+NO_FIGURES: QueueFigures = {
+    "utilization": None,
+    "queue_packets_mean": None,
+    "queue_packets_max": None,
+    "queue_bytes_mean": None,
+    "queue_bytes_max": None,
+    "queue_delay_ms": None,
+}
 """Of a bottleneck without reports."""
 
 
 def quantiles(
     values: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float64]],
-) -> dict[str, float] | None:
+) -> LatenessSummary | None:
     """The mean and what an instrument is judged by; None of nothing."""
     if not len(values):
         return None

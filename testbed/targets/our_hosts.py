@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from narrows.testbed.targets.base import Hosts, Json, Progress, SwitchSide
+from narrows.testbed.targets.base import Hosts, SwitchSide, Tell
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import Summary
 
 
 class OurHosts(Hosts):
@@ -15,7 +18,7 @@ class OurHosts(Hosts):
     title = "our TCP"
     in_kernel = False
 
-    def run(self, plan: str, out: Path, progress: Progress, switch_side: SwitchSide) -> Json:
+    def run(self, plan: str, out: Path, progress: Tell, switch_side: SwitchSide) -> Summary:
         """See `Hosts`."""
         return switch_side(None, progress)
 

@@ -5,7 +5,7 @@ packets.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.controller.matches import Exact, Ternary
 from narrows.controller.stages import TELEMETRY
@@ -14,7 +14,11 @@ from narrows.controller.switch import FLOW, FORWARD, REPORT
 from narrows.testbed import catalogue
 from narrows.testbed.scenario.plan import UDP_ROOM_BYTES, payload_bytes
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.flow import FlowConfig
+    from narrows.schema.plan import Plan
+    from narrows.schema.switch import PortConfig
+
 
 HEADERS_BYTES, STAMP_BYTES = 14 + 20 + 20, 12
 """Ethernet, IPv4, TCP; the timestamps option with its padding."""
@@ -23,13 +27,15 @@ HEADERS_BYTES, STAMP_BYTES = 14 + 20 + 20, 12
 class SwitchPlan:
     """A plan with one switch. Raises `PlanError` for another network."""
 
-    def __init__(self, engine: Any, plan: Json) -> None:
+    def __init__(self, engine: Any, plan: Plan) -> None:
         names = [switch["name"] for switch in plan["switches"]]
         if len(names) != 1:
             raise engine.PlanError(f"the target is one switch; the scenario has {', '.join(names)}")
         [self.switch] = plan["switches"]
         self.name: str = self.switch["name"]
-        self.ports: dict[int, Json] = {one["port"]: one for one in self.switch["config"]["ports"]}
+        self.ports: dict[int, PortConfig] = {
+            one["port"]: one for one in self.switch["config"]["ports"]
+        }
         self.port: int = plan["bottleneck"]["port"]
         """The bottleneck."""
         self.counts: str = self.ports[self.port]["counts"]
@@ -84,16 +90,16 @@ class SwitchPlan:
         return None
 
 
-def full_length(flow: Json, counts: str) -> int:
+def full_length(flow: FlowConfig, counts: str) -> int:
     """What of a flow's full segment counts against a rate, in bytes; of its datagrams', where they
     are all alike.
     """
-    profile = catalogue.record("profiles", flow["profile"])
+    profile, app = catalogue.profile(flow["profile"]), flow["app"]
     stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
     payload = payload_bytes(flow["variant"], profile, flow["segment_bytes"], stamped=stamped)
     if sender := catalogue.sender(flow["variant"]):
-        message = min(payload, int(flow["app"].get("size_bytes", payload)))
-        frame = HEADERS_BYTES - UDP_ROOM_BYTES + int(sender["header_bytes"]) + message
+        message = min(payload, app["size_bytes"]) if "size_bytes" in app else payload
+        frame = HEADERS_BYTES - UDP_ROOM_BYTES + sender["header_bytes"] + message
     else:
         frame = HEADERS_BYTES + STAMP_BYTES * bool(stamped) + payload
     return {"ip": frame - 14, "frame": frame, "wire": max(frame + 4, 64) + 20}[counts]

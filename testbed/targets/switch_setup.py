@@ -12,10 +12,10 @@ import asyncio
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.controller.client import ControllerError, LateError, SwitchClient
-from narrows.controller.drivers import DriverError
+from narrows.controller.drivers import DriverError, kind_and_value
 from narrows.controller.drivers.gnmi import PS_PER_US, GnmiDriver
 from narrows.controller.state import SwitchState
 from narrows.switch.server.gnmi.service import GnmiService
@@ -23,14 +23,17 @@ from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
 from narrows.testbed import files
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan, SwitchPlan
+    from narrows.schema.switch import PortConfig
+
 
 TRIES = 3
 """How often a switch is set up that does not answer: finsy waits 10 s, which a machine with too
 much to do may take to compile a program."""
 
 
-def set_up(engine: Any, plan: Json) -> dict[str, Any]:
+def set_up(engine: Any, plan: Plan) -> dict[str, Any]:
     """The plan's switches by name, set up; without those whose program has no P4Info. Raises
     `ControllerError` or `DriverError` naming the switch.
     """
@@ -38,7 +41,7 @@ def set_up(engine: Any, plan: Json) -> dict[str, Any]:
     return asyncio.run(set_up_all(engine, plan))
 
 
-async def set_up_all(engine: Any, plan: Json) -> dict[str, Any]:
+async def set_up_all(engine: Any, plan: Plan) -> dict[str, Any]:
     """The same, in an event loop."""
     made = dict[str, Any]()
     with files.socket_directory() as directory:
@@ -50,7 +53,7 @@ async def set_up_all(engine: Any, plan: Json) -> dict[str, Any]:
     return made
 
 
-async def set_up_one(engine: Any, switch: Json, seed: int, place: Path) -> Any:
+async def set_up_one(engine: Any, switch: SwitchPlan, seed: int, place: Path) -> Any:
     """A switch of the plan, behind sockets at `place` until it is set up; begun anew where it was
     late. Raises as `set_up` does.
     """
@@ -83,7 +86,7 @@ def p4info_of(program: Path) -> Path:
     return program.with_suffix(".p4info.txtpb")
 
 
-async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Json]) -> None:
+async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[PortConfig]) -> None:
     """Gives a switch its pipeline, its state, and its ports' rates and limits. Raises
     `DriverError` where a target would round one.
     """
@@ -98,7 +101,8 @@ async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Js
             in_force: Any = await driver.set_rate(number, rate_bps)
             if in_force != rate_bps:
                 raise DriverError(f"port {number}: rate {rate_bps} became {in_force}")
-            if limit.get("time_ps", 0) % PS_PER_US:
+            kind, value = kind_and_value(limit)
+            if kind == "time_ps" and value % PS_PER_US:
                 # gNMI has whole microseconds; the port was made with its limit.
                 continue
             in_force = await driver.set_queue_limit(number, limit)

@@ -158,6 +158,7 @@ def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
     bottleneck = outcome.summary["bottleneck"]
     rate = bottleneck["dequeued"] / outcome.summary["duration_s"]
     why_not = outcome.message
-    if not why_not and (bottleneck["utilization"] or 0.0) < LEAST_BUSY:
-        why_not = f"the hosts kept it only {100 * bottleneck['utilization']:.0f} % busy"
+    busy = bottleneck["utilization"] or 0.0
+    if not why_not and busy < LEAST_BUSY:
+        why_not = f"the hosts kept it only {100 * busy:.0f} % busy"
     return Tried(rate_bps, why_not, rate)

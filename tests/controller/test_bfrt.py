@@ -21,6 +21,8 @@ from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.matches import Lpm
 from narrows.controller.objects import CloneSession, MulticastGroup, RegisterCell, Replica
 from narrows.controller.state import SwitchState
+from narrows.schema.plan import EventPlan
+from narrows.schema.switch import QueueLimit
 from tests.support.bfrt import tables as bfrt_tables
 from tests.support.bfrt.server import FakeSwitch, served
 from tests.support.controller_state import everything_on
@@ -82,7 +84,7 @@ def test_a_rate_is_what_the_shaper_made_of_it(switch: FakeSwitch) -> None:
         ({"time_ps": 10**10}, 4),
     ],
 )
-def test_a_limit_is_in_cells(switch: FakeSwitch, limit: dict[str, int], packets: int) -> None:
+def test_a_limit_is_in_cells(switch: FakeSwitch, limit: QueueLimit, packets: int) -> None:
     async def task(client: BfrtClient, switch: FakeSwitch) -> None:
         driver = BfrtDriver(client, PACKET_BYTES)
         await driver.set_rate(140, 5_000_000)
@@ -311,7 +313,7 @@ def test_nobody_answers() -> None:
 
 def test_a_scenarios_events_reach_the_switch(switch: FakeSwitch) -> None:
     loss = next(one for one in everything_on().entries if "random_loss" in one.table)
-    events = [
+    events: list[EventPlan] = [
         {"at_ps": 0, "switch": "s1", "port": 140, "rate_bps": 2_000_000},
         {"at_ps": 10**9, "switch": "s1", "port": 140, "queue": {"packets": 50}},
         {"at_ps": 10**9, "switch": "s1", "entry": loss.as_json(), "op": "insert"},

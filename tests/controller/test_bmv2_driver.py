@@ -13,8 +13,9 @@ import pytest
 
 from narrows.controller.__main__ import main
 from narrows.controller.client import SwitchClient
-from narrows.controller.drivers import DriverError, QueueLimit
+from narrows.controller.drivers import DriverError
 from narrows.controller.state import SwitchState
+from narrows.schema.switch import QueueLimit
 from narrows.testbed.targets.bmv2.switch import THRIFT_PORT, Bmv2
 from tests.controller.test_controller_switch import frame
 from tests.support.controller_state import everything_on
@@ -85,7 +86,12 @@ def test_a_rate_is_whole_packets_per_second(switch: Bmv2) -> None:
 
 
 def test_a_limit_is_whole_packets(switch: Bmv2) -> None:
-    for asked, packets in (({"packets": 7}, 7), ({"bytes": 7999}, 7), ({"bytes": 1}, 1)):
+    limits: list[tuple[QueueLimit, int]] = [
+        ({"packets": 7}, 7),
+        ({"bytes": 7999}, 7),
+        ({"bytes": 1}, 1),
+    ]
+    for asked, packets in limits:
         assert set_limit(switch, asked) == {"packets": packets}
 
 
@@ -99,11 +105,12 @@ def test_a_time_is_what_leaves_in_it(switch: Bmv2) -> None:
 
 
 def test_what_bmv2_has_no_words_for(switch: Bmv2) -> None:
-    for limit, words in (
+    refused: list[tuple[QueueLimit, str]] = [
         ({"time_ps": 10**9}, "limit in time_ps: bmv2 has packets, bytes, or a time once a rate"),
         ({"packets": 0}, "0 packets: expected 1 to 2147483647"),
         ({"packets": 2**31}, "2147483648 packets: expected 1 to"),
-    ):
+    ]
+    for limit, words in refused:
         with pytest.raises(DriverError, match=words):
             set_limit(switch, limit)
     with pytest.raises(DriverError, match="rate_bps = 0: expected 1 to"):

@@ -32,6 +32,7 @@ from narrows.controller.objects import (
     ValueSet,
 )
 from narrows.controller.state import SwitchState, TableEntry
+from narrows.schema.plan import EventPlan
 from tests.support.controller_state import everything_on
 from tests.support.fake_traffic import FakeTraffic, served
 from tests.support.world import ROOT
@@ -141,8 +142,8 @@ def test_a_state_as_json_comes_back() -> None:
 @pytest.mark.parametrize(
     "broken", [{"exact": "0x"}, {"lpm": ["0x1"]}, {"lpm": ["0x1", "8"]}, {}, {"any": 1}]
 )
-def test_a_broken_match_is_refused(broken: dict[str, Any]) -> None:
-    content = {"table": "t", "matches": {"k": broken}, "action": "a", "params": {}}
+def test_a_broken_match_is_refused(broken: Any) -> None:
+    content: Any = {"table": "t", "matches": {"k": broken}, "action": "a", "params": {}}
     with pytest.raises(ValueError):
         TableEntry.from_json(content)
 
@@ -213,7 +214,7 @@ def test_events_are_carried_out_in_the_order_of_time() -> None:
     fake: Any = FakeSwitch()
     switches = {"s1": Controlled(fake, fake)}
     entry = TableEntry("t", {"k": Exact(1)}, "a", {"p": 2})
-    events = [
+    events: list[EventPlan] = [
         {"at_ps": 9, "switch": "s1", "entry": entry.as_json(), "op": "modify"},
         {"at_ps": 5, "switch": "s1", "port": 2, "rate_bps": 100},
         {"at_ps": 5, "switch": "s1", "port": 2, "queue": {"packets": 3}},
@@ -234,7 +235,7 @@ def test_events_are_carried_out_in_the_order_of_time() -> None:
 def test_events_that_cannot_be_carried_out() -> None:
     fake: Any = FakeSwitch()
     switches = {"s1": Controlled(fake, fake)}
-    good = {"at_ps": 0, "switch": "s1", "port": 2, "rate_bps": 100}
+    good: EventPlan = {"at_ps": 0, "switch": "s1", "port": 2, "rate_bps": 100}
     with pytest.raises(KeyError, match="s9"):
         asyncio.run(carry_out([good, {"at_ps": 1, "switch": "s9"}], switches, fake))
     assert fake.told == []

@@ -23,6 +23,7 @@ from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.matches import Exact, Lpm
 from narrows.controller.objects import CloneSession, RegisterCell, Replica
 from narrows.controller.state import SwitchState, TableEntry
+from narrows.schema.plan import EventPlan
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
@@ -202,7 +203,7 @@ def test_events_on_a_running_switch(switch: tuple[Any, str]) -> None:
         "NarrowsEgress.mark_ecn.mark_above",
         {"ecn_threshold": 30},
     )
-    events = [
+    events: list[EventPlan] = [
         {"at_ps": 40 * MS, "switch": "s1", "port": 2, "rate_bps": 2_000_000},
         {"at_ps": 20 * MS, "switch": "s1", "port": 2, "queue": {"bytes": 30_000}},
         {"at_ps": 0, "switch": "s1", "entry": mark.as_json(), "op": "insert"},

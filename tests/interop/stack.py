@@ -12,10 +12,10 @@ import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from narrows._engine import Connection
-
+from narrows.schema.flow import FlowConfig
 from narrows.testbed.targets.linux.namespaces import Plumbing
 from tests.interop.port import Faults, Port, Tcp, now_ns
 
@@ -27,10 +27,10 @@ SO_RCVBUFFORCE = 33
 """asm-generic/socket.h: a receive buffer beyond the machine's limit; for root."""
 
 
-def flow(source: tuple[str, int], destination: tuple[str, int], **options: Any) -> dict[str, Any]:
+def flow(source: tuple[str, int], destination: tuple[str, int], **options: Any) -> FlowConfig:
     """A flow in the plan's words: Linux's profile unless told otherwise."""
     defaults = {"variant": "cubic", "recovery": "sack", "profile": "linux", "sack": True}
-    return {
+    planned = {
         "id": 1,
         "source": {"ip": source[0], "port": source[1]},
         "destination": {"ip": destination[0], "port": destination[1]},
@@ -38,6 +38,7 @@ def flow(source: tuple[str, int], destination: tuple[str, int], **options: Any) 
         **defaults,
         **options,
     }
+    return cast("FlowConfig", planned)
 
 
 @dataclass
@@ -65,7 +66,8 @@ class Ours:
 
     def figure(self, name: str) -> int:
         """One of the connection's figures, now."""
-        value: int = self.connection.figures(now_ns() * 1000)[name]
+        value = self.connection.figures(now_ns() * 1000)[name]
+        assert value is not None
         return value
 
 

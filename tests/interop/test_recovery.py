@@ -19,8 +19,8 @@ from functools import partial
 from typing import Protocol
 
 import pytest
-from narrows._engine import Connection
 
+from narrows._engine import Connection
 from narrows.testbed.tools.packetdrill import wire
 from narrows.testbed.tools.packetdrill.script import Segment
 from tests.interop.conftest import MakePair
@@ -160,7 +160,7 @@ class Ours:
 
     def windows(self) -> tuple[int, int]:
         figures = self.connection.figures(self.now_ps)
-        return figures["cwnd_bytes"] // MSS, (figures["ssthresh_bytes"] or 0) // MSS
+        return (figures["cwnd_bytes"] or 0) // MSS, (figures["ssthresh_bytes"] or 0) // MSS
 
 
 @dataclass

@@ -18,12 +18,14 @@ from narrows.controller.drivers import TrafficManager
 from narrows.controller.routes import routes
 from narrows.controller.state import SwitchState, TableEntry
 from narrows.controller.switch import switch_state
+from narrows.schema.switch import QueueLimit
 from tests.packets.wires import Frames, Wires
 
 T = TypeVar("T")
 SOURCE, SINK, REPORTS = 1, 2, 3
 """The ports: packets come in, leave, are reported."""
-FAST_BPS, LONG_QUEUE = 1_000_000_000, {"packets": 1000}
+FAST_BPS = 1_000_000_000
+LONG_QUEUE: QueueLimit = {"packets": 1000}
 COLLECTOR_UDP = 5600
 NODE = 7
 FLOW = net.Flow(
@@ -121,7 +123,7 @@ class Target:
             self.shape(FAST_BPS, LONG_QUEUE)
         self.state = state
 
-    def shape(self, rate_bps: int, queue: dict[str, int]) -> int:
+    def shape(self, rate_bps: int, queue: QueueLimit) -> int:
         """Sets port SINK's rate and queue; returns the rate in force."""
         self.state = None
         self.do(self.traffic_manager.set_queue_limit(SINK, queue))

@@ -12,6 +12,7 @@ from finsy import p4client
 from finsy.proto import p4r
 
 from narrows.controller.client import ControllerError
+from narrows.schema.plan import Plan
 from narrows.testbed import catalogue
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
@@ -30,12 +31,12 @@ set = { bottleneck = { rate = "2Mbps", loss = 0.01 } }
 )
 
 
-def planned(directory: Path, text: str, name: str = "scenario") -> dict[str, Any]:
+def planned(directory: Path, text: str, name: str = "scenario") -> Plan:
     source = write(directory, text, name)
     return make_plan(sweep.read(source, [])[0].scenario, str(source))
 
 
-def run(plan: dict[str, Any], out: Path, switches: dict[str, Any] | None) -> dict[str, bytes]:
+def run(plan: Plan, out: Path, switches: dict[str, Any] | None) -> dict[str, bytes]:
     out.mkdir()
     catalogue.engine().run(json.dumps(plan), str(out), None, switches)
     return {path.name: path.read_bytes() for path in out.iterdir()}

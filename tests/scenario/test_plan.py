@@ -45,7 +45,7 @@ set = { bottleneck = { rate = "2Mbps", loss = 0.0 } }
 """
 
 
-def planned(tmp_path: Path, text: str, *settings: tuple[str, Any]) -> dict[str, Any]:
+def planned(tmp_path: Path, text: str, *settings: tuple[str, Any]) -> Any:
     source = write(tmp_path, text)
     return make_plan(sweep.read(source, settings)[0].scenario, str(source))
 

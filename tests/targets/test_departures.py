@@ -12,7 +12,7 @@ import pytest
 from narrows.testbed.targets.linux import sockets
 from narrows.testbed.targets.linux.sockets import Connection, Datagrams
 
-PLANNED = {
+PLANNED: Any = {
     "from": "a",
     "to": "b",
     "flow": {"id": 1, "window_bytes": None, "app": {"kind": "bulk"}},

@@ -57,6 +57,7 @@ def test_figures_are_littles() -> None:
     assert found["queue_bytes_mean"] == pytest.approx(400)
     assert found["utilization"] == pytest.approx(0.4)
     delays = found["queue_delay_ms"]
+    assert delays is not None
     assert (delays["min"], delays["p50"], delays["mean"], delays["max"]) == (0.0, 1.0, 1.0, 2.0)
     # One in three was reported.
     assert ledger.figures(packets, "frame", 3, 10**10, 80_000)["queue_packets_mean"] == 1.2
@@ -74,7 +75,7 @@ def test_what_counts_against_a_rate() -> None:
 
 def test_what_changing_rates_let_through() -> None:
     """8 Mb/s for 3 ms, then 2 Mb/s for 7 ms: 24,000 and 14,000 bits."""
-    changes: list[dict[str, Any]] = [
+    changes: list[Any] = [
         {"at_ps": 2, "port": 2, "rate_bps": 2_000_000},
         {"at_ps": 3, "port": 2, "queue": {"packets": 7}},
         {"at_ps": 4, "port": 1, "rate_bps": 5},

@@ -18,6 +18,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -314,9 +315,9 @@ def test_what_the_kernel_can_not_do_is_refused(
 
 
 def test_a_host_that_was_in_the_way_makes_a_run_void_besides_its_other_reasons() -> None:
-    good = {"valid": True, "invalid_reason": None, "jain": 1.0}
+    good: Any = {"valid": True, "invalid_reason": None, "jain": 1.0}
     assert voided(good, []) == good
-    once = voided(good, ["host a: eth0 has a queue"])
+    once: Any = voided(good, ["host a: eth0 has a queue"])
     assert once == {"valid": False, "invalid_reason": "host a: eth0 has a queue", "jain": 1.0}
     assert voided(once, ["b"])["invalid_reason"] == "host a: eth0 has a queue; b"
 

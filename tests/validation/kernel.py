@@ -133,9 +133,11 @@ def measure(variant: str, way: str) -> Measured:
         run = RunDirectory(job.final)
         [cwnd] = windows(run.table("flows"), SECONDS).values()
     [flow] = outcome.summary["flows"]
+    delay_ms = outcome.summary["bottleneck"]["queue_delay_ms"]
+    assert delay_ms is not None
     return Measured(
         round(flow["goodput_bps"] / 1e6, 3),
-        round(outcome.summary["bottleneck"]["queue_delay_ms"]["mean"], 2),
+        round(delay_ms["mean"], 2),
         flow["retransmits"],
         [round(value / MSS, 1) for value in cwnd[::THINNED]],
         outcome.summary["invalid_reason"] or "",

@@ -163,6 +163,7 @@ enum Written {
     Whole(Whole),
 }
 
+/// A discipline with the parameters that differ from their defaults.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DisciplineWithParameters")]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from narrows.testbed.targets.base import Hosts, Json, Progress, Target
+from narrows.testbed.targets.base import Hosts, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
+
+if TYPE_CHECKING:
+    from narrows.schema.run import Settings
+    from narrows.schema.summary import Summary
 
 
 class Bmv2(Target):
@@ -22,13 +26,13 @@ class Bmv2(Target):
 
         return switch.missing() + dpdk.missing()
 
-    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
         """See `Target`."""
         return {"setup": dpdk.setup().as_text()}
 
     def run(
-        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
-    ) -> Json:
+        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+    ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.bmv2.run import run
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers import DriverError
@@ -21,7 +21,10 @@ from narrows.controller.state import SwitchState
 from narrows.testbed.targets.bmv2.switch import Bmv2
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import EventPlan
+    from narrows.schema.switch import PortConfig, QueueLimit
+
 
 DROPS = "NarrowsIngress.count_drops.drops"
 RANDOM_LOSS = 5
@@ -41,7 +44,7 @@ class Shaped:
     asked_bps: int
     in_force_bps: int
     packet_bytes: int
-    asked_queue: Json
+    asked_queue: QueueLimit
     queue_packets: int
 
     @property
@@ -104,7 +107,7 @@ class Control:
         return asyncio.run(work())
 
     @contextmanager
-    def events(self, events: list[Json], begin: Begin) -> Iterator[list[Done]]:
+    def events(self, events: list[EventPlan], begin: Begin) -> Iterator[list[Done]]:
         """Carries events out while the run goes on; those done are in the list afterwards."""
         done, failed = list[Done](), list[Exception]()
 
@@ -163,7 +166,7 @@ class Control:
 
         return asyncio.run(work())
 
-    async def _shape(self, driver: Bmv2Driver, port: Json) -> Shaped | None:
+    async def _shape(self, driver: Bmv2Driver, port: PortConfig) -> Shaped | None:
         number, rate_bps, limit = port["port"], port["rate_bps"], port["queue"]
         if rate_bps is None:
             await driver.set_queue_limit(number, limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.controller.events import Done
 from narrows.testbed.targets import ledger_from_reports as ledger
@@ -14,7 +14,10 @@ from narrows.testbed.targets.bmv2.shaper_accuracy import ShaperAccuracy
 from narrows.testbed.targets.ledger_from_reports import quantiles
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import EventPlan, Limits
+    from narrows.schema.run import JsonObject
+
 
 PS_PER_S = 10**12
 SECOND_QUEUE = 128
@@ -30,7 +33,7 @@ class Observations:
     """The ports with a rate."""
     counts: Counts | None = None
     end_ps: int = 0
-    events: list[tuple[Json, Done]] = field(default_factory=list)
+    events: list[tuple[EventPlan, Done]] = field(default_factory=list)
     handed_over: int = 0
     """Packets that hosts sent to it."""
     unreported: int = 0
@@ -41,7 +44,7 @@ class Observations:
     accuracy: ShaperAccuracy | None = None
     to_the_wire_us: Sequence[float] = ()
 
-    def handle_events(self, events: Sequence[Json], done: Sequence[Done]) -> None:
+    def handle_events(self, events: Sequence[EventPlan], done: Sequence[Done]) -> None:
         """The events that were carried out, the first of them."""
         self.events = list(zip(events, done, strict=False))
 
@@ -79,7 +82,7 @@ class Observations:
         """How late the latest event was."""
         return max((done.done_ps - done.due_ps for _, done in self.events), default=0)
 
-    def as_json(self) -> Json:
+    def as_json(self) -> JsonObject:
         """For the instrument."""
         return {
             "name": "bmv2",
@@ -94,7 +97,7 @@ class Observations:
             "notes": self.notes(),
         }
 
-    def port_json(self, one: Shaped) -> Json:
+    def port_json(self, one: Shaped) -> JsonObject:
         """A port's settings, and what of its packets per second it used."""
         assert self.counts is not None
         most = one.packets_per_s * self.end_ps / PS_PER_S
@@ -148,7 +151,7 @@ class Observations:
             lines.append(f"{self.lost_before_program} packets were lost before the program.")
         return lines
 
-    def excesses(self, limits: Json) -> list[str]:
+    def excesses(self, limits: Limits) -> list[str]:
         """What the run is void for; empty where it counts."""
         excesses = []
         late = quantiles(self.accuracy.late_us) if self.accuracy else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -19,14 +19,20 @@ from narrows.testbed import catalogue
 from narrows.testbed.child_process import exit_at_sigterm
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets import ledger_from_reports as ledger
-from narrows.testbed.targets.base import Json, Progress
+from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.bmv2 import clock, shaper_accuracy
 from narrows.testbed.targets.bmv2.control import RANDOM_LOSS, Begin, Control, Counts
 from narrows.testbed.targets.bmv2.observations import Observations
 from narrows.testbed.targets.bmv2.switch import Bmv2
 from narrows.testbed.targets.dpdk.setup import af_packet
+from narrows.testbed.targets.ledger_from_reports import QueueFigures
 from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError
 from narrows.testbed.targets.switch_plan import SwitchPlan
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import Limits, Plan
+    from narrows.schema.run import Settings, TargetInstrument
+    from narrows.schema.summary import Summary
 
 AHEAD_NS = 50_000_000
 FIRST_DEVICE = 1000
@@ -34,7 +40,7 @@ FIRST_DEVICE = 1000
 PS_PER_S = 10**12
 
 
-def run(plan_text: str, out: Path, progress: Progress, settings: Json, sockets: Any) -> Json:
+def run(plan_text: str, out: Path, progress: Tell, settings: Settings, sockets: Any) -> Summary:
     """Runs a plan; see `Target.run`. Leaves no process and no namespace behind."""
     engine, plan = catalogue.engine(), json.loads(plan_text)
     switch_plan = SwitchPlan(engine, plan)
@@ -52,20 +58,20 @@ def run(plan_text: str, out: Path, progress: Progress, settings: Json, sockets: 
 class Run:
     """A run with a switch that stands."""
 
-    def __init__(self, engine: Any, plan: Json, switch_plan: SwitchPlan, switch: Bmv2) -> None:
+    def __init__(self, engine: Any, plan: Plan, switch_plan: SwitchPlan, switch: Bmv2) -> None:
         self.engine, self.plan, self.switch_plan = engine, plan, switch_plan
         self.outside = switch.namespace.outside
         self.control = Control(switch, switch_plan)
         self.begin = Begin()
 
-    def carry_out(self, setup: str, out: Path, progress: Progress, sockets: Any) -> Json:
+    def carry_out(self, setup: str, out: Path, progress: Tell, sockets: Any) -> Summary:
         """See `run`."""
         observed = Observations(self.switch_plan, self.control.set_up())
         path, sampler = self._probes()
         before = path.read() if path else None
         counted = self.control.counts()
         with self.control.events(self.plan["events"], self.begin) as done, clock.sampling(sampler):
-            summary: Json = self.engine.run_real_time(
+            summary: Summary = self.engine.run_real_time(
                 json.dumps(self._hosts_plan(observed)), str(out), setup, progress,
                 devices=self._devices(), meet=self._meet, sockets=sockets,
             )  # fmt: skip
@@ -108,7 +114,7 @@ class Run:
         numbered = enumerate(ends.items(), FIRST_DEVICE)
         return {name: af_packet(n, self.outside[port]) for n, (name, port) in numbered}
 
-    def _hosts_plan(self, observed: Observations) -> Json:
+    def _hosts_plan(self, observed: Observations) -> Plan:
         """The plan for the hosts: events are the controller's, and what a line and a cable take is
         added at their end.
         """
@@ -124,7 +130,7 @@ class Run:
         self.begin.begin(at_ns)
         return at_ns, rate
 
-    def _read_reports(self, out: Path, observed: Observations, read: clock.Clock) -> Json:
+    def _read_reports(self, out: Path, observed: Observations, read: clock.Clock) -> QueueFigures:
         """Puts the tables in order, and returns the bottleneck's figures."""
         packets = on_run_clock(out, read, self.begin.at_ns)
         observed.handle_report_numbers(packets["report"].to_list())
@@ -156,7 +162,9 @@ def on_run_clock(out: Path, read: clock.Clock, begin_ns: int) -> pl.DataFrame:
     return packets
 
 
-def with_switch(summary: Json, observed: Observations, figures: Json | None, limits: Json) -> Json:
+def with_switch(
+    summary: Summary, observed: Observations, figures: QueueFigures | None, limits: Limits
+) -> Summary:
     """The hosts' summary with what the switch did, and the verdict on both."""
     switch_plan, counts = observed.switch_plan, observed.counts
     assert isinstance(counts, Counts)
@@ -184,5 +192,7 @@ def with_switch(summary: Json, observed: Observations, figures: Json | None, lim
                 "dropped_ingress": sum(counts.dropped.values()),
             }
         },
-        "instrument": summary["instrument"] | {"switch": observed.as_json()},
+        "instrument": cast(
+            "TargetInstrument", {**summary["instrument"], "switch": observed.as_json()}
+        ),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,9 @@ import polars as pl
 from narrows.testbed.targets.bmv2.control import Shaped
 from narrows.testbed.targets.ledger_from_reports import quantiles
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.run import JsonObject
+
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 WINDOW_NS = 10**9
@@ -31,7 +33,7 @@ class ShaperAccuracy:
     bunched: float
     """The share of packets that left within half an interval after the one before."""
 
-    def as_json(self) -> Json:
+    def as_json(self) -> JsonObject:
         """As the instrument has it."""
         windows = len(self.rates)
         errors = self.rates - 1

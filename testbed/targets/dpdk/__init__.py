@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.targets.base import Hosts, Json, Option, Progress, Target
+from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
+
+if TYPE_CHECKING:
+    from narrows.schema.run import Settings
+    from narrows.schema.summary import Summary
 
 
 class Dpdk(Target):
@@ -28,7 +32,7 @@ class Dpdk(Target):
         """See `Target`."""
         return dpdk.missing()
 
-    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
         """See `Target`. Three cores part switches and hosts, unless `--processes` says."""
         processes = options.get("processes")
         if processes is None:
@@ -39,8 +43,8 @@ class Dpdk(Target):
         return dpdk.RunSettings(dpdk.setup(), processes).as_json()
 
     def run(
-        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
-    ) -> Json:
+        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+    ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.dpdk.run import run
 

@@ -23,15 +23,20 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed import catalogue
 from narrows.testbed.child_process import environment
 from narrows.testbed.files import write_summary
+from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.switch_setup import set_up
-from narrows.testbed.worker_messages import Json, reported, say
+from narrows.testbed.worker_messages import reported, say
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+    from narrows.schema.summary import Progress, Summary
 
 AHEAD_NS = 100_000_000
 """From the last process's being ready to the run's beginning: both must have heard by then."""
@@ -45,7 +50,7 @@ RING = "rsize=12,bsize=2048"
 Meet = Callable[[int], tuple[int, int]]
 
 
-def devices(plan: Json) -> tuple[Json, Json]:
+def devices(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
     """The devices of the switches' wires, and of those of hosts and collectors, by their names."""
     switches, hosts = dict[str, str](), dict[str, str]()
     for number, cable in enumerate(plan["cables"]):
@@ -54,19 +59,21 @@ def devices(plan: Json) -> tuple[Json, Json]:
             continue
         shared = f"id={number},socket=narrows-{os.getpid()},{RING}"
         switches[f"{switch} port {port}"] = f"net_memif{number},role=server,{shared}"
-        name = far.get("group") or f"collector at {switch}"
+        name = f"collector at {switch}"
+        if "group" in far:
+            name = far["group"]
         hosts[name] = f"net_memif{number},role=client,{shared}"
     return switches, hosts
 
 
-def run(engine: Any, plan: str, setup: str, out: Path, report: Callable[[Json], bool]) -> Json:
+def run(engine: Any, plan: str, setup: str, out: Path, report: Tell) -> Summary:
     """Runs a plan, its tables going to `out`; returns the whole summary."""
     theirs = out / "switches"
     theirs.mkdir()
     of_switches, of_hosts = devices(json.loads(plan))
     child = Child({"plan": plan, "setup": setup, "devices": of_switches, "out": str(theirs)})
 
-    def watched(progress: Json) -> bool:
+    def watched(progress: Progress) -> bool:
         child.check(engine)
         return report(progress)
 
@@ -88,7 +95,7 @@ def run(engine: Any, plan: str, setup: str, out: Path, report: Callable[[Json], 
 class Child:
     """The switches' process, seen from the hosts'."""
 
-    def __init__(self, job: Json) -> None:
+    def __init__(self, job: Mapping[str, object]) -> None:
         self.errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (see stop)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "narrows.testbed.targets.dpdk.processes"],
@@ -100,7 +107,7 @@ class Child:
         )
         self.tell(job)
 
-    def tell(self, message: Json) -> None:
+    def tell(self, message: Mapping[str, object]) -> None:
         """Writes it a line; one that has ended is found out when it is listened to."""
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
@@ -140,10 +147,10 @@ class Child:
 
         return begin
 
-    def end(self, engine: Any, end_ps: int) -> Json:
+    def end(self, engine: Any, end_ps: int) -> Summary:
         """Tells it when the hosts ended; its summary."""
         self.tell({"end_ps": end_ps})
-        summary: Json = self.listen(engine, "summary")
+        summary: Summary = self.listen(engine, "summary")
         return summary
 
     def stop(self) -> None:
@@ -161,7 +168,7 @@ class Child:
         self.errors.close()
 
 
-def combined(hosts: Json, switches: Json) -> Json:
+def combined(hosts: Summary, switches: Summary) -> Summary:
     """The summary of both processes' parts of a run."""
     halves = {"hosts": hosts, "switches": switches}
     reasons = [
@@ -171,12 +178,20 @@ def combined(hosts: Json, switches: Json) -> Json:
     ]
     both = [half["instrument"] for half in halves.values()]
     polls = [instrument["polls"] for instrument in both]
-    of_switches = ("bottleneck", "reverse", "switches")
-    ours = hosts | {key: switches[key] for key in of_switches if key in switches}
+    ours = hosts.copy()
+    if "bottleneck" in switches:
+        ours["bottleneck"] = switches["bottleneck"]
+    if "reverse" in switches:
+        ours["reverse"] = switches["reverse"]
+    if "switches" in switches:
+        ours["switches"] = switches["switches"]
     return ours | {
         "valid": not reasons,
         "invalid_reason": "; ".join(reasons) or None,
-        "engine": {key: hosts["engine"][key] + switches["engine"][key] for key in hosts["engine"]},
+        "engine": {
+            "events": hosts["engine"]["events"] + switches["engine"]["events"],
+            "packets": hosts["engine"]["packets"] + switches["engine"]["packets"],
+        },
         "instrument": {
             "clock": hosts["instrument"]["clock"],
             "clock_error_ppm": max((one["clock_error_ppm"] for one in both), key=abs),
@@ -229,7 +244,7 @@ def main() -> int:
             raise engine.Cancelled("the hosts' process is gone")
         return begin
 
-    def verdict(_: Json) -> bool | int:
+    def verdict(_: Progress) -> bool | int:
         return orders.verdict
 
     with reported(engine):

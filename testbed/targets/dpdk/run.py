@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed import catalogue
-from narrows.testbed.targets.base import Json, Progress
+from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.dpdk import processes
 from narrows.testbed.targets.dpdk.setup import begin_at
 from narrows.testbed.targets.switch_setup import set_up
 
+if TYPE_CHECKING:
+    from narrows.schema.run import Settings
+    from narrows.schema.summary import Summary
 
-def run(plan: str, out: Path, progress: Progress, settings: Json, sockets: Any) -> Json:
+
+def run(plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any) -> Summary:
     """Runs a plan; see `Target.run`. `settings` are `RunSettings` as JSON."""
     engine = catalogue.engine()
     setup, devices = settings["setup"], settings["devices"]
@@ -22,8 +26,7 @@ def run(plan: str, out: Path, progress: Progress, settings: Json, sockets: Any) 
     # With devices the switches are elsewhere.
     switches = None if devices else set_up(engine, json.loads(plan))
     meet = begin_at(settings["begin_s"])
-    return dict(
-        engine.run_real_time(
-            plan, str(out), setup, progress, switches, sockets, devices=devices, meet=meet
-        )
+    summary: Summary = engine.run_real_time(
+        plan, str(out), setup, progress, switches, sockets, devices=devices, meet=meet
     )
+    return summary

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from narrows.testbed.problems import Problem
-from narrows.testbed.targets.base import Json
 from narrows.testbed.targets.linux import KernelHosts
 
 if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
     from narrows.testbed.targets.linux.driver import Driver
     from narrows.testbed.targets.linux.hosts import LinuxHosts
 
@@ -31,7 +31,7 @@ class Iperf3Hosts(KernelHosts):
         """See `Hosts`."""
         return super().missing() + lacking()
 
-    def application_problems(self, plan: Json) -> Iterator[Problem]:
+    def application_problems(self, plan: Plan) -> Iterator[Problem]:
         """See `KernelHosts`."""
         from narrows.testbed.targets.iperf3 import sockets
 
@@ -39,7 +39,7 @@ class Iperf3Hosts(KernelHosts):
             yield Problem("", f"{lack}; narrows doctor says what mends it")
         yield from sockets.problems(plan)
 
-    def driver(self, plan: Json, made: LinuxHosts, sockets: Any) -> Driver:
+    def driver(self, plan: Plan, made: LinuxHosts, sockets: Any) -> Driver:
         """See `KernelHosts`."""
         from narrows.testbed.targets.iperf3.sockets import Iperf3
 

@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.problems import Problem
 from narrows.testbed.targets.linux import settings
@@ -25,7 +25,9 @@ from narrows.testbed.targets.linux.driver import Driver
 from narrows.testbed.targets.linux.hosts import LinuxHosts
 from narrows.testbed.targets.linux.sockets import TCP_INFO_BYTES, Connection
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import FlowPlan, Plan
+
 
 PIDFD_GETFD = 438
 """The system call's number, the same on every architecture (asm-generic/unistd.h)."""
@@ -35,7 +37,7 @@ U64 = struct.Struct("=Q")
 ENDLESS_S = 86_400
 
 
-def problems(plan: Json) -> Iterator[Problem]:
+def problems(plan: Plan) -> Iterator[Problem]:
     """What iperf3 can't do of a plan."""
     for planned in plan["flows"]:
         flow = planned["flow"]
@@ -50,7 +52,7 @@ def problems(plan: Json) -> Iterator[Problem]:
 class Borrowed(Connection):
     """An end whose socket is a process's: looked at, not written to."""
 
-    def __init__(self, driver: Driver, planned: Json, host: str, sock: socket.socket) -> None:
+    def __init__(self, driver: Driver, planned: FlowPlan, host: str, sock: socket.socket) -> None:
         super().__init__(driver, planned, host, sock)
         self.counted_bytes = 0
         self.is_open = True
@@ -81,9 +83,9 @@ class Borrowed(Connection):
 class Iperf3(Driver):
     """A driver whose applications are iperf3's."""
 
-    def __init__(self, plan: Json, hosts: LinuxHosts, engine: Any) -> None:
+    def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Any) -> None:
         self.processes = list[subprocess.Popen[bytes]]()
-        self.awaited = list[tuple[Json, str, subprocess.Popen[bytes]]]()
+        self.awaited: list[tuple[FlowPlan, str, subprocess.Popen[bytes]]] = []
         """Ends whose sockets are not there yet."""
         super().__init__(plan, hosts, engine)
 
@@ -93,15 +95,15 @@ class Iperf3(Driver):
             process.kill()
             process.wait()
 
-    def listen(self, planned: Json) -> None:
+    def listen(self, planned: FlowPlan) -> None:
         """A server of one test."""
         port = planned["flow"]["destination"]["port"]
         self.start(planned, planned["to"], "--server", "--one-off", "--port", str(port))
 
-    def prepare(self, planned: Json) -> None:
+    def prepare(self, planned: FlowPlan) -> None:
         """Nothing: the client is started when it is due."""
 
-    def connect(self, planned: Json) -> None:
+    def connect(self, planned: FlowPlan) -> None:
         """A client."""
         flow = planned["flow"]
         source, end = flow["source"], flow["destination"]
@@ -115,7 +117,7 @@ class Iperf3(Driver):
         words = [str(w) for pair in options.items() if pair[1] is not None for w in pair]
         self.start(planned, planned["from"], "--client", end["ip"], *ends, *words)
 
-    def start(self, planned: Json, host: str, *words: str) -> None:
+    def start(self, planned: FlowPlan, host: str, *words: str) -> None:
         """iperf3 inside a host, which ends with the thread that started it."""
         command = self.namespaces[host].command(
             "setpriv", "--pdeathsig", "KILL", "iperf3", "-4", *words

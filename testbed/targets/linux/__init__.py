@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from narrows.testbed.targets.base import Hosts, Json, Progress, SwitchSide
+from narrows.testbed.targets.base import Hosts, SwitchSide, Tell
 
 if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+    from narrows.schema.summary import Summary
     from narrows.testbed.problems import Problem
     from narrows.testbed.targets.linux.driver import Driver
     from narrows.testbed.targets.linux.hosts import LinuxHosts
@@ -26,13 +28,13 @@ class KernelHosts(Hosts):
 
         return needs.lacking("--hosts linux")
 
-    def problems(self, plan: Json) -> list[Problem]:
+    def problems(self, plan: Plan) -> list[Problem]:
         """See `Hosts`."""
         from narrows.testbed.targets.linux import hosts
 
         return hosts.problems(plan) or list(self.application_problems(plan))
 
-    def application_problems(self, plan: Json) -> Iterator[Problem]:
+    def application_problems(self, plan: Plan) -> Iterator[Problem]:
         """What the applications on these sockets cannot do of a plan."""
         yield from ()
 
@@ -42,13 +44,13 @@ class KernelHosts(Hosts):
 
         return {"linux": platform.release()}
 
-    def run(self, plan: str, out: Path, progress: Progress, switch_side: SwitchSide) -> Json:
+    def run(self, plan: str, out: Path, progress: Tell, switch_side: SwitchSide) -> Summary:
         """See `Hosts`."""
         from narrows.testbed.targets.linux.run import run
 
         return run(plan, out, self.driver, switch_side, progress)
 
-    def driver(self, plan: Json, made: LinuxHosts, sockets: Any) -> Driver:
+    def driver(self, plan: Plan, made: LinuxHosts, sockets: Any) -> Driver:
         """Who has the sockets of the hosts that were made."""
         from narrows.testbed.targets.linux.driver import Driver
 

@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.targets.linux import settings, variants
 from narrows.testbed.targets.linux.hosts import LinuxHosts
@@ -25,7 +25,10 @@ from narrows.testbed.targets.linux.sockets import (
     Loop,
 )
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.flow import FlowConfig
+    from narrows.schema.plan import FlowPlan, Plan
+
 
 SO_RCVBUFFORCE = 33
 """asm-generic/socket.h"""
@@ -42,7 +45,7 @@ PRIORITY = -10
 class Driver(Loop):
     """Every socket of a run."""
 
-    def __init__(self, plan: Json, hosts: LinuxHosts, engine: Any) -> None:
+    def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Any) -> None:
         self.engine = engine
         """`narrows._engine.Sockets`."""
         self.namespaces: Mapping[str, Namespace] = hosts.namespaces
@@ -52,7 +55,7 @@ class Driver(Loop):
         """By file descriptor, from when they are registered."""
         self.ends = dict[tuple[str, int], Connection]()
         self.listeners = dict[int, tuple[str, socket.socket]]()
-        self.by_source = dict[tuple[str, str, int], Json]()
+        self.by_source = dict[tuple[str, str, int], Any]()
         """Flows by their receiving host, and their sender's address and port."""
         self.to_start = sorted(plan["flows"], key=lambda planned: planned["flow"]["start_ps"])
         self.began_ns = 0
@@ -87,7 +90,7 @@ class Driver(Loop):
         if self.error:
             raise self.error
 
-    def socket_for(self, planned: Json, host: str) -> socket.socket:
+    def socket_for(self, planned: FlowPlan, host: str) -> socket.socket:
         """A socket of the flow in the host's namespace, with all that it asks for."""
         flow = planned["flow"]
         if settings.is_datagrams(flow):
@@ -115,7 +118,7 @@ class Driver(Loop):
             variants.set_required_rate(sock, rate)
         return sock
 
-    def datagram_socket(self, flow: Json, host: str, *, is_sender: bool) -> socket.socket:
+    def datagram_socket(self, flow: FlowConfig, host: str, *, is_sender: bool) -> socket.socket:
         """A flow's socket between its two addresses: others may share either."""
         own, peer = flow["source"], flow["destination"]
         if not is_sender:
@@ -129,7 +132,7 @@ class Driver(Loop):
         sock.connect((peer["ip"], peer["port"]))
         return sock
 
-    def listen(self, planned: Json) -> None:
+    def listen(self, planned: FlowPlan) -> None:
         """The receiving end waits; flows to the same port share a listener."""
         flow, host = planned["flow"], planned["to"]
         source, end = flow["source"], flow["destination"]
@@ -147,7 +150,7 @@ class Driver(Loop):
         self.listeners[sock.fileno()] = host, sock
         self.epoll.register(sock.fileno(), select.EPOLLIN)
 
-    def prepare(self, planned: Json) -> None:
+    def prepare(self, planned: FlowPlan) -> None:
         """The sending end's socket, before its start."""
         flow, host = planned["flow"], planned["from"]
         sock = self.socket_for(planned, host)
@@ -167,7 +170,7 @@ class Driver(Loop):
                 connection = self.add(planned, host, sock)
                 connection.open()
 
-    def add(self, planned: Json, host: str, sock: socket.socket) -> Connection:
+    def add(self, planned: FlowPlan, host: str, sock: socket.socket) -> Connection:
         """An end from now on."""
         kind = Datagrams if settings.is_datagrams(planned["flow"]) else Connection
         connection = kind(self, planned, host, sock)
@@ -183,12 +186,12 @@ class Driver(Loop):
             else:
                 self.connect(planned)
 
-    def open(self, planned: Json) -> None:
+    def open(self, planned: FlowPlan) -> None:
         """Both ends of a flow of datagrams are there, the receiver first."""
         for host in (planned["to"], planned["from"]):
             self.add(planned, host, self.prepared.pop((host, planned["flow"]["id"]))).open()
 
-    def connect(self, planned: Json) -> None:
+    def connect(self, planned: FlowPlan) -> None:
         """A flow's sender connects."""
         flow, host = planned["flow"], planned["from"]
         connection = self.add(planned, host, self.prepared.pop((host, flow["id"])))

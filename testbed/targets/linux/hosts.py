@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed import needs
 from narrows.testbed.problems import Problem
@@ -18,7 +18,9 @@ from narrows.testbed.targets.linux import settings, variants
 from narrows.testbed.targets.linux.namespaces import Namespace, Plumbing
 from narrows.testbed.targets.linux.settings import HostSettings
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+
 
 MOST_PORTS = 32
 """Ports that DPDK has, as distributions build it (RTE_MAX_ETHPORTS)."""
@@ -42,7 +44,7 @@ class LinuxHosts:
         }
 
 
-def problems(plan: Json) -> list[Problem]:
+def problems(plan: Plan) -> list[Problem]:
     """Why a plan's hosts can't be the kernel's here; empty when they can."""
     if missing := needs.lacking("--hosts linux"):
         return [Problem("", f"this machine lacks {'; '.join(missing)}")]
@@ -56,7 +58,7 @@ def problems(plan: Json) -> list[Problem]:
 
 
 @contextmanager
-def made(plan: Json) -> Iterator[LinuxHosts]:
+def made(plan: Plan) -> Iterator[LinuxHosts]:
     """Makes the hosts and has their variants in the kernel; leaves nothing behind.
 
     Raises `PlumbingError` or `VariantError`.

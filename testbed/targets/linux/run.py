@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed import catalogue
 from narrows.testbed.child_process import exit_at_sigterm
 from narrows.testbed.files import write_summary
-from narrows.testbed.targets.base import Json, Progress, SwitchSide
+from narrows.testbed.targets.base import SwitchSide, Tell
 from narrows.testbed.targets.linux import checks, hosts
 from narrows.testbed.targets.linux.driver import Driver
 from narrows.testbed.targets.linux.hosts import LinuxHosts
@@ -18,7 +18,11 @@ from narrows.testbed.targets.linux.namespaces import PlumbingError
 from narrows.testbed.targets.linux.variants import VariantError
 from narrows.testbed.worker_messages import SocketsError
 
-MakeDriver = Callable[[Json, LinuxHosts, Any], Driver]
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+    from narrows.schema.summary import Progress, Summary
+
+MakeDriver = Callable[["Plan", LinuxHosts, Any], Driver]
 """Of a plan, its hosts, and the engine's `Sockets` of these."""
 
 
@@ -27,8 +31,8 @@ def run(
     out: Path,
     make_driver: MakeDriver,
     switch_side: SwitchSide,
-    progress: Progress,
-) -> Json:
+    progress: Tell,
+) -> Summary:
     """Makes a plan's hosts and runs; see `Hosts.run`. The run is void where a host was in the way.
 
     The engine's `Sockets` name the hosts' devices.
@@ -40,7 +44,7 @@ def run(
             sockets = engine.Sockets(plan_text, made.devices)
             with make_driver(plan, made, sockets) as driver:
 
-                def watched(state: Json) -> bool:
+                def watched(state: Progress) -> bool:
                     driver.check()
                     return progress(state)
 
@@ -54,7 +58,7 @@ def run(
     return summary
 
 
-def voided(summary: Json, reasons: list[str]) -> Json:
+def voided(summary: Summary, reasons: list[str]) -> Summary:
     """A summary that more reasons make void, if there are any."""
     if not reasons:
         return summary

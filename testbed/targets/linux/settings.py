@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
@@ -18,7 +18,10 @@ from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.plan import TIMESTAMP_BYTES
 from narrows.testbed.targets.linux import variants
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.flow import FlowConfig
+    from narrows.schema.plan import Plan
+
 
 PS_PER_MS = PS_PER_S // 1000
 
@@ -29,7 +32,8 @@ SYSCTLS = {
 }
 """Buffers that bound no window, and no memory of earlier connections."""
 
-NO_COUNTERPART = {
+NoCounterpart = Literal["initial_ssthresh", "data_on_syn", "max_burst"]
+NO_COUNTERPART: dict[NoCounterpart, str] = {
     "initial_ssthresh": "the kernel has no such setting",
     "data_on_syn": "the kernel has no T/TCP",
     "max_burst": "the kernel has no such limit",
@@ -51,10 +55,11 @@ class HostSettings:
     route: dict[str, str] = field(default_factory=dict)
 
 
-def of_host(flow: Json) -> HostSettings:
+def of_host(flow: FlowConfig) -> HostSettings:
     """What one flow asks of both its hosts."""
     asked = HostSettings({}, {})
-    for key in ("sack", "timestamps"):
+    keys: tuple[Literal["sack", "timestamps"], ...] = ("sack", "timestamps")
+    for key in keys:
         if (value := of_sink(flow, key)) is not None:
             asked.sysctls[f"net.ipv4.tcp_{key}"] = str(int(value))
     if flow["ecn"] is not None:
@@ -68,14 +73,16 @@ def of_host(flow: Json) -> HostSettings:
     return asked
 
 
-def of_sink(flow: Json, key: str) -> bool | None:
+def of_sink(flow: FlowConfig, key: Literal["sack", "timestamps", "delayed_ack"]) -> bool | None:
     """A setting of the flow's own, else of the sink that it names."""
-    sink = catalogue.sink(flow["sink"]) if flow["sink"] else {}
-    value: bool | None = sink.get(key) if flow[key] is None else flow[key]
-    return value
+    own = flow[key]
+    if own is not None or not flow["sink"] or key == "timestamps":
+        # No sink has a rule of its own for timestamps.
+        return own
+    return catalogue.sink(flow["sink"])[key]
 
 
-def by_host(plan: Json) -> dict[str, HostSettings]:
+def by_host(plan: Plan) -> dict[str, HostSettings]:
     """Every host's settings. The plan is to have no `problems`."""
     found = {host["config"]["name"]: HostSettings() for host in plan["hosts"]}
     for flow in plan["flows"]:
@@ -88,7 +95,7 @@ def by_host(plan: Json) -> dict[str, HostSettings]:
     return found
 
 
-def keep_alive_options(flow: Json) -> dict[tuple[int, int], int]:
+def keep_alive_options(flow: FlowConfig) -> dict[tuple[int, int], int]:
     """Keep-alives in whole seconds and the user timeout in milliseconds, as options of a socket."""
     options = dict[tuple[int, int], int]()
     if asked := flow["keep_alive"]:
@@ -104,7 +111,7 @@ def keep_alive_options(flow: Json) -> dict[tuple[int, int], int]:
     return options
 
 
-def segment_option(flow: Json) -> int | None:
+def segment_option(flow: FlowConfig) -> int | None:
     """TCP_MAXSEG, in whose bytes the timestamps count too."""
     if flow["segment_bytes"] is None:
         return None
@@ -112,7 +119,7 @@ def segment_option(flow: Json) -> int | None:
     return int(flow["segment_bytes"]) + (TIMESTAMP_BYTES if stamped else 0)
 
 
-def required_rate(flow: Json) -> int | None:
+def required_rate(flow: FlowConfig) -> int | None:
     """The payload in bytes a second that AppTCP is to hold; None for other variants."""
     if flow["variant"] != RATE_VARIANT:
         return None
@@ -121,18 +128,18 @@ def required_rate(flow: Json) -> int | None:
     return round(float(flow["params"].get(RATE, default)) * 1e6 / 8)
 
 
-def variants_of(plan: Json) -> list[str]:
+def variants_of(plan: Plan) -> list[str]:
     """The variants of a plan's connections, each once."""
     flows = [planned["flow"] for planned in plan["flows"]]
     return list(dict.fromkeys(flow["variant"] for flow in flows if not is_datagrams(flow)))
 
 
-def is_datagrams(flow: Json) -> bool:
+def is_datagrams(flow: FlowConfig) -> bool:
     """Whether a flow is none of connections."""
     return catalogue.sender(flow["variant"]) is not None
 
 
-def problems(plan: Json) -> Iterable[Problem]:
+def problems(plan: Plan) -> Iterable[Problem]:
     """What the kernel can't do of a plan."""
     for host in plan["hosts"]:
         if host["config"]["reconstructs_acks"]:

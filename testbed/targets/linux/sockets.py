@@ -14,9 +14,11 @@ import struct
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from narrows.schema.plan import FlowPlan
+
 
 TCP_NOTSENT_LOWAT, TCP_INFO_BYTES = 25, 256
 """linux/tcp.h; room for more than today's struct tcp_info."""
@@ -49,7 +51,7 @@ PROBE_PS = 10**10
 class Connection:
     """An end of a flow: a socket, and what it is registered for."""
 
-    def __init__(self, driver: Loop, planned: Json, host: str, sock: socket.socket) -> None:
+    def __init__(self, driver: Loop, planned: FlowPlan, host: str, sock: socket.socket) -> None:
         self.driver, self.engine, self.socket = driver, driver.engine, sock
         self.flow: int = planned["flow"]["id"]
         self.host, self.peer = host, planned["to"]
@@ -242,7 +244,7 @@ class Connection:
 class Datagrams(Connection):
     """An end of a flow of datagrams: open from its start, and told nothing by the kernel."""
 
-    def __init__(self, driver: Loop, planned: Json, host: str, sock: socket.socket) -> None:
+    def __init__(self, driver: Loop, planned: FlowPlan, host: str, sock: socket.socket) -> None:
         super().__init__(driver, planned, host, sock)
         self.watched = list[int]()
         """The kernel's keys count the datagrams that it was asked about."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from narrows.testbed.targets.base import Json, Progress, Target
+from narrows.testbed.targets.base import Target, Tell
+
+if TYPE_CHECKING:
+    from narrows.schema.run import Settings
+    from narrows.schema.summary import Summary
 
 
 class Sim(Target):
@@ -17,8 +21,8 @@ class Sim(Target):
     no_kernel_hosts = "is in real time: --target dpdk"
 
     def run(
-        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
-    ) -> Json:
+        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+    ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.sim.run import run
 

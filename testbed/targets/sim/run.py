@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from narrows.testbed import catalogue
-from narrows.testbed.targets.base import Json, Progress
+from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.switch_setup import set_up
 
+if TYPE_CHECKING:
+    from narrows.schema.summary import Summary
 
-def run(plan: str, out: Path, progress: Progress) -> Json:
+
+def run(plan: str, out: Path, progress: Tell) -> Summary:
     """Runs a plan; see `Target.run`. The switches have their state before the clock begins."""
     engine = catalogue.engine()
     switches = set_up(engine, json.loads(plan))
-    return dict(engine.run(plan, str(out), progress, switches))
+    summary: Summary = engine.run(plan, str(out), progress, switches)
+    return summary

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from narrows.testbed.findings import Finding
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.targets.base import Hosts, Json, Option, Progress, Target
+from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
+    from narrows.schema.run import Settings
+    from narrows.schema.summary import Summary
     from narrows.testbed.scenario.schema import Scenario
     from narrows.testbed.targets.tofino.lab import Lab
 
@@ -42,15 +44,15 @@ class Tofino(Target):
         path = self._lab_file(options)
         return lab_findings.findings(read(path), path)
 
-    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Json:
+    def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
         """See `Target`."""
         return {"lab": str(self._lab_file(options))}
 
-    def ports(self, settings: Json) -> Sequence[int]:
+    def ports(self, settings: Settings) -> Sequence[int]:
         """See `Target`."""
         return read(Path(settings["lab"])).device_ports
 
-    def check(self, scenario: Scenario, source: str, settings: Json) -> None:
+    def check(self, scenario: Scenario, source: str, settings: Settings) -> None:
         """See `Target`."""
         from narrows.testbed.targets.tofino import lab
 
@@ -59,8 +61,8 @@ class Tofino(Target):
         lab.check(read(path), path, source, scenario)
 
     def run(
-        self, plan: str, out: Path, progress: Progress, settings: Json, sockets: Any = None
-    ) -> Json:
+        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+    ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.tofino.run import run
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, ValidationError
 
@@ -19,6 +19,9 @@ from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.values import Model, Rate, Size, matching
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
 
 BFRT_PORT = 50052
 """Of bf_switchd."""
@@ -86,7 +89,7 @@ class Lab(Model):
         """What a dumbbell's ports 1, 2 and 3 are."""
         return [port.device_port for port in self.sides.values()]
 
-    def devices(self, plan: dict[str, Any]) -> dict[str, str]:
+    def devices(self, plan: Plan) -> dict[str, str]:
         """The cards by the names of the plan's wires: the collector's where it has one."""
         reports = any("collector" in cable["b"] for cable in plan["cables"])
         return {name: port.nic for name, port in self.sides.items() if reports or port is not

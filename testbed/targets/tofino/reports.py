@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -18,10 +18,13 @@ from narrows.controller.events import Done
 from narrows.testbed.targets import ledger_from_reports as ledger
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+    from narrows.schema.run import JsonObject, TargetSummary
+    from narrows.schema.summary import Summary
+
 STAMP_SPAN_NS = 1 << 48
 PS_PER_S = 10**12
-
-Json = dict[str, Any]
 
 
 def on_run_clock(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> pl.DataFrame:
@@ -42,13 +45,13 @@ def on_run_clock(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> p
 
 
 def with_bottleneck(
-    summary: Json,
-    plan: Json,
+    summary: Summary,
+    plan: Plan,
     switch_plan: SwitchPlan,
-    switch: Json,
+    switch: JsonObject,
     cells_per_packet: int,
     out: Path,
-) -> Json:
+) -> TargetSummary:
     """The hosts' summary with the bottleneck's figures, from `packets.parquet` and what the
     controller found (`switch`). Puts that table on the run's clock, and writes the queue's ledger
     where the plan wants it.
@@ -63,7 +66,7 @@ def with_bottleneck(
     done: Sequence[Done] = [Done(**one) for one in switch["events"]]
     events = sorted(plan["events"], key=lambda event: int(event["at_ps"]))
     rates = ledger.rates(first_bps, switch_plan.port, events, done)
-    figures: Json = ledger.NO_FIGURES
+    figures = ledger.NO_FIGURES
     left = queue["transmitted"]
     lag_ns = summary.get("report_lag_ns")
     if switch_plan.every and plan["record"]["packets"] and lag_ns is not None:
@@ -76,7 +79,8 @@ def with_bottleneck(
         if switch_plan.every == 1:
             left = len(departed)
     waiting, full = queue["waiting_packets"], queue["dropped"]
-    return summary | {
+    whole = {
+        **summary,
         "bottleneck": ledger.bottleneck_summary(
             switch_plan,
             rates[-1][1],
@@ -88,3 +92,4 @@ def with_bottleneck(
         ),
         "switch": switch,
     }
+    return cast("TargetSummary", whole)

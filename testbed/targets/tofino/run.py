@@ -11,7 +11,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from narrows.controller.bfrt.client import BfrtClient, BfrtError
 from narrows.controller.bfrt.switch import BfrtSwitch
@@ -20,11 +20,15 @@ from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.state import SwitchState
 from narrows.testbed import catalogue
 from narrows.testbed.files import write_summary
-from narrows.testbed.targets.base import Json, Progress
+from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.targets.switch_plan import SwitchPlan
 from narrows.testbed.targets.tofino.lab import Lab, read
 from narrows.testbed.targets.tofino.reports import with_bottleneck
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import Plan
+    from narrows.schema.run import JsonObject, Settings, TargetSummary
 
 LINK_S = 30.0
 """How long a port may take to have its link."""
@@ -40,7 +44,7 @@ async def connected(lab: Lab) -> AsyncIterator[Controlled]:
         yield Controlled(BfrtSwitch(client, switch.packet), BfrtDriver(client, switch.packet))
 
 
-async def set_up(tofino: Controlled, lab: Lab, plan: Json) -> list[Json]:
+async def set_up(tofino: Controlled, lab: Lab, plan: Plan) -> list[JsonObject]:
     """Ports, state, rates and limits, as the plan's only switch has them. Returns for each rate
     and limit what was asked and what is in force. Raises `DriverError`.
     """
@@ -51,15 +55,15 @@ async def set_up(tofino: Controlled, lab: Lab, plan: Json) -> list[Json]:
         await driver.set_port(port.device_port, port.speed, port.fec)
     [planned] = plan["switches"]
     await switch.make(SwitchState.from_json(planned))
-    rounded = list[Json]()
-    for port in planned["config"]["ports"]:
-        number, rate_bps = port["port"], port["rate_bps"]
+    rounded: list[JsonObject] = []
+    for own in planned["config"]["ports"]:
+        number, rate_bps = own["port"], own["rate_bps"]
         if rate_bps is None:
             continue
         in_force: Any = await driver.set_rate(number, rate_bps)
         rounded.append({"port": number, "rate_bps": rate_bps, "in_force": in_force})
-        in_force = await driver.set_queue_limit(number, port["queue"])
-        rounded.append({"port": number, "queue": port["queue"], "in_force": in_force})
+        in_force = await driver.set_queue_limit(number, own["queue"])
+        rounded.append({"port": number, "queue": own["queue"], "in_force": in_force})
     await links(driver, lab)
     return rounded
 
@@ -76,7 +80,7 @@ async def links(driver: BfrtDriver, lab: Lab) -> None:
             waited_s += POLL_S
 
 
-async def queues(tofino: Controlled, plan: Json) -> list[Json]:
+async def queues(tofino: Controlled, plan: Plan) -> list[JsonObject]:
     """What the queues of the ports with rates have done since the switch counts."""
     [planned] = plan["switches"]
     return [
@@ -86,7 +90,7 @@ async def queues(tofino: Controlled, plan: Json) -> list[Json]:
     ]
 
 
-def since(before: list[Json], after: list[Json]) -> list[Json]:
+def since(before: list[JsonObject], after: list[JsonObject]) -> list[JsonObject]:
     """`queues` as the counts of a run; the most that waited is since the switch counts."""
     counts = ("transmitted", "transmitted_bytes", "dropped")
     return [
@@ -102,9 +106,9 @@ class Control:
     for.
     """
 
-    def __init__(self, lab: Lab, plan: Json) -> None:
+    def __init__(self, lab: Lab, plan: Plan) -> None:
         self.lab, self.plan = lab, plan
-        self.switch_record: Json = {"events": []}
+        self.switch_record: JsonObject = {"events": []}
         """What `summary.json` says of the switch."""
         self.cells_per_packet = 1
         self._ready, self._begun, self._ended = (threading.Event() for _ in range(3))
@@ -163,7 +167,7 @@ class Control:
             self.switch_record["events"] += map(dataclasses.asdict, done)
 
 
-def run(plan_text: str, out: Path, progress: Progress, settings: Json) -> Json:
+def run(plan_text: str, out: Path, progress: Tell, settings: Settings) -> TargetSummary:
     """Runs a plan on the lab's switch and cards; see `Target.run`."""
     engine, plan = catalogue.engine(), json.loads(plan_text)
     lab, switch_plan = read(Path(settings["lab"])), SwitchPlan(engine, plan)
@@ -171,19 +175,17 @@ def run(plan_text: str, out: Path, progress: Progress, settings: Json) -> Json:
     setup = dpdk.setup(devices.values()).as_text()
     hosts = json.dumps(of_hosts(plan))
     with Control(lab, plan) as control:
-        summary: Json = dict(
-            engine.run_real_time(
-                hosts, str(out), setup, progress, devices=devices, meet=control.begin
-            )
+        of_hosts_only = engine.run_real_time(
+            hosts, str(out), setup, progress, devices=devices, meet=control.begin
         )
     summary = with_bottleneck(
-        summary, plan, switch_plan, control.switch_record, control.cells_per_packet, out
+        of_hosts_only, plan, switch_plan, control.switch_record, control.cells_per_packet, out
     )
     write_summary(out, summary)
     return summary
 
 
-def of_hosts(plan: Json) -> Json:
+def of_hosts(plan: Plan) -> Plan:
     """The plan as the hosts have it. Events are the controller's. The switch has no delay line:
     what a cable takes their access links take, in both directions.
     """
