@@ -222,16 +222,17 @@ def kept(case: Case, seed: int, bottleneck: dict[str, Any]) -> list[str]:
 
 
 LEAD = """
-Means over the seeds whose runs are valid, with the least and the greatest. Windows are
-compared every 10 ms: the mean distance as a share of the mean window; between two seeds on
-`sim` alone, and between the targets with the same seed. Each seed has a microsecond more on
-the access links, which says how much of a difference so little makes.
+Figures are means over the seeds with valid runs, with the least and the greatest. Windows are
+compared every 10 ms: the mean distance, as a share of the mean window. They are compared between
+two seeds on `sim`, and between the targets with the same seed. Each seed adds a microsecond to the
+access links, which shows how much a small change matters.
 """
 DPDK_LEAD = """
 ## The instrument's own error
 
-How late packets left the bottleneck against the ideal schedule, its shaper's error over
-the seconds in which it was busy throughout, and the longest time between two looks.
+- *Median*, *99 %* and *most*: how late packets left the bottleneck against the ideal schedule.
+- *Rate off by*: the error of its shaper, over the seconds in which it was busy throughout.
+- *Longest gap*: the longest time between two looks of the loop at its ports.
 
 | run | median, us | 99 %, us | most, us | rate off by, at most | longest gap, us | |
 |---|---|---|---|---|---|---|
@@ -239,11 +240,14 @@ the seconds in which it was busy throughout, and the longest time between two lo
 BMV2_LEAD = """
 ## What bmv2 gets wrong
 
-Its rate is whole packets per second, its times are whole microseconds, and an ACK costs as much as
-a full segment. A packet's departure is fixed when it comes, so a thread that wakes up late sends
-what is due at once: how late packets left against that instant, how many within half an interval
-after the one before, how long they took from the queue to the wire (through the second queue of
-128 packets), and what was lost before the program or without a report.
+bmv2's rate is whole packets per second, its times are whole microseconds, and an ACK costs as much
+as a full segment. It fixes a packet's departure at its arrival, so a thread that wakes up late
+sends all due packets at once.
+
+- *Median*, *99 %* and *most*: how late packets left against that departure.
+- *Bunched*: the packets that left within half an interval after the one before.
+- *To the wire*: the time from the queue to the wire, through a second queue of 128 packets.
+- *Lost*: packets lost before the program, and packets without a report.
 
 | run | median, us | 99 %, us | most, us | rate off by, at most | bunched, % | to the wire, us (median, 99 %) | lost | |
 |---|---|---|---|---|---|---|---|---|
@@ -261,11 +265,11 @@ def page(
     lines = [
         f"# How far {', '.join(f'`{name}`' for name in names[:-1])} and `{names[-1]}` agree",
         "",
-        f"`make agree`, commit {commit()}: {cpu()}, {os.cpu_count()} cores, load {load:.1f}, "
-        f"{platform.system()} {platform.release()}, {version}. Each case ran {seconds} s with the "
-        f"seeds {', '.join(map(str, SEEDS))}; a run counts as valid when the loop never looked "
-        f"away for more than {poll_gap} and the other limits of `[instrument]` held. Where none "
-        "was, its figures are void.",
+        f"Made by `make agree`, commit {commit()}, on {cpu()} with {os.cpu_count()} cores.",
+        f"The load was {load:.1f}, the system {platform.system()} {platform.release()}, {version}.",
+        f"Each case ran {seconds} s with the seeds {', '.join(map(str, SEEDS))}.",
+        f"A run is valid if the loop never looked away for more than {poll_gap}",
+        "and the other limits of `[instrument]` held. If no run was valid, the figures are void.",
         *LEAD.splitlines(),
         "",
         table_row(heads),

@@ -14,8 +14,8 @@ from tests.validation.table import failures, render
 DOCUMENT = ROOT / "docs/reports/validation.md"
 HEAD = """# How the senders were checked
 
-Made by `make validate`; a row for each record of the registries, a column for each check. In bold:
-what is not as its check asks for. Empty: not checked that way.
+`make validate` makes this page. Each record of the registries has a row, each check a column. A
+bold cell failed its check. An empty cell was not checked that way.
 """
 
 

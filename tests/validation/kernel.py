@@ -236,12 +236,13 @@ def section() -> Section:
     return Section(
         "The kernel's TCP beside ours",
         f"""\
-One flow for {SECONDS} s through 10 Mb/s, 42 ms and a queue of 35 packets: our TCP in `sim` / on
-`dpdk` / the kernel's ({release()}) in namespaces behind the same switch. {", ".join(ANCHORS)} are
-the kernel's own, the others ours in eBPF. A window's distance is the mean of the differences every
-50 ms as a share of the mean window; *sorted*, of the windows in the order of size, which leaves out
-that two sawtooths are out of step. In bold, unless it is explained: goodput off by more than 3 %, a
-mean queue by more than 25 %.
+One flow runs for {SECONDS} s through 10 Mb/s, 42 ms and a queue of 35 packets. Cells show our TCP
+in `sim` / on `dpdk` / the kernel's TCP ({release()}) in namespaces behind the same switch.
+{", ".join(ANCHORS)} are the kernel's own variants, the others ours in eBPF.
+
+A window's distance is the mean difference every 50 ms, as a share of the mean window. *Sorted*
+compares the windows in order of size, which ignores that two sawtooths are out of step. A bold cell
+is not explained: goodput off by more than 3 %, or a mean queue by more than 25 %.
 
 ![Windows over time](../figures/kernel.png)""",
         "variant",

@@ -5,23 +5,23 @@ Counters are those of the sender's namespace after such a run (`testbed/targets/
 
 REASONS: dict[str, str] = {
     "cubic": """\
-HyStart ends the kernel's slow start at 61 segments, by a train of ACKs 2 ms apart at most
-(TCPHystartTrainDetect 1, TCPHystartTrainCwnd 61); ours goes on to the first losses. Between 0.1
-and 0.2 s Linux's receiver sends 36 ACKs for 48 segments of 1.2 ms each; ours, which delays them
-from the beginning, 26 for 72.""",
+HyStart ends the kernel's slow start at 61 segments, because ACKs come at most 2 ms apart
+(TCPHystartTrainDetect 1, TCPHystartTrainCwnd 61). Ours continues to the first losses. Between 0.1
+and 0.2 s Linux's receiver sends 36 ACKs for 48 segments of 1.2 ms each. Ours delays ACKs from the
+beginning, and sends 26 for 72.""",
     "bbr": """\
-The kernel's greatest sample of the rate is 9.78 Mb/s, 2 % above what the link has for payload: ACKs
-bunch where threads wake late. BBR goes by the greatest of ten round trips, and so fills the queue
-until its window bounds it; in virtual time the samples are exact.""",
+The kernel's greatest rate sample is 9.78 Mb/s, 2 % above the link's rate for payload, because ACKs
+bunch when threads wake late. BBR uses the greatest sample of ten round trips, so it fills the queue
+until its window limits it. In virtual time the samples are exact.""",
     "vegas": """\
-The kernel leaves slow start without a loss, at 39 segments, of which one stands in a queue when a
-round's least round trip is 1.1 ms above the base; why a round earlier than ours, which goes on to
-the first losses, was not traced. From then on it keeps 40 segments, ours 42 to 44.""",
+The kernel leaves slow start without a loss, at 39 segments. One of them waits in a queue when a
+round's least round trip is 1.1 ms above the base. Ours continues to the first losses, a round
+later. We did not trace why. From then on the kernel keeps 40 segments, ours 42 to 44.""",
     "new-aimd": """\
-After five losses the base in the kernel's whole segments is one, and nothing is given up any more;
-ours goes on halving a fraction. Both then lose in most round trips; that ours grows on from 73
-segments to 82 meanwhile was not traced.""",
+After five losses the base is one segment in the kernel, which counts whole segments, so it gives up
+nothing more. Ours still halves a fraction. Both then lose in most round trips. Ours grows from 73
+segments to 82 meanwhile; we did not trace why.""",
     "app-tcp": """\
-At 8 of 10 Mb/s the queue is the sender's bursts alone, and the kernel's are longer by a packet. A
-run in which threads woke 22 ms late had 3.9 ms: the machine is part of it.""",
+At 8 of 10 Mb/s only the sender's bursts queue, and the kernel's are longer by a packet. A run with
+threads that woke 22 ms late had 3.9 ms, so the machine contributes.""",
 }

@@ -5,20 +5,21 @@ that was seen; where it was not traced to one rule it says so.
 """
 
 _FACK = """\
-The same up to the one time-out, at 2.08 s. From there ns-2 sends by go-back-N in which SACKs then
-leave holes, and three segments leave twice: 99 retransmissions for 96."""
+The same up to the one time-out, at 2.08 s. From there ns-2 uses go-back-N, in which SACKs leave
+holes. It sends three segments twice: 99 retransmissions instead of 96."""
 
 _CHAOS = """\
-Ten flows are chaotic: with starts 100, 103, 110 and 130 ms apart ns-2's own acknowledge 23158,
-23717, 23602, 23235 with `rampdown_`, and 23654, 23166, 23404, 23272 with `ss-div4_` besides."""
+Ten flows are chaotic. With starts 100, 103, 110 and 130 ms apart, ns-2's own flows acknowledge
+23158, 23717, 23602, 23235 with `rampdown_`. With `ss-div4_` too they acknowledge 23654, 23166,
+23404, 23272."""
 
 _VEGAS = """\
-After two losses the slot of a segment never sent looks old to ns-2, which sends that one twice."""
+After two losses ns-2 takes the slot of an unsent segment for old, and sends that segment twice."""
 
 _FULL = """\
-The same up to 2.26 s. There go-back-N behind the one time-out has sent again what had arrived, and
-ns-2's window grows from 12 to 19 by those duplicates, though no loss is being repaired, and lets
-out seven segments (`extra_ack`); ours holds them back, and each later cut comes 0.107 s sooner."""
+The same up to 2.26 s. There go-back-N, after the one time-out, has retransmitted segments that had
+arrived. Their duplicate ACKs grow ns-2's window from 12 to 19, though no loss is being repaired. It
+sends seven more segments (`extra_ack`). Ours does not, and each later cut comes 0.107 s sooner."""
 
 _FULL_SACK = """\
 Every cut within 3 ms, which is a packet's time."""

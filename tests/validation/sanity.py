@@ -20,13 +20,16 @@ from tests.support.world import RunDirectory, run
 from tests.validation.table import Cell, Column
 
 TEXT = """\
-Runs in `sim`; of a figure in brackets nothing is asked. *Jain*: of four flows alike over 300 s
-(20 Mb/s, 40 ms, 1 BDP) that begin while the queue is empty. *Rate ~ RTT^-a*: three flows over 20 ms
-and three over 140 ms (40 Mb/s, a queue of 40 ms). *Share beside Reno*: of two flows beside two of
-Reno's (10 Mb/s, 20 ms, 2 BDP), windows small. *Queued*: packets that wait for each of 1, 2 and 4
-flows (20 Mb/s, 40 ms). *Window against loss*: of the mean window, packets lost by chance on a round
-trip of 100 ms, the exponent over the loss probability (asked: within 0.07) and the mean ratio to
-what is published (within 15 %; of CUBIC, whose formula is for losses at even distances, 35 %)."""
+All runs are in `sim`. A figure in brackets is shown, not checked.
+
+- *Jain*: four equal flows for 300 s (20 Mb/s, 40 ms, 1 BDP), which begin while the queue is empty.
+- *Rate ~ RTT^-a*: three flows over 20 ms and three over 140 ms (40 Mb/s, a queue of 40 ms).
+- *Share beside Reno*: two flows against two Reno flows (10 Mb/s, 20 ms, 2 BDP), with small windows.
+- *Queued*: waiting packets per flow, with 1, 2 and 4 flows (20 Mb/s, 40 ms).
+- *Window against loss*: the mean window under random losses on a round trip of 100 ms. The first
+  figure is its exponent over the loss probability, which must be within 0.07. The second is its
+  mean ratio to the published formula, which must be within 15 %. CUBIC's formula is for evenly
+  spaced losses, so its limit is 35 %."""
 
 HEAD = """
 title = "Senders on a shared path"
@@ -264,17 +267,17 @@ RESPONSES = {
     ),
     "bic": Response(
         bic_window,
-        "The rounds of a period between even losses (Xu, Harfoush, Rhee 2004), with Linux's steps",
+        "The rounds between evenly spaced losses (Xu, Harfoush, Rhee 2004), with Linux's steps",
         count=4, chances=(1e-4, 3e-5, 1e-5),
     ),
 }  # fmt: skip
 
-_CHIU_JAIN = "Above 0.95: what adds and gives up a share converges (Chiu, Jain 1989)"
+_CHIU_JAIN = "Above 0.95: additive increase and multiplicative decrease converge (Chiu, Jain 1989)"
 _BAND = "Any of its band is an equilibrium (Hasegawa, Murata, Miyahara 2000): with half the"
 _LAKSHMAN = "1 <= a < 2 for additive increase (Lakshman, Madhow 1997)"
-_AS_RENO = "While the window is small it is made to grow, on average, as Reno's does"
-_BACKGROUND = "It goes by delay, so that it gives way to what fills the queue"
-_NO_BIAS = "Made so that the round trip does not matter"
+_AS_RENO = "Designed to grow like Reno, on average, while the window is small"
+_BACKGROUND = "It reacts to delay, so it yields to flows that fill the queue"
+_NO_BIAS = "Designed to be independent of the round trip"
 _BASE = "alpha to beta packets a flow: 2 to 4 in Linux's, 1 to 3 in ns-2's (Brakmo, Peterson 1995)"
 
 

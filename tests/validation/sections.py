@@ -21,11 +21,14 @@ SECTIONS = (
     Section(
         "ns-2's sources",
         """\
-Against ns-2 2.35, each with its own sink: chosen losses in a window of 30 on 8 Mb/s and 50 ms for
-10 s, then 1, 2 and 10 flows for 100 s through a bottleneck of 2 Mb/s and 50 ms with a queue of 20.
-Counts are segments acknowledged / window cuts without a time-out / time-outs / segments sent again.
-*Same*: all of these, each event within 2 ms, each window within 0.01 segments; one segment may be
-acknowledged behind the end. Several flows are chaotic: what all delivered is to be within 1 %.""",
+Against ns-2 2.35, each source with its own sink. First come chosen losses in a window of 30 on
+8 Mb/s and 50 ms for 10 s. Then 1, 2 and 10 flows run for 100 s through a bottleneck of 2 Mb/s and
+50 ms with a queue of 20.
+
+Counts are segments acknowledged / window cuts without a time-out / time-outs / retransmissions.
+*Same* means that all counts agree, each event within 2 ms and each window within 0.01 segments. One
+segment may be acknowledged after the end. Several flows are chaotic, so only their total delivery
+is checked, to within 1 %.""",
         "source",
         list(AGENTS.sources),
         AGENTS.columns(),
@@ -33,11 +36,12 @@ acknowledged behind the end. Several flows are chaotic: what all delivered is to
     Section(
         "Congestion control",
         """\
-*Arithmetic*: the tests that hold a variant's window to numbers of its RFC or paper; *behaviour*: to
-what is published of it on a path. *ns-2 at 10, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's
-Agent/TCP/Linux, one flow for 100 s, 50 ms, queues of 50 and 250; counts as above. Recovery is that
-agent's: `linux-ns2`, or `linux-ns2-min` where the module sets `min_cwnd`. Illinois and Westwood
-have the slips of 2.6.22 and ns-2 switched on (`ns2_cut`, `ns2_floor`).""",
+- *Arithmetic*: tests that compare a variant's window with numbers of its RFC or paper.
+- *Behaviour*: tests that compare it with published behaviour on a path.
+- *ns-2 at 10, 50 Mb/s*: against the Linux 2.6.22 module in ns-2's Agent/TCP/Linux. One flow runs
+  for 100 s over 50 ms, with queues of 50 and 250. Counts are as above. The recovery is that
+  agent's: `linux-ns2`, or `linux-ns2-min` if the module sets `min_cwnd`. Illinois and Westwood have
+  the errors of 2.6.22 and ns-2 switched on (`ns2_cut`, `ns2_floor`).""",
         "variant",
         VARIANTS,
         [
@@ -68,8 +72,8 @@ have the slips of 2.6.22 and ns-2 switched on (`ns2_cut`, `ns2_floor`).""",
     Section(
         "Loss recovery",
         """\
-Tests of the rule by itself, against ns-2 and against the running kernel (what it sends on each ACK,
-the same as ours), and as packetdrill scripts.""",
+Tests of the rule alone, against ns-2, and against the running kernel, which must send the same as
+ours on each ACK. The last column has packetdrill scripts.""",
         "recovery",
         RECOVERIES,
         [
@@ -89,12 +93,13 @@ the same as ours), and as packetdrill scripts.""",
     Section(
         "Datagrams",
         """\
-*Arithmetic*: the tests of wire formats, counts, TFRC's equation and loss intervals, against
-RFC 768, 3550 and 5348. *Path and ns-2*: against arithmetic and ns-2 2.35
-(`hosts/tests/ns2/datagrams.tcl`, `tfrc.tcl`). UDP: CBR on a saturated link, the counts of 100 s the
-same. TFRC: one datagram of 20, 100 and 400 lost, ours within 0.1 % of RFC 5348's equation, ns-2's
-within 0.1 % of the same with its t_RTO, TCP's in ticks of 100 ms, of 3 R for 4 R; a saturated link
-full as ns-2's to 0.5 %.""",
+- *Arithmetic*: tests of wire formats, counts, TFRC's equation and loss intervals, against RFC 768,
+  3550 and 5348.
+- *Path and ns-2*: against arithmetic and ns-2 2.35 (`hosts/tests/ns2/datagrams.tcl`, `tfrc.tcl`).
+- UDP sends CBR over a saturated link. The counts of 100 s are the same as in ns-2.
+- TFRC loses one datagram of 20, 100 and 400. Ours is within 0.1 % of RFC 5348's equation. ns-2's is
+  within 0.1 % of the equation with its own t_RTO: TCP's, in ticks of 100 ms, and 3 R for 4 R. On a
+  saturated link ours and ns-2's agree to 0.5 %.""",
         "variant",
         SENDERS,
         [

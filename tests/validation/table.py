@@ -8,6 +8,7 @@ to say. To register one: a function here or in a module of its own, and a line i
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from collections.abc import Callable, Sequence
 
 
@@ -76,5 +77,7 @@ def render(section: Section) -> str:
     for row, cells in section.cells().items():
         lines.append(f"| `{row}` | {' | '.join(map(shown, cells))} |")
     lines += [""] if notes else []
-    lines += [f"[{number}] {note}  " for number, note in enumerate(notes, 1)]
+    for number, note in enumerate(notes, 1):
+        text = f"[{number}] {note.rstrip('.')}."
+        lines.append(textwrap.fill(text, 100, initial_indent="- ", subsequent_indent="  "))
     return "\n".join(lines) + "\n"
