@@ -130,7 +130,7 @@ def environment() -> dict[str, str]:
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     found["PIP_CONSTRAINT"] = str(ROOT / CONSTRAINTS)
-    found.pop("CONDA_PREFIX", None)  # maturin refuses two environments at once
+    found.pop("CONDA_PREFIX", None)  # two environments at once confuse the build
     return found
 
 
