@@ -209,7 +209,7 @@ def test_a_queue_longer_than_the_memory_is_copied_and_loses_nothing_else(
     """A second at 30 Mb/s, 2,500 packets, into a queue of 2,000 that sends 400 a second."""
     arguments = ("--rate", "2=5Mbps", "--queue", "2=2000packets", "--mbufs", "512")
     with Between(hosts, *arguments) as between:
-        script = str(Path(__file__).with_name("flood.py"))
+        script = str(ROOT / "tests/support/flood.py")
         flood = subprocess.Popen(
             hosts[0].namespace.command(sys.executable, script, hosts[1].ip, "30e6")
         )
