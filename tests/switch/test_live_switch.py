@@ -118,7 +118,7 @@ def test_the_queueing_delay_the_program_measures_is_what_ping_sees_beyond_the_ba
     arguments = ("--rate", "2=5Mbps", "--queue", "2=40packets", "--counts", "ip")
     with Between(hosts, *arguments, "--timestamp-unit", "ns", "--delay", "1=5ms") as between:
         base = min(between.round_trips_ms(5))
-        script = Path(__file__).with_name("flood.py")
+        script = ROOT / "tests/support/flood.py"
         flood = subprocess.Popen(
             hosts[0].namespace.command(sys.executable, str(script), hosts[1].ip, "5.5e6")
         )
