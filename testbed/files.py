@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Summary
 
 PLAIN_DIRECTORY = re.compile(r"[A-Za-z0-9/._-]{1,60}")
-"""What leaves room for a socket's name in the 107 bytes of a Unix socket's path (linux/un.h), and
-is the same when gRPC reads it as a URI."""
+"""What leaves room for a name in the 107 bytes of a Unix socket's path (linux/un.h), and is the
+same where a path is read as a URI (gRPC) or as one of several (LD_PRELOAD)."""
 
 
-def socket_directory() -> tempfile.TemporaryDirectory[str]:
-    """A temporary directory for Unix sockets: in `/tmp` where TMPDIR is too long or not plain."""
+def plain_directory() -> tempfile.TemporaryDirectory[str]:
+    """A temporary directory with a short name: in `/tmp` where TMPDIR is too long or not plain."""
     is_plain = PLAIN_DIRECTORY.fullmatch(tempfile.gettempdir())
     return tempfile.TemporaryDirectory(prefix="narrows-", dir=None if is_plain else "/tmp")
 

@@ -32,6 +32,7 @@ def pytest_terminal_summary(
         terminalreporter.section("skipped")
     for line in lines:
         terminalreporter.write_line(line)
-    if config.cache and not hasattr(config, "workerinput"):
+    cache: pytest.Cache | None = getattr(config, "cache", None)
+    if cache:
         text = "".join(f"{line}\n" for line in lines)
-        (config.cache.mkdir("narrows") / "skipped.txt").write_text(text)
+        (cache.mkdir("narrows") / "skipped.txt").write_text(text)

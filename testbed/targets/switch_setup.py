@@ -44,7 +44,7 @@ def set_up(engine: Any, plan: Plan) -> dict[str, Any]:
 async def set_up_all(engine: Any, plan: Plan) -> dict[str, Any]:
     """The same, in an event loop."""
     made = dict[str, Any]()
-    with files.socket_directory() as directory:
+    with files.plain_directory() as directory:
         for number, switch in enumerate(plan["switches"]):
             program = Path(switch["program"])
             if program.is_file() and p4info_of(program).is_file():

@@ -6,10 +6,12 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from narrows.testbed import files
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
 from narrows.testbed.targets.dpdk import setup as dpdk
@@ -76,11 +78,20 @@ def test_hugepages_that_another_has_taken_meanwhile_are_named() -> None:
     assert "hugepage" in ran.stdout
 
 
+@pytest.fixture
+def plain_path() -> Iterator[Path]:
+    """A directory that LD_PRELOAD takes, whatever TMPDIR is."""
+    with files.plain_directory() as directory:
+        yield Path(directory)
+
+
 @needs_dpdk
 @pytest.mark.skipif(not shutil.which("cc"), reason="cc is not installed")
-def test_a_wall_clock_that_jumps_an_hour_and_back_moves_nothing(tmp_path: Path) -> None:
+def test_a_wall_clock_that_jumps_an_hour_and_back_moves_nothing(
+    tmp_path: Path, plain_path: Path
+) -> None:
     """A run of three seconds, in every second one of which the wall clock is an hour ahead."""
-    jump = tmp_path / "jump.so"
+    jump = plain_path / "jump.so"
     source = ROOT / "tests/support/clock_jump.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", jump, source], check=True)
     preloaded = {**environment(), "LD_PRELOAD": str(jump)}

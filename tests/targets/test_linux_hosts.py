@@ -32,7 +32,7 @@ from narrows.testbed.targets.linux.namespaces import Plumbing
 from narrows.testbed.targets.linux.run import voided
 from tests.interop.conftest import plumbing  # noqa: F401
 from tests.runs.test_datagrams import CBR
-from tests.support.real_time import judged
+from tests.support.real_time import Machine, judged
 from tests.support.world import ROOT, RunDirectory, command, environment, narrows, write
 from tests.targets.test_real_time import WIDE
 
@@ -187,7 +187,7 @@ def test_a_transfer_ends_the_run_when_its_last_byte_is_acknowledged(tmp_path: Pa
 
 
 @needs_hosts
-def test_datagrams_are_the_kernels_too(tmp_path: Path) -> None:
+def test_datagrams_are_the_kernels_too(tmp_path: Path, machine: Machine) -> None:
     """1,000 bytes of IPv4 each 10 ms, of which the bottleneck takes 20 ms for each."""
     source = write(tmp_path, CBR + WIDE)
     options = ("--target", "dpdk", "--hosts", "linux", "--out", tmp_path, "--no-figures")
@@ -205,7 +205,8 @@ def test_datagrams_are_the_kernels_too(tmp_path: Path) -> None:
     # A transmission and the cable; a queue of 5 ahead, one of them under way, besides.
     delay = flow["one_way_delay_ms"]
     assert delay["min"] >= 40
-    with judged(run.longest_gap_us):
+    # The thread that has the sockets may be late as well.
+    with judged(run.longest_gap_us, machine.longest_us()):
         # The last comes at 990 ms; transmissions began at 0, 20, ..., 980, and five wait.
         assert counted["received"] in range(54, 57)
         assert flow["completion_s"] == pytest.approx(0.99, abs=0.02)
@@ -287,6 +288,7 @@ def test_what_a_host_drops_or_queues_is_found(plumbing: Plumbing) -> None:  # no
     host.run("tc", "qdisc", "replace", "dev", "eth0", "root", "noqueue")
 
 
+@needs_hosts
 @pytest.mark.parametrize(
     ("keys", "complaint"),
     [

@@ -80,7 +80,7 @@ class Bmv2:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        directory = Path(self._stack.enter_context(files.socket_directory()))
+        directory = Path(self._stack.enter_context(files.plain_directory()))
         socket, log = directory / "grpc", directory / "log"
         self.address = f"unix:{socket}"
         try:
