@@ -9,9 +9,9 @@ from os import PathLike
 from typing import Any, Literal
 
 from narrows.schema.flow import FlowConfig
+from narrows.schema.profile import ProfileRecord
 from narrows.schema.records import (
     AgentRecord,
-    ProfileRecord,
     RecoveryRecord,
     SenderRecord,
     SinkRecord,

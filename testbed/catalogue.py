@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from narrows.testbed.paths import ROOT
 
 if TYPE_CHECKING:
+    from narrows.schema.profile import ProfileRecord
     from narrows.schema.records import (
-        ProfileRecord,
         RecoveryRecord,
         SenderRecord,
         SinkRecord,

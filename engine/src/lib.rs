@@ -27,5 +27,7 @@ pub use network::{Network, Progress};
 pub use plan::Plan;
 pub use record::instrument::Instrument;
 pub use record::queue_figures::{Quantiles, QueueSummary};
+pub use record::rows::TABLES;
 pub use record::summary::Summary;
+pub use record::table_schema::{ColumnKind, ColumnSchema, TableSchema};
 pub use record::telemetry_report::{Report, ReportError};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use narrows_engine::network::managed_switch::config::Config;
 use narrows_engine::real_time::Generated;
-use narrows_engine::{Plan, Progress, Summary};
+use narrows_engine::{Plan, Progress, Summary, TABLES};
 use narrows_hosts::udp;
 use narrows_hosts::{AGENTS, PROFILES, RECOVERIES, SINKS, VARIANTS};
 use narrows_queueing::DISCIPLINES;
@@ -13,6 +13,7 @@ use narrows_switch::{DefaultAction, ProfileGroup, ProfileMember};
 use narrows_traffic::WORKLOADS;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 
 /// The schema of a list's records; the list itself has none.
 fn record<T: JsonSchema>(_: &[T], generator: &mut SchemaGenerator) {
@@ -46,16 +47,21 @@ fn documents() -> [(&'static str, Schema); 3] {
     ]
 }
 
+/// Compares a file of `common/schema` with what it should say; writes it where that is asked for.
+fn check(name: &str, content: &impl Serialize) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../common/schema").join(name);
+    let text = serde_json::to_string_pretty(content).expect("a schema is JSON") + "\n";
+    if std::env::var_os("NARROWS_WRITE_SCHEMA").is_some() {
+        fs::write(&path, &text).expect("the folder can be written to");
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == text, "{name} is out of step: make schema");
+}
+
 #[test]
 fn the_committed_schemas_are_those_of_the_types() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../common/schema");
     for (name, schema) in documents() {
-        let path = directory.join(format!("{name}.schema.json"));
-        let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
-        if std::env::var_os("NARROWS_WRITE_SCHEMA").is_some() {
-            fs::write(&path, &text).expect("the folder can be written to");
-        }
-        let committed = fs::read_to_string(&path).unwrap_or_default();
-        assert!(committed == text, "{name}.schema.json is out of step: make schema");
+        check(&format!("{name}.schema.json"), &schema);
     }
+    check("tables.json", &TABLES);
 }

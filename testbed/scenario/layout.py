@@ -243,3 +243,11 @@ class Builder:
 def protocol(settings: Flow) -> int:
     """The IPv4 protocol number of a flow."""
     return net.PROTOCOL_UDP if catalogue.sender(settings.variant) else net.PROTOCOL_TCP
+
+
+def queue_limit(layout: Layout, end: net.End, queue: Queue, rate_bps: int, key: str) -> QueueLimit:
+    """A DropTail limit; what is wrong with it as a `LayoutError`."""
+    try:
+        return layout.queue_limit(end, queue, rate_bps)
+    except ValueError as error:
+        raise LayoutError([Problem(key, str(error))]) from None

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from narrows.controller.state import TableEntry
 from narrows.controller.switch import switch_state
 from narrows.controller.topology import End
 from narrows.schema.units import PS_PER_S
@@ -18,11 +17,12 @@ from narrows.testbed.paths import ROOT
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import traces
 from narrows.testbed.scenario.dumbbell import Dumbbell
+from narrows.testbed.scenario.events import events
 from narrows.testbed.scenario.flows import App, Flow
-from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow
+from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow, queue_limit
 from narrows.testbed.scenario.network import Access
 from narrows.testbed.scenario.own_topology import OwnTopology
-from narrows.testbed.scenario.schema import Change, PortChange, Scenario
+from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.values import in_base_units
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from narrows.schema.flow import Endpoint, FlowConfig, LinkConfig, Spacing
     from narrows.schema.plan import (
         CablePlan,
-        EntryOperation,
-        EventPlan,
         FlowPlan,
         HostPlan,
         Limits,
@@ -39,9 +37,8 @@ if TYPE_CHECKING:
         PortName,
         SwitchPlan,
     )
-    from narrows.schema.records import ProfileRecord
-    from narrows.schema.switch import PortConfig, QueueLimit
-    from narrows.schema.switch import TableEntry as TableEntryPlan
+    from narrows.schema.profile import ProfileRecord
+    from narrows.schema.switch import PortConfig
 
 SCHEMA = 1
 PROGRAM = ROOT / "p4/build/v1model.json"
@@ -171,14 +168,6 @@ def reverse(scenario: Scenario, layout: Layout) -> PortName | None:
         return None
     _, back = layout.links["bottleneck"]
     return as_json(back)
-
-
-def queue_limit(layout: Layout, end: End, queue: Any, rate_bps: int, key: str) -> QueueLimit:
-    """A DropTail limit; what is wrong with it as a `LayoutError`."""
-    try:
-        return layout.queue_limit(end, queue, rate_bps)
-    except ValueError as error:
-        raise LayoutError([Problem(key, str(error))]) from None
 
 
 def cables(layout: Layout) -> list[CablePlan]:
@@ -329,87 +318,6 @@ def payload_bytes(
     if sender := catalogue.sender(variant):
         return segment["mss"] + UDP_ROOM_BYTES - sender["header_bytes"]
     return segment["mss"] - (TIMESTAMP_BYTES if stamped else 0)
-
-
-def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
-    """What the controller does while the run goes on, in the order of time."""
-    planned: list[EventPlan] = []
-    state = EventState(layout)
-    indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
-    for index, event in indexed:
-        for name, change in changes(event.set):
-            key = f"event.{index}.set.{name}"
-            if name not in layout.links:
-                known = [link for link in layout.links if link != "bottleneck"]
-                what = catalogue.unknown("link", name, known)
-                raise LayoutError([Problem(f"event.{index}.set.link", what, name)])
-            there, back = layout.links[name]
-            both = name == "bottleneck" and scenario.is_dumbbell
-            for end in (there, back) if both else (there,):
-                planned += state.apply(event.at, end, change, key)
-    return planned
-
-
-def changes(change: Change) -> list[tuple[str, PortChange]]:
-    """What an event sets, by link direction."""
-    named = [("bottleneck", change.bottleneck)] if change.bottleneck else []
-    return [*named, *change.link.items()]
-
-
-class EntryChange(TypedDict):
-    """A write of a table entry."""
-
-    entry: TableEntryPlan
-    op: EntryOperation
-
-
-class EventState:
-    """The ports as the events so far have left them."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self.stages = {
-            End(switch.name, port.number): dict(port.stages)
-            for switch in layout.topology.switches
-            for port in switch.ports
-        }
-        self.rates_bps = {
-            end: settings.scenario.rate
-            for end, settings in layout.ports.items()
-            if settings.scenario
-        }
-
-    def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[EventPlan]:
-        """The plan's events for one change at one port."""
-        planned: list[EventPlan] = []
-        here: EventPlan = {"at_ps": at_ps, "switch": end.switch}
-        if change.rate is not None:
-            self.rates_bps[end] = change.rate
-            planned.append(here | {"port": end.port, "rate_bps": change.rate})
-        if change.queue is not None:
-            limit = queue_limit(self.layout, end, change.queue, self.rates_bps[end], f"{key}.queue")
-            planned.append(here | {"port": end.port, "queue": limit})
-        if not self.layout.ports[end].forward:
-            return planned
-        stages = self.stages[end]
-        for stage, value in change.stage_values().items():
-            if value is not None:
-                old, new = (
-                    stage.entry(end.port, each) if each not in (None, stage.off) else None
-                    for each in (stages.get(stage), value)
-                )
-                if old != new:
-                    planned.append({**here, **entry_change(old, new)})
-                stages[stage] = value
-        return planned
-
-
-def entry_change(old: TableEntry | None, new: TableEntry | None) -> EntryChange:
-    """The write that turns one table entry into another."""
-    if new is not None:
-        return {"entry": new.as_json(), "op": "modify" if old else "insert"}
-    assert old is not None, "one of the two is there"
-    return {"entry": old.as_json(), "op": "delete"}
 
 
 def mac_text(mac: int) -> str:

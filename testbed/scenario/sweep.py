@@ -23,6 +23,7 @@ from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.schema import Scenario, Sweep
 
 Tree = dict[str, Any]
+"""A TOML file as it was read, before the schema checks it."""
 
 MAX_POINTS = 100_000
 

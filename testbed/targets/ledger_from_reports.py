@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from narrows.controller.events import Done
+from narrows.schema.tables import TABLES
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
 if TYPE_CHECKING:
@@ -23,12 +24,10 @@ if TYPE_CHECKING:
 
 PS_PER_NS = 1000
 PS_PER_S = 10**12
-QUEUE: dict[str, type[pl.DataType]] = {
-    "time_ps": pl.Int64, "switch": pl.String, "port": pl.Int32, "queue": pl.Int32,
-    "event": pl.String, "reason": pl.String, "packet": pl.Int64, "flow": pl.Int32,
-    "length_bytes": pl.Int32, "depth_packets": pl.Int32, "depth_bytes": pl.Int64,
-    "sojourn_ps": pl.Int64,
+POLARS: dict[str, type[pl.DataType]] = {
+    "int32": pl.Int32, "int64": pl.Int64, "text": pl.String, "bytes": pl.Binary,
 }  # fmt: skip
+QUEUE = {name: POLARS[column.type] for name, column in TABLES["queue"].columns.items()}
 """The columns of `queue.parquet`, as the engine writes them."""
 
 

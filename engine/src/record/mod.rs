@@ -9,4 +9,5 @@ pub(crate) mod recorder;
 pub(crate) mod rows;
 pub(crate) mod summary;
 pub(crate) mod table;
+pub(crate) mod table_schema;
 pub(crate) mod telemetry_report;

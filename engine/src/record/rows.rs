@@ -1,4 +1,4 @@
-//! The tables' rows: which column holds what. Units are last in the names.
+//! The tables' columns: what each means, and its value in a row. Units are last in the names.
 
 use bytes::Bytes;
 use narrows_common::record::{FlowRecord, MessageRecord};
@@ -6,6 +6,7 @@ use narrows_common::{Duration, Packet, Time};
 use parquet::data_type::ByteArray;
 
 use super::table::{Column, Row};
+use super::table_schema::{ColumnKind, ColumnSchema, TableSchema, table};
 use crate::record::telemetry_report::Report;
 use narrows_queueing::{QueueEvent, QueueRecord};
 
@@ -23,126 +24,123 @@ pub struct QueueRow {
     pub record: QueueRecord,
 }
 
-impl Row for QueueRow {
-    const SCHEMA: &'static str = "message queue {
-        required int64 time_ps; required binary switch (UTF8); required int32 port; required int32 queue;
-        required binary event (UTF8); required binary reason (UTF8); required int64 packet;
-        required int32 flow; required int32 length_bytes; required int32 depth_packets;
-        required int64 depth_bytes; required int64 sojourn_ps; }";
-    const REPEATING: &'static [&'static str] = &["switch", "event", "reason", "length_bytes"];
-
-    /// The switches' names.
-    type Shared = Vec<ByteArray>;
-
-    fn columns(rows: &[Self], names: &Self::Shared) -> Vec<Column> {
-        let record = || rows.iter().map(|row| &row.record);
-        vec![
-            Column::I64(record().map(|r| r.at.as_ps() as i64).collect()),
-            Column::Bytes(rows.iter().map(|row| names[usize::from(row.switch)].clone()).collect()),
-            Column::I32(record().map(|r| r.port.into()).collect()),
-            Column::I32(record().map(|r| r.queue.into()).collect()),
-            Column::Bytes(
-                record()
-                    .map(|r| match r.event {
-                        QueueEvent::Enqueue => text("enqueue"),
-                        QueueEvent::Dequeue => text("dequeue"),
-                        QueueEvent::Drop(_) => text("drop"),
-                    })
-                    .collect(),
-            ),
-            Column::Bytes(
-                record()
-                    .map(|r| match r.event {
-                        QueueEvent::Drop(reason) => text(reason.name()),
-                        _ => text(""),
-                    })
-                    .collect(),
-            ),
-            Column::I64(record().map(|r| r.packet as i64).collect()),
-            Column::I32(record().map(|r| r.flow as i32).collect()),
-            Column::I32(record().map(|r| r.length_bytes as i32).collect()),
-            Column::I32(record().map(|r| r.depth_packets as i32).collect()),
-            Column::I64(record().map(|r| r.depth_bytes as i64).collect()),
-            Column::I64(record().map(|r| r.sojourn.as_ps() as i64).collect()),
-        ]
-    }
+table! {
+    /// The ledger of the recorded ports' queues: a row per packet that comes, leaves or is dropped.
+    "queue": QueueRow, Vec<ByteArray>, |row, names|
+    /// When, since the run began.
+    time_ps: I64 = row.record.at.as_ps() as i64,
+    /// The switch's name.
+    switch: Text repeating = names[usize::from(row.switch)].clone(),
+    /// The port's number.
+    port: I32 = row.record.port.into(),
+    /// The queue's number at the port, 0 the first served.
+    queue: I32 = row.record.queue.into(),
+    /// `enqueue`, `dequeue` or `drop`.
+    event: Text repeating = match row.record.event {
+        QueueEvent::Enqueue => text("enqueue"),
+        QueueEvent::Dequeue => text("dequeue"),
+        QueueEvent::Drop(_) => text("drop"),
+    },
+    /// Why the packet was dropped; empty for other events.
+    reason: Text repeating = match row.record.event {
+        QueueEvent::Drop(reason) => text(reason.name()),
+        _ => text(""),
+    },
+    /// The packet's number at the switch, from 0, in the order of arrival.
+    packet: I64 = row.record.packet as i64,
+    /// The flow's number; 0 for a packet of none.
+    flow: I32 = row.record.flow as i32,
+    /// The packet's length as it counts against the rate.
+    length_bytes: I32 repeating = row.record.length_bytes as i32,
+    /// Packets that wait after the event.
+    depth_packets: I32 = row.record.depth_packets as i32,
+    /// Bytes that wait after the event.
+    depth_bytes: I64 = row.record.depth_bytes as i64,
+    /// How long the packet waited; 0 for other events than a dequeue.
+    sojourn_ps: I64 = row.record.sojourn.as_ps() as i64,
 }
 
-impl Row for FlowRecord {
-    const SCHEMA: &'static str = "message flows {
-        required int64 time_ps; required int32 flow; required int64 cwnd_bytes; optional int64 ssthresh_bytes;
-        required int64 in_flight_bytes; optional int64 srtt_ps; optional int64 rtt_ps; required int64 rto_ps;
-        required int64 acked_bytes; required int64 retransmits; required int64 timeouts;
-        optional int64 delivery_rate_bps; required int64 round; required binary phase (UTF8); }";
-    const REPEATING: &'static [&'static str] =
-        &["ssthresh_bytes", "retransmits", "timeouts", "phase"];
-
-    type Shared = ();
-
-    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
-        let sample = |span: Duration| (span > Duration::ZERO).then_some(span.as_ps() as i64);
-        vec![
-            Column::I64(rows.iter().map(|r| r.at.as_ps() as i64).collect()),
-            Column::I32(rows.iter().map(|r| r.flow as i32).collect()),
-            Column::I64(rows.iter().map(|r| r.cwnd_bytes as i64).collect()),
-            Column::OptionalI64(
-                rows.iter()
-                    .map(|r| (r.ssthresh_bytes < u64::MAX).then_some(r.ssthresh_bytes as i64))
-                    .collect(),
-            ),
-            Column::I64(rows.iter().map(|r| r.in_flight_bytes as i64).collect()),
-            Column::OptionalI64(rows.iter().map(|r| sample(r.srtt)).collect()),
-            Column::OptionalI64(rows.iter().map(|r| sample(r.rtt)).collect()),
-            Column::I64(rows.iter().map(|r| r.rto.as_ps() as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.acked_bytes as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.retransmits as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.timeouts as i64).collect()),
-            Column::OptionalI64(
-                rows.iter().map(|r| r.delivery_rate_bps.map(|rate| rate as i64)).collect(),
-            ),
-            Column::I64(rows.iter().map(|r| r.round as i64).collect()),
-            Column::Bytes(rows.iter().map(|r| text(r.phase.name())).collect()),
-        ]
-    }
+/// A span, where there is one.
+fn sample(span: Duration) -> Option<i64> {
+    (span > Duration::ZERO).then_some(span.as_ps() as i64)
 }
 
-impl Row for Report {
-    const SCHEMA: &'static str = "message packets {
-        required int64 report; required int64 node; required int64 flow; required int64 tcp_sequence;
-        required int32 ip_length_bytes; required int32 frame_length_bytes; required int32 ingress_port;
-        required int32 egress_port; required int32 queue; required int32 depth_packets;
-        required int32 enqueue_depth_packets; required int64 ingress_ns; required int64 egress_ns;
-        required int64 queue_delay_ns; required int64 hop_latency_ns; required binary source (UTF8);
-        required binary destination (UTF8); }";
-    const REPEATING: &'static [&'static str] =
-        &["ip_length_bytes", "frame_length_bytes", "source", "destination"];
+table! {
+    /// The senders' state: a row per acknowledgement, or per interval (`record.flows`).
+    "flows": FlowRecord, (), |row, nothing|
+    /// When, since the run began.
+    time_ps: I64 = row.at.as_ps() as i64,
+    /// The flow's number.
+    flow: I32 = row.flow as i32,
+    /// The congestion window.
+    cwnd_bytes: I64 = row.cwnd_bytes as i64,
+    /// The slow-start threshold; null before the first loss.
+    ssthresh_bytes: OptionalI64 repeating =
+        (row.ssthresh_bytes < u64::MAX).then_some(row.ssthresh_bytes as i64),
+    /// Bytes sent and neither acknowledged nor taken for lost.
+    in_flight_bytes: I64 = row.in_flight_bytes as i64,
+    /// The smoothed round-trip time; null before the first sample.
+    srtt_ps: OptionalI64 = sample(row.srtt),
+    /// The round-trip sample of this acknowledgement; null where it gave none.
+    rtt_ps: OptionalI64 = sample(row.rtt),
+    /// The retransmission time-out.
+    rto_ps: I64 = row.rto.as_ps() as i64,
+    /// Bytes acknowledged in sequence since the flow began.
+    acked_bytes: I64 = row.acked_bytes as i64,
+    /// Segments retransmitted since the flow began.
+    retransmits: I64 repeating = row.retransmits as i64,
+    /// Retransmission time-outs since the flow began.
+    timeouts: I64 repeating = row.timeouts as i64,
+    /// The latest sample of the rate at which the path delivers; null where there is none.
+    delivery_rate_bps: OptionalI64 = row.delivery_rate_bps.map(|rate| rate as i64),
+    /// Round trips since the connection opened.
+    round: I64 = row.round as i64,
+    /// What the sender is doing about loss: `slow-start`, for instance.
+    phase: Text repeating = text(row.phase.name()),
+}
 
-    type Shared = ();
+/// `address:port`.
+fn end(([a, b, c, d], port): ([u8; 4], u16)) -> ByteArray {
+    ByteArray::from(format!("{a}.{b}.{c}.{d}:{port}").into_bytes())
+}
 
-    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
-        let end = |([a, b, c, d], port): ([u8; 4], u16)| {
-            ByteArray::from(format!("{a}.{b}.{c}.{d}:{port}").into_bytes())
-        };
-        vec![
-            Column::I64(rows.iter().map(|r| r.sequence.into()).collect()),
-            Column::I64(rows.iter().map(|r| r.node.into()).collect()),
-            Column::I64(rows.iter().map(|r| r.flow.into()).collect()),
-            Column::I64(rows.iter().map(|r| r.tcp_sequence.into()).collect()),
-            Column::I32(rows.iter().map(|r| r.ip_length_bytes.into()).collect()),
-            Column::I32(rows.iter().map(|r| r.frame_length_bytes.into()).collect()),
-            Column::I32(rows.iter().map(|r| r.ingress_port.into()).collect()),
-            Column::I32(rows.iter().map(|r| r.egress_port.into()).collect()),
-            Column::I32(rows.iter().map(|r| r.queue.into()).collect()),
-            Column::I32(rows.iter().map(|r| r.depth_packets as i32).collect()),
-            Column::I32(rows.iter().map(|r| r.enqueue_depth_packets as i32).collect()),
-            Column::I64(rows.iter().map(|r| r.ingress_ns as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.egress_ns as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.queue_delay_ns.into()).collect()),
-            Column::I64(rows.iter().map(|r| r.hop_latency_ns.into()).collect()),
-            Column::Bytes(rows.iter().map(|r| end(r.source)).collect()),
-            Column::Bytes(rows.iter().map(|r| end(r.destination)).collect()),
-        ]
-    }
+table! {
+    /// The P4 program's telemetry: a row per report that came to a collector.
+    "packets": Report, (), |row, nothing|
+    /// The report's number at its switch.
+    report: I64 = row.sequence.into(),
+    /// The switch's number.
+    node: I64 = row.node.into(),
+    /// The flow's number; 0 for a packet of none.
+    flow: I64 = row.flow.into(),
+    /// The packet's TCP sequence number.
+    tcp_sequence: I64 = row.tcp_sequence.into(),
+    /// The packet's IP length.
+    ip_length_bytes: I32 repeating = row.ip_length_bytes.into(),
+    /// Its Ethernet frame's length, without check sequence.
+    frame_length_bytes: I32 repeating = row.frame_length_bytes.into(),
+    /// The port that it came in by.
+    ingress_port: I32 = row.ingress_port.into(),
+    /// The port that it left by.
+    egress_port: I32 = row.egress_port.into(),
+    /// The queue's number at that port.
+    queue: I32 = row.queue.into(),
+    /// Packets that waited when it left.
+    depth_packets: I32 = row.depth_packets as i32,
+    /// Packets that waited when it came.
+    enqueue_depth_packets: I32 = row.enqueue_depth_packets as i32,
+    /// When it came in, by the switch's clock.
+    ingress_ns: I64 = row.ingress_ns as i64,
+    /// When it left its queue, by the switch's clock.
+    egress_ns: I64 = row.egress_ns as i64,
+    /// How long it waited in its queue.
+    queue_delay_ns: I64 = row.queue_delay_ns.into(),
+    /// How long it was in the switch.
+    hop_latency_ns: I64 = row.hop_latency_ns.into(),
+    /// The packet's sender, `address:port`.
+    source: Text repeating = end(row.source),
+    /// The packet's receiver, `address:port`.
+    destination: Text repeating = end(row.destination),
 }
 
 /// A packet at a host: what a capture there would hold, the zeros at its end left out.
@@ -169,41 +167,36 @@ impl CaptureRow {
     }
 }
 
-impl Row for CaptureRow {
-    const SCHEMA: &'static str = "message capture {
-        required int64 time_ps; required int32 host; required binary direction (UTF8);
-        required int32 length_bytes; required binary bytes; }";
-    const REPEATING: &'static [&'static str] = &["direction", "length_bytes"];
-
-    type Shared = ();
-
-    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
-        let direction = |sent| text(if sent { "sent" } else { "received" });
-        vec![
-            Column::I64(rows.iter().map(|r| r.at.as_ps() as i64).collect()),
-            Column::I32(rows.iter().map(|r| r.host as i32).collect()),
-            Column::Bytes(rows.iter().map(|r| direction(r.sent)).collect()),
-            Column::I32(rows.iter().map(|r| r.length_bytes as i32).collect()),
-            Column::Bytes(rows.iter().map(|r| ByteArray::from(r.bytes.clone())).collect()),
-        ]
-    }
+table! {
+    /// Every packet that a host sends or receives, for `narrows export`.
+    "capture": CaptureRow, (), |row, nothing|
+    /// When, since the run began.
+    time_ps: I64 = row.at.as_ps() as i64,
+    /// The host's index in the plan.
+    host: I32 = row.host as i32,
+    /// `sent` or `received`.
+    direction: Text repeating = text(if row.sent { "sent" } else { "received" }),
+    /// The packet's length from the Ethernet header on.
+    length_bytes: I32 repeating = row.length_bytes as i32,
+    /// The packet's first bytes; the zeros that stand for payload are left out.
+    bytes: Binary = ByteArray::from(row.bytes.clone()),
 }
 
-impl Row for MessageRecord {
-    const SCHEMA: &'static str = "message messages {
-        required int32 flow; required int64 message; required int64 length_bytes;
-        required int64 written_ps; required int64 read_ps; }";
-    const REPEATING: &'static [&'static str] = &["length_bytes"];
-
-    type Shared = ();
-
-    fn columns(rows: &[Self], (): &()) -> Vec<Column> {
-        vec![
-            Column::I32(rows.iter().map(|r| r.flow as i32).collect()),
-            Column::I64(rows.iter().map(|r| r.message as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.length_bytes as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.written_at.as_ps() as i64).collect()),
-            Column::I64(rows.iter().map(|r| r.read_at.as_ps() as i64).collect()),
-        ]
-    }
+table! {
+    /// The applications' messages: a row per message that was read to its end.
+    "messages": MessageRecord, (), |row, nothing|
+    /// The flow's number.
+    flow: I32 = row.flow as i32,
+    /// The message's number in its flow.
+    message: I64 = row.message as i64,
+    /// Its length, its header included.
+    length_bytes: I64 repeating = row.length_bytes as i64,
+    /// When the application wrote it, since the run began.
+    written_ps: I64 = row.written_at.as_ps() as i64,
+    /// When its receiver had read it to its end.
+    read_ps: I64 = row.read_at.as_ps() as i64,
 }
+
+/// Every table of a run directory.
+pub const TABLES: [TableSchema; 5] =
+    [QueueRow::TABLE, FlowRecord::TABLE, Report::TABLE, MessageRecord::TABLE, CaptureRow::TABLE];

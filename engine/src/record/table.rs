@@ -20,6 +20,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use super::table_schema::TableSchema;
 use crate::mailbox::{MailboxReceiver, mailbox};
 
 /// Rows of a row group.
@@ -39,18 +40,16 @@ pub enum Column {
     I64(Vec<i64>),
     /// 64-bit integers, some missing.
     OptionalI64(Vec<Option<i64>>),
-    /// Text, or bytes.
-    Bytes(Vec<ByteArray>),
+    /// Text.
+    Text(Vec<ByteArray>),
+    /// Bytes.
+    Binary(Vec<ByteArray>),
 }
 
 /// A row of a table.
 pub trait Row: Sized {
-    /// The table's schema as a Parquet message type. Columns are stored as differences from the row
-    /// before, those in `REPEATING` as a dictionary.
-    const SCHEMA: &'static str;
-    /// Columns of few distinct values that are text or lie far apart: a value is looked for in a
-    /// hash table, which takes twice as long as its difference.
-    const REPEATING: &'static [&'static str];
+    /// The table's name and columns.
+    const TABLE: TableSchema;
     /// What all rows of a table share.
     type Shared: Send + 'static;
     /// The columns of `rows`, in the schema's order.
@@ -134,7 +133,7 @@ struct GroupWriter {
 
 impl GroupWriter {
     fn create<R: Row>(path: &Path) -> Result<Self, ParquetError> {
-        let schema = Arc::new(parse_message_type(R::SCHEMA)?);
+        let schema = Arc::new(parse_message_type(&R::TABLE.message())?);
         let mut properties = WriterProperties::builder()
             .set_created_by("narrows".into())
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
@@ -143,7 +142,7 @@ impl GroupWriter {
             .set_dictionary_enabled(false);
         for field in schema.get_fields() {
             let column = ColumnPath::from(field.name());
-            properties = if R::REPEATING.contains(&field.name()) {
+            properties = if R::TABLE.is_repeating(field.name()) {
                 properties.set_column_dictionary_enabled(column, true)
             } else if field.get_physical_type() == Type::BYTE_ARRAY {
                 properties.set_column_encoding(column, Encoding::DELTA_BYTE_ARRAY)
@@ -159,7 +158,7 @@ impl GroupWriter {
     fn write(&mut self, columns: &[Column]) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
         for column in columns {
-            let mut writer = group.next_column()?.expect("columns() gives as many as SCHEMA has");
+            let mut writer = group.next_column()?.expect("columns() gives as many as TABLE has");
             match column {
                 Column::I32(values) => {
                     writer.typed::<Int32Type>().write_batch(values, None, None)?;
@@ -173,7 +172,7 @@ impl GroupWriter {
                     let present: Vec<i64> = values.iter().copied().flatten().collect();
                     writer.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?;
                 }
-                Column::Bytes(values) => {
+                Column::Text(values) | Column::Binary(values) => {
                     writer.typed::<ByteArrayType>().write_batch(values, None, None)?;
                 }
             }

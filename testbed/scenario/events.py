@@ -1,0 +1,97 @@
+"""A scenario's events as the plan's: what the controller does at which port, in base units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from narrows.controller.state import TableEntry
+from narrows.controller.topology import End
+from narrows.testbed import catalogue
+from narrows.testbed.problems import Problem
+from narrows.testbed.scenario.layout import Layout, LayoutError, queue_limit
+from narrows.testbed.scenario.schema import Change, PortChange, Scenario
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import EntryOperation, EventPlan
+    from narrows.schema.switch import TableEntry as TableEntryPlan
+
+
+def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
+    """What the controller does while the run goes on, in the order of time."""
+    planned: list[EventPlan] = []
+    state = EventState(layout)
+    indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
+    for index, event in indexed:
+        for name, change in changes(event.set):
+            key = f"event.{index}.set.{name}"
+            if name not in layout.links:
+                known = [link for link in layout.links if link != "bottleneck"]
+                what = catalogue.unknown("link", name, known)
+                raise LayoutError([Problem(f"event.{index}.set.link", what, name)])
+            there, back = layout.links[name]
+            both = name == "bottleneck" and scenario.is_dumbbell
+            for end in (there, back) if both else (there,):
+                planned += state.apply(event.at, end, change, key)
+    return planned
+
+
+def changes(change: Change) -> list[tuple[str, PortChange]]:
+    """What an event sets, by link direction."""
+    named = [("bottleneck", change.bottleneck)] if change.bottleneck else []
+    return [*named, *change.link.items()]
+
+
+class EntryChange(TypedDict):
+    """A write of a table entry."""
+
+    entry: TableEntryPlan
+    op: EntryOperation
+
+
+class EventState:
+    """The ports as the events so far have left them."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.stages = {
+            End(switch.name, port.number): dict(port.stages)
+            for switch in layout.topology.switches
+            for port in switch.ports
+        }
+        self.rates_bps = {
+            end: settings.scenario.rate
+            for end, settings in layout.ports.items()
+            if settings.scenario
+        }
+
+    def apply(self, at_ps: int, end: End, change: PortChange, key: str) -> list[EventPlan]:
+        """The plan's events for one change at one port."""
+        planned: list[EventPlan] = []
+        here: EventPlan = {"at_ps": at_ps, "switch": end.switch}
+        if change.rate is not None:
+            self.rates_bps[end] = change.rate
+            planned.append(here | {"port": end.port, "rate_bps": change.rate})
+        if change.queue is not None:
+            limit = queue_limit(self.layout, end, change.queue, self.rates_bps[end], f"{key}.queue")
+            planned.append(here | {"port": end.port, "queue": limit})
+        if not self.layout.ports[end].forward:
+            return planned
+        stages = self.stages[end]
+        for stage, value in change.stage_values().items():
+            if value is not None:
+                old, new = (
+                    stage.entry(end.port, each) if each not in (None, stage.off) else None
+                    for each in (stages.get(stage), value)
+                )
+                if old != new:
+                    planned.append({**here, **entry_change(old, new)})
+                stages[stage] = value
+        return planned
+
+
+def entry_change(old: TableEntry | None, new: TableEntry | None) -> EntryChange:
+    """The write that turns one table entry into another."""
+    if new is not None:
+        return {"entry": new.as_json(), "op": "modify" if old else "insert"}
+    assert old is not None, "one of the two is there"
+    return {"entry": old.as_json(), "op": "delete"}
