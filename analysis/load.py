@@ -12,30 +12,20 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+
+from narrows.schema.tables import TABLES
+
+if TYPE_CHECKING:
+    from narrows.schema.run import RunRecord
+    from narrows.schema.summary import FlowSummary, Summary
 
 SCHEMA: Final = 1
 """The version of the run directory that this reader knows."""
 
-COLUMNS: Final[dict[str, tuple[str, ...]]] = {
-    "queue": (
-        "time_ps", "switch", "port", "queue", "event", "reason", "packet", "flow",
-        "length_bytes", "depth_packets", "depth_bytes", "sojourn_ps",
-    ),
-    "flows": (
-        "time_ps", "flow", "cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_ps", "rtt_ps",
-        "rto_ps", "acked_bytes", "retransmits", "timeouts", "delivery_rate_bps", "round", "phase",
-    ),
-    "packets": (
-        "report", "node", "flow", "tcp_sequence", "ip_length_bytes", "frame_length_bytes",
-        "ingress_port", "egress_port", "queue", "depth_packets", "enqueue_depth_packets",
-        "ingress_ns", "egress_ns", "queue_delay_ns", "hop_latency_ns", "source", "destination",
-    ),
-    "messages": ("flow", "message", "length_bytes", "written_ps", "read_ps"),
-    "capture": ("time_ps", "host", "direction", "length_bytes", "bytes"),
-}  # fmt: skip
+COLUMNS: Final = {name: tuple(table.columns) for name, table in TABLES.items()}
 """The tables of a run directory and the columns each must have."""
 
 
@@ -54,9 +44,9 @@ class Run:
 
     path: Path
     """The run directory."""
-    record: dict[str, Any]
+    record: RunRecord
     """`run.json`: what was run, on what."""
-    summary: dict[str, Any]
+    summary: Summary
     """`summary.json`: the figures of the run."""
 
     @property
@@ -105,17 +95,17 @@ class Run:
         return round(float(self.summary["duration_s"]) * 1e12)
 
     @property
-    def flows(self) -> list[dict[str, Any]]:
+    def flows(self) -> list[FlowSummary]:
         """The summary's flows, in the order of their ids."""
         return sorted(self.summary["flows"], key=lambda flow: int(flow["id"]))
 
     @property
-    def named(self) -> dict[str, list[dict[str, Any]]]:
+    def named(self) -> dict[str, list[FlowSummary]]:
         """The summary's flows by the name of their `[[flow]]`, in the scenario's order.
 
         Those without a name are left out.
         """
-        found = dict[str, list[dict[str, Any]]]()
+        found: dict[str, list[FlowSummary]] = {}
         flows = iter(self.flows)
         for table in self.scenario.get("flow", []):
             own = list(islice(flows, int(table.get("count", 1))))
@@ -187,7 +177,7 @@ def natural_key(text: str) -> list[tuple[int, float, str]]:
     ]
 
 
-def _read_json(path: Path, expected: dict[str, type | tuple[type, ...]]) -> dict[str, Any]:
+def _read_json(path: Path, expected: dict[str, type | tuple[type, ...]]) -> Any:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from narrows.analysis import figures, metrics
 from narrows.analysis.figures.base import SEED, Figure, Results, key_label
@@ -60,7 +60,7 @@ def _of_bottleneck(*keys: str) -> Callable[[Run], float | None]:
     return value
 
 
-def _sum_of_flows(key: str) -> Callable[[Run], float | None]:
+def _sum_of_flows(key: Literal["retransmits", "timeouts"]) -> Callable[[Run], float | None]:
     return lambda run: float(sum(flow[key] for flow in run.flows))
 
 
@@ -144,13 +144,15 @@ def _validity(results: Results) -> list[Block]:
     return [Badge(Verdict.FAILS, verdict), Alert("Invalid runs.", told, lines)]
 
 
+def _notes(run: Run) -> list[str]:
+    """What the instrument of a switch that is not ours says of itself."""
+    instrument: Any = run.record.get("instrument", {})
+    return list(instrument.get("switch", {}).get("notes", ()))
+
+
 def _switch(results: Results) -> list[Block]:
     """What a switch that is not ours did besides what it was told to; folded for many runs."""
-    told = {
-        run.name: Lines(notes)
-        for run in results.runs
-        if (notes := run.record.get("instrument", {}).get("switch", {}).get("notes"))
-    }
+    told = {run.name: Lines(notes) for run in results.runs if (notes := _notes(run))}
     if len(told) == 1:
         return [Text("What this switch gets wrong:"), *told.values()]
     return [Details(f"What the switch gets wrong: {name}", [one]) for name, one in told.items()]
@@ -200,7 +202,8 @@ def _parameters(results: Results) -> list[Block]:
         key_label(key): ", ".join(str(value) for value in results.values(key))
         for key in results.keys
     }
-    host = flatten({key: results.runs[0].record[key] for key in _provenance(results)})
+    keys = _provenance(results)
+    host = flatten({key: told for key, told in results.runs[0].record.items() if key in keys})
     more = {"All other parameters": rest, "Where and with what": host}
     folded = [Details(title, [Values(values)]) for title, values in more.items() if values]
     return [Values({**varied, **shown}), *folded]

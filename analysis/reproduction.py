@@ -34,6 +34,7 @@ from narrows.analysis.page import (
 )
 
 Json = dict[str, Any]
+"""Plain JSON: parts of `reproduction.json`, as `narrows reproduce` writes them."""
 
 BADGES: Final = {
     "holds": Badge(Verdict.HOLDS),

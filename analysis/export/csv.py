@@ -5,6 +5,7 @@ Columns are those of the tables, units in their names. Bytes are hexadecimal.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def write(run: Run, path: Path) -> None:
     pl.DataFrame(flows, infer_schema_length=None).write_csv(path / "summary.csv")
 
 
-def flatten(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flatten(values: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
     """Nested numbers under joined names: `{"rtt_ms": {"p95": 1}}` is `{"rtt_ms_p95": 1}`."""
     flat: dict[str, Any] = {}
     for key, value in values.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from narrows.analysis.export.base import Format
 from narrows.analysis.export.series import Samples, samples
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import PS_PER_MS, PS_PER_S
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import FlowSummary
 
 _VERSION: Final = 4
 _STEP_PS: Final = PS_PER_S // 5
@@ -84,7 +87,7 @@ def _mean_srtt_ms(found: list[Samples], count: int) -> Values:
 
 
 def _raw(
-    own: Samples, flow: dict[str, Any], ends_s: list[float], rates: Values
+    own: Samples, flow: FlowSummary, ends_s: list[float], rates: Values
 ) -> list[dict[str, Any]]:
     """The flow's samples with what flent reads from the socket; the window in mean segments."""
     fresh = int(flow["sent_segments"]) - int(flow["retransmits"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from narrows.analysis.export.base import Format
 from narrows.analysis.export.series import Samples, samples
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import PS_PER_S
+from narrows.analysis.metrics.base import follow
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import FlowSummary
 
 _PS_PER_US = 1_000_000
 _FIRST_SOCKET = 5
@@ -85,9 +89,9 @@ def _end(run: Run, found: list[Samples], sockets: dict[int, int]) -> dict[str, A
     streams = []
     for flow, own in zip(run.flows, found, strict=True):
         rtt_us = {
-            f"{iperf3}_rtt": round(1000 * flow["rtt_ms"][ours])
-            for iperf3, ours in (("max", "max"), ("min", "min"), ("mean", "mean"))
-            if (flow.get("rtt_ms") or {}).get(ours) is not None
+            f"{name}_rtt": round(1000 * rtt_ms)
+            for name in ("max", "min", "mean")
+            if (rtt_ms := follow(flow, ("rtt_ms", name))) is not None
         }
         moved = {"socket": sockets[own.flow], **span(int(flow["delivered_bytes"])), "sender": True}
         largest = int(np.max(own.cwnd_bytes, initial=0))
@@ -105,7 +109,7 @@ def _end(run: Run, found: list[Samples], sockets: dict[int, int]) -> dict[str, A
     }
 
 
-def _udp(flow: dict[str, Any], moved: dict[str, Any]) -> dict[str, Any]:
+def _udp(flow: FlowSummary, moved: dict[str, Any]) -> dict[str, Any]:
     """What iperf3 -u tells of a stream besides, where the flow has datagrams."""
     if (counted := flow.get("datagrams")) is None:
         return {}

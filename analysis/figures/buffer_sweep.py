@@ -21,6 +21,7 @@ from narrows.analysis.figures.base import (
     seeds_note,
 )
 from narrows.analysis.load import Run
+from narrows.analysis.metrics.base import follow
 
 BUFFER: Final = "bottleneck.queue"
 
@@ -74,7 +75,7 @@ def buffer_bdp(run: Run) -> float | None:
     """
     limit = run.scenario.get("bottleneck", {}).get("queue")
     size, rate_bps = number(limit), run.summary["bottleneck"]["rate_bps"]
-    least = [(flow.get("rtt_ms") or {}).get("min") for flow in run.flows]
+    least = [follow(flow, ("rtt_ms", "min")) for flow in run.flows]
     known_ms = [float(rtt_ms) for rtt_ms in least if rtt_ms is not None]
     if size is None or not rate_bps or not known_ms:
         return None
@@ -84,7 +85,8 @@ def buffer_bdp(run: Run) -> float | None:
         return size
     if text.endswith("packets"):
         most = bottleneck["queue_packets_max"]
-        return size * bottleneck["queue_bytes_max"] / most / bdp_bytes if most else None
+        most_bytes = bottleneck["queue_bytes_max"]
+        return size * most_bytes / most / bdp_bytes if most and most_bytes is not None else None
     if text.endswith("B"):
         return size / bdp_bytes
     return size * 1e3 / min(known_ms)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.analysis.chart import style
 from narrows.analysis.chart.model import Look
 from narrows.analysis.load import Run
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import FlowSummary
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Flows:
         sets = [{str(flow["variant"]) for flow in run.flows} for run in self.runs]
         return sorted(set().union(*(variants for variants in sets if len(variants) > 1)))
 
-    def look(self, flow: dict[str, Any], width: float = 0.8) -> Look:
+    def look(self, flow: FlowSummary, width: float = 0.8) -> Look:
         """The line of a flow of a summary."""
         if not self.many:
             return Look(self.ids.index(int(flow["id"])), width=width)
@@ -46,7 +49,7 @@ class Flows:
         index = mixed.index(flow["variant"]) if flow["variant"] in mixed else 0
         return Look(index, dash=0, width=0.4, opacity=0.5)
 
-    def name(self, flow: dict[str, Any]) -> str:
+    def name(self, flow: FlowSummary) -> str:
         """Its entry in the legend: `flow 1`, with its variant where variants run side by side."""
         mixed = self.mixed
         if self.many:

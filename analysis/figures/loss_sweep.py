@@ -18,6 +18,7 @@ from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace
 from narrows.analysis.figures import against
 from narrows.analysis.figures.base import Figure, Results, number, point_label, seeds_note
 from narrows.analysis.load import Run
+from narrows.analysis.metrics.base import follow
 
 LOSS: Final = "bottleneck.loss"
 Runs = tuple[Run, ...]
@@ -67,7 +68,7 @@ def _square_root_law(run: Run) -> tuple[float, float] | None:
     loss = _loss(run.point.get(LOSS))
     rates = []
     for flow in run.flows:
-        rtt_ms, sent = (flow.get("rtt_ms") or {}).get("min"), int(flow.get("sent_segments", 0))
+        rtt_ms, sent = follow(flow, ("rtt_ms", "min")), int(flow.get("sent_segments", 0))
         fresh = sent - int(flow["retransmits"])
         if rtt_ms and fresh > 0:
             segment_bits = 8 * int(flow["delivered_bytes"]) / fresh

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from narrows.analysis.chart.model import Axis, Chart, Look, Panel, Trace, from_zero
 from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
 from narrows.analysis.load import Run
+from narrows.analysis.metrics.base import follow
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import FlowSummary
 
 
 def chart(results: Results) -> Chart | None:
@@ -35,9 +39,8 @@ def _has_several_rtts(run: Run) -> bool:
     return len(least) > 1 and max(least) > 1.2 * min(least)
 
 
-def _rtt_ms(flow: dict[str, Any]) -> float | None:
-    rtt = (flow.get("rtt_ms") or {}).get("min")
-    return None if rtt is None else float(rtt)
+def _rtt_ms(flow: FlowSummary) -> float | None:
+    return follow(flow, ("rtt_ms", "min"))
 
 
 def _marks(whole: Results, among: Results) -> list[Trace]:

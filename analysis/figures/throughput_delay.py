@@ -6,13 +6,17 @@ so up and to the right is better.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from narrows.analysis.chart.ellipse import ellipse
 from narrows.analysis.chart.model import Axis, Chart, Look, Mark, Panel, Trace
 from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from narrows.analysis.metrics.base import follow
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import FlowSummary
 
 
 def chart(results: Results) -> Chart | None:
@@ -54,9 +58,9 @@ def _mean(index: int) -> Look:
     return Look(index, line=False, marker="filled", size=5.5)
 
 
-def _point(flow: dict[str, Any]) -> tuple[float, float] | None:
-    delay_ms = (flow.get("one_way_delay_ms") or {}).get("p95")
-    return None if delay_ms is None else (float(delay_ms), float(flow["goodput_bps"]) / 1e6)
+def _point(flow: FlowSummary) -> tuple[float, float] | None:
+    delay_ms = follow(flow, ("one_way_delay_ms", "p95"))
+    return None if delay_ms is None else (delay_ms, flow["goodput_bps"] / 1e6)
 
 
 FIGURE = Figure(

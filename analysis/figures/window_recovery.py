@@ -60,9 +60,9 @@ def recovery(run: Run, from_s: float) -> Floats:
     Rows: times, growths; NaN for a size that the window does not reach.
     """
     flow = next(iter(run.named.values()))[0]
-    bdp_bytes = (
-        float(run.summary["bottleneck"]["rate_bps"]) / 8 * float(flow["rtt_ms"]["min"]) / 1e3
-    )
+    rate_bps, rtt_ms = run.summary["bottleneck"]["rate_bps"], flow["rtt_ms"]
+    assert rate_bps is not None and rtt_ms is not None, "a scenario of this figure has both"
+    bdp_bytes = rate_bps / 8 * rtt_ms["min"] / 1e3
     rows = (
         run.table("flows")
         .filter(pl.col("flow") == int(flow["id"]), pl.col("time_ps") >= from_s * PS_PER_S)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+if TYPE_CHECKING:
+    from narrows.schema.summary import FlowSummary
 
 PS_PER_S: Final = 1_000_000_000_000
 
@@ -56,7 +59,7 @@ def by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
     )
 
 
-def end_s(flow: dict[str, Any]) -> float | None:
+def end_s(flow: FlowSummary) -> float | None:
     """When the last byte of a summary's flow was acknowledged, in s of the run; None when never."""
     taken = flow["completion_s"]
     return None if taken is None else float(flow["start_s"]) + float(taken)

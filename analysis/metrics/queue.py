@@ -146,13 +146,13 @@ def mean_delay_by_round(run: Run) -> pl.DataFrame:
 
 def link_use_percent(run: Run, port: str = BOTTLENECK) -> float | None:
     """How much of its rate a port used over the run, in %; None where it has no limit."""
-    used = run.summary.get(port, {}).get("utilization")
-    return None if used is None else 100 * float(used)
+    used = follow(run.summary, (port, "utilization"))
+    return None if used is None else 100 * used
 
 
 def mean_queue_delay_ms(run: Run, port: str = BOTTLENECK) -> float | None:
     """Mean queueing delay at a port by the run's summary; None where nothing left it."""
-    return follow(run.summary.get(port, {}), ("queue_delay_ms", "mean"))
+    return follow(run.summary, (port, "queue_delay_ms", "mean"))
 
 
 def loss_percent(run: Run, port: str = BOTTLENECK) -> float | None:
@@ -160,8 +160,7 @@ def loss_percent(run: Run, port: str = BOTTLENECK) -> float | None:
 
     None where none came.
     """
-    found = run.summary.get(port, {})
-    enqueued, dropped = found.get("enqueued"), found.get("dropped")
+    enqueued, dropped = (follow(run.summary, (port, key)) for key in ("enqueued", "dropped"))
     if enqueued is None or dropped is None or not enqueued + dropped:
         return None
     return float(100 * dropped / (enqueued + dropped))

@@ -21,6 +21,7 @@ Kind = Literal[
     "unimplemented",
 ]
 Entry = dict[str, Any]
+"""A `narrows.schema.switch.TableEntry` whose matches may be tuples."""
 
 
 class TargetError(Exception):

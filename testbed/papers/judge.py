@@ -17,6 +17,7 @@ from narrows.testbed.papers.paper import Assumption, Claim, Curves, Number, Pape
 SCHEMA = 1
 
 Json = dict[str, Any]
+"""Plain JSON: parts of `reproduction.json`, which `narrows.analysis.reproduction` alone reads."""
 Under = Mapping[tuple[str, str], FinishedRuns]
 """The runs under each alternative, by the names of assumption and alternative."""
 

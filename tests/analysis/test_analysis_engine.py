@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_the_tables_are_those_of_the_contract(run: Run) -> None:
 
 
 def test_the_ledger_gives_the_summarys_queue(run: Run) -> None:
-    bottleneck = run.summary["bottleneck"]
+    bottleneck: Any = run.summary["bottleneck"]
     depth = metrics.depth(run)
     for column in ("packets", "bytes"):
         mean = metrics.time_weighted_mean(depth["time_ps"], depth[column], 0, run.duration_ps)
@@ -85,8 +86,9 @@ def test_the_ledger_gives_the_summarys_queue(run: Run) -> None:
 def test_the_summarys_percentiles_are_the_ledgers(run: Run) -> None:
     """As near as the engine's histogram has buckets."""
     delays = metrics.queue_delays_ms(run)
+    by_summary: Any = run.summary["bottleneck"]["queue_delay_ms"]
     for percent in (50, 95, 99):
-        value = run.summary["bottleneck"]["queue_delay_ms"][f"p{percent}"]
+        value = by_summary[f"p{percent}"]
         assert metrics.percentile(delays, percent) == pytest.approx(value, rel=2e-3)
 
 

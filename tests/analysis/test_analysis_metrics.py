@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -120,7 +121,8 @@ def test_completion(five_packets: Run) -> None:
 
 
 def test_mean_of_flows_needs_all_of_them(five_packets: Run) -> None:
-    first, second = five_packets.summary["flows"]
+    flows: Any = five_packets.summary["flows"]
+    first, second = flows
     first["rtt_ms"], second["rtt_ms"] = {"p95": 10}, {"p95": 20}
     assert metrics.mean_of_flows(five_packets, "rtt_ms", "p95") == 15
     second["rtt_ms"] = None

@@ -103,6 +103,7 @@ def test_its_numbers_are_the_summaries(page: str, results: Path) -> None:
     for run, row in zip(load(results), rows, strict=False):
         values = [float(value) for value in re.findall(r'data-value="([^"]+)"', row)]
         delay_ms = run.summary["bottleneck"]["queue_delay_ms"]
+        assert delay_ms is not None
         assert values[:2] == [run.seed, len(run.flows)]
         assert values[8:11] == [delay_ms["mean"], delay_ms["p95"], delay_ms["max"]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -52,11 +53,17 @@ def test_a_queue_loses_what_exceeds_its_rate(tmp_path: Path) -> None:
     assert set(done.table("packets")["source"]) == {"10.0.0.1:10001"}
 
 
+def as_run(done: Any, record: Any) -> Run:
+    """A run whose record says no more than this."""
+    summary: Any = done.summary
+    return Run(done.path, record, summary)
+
+
 def test_each_datagram_is_a_message_and_goodput_is_of_what_arrived(tmp_path: Path) -> None:
     done = run(tmp_path, CBR, duration="2s")
     messages = done.table("messages")
     assert messages["message"].is_sorted() and len(messages) == 55
-    goodput = metrics.goodput_bps(Run(done.path, {}, done.summary), 10**12 // 2)
+    goodput = metrics.goodput_bps(as_run(done, {}), 10**12 // 2)
     carried = goodput["bps"].sum() / 2
     assert carried == messages["length_bytes"].sum() * 8
 
@@ -81,7 +88,7 @@ def test_jitter_of_a_flow_beside_another_is_what_its_messages_give(tmp_path: Pat
 def test_iperf3s_json_has_what_iperf3_tells_of_udp(tmp_path: Path) -> None:
     done = run(tmp_path, CBR, duration="2s")
     record = {"target": "sim", "seed": 1, "scenario": {"title": "CBR"}}
-    told = as_iperf3(Run(done.path, record, done.summary))
+    told = as_iperf3(as_run(done, record))
     [stream] = told["end"]["streams"]
     # The second 0 to 1 has the datagrams that came by then: 48 of 20 ms after the first 40 ms.
     assert [interval["sum"]["bytes"] for interval in told["intervals"]] == [48 * 972, 7 * 972]

@@ -12,6 +12,7 @@ from typing import Any
 from narrows.testbed.targets.linux.namespaces import Namespace, run
 
 Json = dict[str, Any]
+"""Plain JSON: what `ip -j` and `tc -j` print."""
 
 NETSTAT = (
     "TCPBacklogDrop", "TCPRcvQDrop", "TCPZeroWindowDrop", "TCPOFODrop", "PFMemallocDrop",
