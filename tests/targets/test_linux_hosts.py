@@ -145,9 +145,11 @@ def test_applications_and_messages_are_ours(ran: RunDirectory) -> None:
 @needs_hosts
 def test_frames_are_as_on_a_wire(ran: RunDirectory) -> None:
     """No offloads: no frame is longer than Ethernet's, and every checksum is there."""
-    sent = ran.table("capture").filter(pl.col("direction") == "sent")
-    assert sent["length_bytes"].max() == 1514
-    for frame in sent.head(200)["bytes"]:
+    captured = ran.table("capture").filter(pl.col("direction") == "sent")
+    # A packet socket hears every interface, the loopback too, until it is bound.
+    sent = [frame for frame in captured["bytes"] if frame[26] != 127]
+    assert captured["length_bytes"].max() == 1514
+    for frame in sent[:200]:
         assert ones_complement(frame[14:34]) == 0xFFFF
         segment_bytes = int.from_bytes(frame[16:18]) - 20
         pseudo = frame[26:34] + b"\0\x06" + segment_bytes.to_bytes(2)
