@@ -1,8 +1,8 @@
 """Carries out a scenario's events on running switches, as the plan has them.
 
-An event is `{"at_ps": n, "switch": name, ...}` with a port's `rate_bps` or `queue`, or with an
-`entry` and its `op`. Time comes from a clock, so that the same code serves a switch in real time
-and one that a test steps.
+An event is `{"at_ps": n, "switch": name, ...}` with a port's `rate_bps`, `queue` or `discipline`,
+or with an `entry` and its `op`. Time comes from a clock, so that the same code serves a switch in
+real time and one that a test steps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from narrows.controller.client import Operation
 from narrows.controller.drivers import TrafficManager
 from narrows.controller.state import TableEntry
 from narrows.schema.plan import EventPlan
-from narrows.schema.switch import QueueLimit
+from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 PS_PER_S = 10**12
 
@@ -69,7 +69,7 @@ class Done:
 
     due_ps: int
     done_ps: int
-    in_force: int | QueueLimit | None
+    in_force: int | QueueLimit | DisciplineConfig | None
 
 
 async def carry_out(
@@ -90,14 +90,19 @@ async def carry_out(
     return done
 
 
-async def carry_out_one(event: EventPlan, target: Controlled) -> int | QueueLimit | None:
+async def carry_out_one(
+    event: EventPlan, target: Controlled
+) -> int | QueueLimit | DisciplineConfig | None:
     """One event, now. Raises `ValueError` for one that says nothing."""
     match event:
         case {"port": int(port), "rate_bps": int(rate_bps)}:
             return await target.driver.set_rate(port, rate_bps)
         case {"port": int(port), "queue": limit} if limit is not None:
             return await target.driver.set_queue_limit(port, limit)
+        case {"port": int(port), "discipline": discipline} if discipline is not None:
+            return await target.driver.set_discipline(port, discipline)
         case {"entry": entry, "op": operation} if entry is not None and operation is not None:
             await target.client.write_entry(TableEntry.from_json(entry), operation)
             return None
-    raise ValueError(f"event {dict(event)}: expected a port's rate_bps or queue, or entry and op")
+    expected = "a port's rate_bps, queue or discipline, or entry and op"
+    raise ValueError(f"event {dict(event)}: expected {expected}")

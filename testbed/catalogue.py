@@ -1,5 +1,5 @@
 """What the engine can run, from its own records: variants, senders of datagrams, recoveries,
-profiles, applications.
+profiles, applications, queue disciplines.
 
 Help, scenario checks, docs and tests iterate these lists; nothing here repeats a name.
 """
@@ -17,6 +17,7 @@ from narrows.testbed.paths import ROOT
 if TYPE_CHECKING:
     from narrows.schema.profile import ProfileRecord
     from narrows.schema.records import (
+        DisciplineRecord,
         RecoveryRecord,
         SenderRecord,
         SinkRecord,
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
         WorkloadRecord,
     )
 
-KINDS = ("variants", "senders", "recoveries", "profiles", "applications", "agents", "sinks")
+KINDS = (
+    "variants", "senders", "recoveries", "profiles", "applications", "disciplines", "agents",
+    "sinks",
+)  # fmt: skip
 VALIDATION = ROOT / "docs/reports/validation.md"
 
 
@@ -60,6 +64,12 @@ def record(kind: str, name: str) -> Any:
 def profile(name: str) -> ProfileRecord:
     """The record of a profile. Raises `ValueError`."""
     found: ProfileRecord = record("profiles", name)
+    return found
+
+
+def discipline(name: str) -> DisciplineRecord:
+    """The record of a queue discipline. Raises `ValueError`."""
+    found: DisciplineRecord = record("disciplines", name)
     return found
 
 

@@ -8,7 +8,13 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict, final
 
 from narrows.schema.flow import Duration, FlowConfig, HostConfig, Time
-from narrows.schema.switch import CloneSession, QueueLimit, SwitchConfig, TableEntry
+from narrows.schema.switch import (
+    CloneSession,
+    DisciplineConfig,
+    QueueLimit,
+    SwitchConfig,
+    TableEntry,
+)
 
 
 @final
@@ -75,6 +81,8 @@ class EventPlan(TypedDict):
     """When."""
     switch: str
     """The switch's name."""
+    discipline: NotRequired[DisciplineConfig | None]
+    """Its new discipline, or new values of the discipline's parameters."""
     entry: NotRequired[TableEntry | None]
     """A table entry to write."""
     op: NotRequired[EntryOperation | None]

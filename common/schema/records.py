@@ -43,11 +43,11 @@ uncontrolled: Nothing: it sends as the application writes.
 """
 
 
-DisciplineUnit = Literal["time", "bytes", "packets", "number", "flag"]
-"""What a parameter's values are. Plans have times in picoseconds.
-time: A time in picoseconds.
-bytes: A number of bytes.
-packets: A number of packets.
+DisciplineUnit = Literal["duration", "size", "count", "number", "flag"]
+"""What a parameter's values are, in the words of an application's keys.
+duration: A time, in picoseconds.
+size: Bytes.
+count: A whole number.
 number: A number without a unit.
 flag: 1 for yes, 0 for no.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from narrows.schema.switch import QueueLimit
+from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 
 def kind_and_value(limit: QueueLimit) -> tuple[str, int]:
@@ -34,6 +34,14 @@ class DriverError(Exception):
     """A setting that a target refused or can't express."""
 
 
+def drop_tail_only(port: int, discipline: DisciplineConfig, target: str) -> DisciplineConfig:
+    """The discipline, for a target whose queues can only drop at the tail. Raises `DriverError`."""
+    if discipline != "drop-tail":
+        name = discipline if isinstance(discipline, str) else discipline["name"]
+        raise DriverError(f"port {port}: discipline {name}: {target} has drop-tail only")
+    return discipline
+
+
 class TrafficManager(Protocol):
     """A target's rates and queues. Methods raise `DriverError`."""
 
@@ -42,6 +50,9 @@ class TrafficManager(Protocol):
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
         """Sets a port's queue limit; returns the limit in force."""
+
+    async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
+        """Sets a port's queue discipline; returns the discipline in force."""
 
     async def queue_state(self, port: int) -> QueueState:
         """A port's settings and counts."""

@@ -12,9 +12,9 @@ Names, units and types: the open SDE's bf_rt_tm_tf1.json, bf_rt_tm_tf2.json and 
 from __future__ import annotations
 
 from narrows.controller.bfrt.client import DELETE, INSERT, BfrtClient, Change
-from narrows.controller.drivers import DriverError, QueueState, kind_and_value
+from narrows.controller.drivers import DriverError, QueueState, drop_tail_only, kind_and_value
 from narrows.controller.matches import Exact
-from narrows.schema.switch import QueueLimit
+from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 BPS_PER_UNIT = 1000
 """The shaper's `BPS` are kbit/s."""
@@ -99,6 +99,10 @@ class BfrtDriver:
         name = self._tm("queue.buffer")
         await self.client.write([Change.modify(name, key, buffer, "shared_pool", pipe)])
         return await self._limit(port)
+
+    async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
+        """Accepts drop-tail, which the queues are set up as."""
+        return drop_tail_only(port, discipline, "this driver")
 
     async def _cells(self, port: int, limit: QueueLimit) -> int:
         kind, value = kind_and_value(limit)

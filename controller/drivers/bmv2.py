@@ -24,8 +24,8 @@ from thriftpy2.rpc import make_client
 from thriftpy2.thrift import TException
 from thriftpy2.transport import TTransportException
 
-from narrows.controller.drivers import DriverError, QueueState, kind_and_value
-from narrows.schema.switch import QueueLimit, QueueLimitPackets
+from narrows.controller.drivers import DriverError, QueueState, drop_tail_only, kind_and_value
+from narrows.schema.switch import DisciplineConfig, QueueLimit, QueueLimitPackets
 
 THRIFT = thriftpy2.load(str(Path(__file__).with_suffix(".thrift")), "bmv2_thrift")
 TIMEOUT_MS = 3000
@@ -105,6 +105,10 @@ class Bmv2Driver:
             raise DriverError(f"port {port}: {packets} packets: expected 1 to {MAX_DEPTH}")
         self._configure(port, "set_egress_queue_depth", packets)
         return {"packets": packets}
+
+    async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
+        """Accepts drop-tail, which bmv2's queues are."""
+        return drop_tail_only(port, discipline, "bmv2")
 
     def register(self, name: str, index: int) -> int:
         """A register's cell, of 63 bits at most."""

@@ -13,7 +13,7 @@ import finsy as fy
 from finsy.gnmiclient import GNMIClientError
 
 from narrows.controller.drivers import DriverError, QueueState, kind_and_value
-from narrows.schema.switch import QueueLimit
+from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 PS_PER_US = 10**6
 
@@ -42,6 +42,11 @@ def queue(port: int) -> str:
     return f"/qos/interfaces/interface[interface-id={port}]/output/queues/queue[name=0]/state"
 
 
+def management(port: int) -> str:
+    """Where a port's queue discipline is."""
+    return f"/qos/queue-management-profiles/queue-management-profile[name={port}]"
+
+
 class GnmiDriver:
     """A target with gNMI. The client must be open."""
 
@@ -61,6 +66,24 @@ class GnmiDriver:
         whole = max((2 * value + unit) // (2 * unit), 1) if value else 0
         await self._set(f"{buffer(port)}/config/{leaf}", whole)
         return limit_read(await self._leaves(f"{buffer(port)}/state"))
+
+    async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
+        """Sets a port's queue discipline with its parameters; returns the discipline in force."""
+        name, parameters = discipline, dict[str, float]()
+        if isinstance(discipline, dict):
+            name, parameters = discipline["name"], discipline.get("parameters", {})
+        at = management(port)
+        written: list[tuple[str, Any]] = [(f"{at}/config/discipline", name)]
+        written += [(f"{at}/config/{name}-{key}", value) for key, value in parameters.items()]
+        await self._update(written)
+        leaves = await self._leaves(f"{at}/state")
+        in_force = leaves["discipline"]
+        found = {
+            leaf.removeprefix(f"{in_force}-"): value
+            for leaf, value in leaves.items()
+            if leaf.startswith(f"{in_force}-")
+        }
+        return {"name": in_force, "parameters": found} if found else in_force
 
     async def queue_state(self, port: int) -> QueueState:
         """A port's settings and what its queue has done."""
@@ -83,8 +106,11 @@ class GnmiDriver:
     async def _set(self, path: str, value: int) -> None:
         if not 0 <= value < 2**64:
             raise DriverError(f"{path} = {value}: expected an unsigned integer of 64 bits")
+        await self._update([(path, value)])
+
+    async def _update(self, written: list[tuple[str, Any]]) -> None:
         try:
-            await self.client.set(update=[(fy.GNMIPath(path), value)])
+            await self.client.set(update=[(fy.GNMIPath(path), value) for path, value in written])
         except GNMIClientError as error:
             raise DriverError(f"{error.code.name}: {error.message}") from None
 

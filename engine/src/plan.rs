@@ -5,7 +5,7 @@
 
 use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};
-use narrows_queueing::QueueLimit;
+use narrows_queueing::{DisciplineConfig, QueueLimit};
 use narrows_switch::{CloneSession, SwitchConfig, TableEntry};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -192,6 +192,9 @@ pub struct EventPlan {
     pub rate_bps: Option<Rate>,
     /// Its new limit.
     pub queue: Option<QueueLimit>,
+    /// Its new discipline, or new values of the discipline's parameters.
+    #[serde(default)]
+    pub discipline: Option<DisciplineConfig>,
     /// A table entry to write.
     pub entry: Option<TableEntry>,
     /// What to do with the entry.

@@ -44,17 +44,17 @@ pub struct Parameter {
     pub origin: &'static str,
 }
 
-/// What a parameter's values are. Plans have times in picoseconds.
+/// What a parameter's values are, in the words of an application's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DisciplineUnit")]
 pub enum Unit {
-    /// A time in picoseconds.
-    Time,
-    /// A number of bytes.
-    Bytes,
-    /// A number of packets.
-    Packets,
+    /// A time, in picoseconds.
+    Duration,
+    /// Bytes.
+    Size,
+    /// A whole number.
+    Count,
     /// A number without a unit.
     Number,
     /// 1 for yes, 0 for no.
@@ -163,11 +163,11 @@ impl Parameters {
         found.unwrap_or_else(|| panic!("no parameter {name} in the discipline's record")).1
     }
 
-    /// The value of a [`Unit::Time`].
+    /// The value of a [`Unit::Duration`].
     ///
     /// # Panics
     /// As [`Parameters::get`].
-    pub fn time(&self, name: &str) -> Duration {
+    pub fn duration(&self, name: &str) -> Duration {
         Duration::from_ps(self.get(name) as u64)
     }
 }

@@ -72,9 +72,10 @@ class Target(Protocol):
 
     def port_state(self, port: int) -> dict[str, Any]:
         """`port`, `rate_bps` (None: no limit), `queue` (`{"packets": n}`, `{"bytes": n}` or
-        `{"time_ps": n}`), `counts`, `enqueued`, `dequeued`, `drops` (packets
-        by reason), `transmitted`, `transmitted_bytes`, `received`, `received_bytes`,
-        `waiting_packets`, `waiting_bytes`, `depth_max_packets`, `depth_max_bytes`, and the
+        `{"time_ps": n}`), `discipline` (`name`, `parameters` in base units), `counts`,
+        `enqueued`, `dequeued`, `drops` (packets by reason), `transmitted`,
+        `transmitted_bytes`, `received`, `received_bytes`, `waiting_packets`,
+        `waiting_bytes`, `depth_max_packets`, `depth_max_bytes`, and the
         means over the switch's time so far, `depth_mean_packets` and `depth_mean_bytes`.
         """
 
@@ -83,6 +84,17 @@ class Target(Protocol):
 
     def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
         """Sets a queue's limit, as `port_state` has it."""
+
+    def set_discipline(self, port: int, discipline: dict[str, Any]) -> None:
+        """Sets a port's queue discipline, as `port_state` has it; absent parameters take their
+        defaults. Packets that wait stay.
+        """
+
+    def disciplines(self) -> list[dict[str, Any]]:
+        """The records of the disciplines: `name`, `title`, `parameters` and more."""
+
+    def drop_reasons(self) -> list[dict[str, str]]:
+        """Why ports drop packets: `name`, `meaning`."""
 
     def insert_entry(self, entry: Entry) -> None:
         """Adds an entry."""

@@ -11,7 +11,7 @@ from narrows.testbed.targets import TARGETS
 
 LISTS = (
     "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications",
-    "figures", "formats", "papers", "targets",
+    "disciplines", "figures", "formats", "papers", "targets",
 )  # fmt: skip
 
 
@@ -71,6 +71,18 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
                 ]
                 for record in (*catalogue.records(what), *catalogue.records("senders"))
             ]
+        case "disciplines":
+            columns = ["discipline", "title", "parameters", "drops as", "reference"]
+            return columns, [
+                [
+                    record["name"],
+                    record["title"],
+                    ", ".join(map(parameter, record["parameters"])),
+                    ", ".join(["queue-full", *(reason["name"] for reason in record["drops"])]),
+                    record["reference"],
+                ]
+                for record in catalogue.records(what)
+            ]
         case "agents" | "sinks":
             return ["name", "also", "title"], [
                 [record["name"], ", ".join(record["aliases"]), record["title"]]
@@ -79,3 +91,12 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
         case _:
             records = catalogue.records(what)
             return ["name", "title"], [[record["name"], record["title"]] for record in records]
+
+
+def parameter(record: dict[str, Any]) -> str:
+    """A discipline's parameter with its default, in the unit of a scenario."""
+    from narrows.testbed.scenario.values import RECORD_UNITS
+
+    unit, default = record["unit"], record["default"]
+    write = RECORD_UNITS[unit][1]
+    return f"{record['name']}={write(default if unit == 'number' else int(default))}"

@@ -74,6 +74,9 @@ class EventState:
         if change.queue is not None:
             limit = queue_limit(self.layout, end, change.queue, self.rates_bps[end], f"{key}.queue")
             planned.append(here | {"port": end.port, "queue": limit})
+        if change.discipline is not None:
+            discipline = change.discipline.planned()
+            planned.append(here | {"port": end.port, "discipline": discipline})
         if not self.layout.ports[end].forward:
             return planned
         stages = self.stages[end]

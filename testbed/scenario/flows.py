@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -18,6 +17,7 @@ from pydantic import (
 from narrows.schema import units
 from narrows.testbed import catalogue, kernel_variants
 from narrows.testbed.scenario.values import (
+    RECORD_UNITS,
     Duration,
     Model,
     Name,
@@ -26,6 +26,7 @@ from narrows.testbed.scenario.values import (
     Window,
     known,
     number,
+    read_key,
     registered,
 )
 
@@ -61,37 +62,6 @@ class Start(Model):
     """A uniform random delay below this, drawn from the run's seed for each flow."""
 
 
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("is no whole number above 0")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("is neither true nor false")
-    return value
-
-
-def _word(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("is no text")
-    return value
-
-
-APP_UNITS: dict[str, tuple[Callable[[object], Any], Callable[[Any], object]]] = {
-    "rate": (units.parse_rate, units.format_rate),
-    "size": (units.parse_size, units.format_size),
-    "duration": (units.parse_duration, units.format_duration),
-    "count": (_whole, int),
-    "number": (number, float),
-    "flag": (_flag, bool),
-    "word": (_word, str),
-    "trace": (_word, str),
-}
-"""How the value of an application's key is read and written, by the unit its record names."""
-
-
 class App(Model):
     """What the sender writes: a kind that `narrows list applications` names, and its keys, each in
     the unit that the kind's record gives it (`"64kbps"`, `"80B"`, `"50ms"`).
@@ -115,17 +85,14 @@ class App(Model):
             if key["is_required"] and name not in extra:
                 raise ValueError(f'"{name}" is missing; {self.kind} needs it: {key["meaning"]}')
         for name, value in extra.items():
-            try:
-                extra[name] = APP_UNITS[known[name]["unit"]][0](value)
-            except ValueError as error:
-                raise ValueError(f"{name} = {value!r}: {error}") from None
+            extra[name] = read_key(name, value, known[name]["unit"])
         return self
 
     @model_serializer(mode="wrap")
     def _with_units(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = write(self)
         for name, value in (self.model_extra or {}).items():
-            written[name] = APP_UNITS[self.keys[name]["unit"]][1](value)
+            written[name] = RECORD_UNITS[self.keys[name]["unit"]][1](value)
         return written
 
     @property

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from narrows.controller.stages import ECN, LOSS, TELEMETRY, PortStage
 from narrows.schema import units
+from narrows.testbed.scenario.discipline import Discipline
 from narrows.testbed.scenario.values import (
     Counts,
     Duration,
@@ -50,9 +51,9 @@ class Port(PortStages):
     queue: Queue = units.Queue("packets", Fraction(100))
     """The DropTail limit; a `bdp` multiple is rate x base RTT (propagation only, there and back),
     rounded down to whole bytes, and keeps its bytes when an event changes the rate."""
-    discipline: Literal["drop-tail", "ack-filter"] = "drop-tail"
-    """With `ack-filter` a TCP ACK that comes takes the older ones of its connection out of the
-    queue (ns-2's `filteracks_`), for a path back that is too slow for all."""
+    discipline: Discipline = Discipline.model_construct(name="drop-tail")
+    """What the queue does within its limit: a name, or a table such as
+    `{ name = "codel", target = "5ms" }`; `narrows list disciplines` has the names."""
     counts: Counts = "frame"
     """What counts against the rate and a limit in bytes: the IP length, the Ethernet frame
     without its check sequence, or what the wire carries (check sequence, padding to 64 B,

@@ -155,7 +155,7 @@ def port(scenario: Scenario, layout: Layout, end: End) -> PortConfig:
         "port": end.port,
         "rate_bps": own.rate,
         "queue": queue_limit(layout, end, own.queue, own.rate, "queue"),
-        "discipline": own.discipline,
+        "discipline": own.discipline.planned(),
         "counts": own.counts,
         "queues": 1,
         "record": is_recorded and scenario.record.queue is not False,

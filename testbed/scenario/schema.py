@@ -21,6 +21,7 @@ from pydantic import (
 
 from narrows.schema import units
 from narrows.testbed import catalogue
+from narrows.testbed.scenario.discipline import Discipline
 from narrows.testbed.scenario.flows import Flow
 from narrows.testbed.scenario.network import (
     Access,
@@ -28,6 +29,7 @@ from narrows.testbed.scenario.network import (
     Dumbbell,
     Host,
     Link,
+    Port,
     PortStages,
     Switch,
 )
@@ -58,10 +60,12 @@ def _queue_record(value: object) -> object:
 
 
 class PortChange(PortStages):
-    """What an event may set at a port: rate, queue, and the stages of the P4 program."""
+    """What an event may set at a port: its traffic manager, and the stages of the P4 program."""
 
     rate: Rate | None = None
     queue: Queue | None = None
+    discipline: Discipline | None = None
+    """Parameters that it does not name take their defaults."""
 
 
 class Change(Model):
@@ -195,6 +199,15 @@ class Scenario(Model):
     def is_dumbbell(self) -> bool:
         """True when the topology is the default one."""
         return not self.switch
+
+    def ports(self) -> dict[str, Port]:
+        """Every table that describes a switch's port towards a link, by its key."""
+        found: dict[str, Port] = {"bottleneck": self.bottleneck} if self.bottleneck else {}
+        for index, link in enumerate(self.link):
+            found[f"link.{index}"] = link
+            if link.reverse:
+                found[f"link.{index}.reverse"] = link.reverse
+        return found
 
     def profile_of(self, flow: Flow) -> str:
         """The name of a flow's profile."""

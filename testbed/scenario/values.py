@@ -130,6 +130,45 @@ def number(value: object) -> object:
     raise ValueError("expected a number or a boolean")
 
 
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("is no whole number above 0")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("is neither true nor false")
+    return value
+
+
+def _word(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    return value
+
+
+RECORD_UNITS: dict[str, tuple[Callable[[object], Any], Callable[[Any], object]]] = {
+    "rate": (units.parse_rate, units.format_rate),
+    "size": (units.parse_size, units.format_size),
+    "duration": (units.parse_duration, units.format_duration),
+    "count": (_whole, int),
+    "number": (number, float),
+    "flag": (_flag, bool),
+    "word": (_word, str),
+    "trace": (_word, str),
+}
+"""How the value of a key is read and written, by the unit that an engine's record names."""
+
+
+def read_key(name: str, value: object, unit: str) -> Any:
+    """The value of a key whose unit a record names, in base units. Raises `ValueError`."""
+    try:
+        return RECORD_UNITS[unit][0](value)
+    except ValueError as error:
+        raise ValueError(f"{name} = {value!r}: {error}") from None
+
+
 class Model(BaseModel):
     """A table of the file: typed strictly, unknown keys refused, its values fixed once read."""
 

@@ -96,6 +96,8 @@ class Target(ABC):
     """Why its hosts cannot be the kernel's; empty where they can."""
     records: ClassVar[tuple[str, ...]] = TABLES
     """The tables that it can record."""
+    disciplines: ClassVar[tuple[str, ...] | None] = None
+    """The queue disciplines that it has; None: the engine's."""
     options: ClassVar[tuple[Option, ...]] = ()
 
     def missing(self) -> list[str]:
@@ -118,7 +120,7 @@ class Target(ABC):
     def check(self, scenario: Scenario, source: str, settings: Settings) -> None:
         """Raises `InputError` that names `source` for a scenario that it cannot run.
 
-        Here: one that asks for a table that it cannot record.
+        Here: one that asks for a table that it cannot record, or a discipline that it lacks.
         """
         asked = [key for key in scenario.record.model_fields_set if key in TABLES]
         what = f"is not recorded by --target {self.name}"
@@ -127,6 +129,13 @@ class Target(ABC):
             for key in asked
             if key not in self.records and getattr(scenario.record, key) not in (False, "off")
         ]
+        if self.disciplines is not None:
+            what = f"--target {self.name} has {', '.join(self.disciplines)} only"
+            problems += [
+                Problem(f"{key}.discipline", what, port.discipline.name)
+                for key, port in scenario.ports().items()
+                if port.discipline.name not in self.disciplines
+            ]
         if problems:
             raise InputError(source, problems)
 

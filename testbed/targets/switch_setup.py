@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from narrows.schema.switch import PortConfig
 
 
+DROP_TAIL = "drop-tail"
+"""The discipline of a port that nobody has set."""
+
 TRIES = 3
 """How often a switch is set up that does not answer: finsy waits 10 s, which a machine with too
 much to do may take to compile a program."""
@@ -58,7 +61,7 @@ async def set_up_one(engine: Any, switch: SwitchPlan, seed: int, place: Path) ->
     late. Raises as `set_up` does.
     """
     program, ports = Path(switch["program"]), switch["config"]["ports"]
-    bare = [port | {"rate_bps": None} for port in ports]
+    bare = [port | {"rate_bps": None, "discipline": DROP_TAIL} for port in ports]
     config = {"switch": switch["config"] | {"ports": bare}, "name": switch["name"]}
     for left in reversed(range(TRIES)):
         target = engine.Switch(json.dumps(config), seed)
@@ -87,7 +90,7 @@ def p4info_of(program: Path) -> Path:
 
 
 async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[PortConfig]) -> None:
-    """Gives a switch its pipeline, its state, and its ports' rates and limits. Raises
+    """Gives a switch its pipeline, its state, and its ports' rates, limits and disciplines. Raises
     `DriverError` where a target would round one.
     """
     async with client:
@@ -101,6 +104,10 @@ async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Po
             in_force: Any = await driver.set_rate(number, rate_bps)
             if in_force != rate_bps:
                 raise DriverError(f"port {number}: rate {rate_bps} became {in_force}")
+            if (discipline := port.get("discipline", DROP_TAIL)) != DROP_TAIL:
+                in_force = await driver.set_discipline(number, discipline)
+                if in_force != discipline:
+                    raise DriverError(f"port {number}: discipline {discipline} became {in_force}")
             kind, value = kind_and_value(limit)
             if kind == "time_ps" and value % PS_PER_US:
                 # gNMI has whole microseconds; the port was made with its limit.

@@ -11,6 +11,18 @@ from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.serve import serve
 from narrows.switch.server.target import TargetError
 
+DISCIPLINES: list[dict[str, Any]] = [
+    {"name": "drop-tail", "parameters": []},
+    {
+        "name": "patient",
+        "parameters": [
+            {"name": "target", "unit": "duration", "default": 5e9, "min": 1e3, "max": 1e13},
+            {"name": "share", "unit": "number", "default": 0.5, "min": 0.0, "max": 1.0},
+        ],
+    },
+]
+"""Disciplines that no engine has: what the server says of any."""
+
 
 class FakeTraffic:
     """Ports whose counts are set by the test. A rate of `REFUSED_BPS` is refused."""
@@ -22,6 +34,7 @@ class FakeTraffic:
             port: {
                 "port": port, "rate_bps": None, "queue": {"packets": 1000}, "counts": "frame",
                 "enqueued": 0, "dequeued": 0, "drops": {"queue-full": 0, "egress-program": 0},
+                "discipline": {"name": "drop-tail", "parameters": {}},
                 "transmitted": 0, "transmitted_bytes": 0, "received": 0, "received_bytes": 0,
                 "waiting_packets": 0, "waiting_bytes": 0, "depth_max_packets": 0,
                 "depth_max_bytes": 0,
@@ -41,6 +54,18 @@ class FakeTraffic:
         if rate_bps == self.REFUSED_BPS:
             raise TargetError("failed-precondition", f"port {port}: rate_bps is {rate_bps}")
         self.state[port]["rate_bps"] = rate_bps
+
+    def set_discipline(self, port: int, discipline: dict[str, Any]) -> None:
+        record = next(each for each in DISCIPLINES if each["name"] == discipline["name"])
+        defaults = {each["name"]: each["default"] for each in record["parameters"]}
+        parameters = defaults | discipline["parameters"]
+        self.state[port]["discipline"] = {"name": record["name"], "parameters": parameters}
+
+    def disciplines(self) -> list[dict[str, Any]]:
+        return DISCIPLINES
+
+    def drop_reasons(self) -> list[dict[str, str]]:
+        return [{"name": name, "meaning": ""} for name in ("queue-full", "egress-program")]
 
     def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
         self.state[port]["queue"] = limit

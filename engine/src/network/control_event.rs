@@ -24,6 +24,9 @@ impl ControlEvent {
         if let (Some(port), Some(limit)) = (plan.port, plan.queue) {
             operations.push(Operation::Port(ControlOperation::SetQueueLimit { port, limit }));
         }
+        if let (Some(port), Some(discipline)) = (plan.port, plan.discipline) {
+            operations.push(Operation::Port(ControlOperation::SetDiscipline { port, discipline }));
+        }
         if let (Some(entry), Some(operation)) = (plan.entry, plan.op) {
             operations.push(Operation::Entry { operation, entry });
         }

@@ -51,6 +51,18 @@ pub(super) fn sinks(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::SINKS)?)
 }
 
+/// Every queue discipline: name, title, reference, parameters, its own reasons to drop.
+#[pyfunction]
+pub(super) fn disciplines(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, narrows_queueing::DISCIPLINES)?)
+}
+
+/// Every reason for which a port drops packets: name, meaning.
+#[pyfunction]
+pub(super) fn drop_reasons(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, &narrows_queueing::DROP_REASONS[..])?)
+}
+
 /// Every application model.
 #[pyfunction]
 pub(super) fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Packet, Time};
+use narrows_queueing::QueueRecord;
 use parquet::data_type::ByteArray;
 
 use crate::error::EngineError;
@@ -12,7 +13,6 @@ use crate::plan::RecordPlan;
 use crate::record::rows::{CaptureRow, QueueRow};
 use crate::record::table::{Row, Table};
 use crate::record::telemetry_report::Report;
-use narrows_queueing::QueueRecord;
 
 /// A table, where it is wanted.
 struct Sink<R: Row>(Option<Table<R>>);

@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Packet, Time};
+use narrows_queueing::{QueueEvent, QueueRecord};
 use parquet::data_type::ByteArray;
 
 use super::table::{Column, Row};
 use super::table_schema::{ColumnKind, ColumnSchema, TableSchema, table};
 use crate::record::telemetry_report::Report;
-use narrows_queueing::{QueueEvent, QueueRecord};
 
 /// Text that costs nothing to repeat.
 fn text(words: &'static str) -> ByteArray {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use narrows_engine::network::managed_switch::ManagedSwitch;
 use narrows_engine::network::managed_switch::config::Config;
 use narrows_engine::network::managed_switch::pipelines::{Pipelines, pipelines};
+use narrows_queueing::PortConfig;
 use narrows_switch::{Program, Switch, SwitchConfig};
 
 use crate::common;
-use narrows_queueing::PortConfig;
 
 /// The pipelines of a switch with these ports that runs a program and records no queue, each set up by
 /// `set_up`.

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
 import grpc
 from finsy.proto import gnmi
 
-from narrows.switch.server.gnmi.leaves import DECIMAL, INTEGERS, Leaf, Value
+from narrows.switch.server.gnmi.leaves import DECIMAL, Leaf, Value
 from narrows.switch.server.gnmi.refusals import RefusedError, invalid
 from narrows.switch.server.gnmi.tree import Wanted, as_json, show_wanted
 
 
 def scalar(leaf: Leaf, value: Value) -> gnmi.TypedValue:
     """A value as its protobuf scalar."""
-    if leaf.kind in INTEGERS:
+    if leaf.kind.is_integer:
         return gnmi.TypedValue(uint_val=int(value))
-    if leaf.kind == DECIMAL:
+    if leaf.kind.name == DECIMAL.name:
         return gnmi.TypedValue(double_val=float(value))
     return gnmi.TypedValue(string_val=str(value))
 
@@ -52,12 +53,25 @@ def written(wanted: Wanted, update: gnmi.Update) -> Any:
     raise invalid(f"{text}: the value is {kind or 'missing'}: expected {known}")
 
 
-def checked(text: str, leaf: Leaf, value: Any) -> int:
-    """A value for a leaf, an integer or (RFC 7951) its digits."""
+def checked(text: str, leaf: Leaf, value: Any) -> Value:
+    """A value for a leaf: one of its words, or a number or (RFC 7951) its digits."""
+    if leaf.kind.words:
+        if value not in leaf.kind.words:
+            raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
+        return str(value)
+    is_flag = isinstance(value, bool)
+    if leaf.kind.name == DECIMAL.name and not is_flag:
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return in_range(text, leaf, float(value))
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or is_flag:
         raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
+    return in_range(text, leaf, value)
+
+
+def in_range(text: str, leaf: Leaf, value: float) -> float:
+    """The number, unless it is out of the leaf's range."""
     assert leaf.kind.most is not None
     if not leaf.least <= value <= leaf.kind.most:
         raise RefusedError(

@@ -11,13 +11,17 @@ name; its scheduler has the sequence 0 and its queue the name 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from narrows.switch.server.target import TargetError
+
 PortState = Mapping[str, Any]
 Value = int | str | float
+Discipline = dict[str, Any]
 PS_PER_US = 10**6
+EGRESS_PROGRAM = "egress-program"
 
 
 class TrafficManager(Protocol):
@@ -35,6 +39,15 @@ class TrafficManager(Protocol):
     def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
         """Sets a port's queue limit: `packets`, `bytes` or `time_ps`."""
 
+    def set_discipline(self, port: int, discipline: Discipline) -> None:
+        """Sets a port's queue discipline: `name`, and `parameters` in base units."""
+
+    def disciplines(self) -> Sequence[Mapping[str, Any]]:
+        """The records of the disciplines that it has: `name`, `parameters`."""
+
+    def drop_reasons(self) -> Sequence[Mapping[str, Any]]:
+        """Why its ports drop packets: `name`, `meaning`."""
+
 
 PORT = "{port}"
 """Stands for the port's number in a key of a path."""
@@ -48,16 +61,25 @@ class Kind:
     """A YANG type: its name, and for an integer the largest value."""
 
     name: str
-    most: int | None = None
+    most: float | None = None
+    words: tuple[str, ...] = ()
+    """What a string may be; empty: it cannot be set."""
+
+    @property
+    def is_integer(self) -> bool:
+        """Whole numbers only."""
+        return self.name.startswith("uint")
+
+    @property
+    def is_wide(self) -> bool:
+        """JSON has it as a string (RFC 7951)."""
+        return self.name in ("uint64", "decimal64")
 
 
 UINT32 = Kind("uint32", 2**32 - 1)
 UINT64 = Kind("uint64", 2**64 - 1)
 TIME_US = Kind("uint64", (2**64 - 1) // PS_PER_US)
 """Microseconds that a target can hold in picoseconds."""
-INTEGERS = (UINT32, UINT64, TIME_US)
-WIDE = (UINT64, TIME_US)
-"""Integers that JSON has as strings."""
 DECIMAL = Kind("decimal64")
 STRING = Kind("string")
 
@@ -72,12 +94,16 @@ class Leaf:
     is_config: bool = False
     module: str | None = None
     """The module that augments the model by this leaf; None: it is the model's own."""
-    write: Callable[[TrafficManager, int, int], None] | None = None
-    least: int = 0
+    write: Callable[[TrafficManager, int, Any], None] | None = None
+    least: float = 0
     unit: str = ""
+    is_first: bool = False
+    """It is written before the other leaves of a Set."""
 
     def expected(self) -> str:
         """What may be written to it."""
+        if self.kind.words:
+            return f"one of {', '.join(self.kind.words)}"
         unit = f" in {self.unit}" if self.unit else ""
         return f"a {self.kind.name}{unit} from {self.least} to {self.kind.most}"
 
@@ -125,9 +151,15 @@ def dropped(state: PortState) -> int:
     return sum(int(count) for count in state["drops"].values())
 
 
+def queue_drops(state: PortState) -> int:
+    """Packets that the queue dropped; egress drops packets that have left it."""
+    counts: dict[str, int] = state["drops"]
+    return sum(count for reason, count in counts.items() if reason != EGRESS_PROGRAM)
+
+
 def drops(reason: str) -> Callable[[PortState], Value | None]:
     """Packets dropped for one reason."""
-    return lambda state: state["drops"][reason]
+    return lambda state: state["drops"].get(reason, 0)
 
 
 def limit(kind: str) -> Callable[[PortState], Value | None]:
@@ -166,7 +198,39 @@ def set_packets(target: TrafficManager, port: int, packets: int) -> None:
     target.set_queue_limit(port, {"packets": packets})
 
 
+def set_discipline(target: TrafficManager, port: int, name: str) -> None:
+    """Writes a discipline's name; its parameters take their defaults, unless it is in force."""
+    if target.port_state(port)["discipline"]["name"] != name:
+        target.set_discipline(port, {"name": name, "parameters": {}})
+
+
+def set_parameter(discipline: str, name: str) -> Callable[[TrafficManager, int, float], None]:
+    """What writes a parameter of a discipline that is in force."""
+
+    def write(target: TrafficManager, port: int, value: float) -> None:
+        in_force = target.port_state(port)["discipline"]
+        if in_force["name"] != discipline:
+            message = f"port {port}: its discipline is {in_force['name']}; set {discipline} first"
+            raise TargetError("failed-precondition", message)
+        parameters = {**in_force["parameters"], name: value}
+        target.set_discipline(port, {"name": discipline, "parameters": parameters})
+
+    return write
+
+
+def get_parameter(discipline: str, name: str) -> Callable[[PortState], Value | None]:
+    """A parameter of a discipline, where it is in force."""
+
+    def read(state: PortState) -> Value | None:
+        in_force = state["discipline"]
+        value: float = in_force["parameters"].get(name)
+        return value if in_force["name"] == discipline else None
+
+    return read
+
+
 INTERFACE = f"/interfaces/interface[name={PORT}]"
+MANAGEMENT = f"/qos/queue-management-profiles/queue-management-profile[name={PORT}]"
 QOS = f"/qos/interfaces/interface[interface-id={PORT}]"
 QUEUE = f"{QOS}/output/queues/queue[name=0]"
 POLICY = f"/qos/scheduler-policies/scheduler-policy[name={PORT}]"
@@ -182,11 +246,15 @@ def both(
     kind: Kind,
     read: Callable[[PortState], Value | None],
     module: str | None = None,
-    write: Callable[[TrafficManager, int, int], None] | None = None,
+    write: Callable[[TrafficManager, int, Any], None] | None = None,
     unit: str = "",
+    least: float = 1,
 ) -> list[Leaf]:
     """A leaf under `config` and the same under `state`."""
-    config = Leaf(parse(f"{at}/config/{name}"), kind, read, True, module, write, 1, unit)
+    config = Leaf(
+        parse(f"{at}/config/{name}"), kind, read, True, module, write, least, unit,
+        is_first=bool(kind.words),
+    )  # fmt: skip
     return [config, Leaf(parse(f"{at}/state/{name}"), kind, read, False, module)]
 
 
@@ -220,7 +288,7 @@ LEAVES: tuple[Leaf, ...] = (
     *both(QUEUE, "name", STRING, always("0")),
     state(QUEUE, "state/transmit-pkts", UINT64, count("transmitted")),
     state(QUEUE, "state/transmit-octets", UINT64, count("transmitted_bytes")),
-    state(QUEUE, "state/dropped-pkts", UINT64, drops("queue-full")),
+    state(QUEUE, "state/dropped-pkts", UINT64, queue_drops),
     state(QUEUE, "state/max-queue-len", UINT64, count("depth_max_bytes")),
     state(QUEUE, "state/avg-queue-len", UINT64, count("depth_mean_bytes")),
     state(QUEUE, "state/enqueued-pkts", UINT64, count("enqueued"), OURS),
@@ -229,6 +297,8 @@ LEAVES: tuple[Leaf, ...] = (
     state(QUEUE, "state/queue-len-packets", UINT64, count("waiting_packets"), OURS),
     state(QUEUE, "state/max-queue-len-packets", UINT64, count("depth_max_packets"), OURS),
     state(QUEUE, "state/avg-queue-len-packets", DECIMAL, count("depth_mean_packets"), OURS),
+    *both(QUEUE, "queue-management-profile", STRING, port_number),
+    *both(MANAGEMENT, "name", STRING, port_number),
     *both(POLICY, "name", STRING, port_number),
     *both(SCHEDULER, "sequence", UINT32, always(0)),
     *both(SCHEDULER, "type", STRING, always("TWO_RATE_THREE_COLOR")),
@@ -240,6 +310,42 @@ LEAVES: tuple[Leaf, ...] = (
     *both(BUFFER, "dedicated-buffer-packets", UINT64, limit("packets"), OURS, set_packets,
           "packets"),
 )  # fmt: skip
+
+UNITS = {"duration": "picoseconds", "size": "bytes"}
+"""The unit of a parameter's leaf, by the unit that its record names."""
+
+
+def parameter_leaves(discipline: str, parameter: Mapping[str, Any]) -> list[Leaf]:
+    """The leaves of a discipline's parameter, `codel-target` for one."""
+    name, unit, least, most = (parameter[key] for key in ("name", "unit", "min", "max"))
+    kind = Kind("decimal64", most)
+    if unit != "number":
+        kind, least = Kind("uint64", int(most)), int(least)
+    return both(
+        MANAGEMENT, f"{discipline}-{name}", kind, get_parameter(discipline, name), OURS,
+        set_parameter(discipline, name), UNITS.get(unit, ""), least,
+    )  # fmt: skip
+
+
+def leaves_of_target(target: TrafficManager) -> tuple[Leaf, ...]:
+    """All leaves of a target: `LEAVES`, and those of its disciplines and drop reasons."""
+    names = tuple(record["name"] for record in target.disciplines())
+    in_force = both(
+        MANAGEMENT, "discipline", Kind("string", words=names),
+        lambda state: str(state["discipline"]["name"]), OURS, set_discipline,
+    )  # fmt: skip
+    parameters = [
+        leaf
+        for record in target.disciplines()
+        for parameter in record["parameters"]
+        for leaf in parameter_leaves(record["name"], parameter)
+    ]
+    counts = [
+        state(QUEUE, f"state/dropped-{reason['name']}-pkts", UINT64, drops(reason["name"]), OURS)
+        for reason in target.drop_reasons()
+    ]
+    return (*LEAVES, *in_force, *parameters, *counts)
+
 
 MODULES = {"interfaces": "openconfig-interfaces", "qos": "openconfig-qos"}
 """The model of each top-level container."""

@@ -24,14 +24,13 @@ from narrows.switch.server.gnmi.leaves import (
     Leaf,
     TrafficManager,
     Value,
+    leaves_of_target,
 )
 from narrows.switch.server.gnmi.refusals import RefusedError, invalid, refusing
 from narrows.switch.server.gnmi.tree import (
     Found,
+    Tree,
     Wanted,
-    find,
-    flatten,
-    leaves_of,
     show_wanted,
     subtree,
     values,
@@ -50,7 +49,7 @@ class Write:
 
     leaf: Leaf
     port: int
-    value: int
+    value: Value
 
 
 class GnmiService(gnmi_grpc.gNMIServicer):
@@ -58,6 +57,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
 
     def __init__(self, target: TrafficManager) -> None:
         self.target = target
+        self.tree = Tree(leaves_of_target(target))
         # Two clients' Sets do not mix.
         self.setting = threading.Lock()
         self.streams = threading.BoundedSemaphore(STREAMS_MAX)
@@ -90,7 +90,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
             notifications = []
             for path in paths:
                 wanted = joined(request.prefix, path)
-                found = find(wanted, self.target.ports())
+                found = self.tree.find(wanted, self.target.ports())
                 if not found and not is_wild(wanted):
                     raise self.no_port(wanted)
                 updates = [
@@ -141,7 +141,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                 for update in updates:
                     wanted = joined(request.prefix, update.path)
                     content = written(wanted, update)
-                    for path, value in flatten(wanted, content):
+                    for path, value in self.tree.flatten(wanted, content):
                         writes += self.check_write(path, value)
                     results.append(gnmi.UpdateResult(path=update.path, op=operation))
             self.apply(writes)
@@ -151,7 +151,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
 
     def refuse_delete(self, wanted: Wanted) -> NoReturn:
         """Nothing can be deleted: a port has a rate and a limit as long as it is there."""
-        leaves = leaves_of(wanted)
+        leaves = self.tree.leaves_of(wanted)
         text = show_wanted(wanted)
         if any(leaf.write for leaf, _ in leaves):
             what = "Set delete: a port always has a queue limit, and its rate can't be taken off"
@@ -161,7 +161,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def check_write(self, wanted: Wanted, value: Any) -> Iterator[Write]:
         """What a value at a path means for the ports; raises for what can't be written."""
         text = show_wanted(wanted)
-        found = find(wanted, self.target.ports())
+        found = self.tree.find(wanted, self.target.ports())
         if not found:
             raise self.no_port(wanted)
         for one in found:
@@ -187,13 +187,14 @@ class GnmiService(gnmi_grpc.gNMIServicer):
         before = {write.port: self.target.port_state(write.port) for write in writes}
         done = list[int]()
         try:
-            for write in writes:
+            for write in sorted(writes, key=lambda write: not write.leaf.is_first):
                 assert write.leaf.write is not None
                 write.leaf.write(self.target, write.port, write.value)
                 done.append(write.port)
         except TargetError:
             for port in dict.fromkeys(done):
                 self.target.set_queue_limit(port, before[port]["queue"])
+                self.target.set_discipline(port, before[port]["discipline"])
                 if before[port]["rate_bps"] is not None:
                     self.target.set_rate(port, before[port]["rate_bps"])
             raise
@@ -228,11 +229,12 @@ class GnmiService(gnmi_grpc.gNMIServicer):
         check_encoding(wanted.encoding)
         reader = subscriptions.Reader(
             self.target,
+            self.tree,
             lambda found, value: encode(found.leaf, value, wanted.encoding),
             answer_prefix(wanted.prefix),
         )
         asked = [
-            subscriptions.Asked.of(one, joined(wanted.prefix, one.path))
+            subscriptions.Asked.of(one, joined(wanted.prefix, one.path), self.tree)
             for one in wanted.subscription
         ]
         if wanted.mode == gnmi.SubscriptionList.STREAM:

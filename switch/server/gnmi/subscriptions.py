@@ -18,9 +18,8 @@ from narrows.switch.server.gnmi.leaves import Elem, TrafficManager, Value
 from narrows.switch.server.gnmi.tree import (
     Found,
     PathError,
+    Tree,
     Wanted,
-    find,
-    leaves_of,
     show_wanted,
     values,
 )
@@ -51,12 +50,12 @@ class Asked:
     beat_ns: int = 0
 
     @classmethod
-    def of(cls, one: gnmi.Subscription, wanted: Wanted) -> Asked:
+    def of(cls, one: gnmi.Subscription, wanted: Wanted, tree: Tree) -> Asked:
         """Reads a subscription. Raises `SubscriptionError`, and `PathError` for a path that no
         port could have; a port that is not there has no values (section 3.5.1.3).
         """
         try:
-            leaves_of(wanted)
+            tree.leaves_of(wanted)
         except PathError as error:
             if error.is_syntax:
                 raise
@@ -81,13 +80,14 @@ class Reader:
     """Reads values and puts them into messages."""
 
     target: TrafficManager
+    tree: Tree
     encode: Callable[[Found, Value], gnmi.TypedValue]
     prefix: gnmi.Path | None
 
     def read(self, asked: Asked) -> list[tuple[Found, Value]]:
         """The values of a subscription now."""
         try:
-            found = find(asked.wanted, self.target.ports())
+            found = self.tree.find(asked.wanted, self.target.ports())
         except PathError:
             return []
         return list(values(self.target, found, lambda leaf: True))

@@ -13,11 +13,8 @@ from typing import Any
 
 from narrows.switch.server.gnmi.leaves import (
     DECIMAL,
-    INTEGERS,
-    LEAVES,
     MODULES,
     PORT,
-    WIDE,
     Elem,
     Leaf,
     TrafficManager,
@@ -81,39 +78,6 @@ def match(path: tuple[Elem, ...], wanted: Wanted) -> int | None:
     return None if depth is None else depth + 1
 
 
-def leaves_of(wanted: Wanted) -> list[tuple[Leaf, int]]:
-    """The leaves that a path means, whatever ports there are. Raises `PathError`."""
-    found = [(leaf, depth) for leaf in LEAVES if (depth := match(leaf.path, wanted)) is not None]
-    if not found:
-        raise why_not(wanted)
-    return found
-
-
-def why_not(wanted: Wanted) -> PathError:
-    """What is wrong with a path that means no leaf: its first element that fits nothing."""
-    text = show_wanted(wanted)
-    for length in range(1, len(wanted) + 1):
-        if any(match(leaf.path, wanted[:length]) is not None for leaf in LEAVES):
-            continue
-        name, keys = wanted[length - 1]
-        before = wanted[: length - 1]
-        next_elems = dict[str, Elem]()
-        for leaf in LEAVES:
-            depth = match(leaf.path, before)
-            if depth is not None and depth < len(leaf.path):
-                next_elems[leaf.path[depth][0]] = leaf.path[depth]
-        at = show_wanted(before)
-        if not next_elems:
-            return PathError(f"{text}: {at} is a leaf, nothing is below it", is_syntax=True)
-        if name in next_elems:
-            return wrong_key(text, next_elems[name], keys)
-        close = difflib.get_close_matches(name, next_elems, 1)
-        hint = f" (did you mean '{close[0]}'?)" if close else ""
-        names = ", ".join(sorted(next_elems))
-        return PathError(f"{text}: {at} has no '{name}'{hint}; it has {names}", is_syntax=True)
-    return PathError(f"{text}: there is no such path", is_syntax=True)
-
-
 def wrong_key(text: str, elem: Elem, keys: dict[str, str]) -> PathError:
     """A key that the list does not have, or a value that no entry has."""
     name, pairs = elem
@@ -128,20 +92,87 @@ def wrong_key(text: str, elem: Elem, keys: dict[str, str]) -> PathError:
     return PathError(f"{text}: there is no such path", is_syntax=True)
 
 
-def find(wanted: Wanted, ports: Iterable[int]) -> list[Found]:
-    """The leaves at each port that a path means, port by port; none where the port is not there.
+@dataclass(frozen=True)
+class Tree:
+    """The leaves that every port of a target has."""
 
-    Raises `PathError` for a path that no port could have.
-    """
-    leaves = leaves_of(wanted)
-    found = []
-    for port in sorted(ports):
-        for leaf, _ in leaves:
-            path = place(leaf.path, port)
-            depth = match(path, wanted)
-            if depth is not None:
-                found.append(Found(leaf, port, path, depth))
-    return found
+    leaves: tuple[Leaf, ...]
+
+    def leaves_of(self, wanted: Wanted) -> list[tuple[Leaf, int]]:
+        """The leaves that a path means, whatever ports there are. Raises `PathError`."""
+        depths = ((leaf, match(leaf.path, wanted)) for leaf in self.leaves)
+        found = [(leaf, depth) for leaf, depth in depths if depth is not None]
+        if not found:
+            raise self.why_not(wanted)
+        return found
+
+    def why_not(self, wanted: Wanted) -> PathError:
+        """What is wrong with a path that means no leaf: its first element that fits nothing."""
+        text = show_wanted(wanted)
+        for length in range(1, len(wanted) + 1):
+            if any(match(leaf.path, wanted[:length]) is not None for leaf in self.leaves):
+                continue
+            name, keys = wanted[length - 1]
+            before = wanted[: length - 1]
+            next_elems = dict[str, Elem]()
+            for leaf in self.leaves:
+                depth = match(leaf.path, before)
+                if depth is not None and depth < len(leaf.path):
+                    next_elems[leaf.path[depth][0]] = leaf.path[depth]
+            at = show_wanted(before)
+            if not next_elems:
+                return PathError(f"{text}: {at} is a leaf, nothing is below it", is_syntax=True)
+            if name in next_elems:
+                return wrong_key(text, next_elems[name], keys)
+            close = difflib.get_close_matches(name, next_elems, 1)
+            hint = f" (did you mean '{close[0]}'?)" if close else ""
+            names = ", ".join(sorted(next_elems))
+            return PathError(f"{text}: {at} has no '{name}'{hint}; it has {names}", is_syntax=True)
+        return PathError(f"{text}: there is no such path", is_syntax=True)
+
+    def find(self, wanted: Wanted, ports: Iterable[int]) -> list[Found]:
+        """The leaves that a path means, port by port; none for a port that does not exist.
+
+        Raises `PathError` for a path that no port could have.
+        """
+        leaves = self.leaves_of(wanted)
+        found = []
+        for port in sorted(ports):
+            for leaf, _ in leaves:
+                path = place(leaf.path, port)
+                depth = match(path, wanted)
+                if depth is not None:
+                    found.append(Found(leaf, port, path, depth))
+        return found
+
+    def flatten(self, path: Wanted, content: Any) -> Iterator[tuple[Wanted, Any]]:
+        """The leaves of a JSON value that is written at a path, each with its own path."""
+        if isinstance(content, dict):
+            for name, below in content.items():
+                bare = name.rpartition(":")[2]
+                if isinstance(below, list):
+                    for one in below:
+                        keys = self.list_keys(path, bare, one)
+                        rest = {key: value for key, value in one.items() if key not in keys}
+                        yield from self.flatten([*path, (bare, keys)], rest)
+                else:
+                    yield from self.flatten([*path, (bare, {})], below)
+        else:
+            yield path, content
+
+    def list_keys(self, path: Wanted, name: str, content: Any) -> dict[str, str]:
+        """The keys of a list's entry, out of its own content. Raises `PathError`."""
+        keys = dict[str, str]()
+        leaves = self.leaves_of([*path, (name, {})])
+        known = {key for leaf, depth in leaves for key, _ in leaf.path[depth - 1][1]}
+        at = show_wanted([*path, (name, {})])
+        for key in sorted(known):
+            if not isinstance(content, dict) or key not in content:
+                raise PathError(f"{at}: expected an entry with its key '{key}'", is_syntax=True)
+            keys[key] = str(content[key])
+        if not isinstance(content, dict):
+            raise PathError(f"{at}: '{content}': expected an entry of a list", is_syntax=True)
+        return keys
 
 
 def values(
@@ -161,11 +192,11 @@ def values(
 
 def as_json(leaf: Leaf, value: Value, *, ietf: bool) -> Any:
     """A leaf's value: RFC 7951 has 64-bit integers and decimals as strings."""
-    if leaf.kind in INTEGERS:
+    if leaf.kind.is_integer:
         value = int(value)
-    if leaf.kind == DECIMAL:
+    if leaf.kind.name == DECIMAL.name:
         value = float(value)
-    if ietf and leaf.kind in (*WIDE, DECIMAL):
+    if ietf and leaf.kind.is_wide:
         return str(value)
     return value
 
@@ -205,35 +236,3 @@ def entry(entries: list[dict[str, Any]], keys: tuple[tuple[str, str], ...]) -> d
             return one
     entries.append(dict(wanted))
     return entries[-1]
-
-
-def flatten(path: Wanted, content: Any) -> Iterator[tuple[Wanted, Any]]:
-    """The leaves of a JSON value that is written at a path, each with its own path."""
-    if isinstance(content, dict):
-        for name, below in content.items():
-            bare = name.rpartition(":")[2]
-            if isinstance(below, list):
-                for one in below:
-                    keys = list_keys(path, bare, one)
-                    rest = {key: value for key, value in one.items() if key not in keys}
-                    yield from flatten([*path, (bare, keys)], rest)
-            else:
-                yield from flatten([*path, (bare, {})], below)
-    else:
-        yield path, content
-
-
-def list_keys(path: Wanted, name: str, content: Any) -> dict[str, str]:
-    """The keys of a list's entry, out of its own content. Raises `PathError`."""
-    keys = dict[str, str]()
-    known = {
-        key for leaf, depth in leaves_of([*path, (name, {})]) for key, _ in leaf.path[depth - 1][1]
-    }
-    at = show_wanted([*path, (name, {})])
-    for key in sorted(known):
-        if not isinstance(content, dict) or key not in content:
-            raise PathError(f"{at}: expected an entry with its key '{key}'", is_syntax=True)
-        keys[key] = str(content[key])
-    if not isinstance(content, dict):
-        raise PathError(f"{at}: '{content}': expected an entry of a list", is_syntax=True)
-    return keys

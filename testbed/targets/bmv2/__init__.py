@@ -19,6 +19,7 @@ class Bmv2(Target):
 
     name = "bmv2"
     title = "bmv2's simple_switch_grpc between our hosts, in real time"
+    disciplines = ("drop-tail",)
 
     def missing(self) -> list[str]:
         """See `Target`."""

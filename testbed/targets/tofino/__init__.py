@@ -23,6 +23,7 @@ class Tofino(Target):
 
     name = "tofino"
     title = "a Tofino switch between our hosts on cards, in real time"
+    disciplines = ("drop-tail",)
     no_kernel_hosts = "have no cards; narrows' have"
     options = (
         Option(

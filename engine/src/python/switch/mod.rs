@@ -5,6 +5,7 @@
 
 mod convert;
 mod entries;
+mod load;
 mod object;
 mod profiles;
 mod refusal;
@@ -13,9 +14,9 @@ mod state;
 use std::collections::BTreeMap;
 
 use narrows_common::{Packet, Rate, Time};
+use narrows_queueing::{DisciplineConfig, QueueLimit};
 use narrows_switch::{
-    CloneSession, ControlOperation, Count, DefaultAction, Engine, Match, Program, Replica, Switch,
-    TableEntry,
+    CloneSession, ControlOperation, Count, DefaultAction, Match, Program, Replica, TableEntry,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,9 +28,9 @@ use crate::network::managed_switch::operation::Operation;
 use crate::network::managed_switch::pipelines::pipelines;
 use crate::network::managed_switch::refusal::Refusal;
 use crate::plan::EntryOperation;
+use crate::python::catalogue;
 use convert::{from_python, meter};
 use entries::CountedEntry;
-use narrows_queueing::QueueLimit;
 pub(crate) use object::PySwitch;
 
 /// A transmission: port, start and end in picoseconds, bytes.
@@ -116,17 +117,7 @@ impl PySwitch {
     }
 
     fn load(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
-        // Packets go on under the old program meanwhile.
-        let configs = self.with_all(py, |pipelines| Ok(pipelines.configs()))?;
-        let program = py.detach(|| Config::read(program_json))?;
-        let build = |(config, seed): &(Config, u64)| config.build_of(&program, *seed);
-        let switches: Vec<Switch> =
-            py.detach(|| configs.iter().map(build).collect::<Result<_, Refusal>>())?;
-        if let (Engine::Native, Some(reason)) = (configs[0].0.switch.engine, program.not_native()) {
-            let log = py.import("logging")?.call_method1("getLogger", ("narrows.switch",))?;
-            log.call_method1("warning", ("the interpreter runs this program: %s", reason))?;
-        }
-        self.with_all(py, move |pipelines| pipelines.install(switches))
+        self.load_program(py, program_json)
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -154,6 +145,24 @@ impl PySwitch {
     fn set_queue_limit(&self, py: Python<'_>, port: u16, limit: &Bound<'_, PyAny>) -> PyResult<()> {
         let limit: QueueLimit = from_python(limit)?;
         self.execute(py, Operation::Port(ControlOperation::SetQueueLimit { port, limit }))
+    }
+
+    fn set_discipline(
+        &self,
+        py: Python<'_>,
+        port: u16,
+        discipline: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let discipline: DisciplineConfig = from_python(discipline)?;
+        self.execute(py, Operation::Port(ControlOperation::SetDiscipline { port, discipline }))
+    }
+
+    fn disciplines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        catalogue::disciplines(py)
+    }
+
+    fn drop_reasons<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        catalogue::drop_reasons(py)
     }
 
     fn insert_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -1,10 +1,11 @@
 //! What the switch and its ports have done, as dicts of switch/server/target.py.
 
+use narrows_queueing::QueueLimit;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use super::object::PySwitch;
-use narrows_queueing::QueueLimit;
+use crate::network::managed_switch::refusal::Refusal;
 
 impl PySwitch {
     pub(super) fn statistics_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -28,22 +29,36 @@ impl PySwitch {
         py: Python<'py>,
         port: u16,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (config, done, received, mean) = self.with_all(py, move |pipelines| {
-            let received = pipelines.received(port);
-            let pipeline = pipelines.of_port(port);
-            let config = pipeline.port(port)?.clone();
-            Ok((config, pipeline.port_statistics(port)?, received, pipeline.mean_depth(port)))
-        })?;
+        let (config, (record, parameters), done, received, mean) =
+            self.with_all(py, move |pipelines| {
+                let received = pipelines.received(port);
+                let pipeline = pipelines.of_port(port);
+                let config = pipeline.port(port)?.clone();
+                let discipline = config.discipline.resolve().map_err(|error| {
+                    Refusal::new("invalid-argument", format!("port {port}: {error}"))
+                })?;
+                Ok((
+                    config,
+                    discipline,
+                    pipeline.port_statistics(port)?,
+                    received,
+                    pipeline.mean_depth(port),
+                ))
+            })?;
         let limit = PyDict::new(py);
         match config.queue {
             QueueLimit::Packets(most) => limit.set_item("packets", most)?,
             QueueLimit::Bytes(most) => limit.set_item("bytes", most)?,
             QueueLimit::TimePs(most) => limit.set_item("time_ps", most)?,
         }
+        let discipline = PyDict::new(py);
+        discipline.set_item("name", record.name)?;
+        discipline.set_item("parameters", parameters.iter().into_py_dict(py)?)?;
         let dict = PyDict::new(py);
         dict.set_item("port", port)?;
         dict.set_item("rate_bps", config.rate_bps)?;
         dict.set_item("queue", limit)?;
+        dict.set_item("discipline", discipline)?;
         dict.set_item("counts", config.counts.name())?;
         dict.set_item("enqueued", done.enqueued)?;
         dict.set_item("dequeued", done.dequeued)?;

@@ -1,0 +1,84 @@
+"""A port's queue discipline in a scenario: its name, or a table of name and parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import (
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
+from narrows.testbed import catalogue
+from narrows.testbed.scenario.values import RECORD_UNITS, Model, read_key, registered
+
+if TYPE_CHECKING:
+    from narrows.schema.records import DisciplineParameter, DisciplineRecord
+    from narrows.schema.switch import DisciplineConfig
+
+
+class Discipline(Model):
+    """What decides which packets a queue sends and drops: a name that `narrows list disciplines`
+    has, or a table of the name and parameters, each in the unit that the discipline's record gives
+    it: `{ name = "codel", target = "5ms" }`. Absent parameters have the record's defaults.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Annotated[str, registered("disciplines")]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _or_its_name(cls, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _parameters_are_the_disciplines(self) -> Self:
+        extra = self.model_extra or {}
+        known = {each["name"]: each for each in self.record["parameters"]}
+        for name, value in extra.items():
+            if name not in known:
+                what = catalogue.unknown(f"parameter of {self.name}", name, known)
+                raise ValueError(f'"{name}" {what}')
+            extra[name] = read_key(name, value, known[name]["unit"])
+            check_range(known[name], extra[name])
+        return self
+
+    @model_serializer(mode="wrap")
+    def _with_units(self, write: SerializerFunctionWrapHandler) -> dict[str, Any] | str:
+        written: dict[str, Any] = write(self)
+        unit_of = {each["name"]: each["unit"] for each in self.record["parameters"]}
+        for name, value in (self.model_extra or {}).items():
+            written[name] = RECORD_UNITS[unit_of[name]][1](value)
+        return written if self.model_extra else self.name
+
+    @property
+    def record(self) -> DisciplineRecord:
+        """The engine's record of the discipline."""
+        return catalogue.discipline(self.name)
+
+    def planned(self) -> DisciplineConfig:
+        """The discipline as a plan has it, every parameter in base units; one without parameters by
+        its name alone.
+        """
+        parameters = self.record["parameters"]
+        if not parameters:
+            return self.name
+        own = self.model_extra or {}
+        values = {each["name"]: own.get(each["name"], each["default"]) for each in parameters}
+        whole = {each["name"] for each in parameters if each["unit"] != "number"}
+        planned = {name: int(value) if name in whole else value for name, value in values.items()}
+        return {"name": self.name, "parameters": planned}
+
+
+def check_range(parameter: DisciplineParameter, value: float) -> None:
+    """Raises `ValueError` for a value out of the parameter's range."""
+    least, most = parameter["min"], parameter["max"]
+    if not least <= value <= most:
+        write = RECORD_UNITS[parameter["unit"]][1]
+        if parameter["unit"] in ("duration", "size"):
+            value, least, most = int(value), int(least), int(most)
+        name = parameter["name"]
+        raise ValueError(f"{name} = {write(value)}: expected {write(least)} to {write(most)}")
