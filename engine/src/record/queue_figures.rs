@@ -2,7 +2,7 @@
 
 use narrows_common::histogram::{self, Histogram};
 use narrows_common::{Duration, Rate, Time};
-use narrows_queueing::{QueueEvent, QueueRecord};
+use narrows_queueing::{DropReason, QueueEvent, QueueRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,6 +53,7 @@ pub struct QueueFigures {
     max_packets: u32,
     max_bytes: u64,
     dequeued_bytes: u64,
+    last_dequeued: Option<u64>,
     rate: Option<Rate>,
     rate_since: Time,
     capacity_bit_ps: u128,
@@ -70,6 +71,7 @@ impl QueueFigures {
             max_packets: 0,
             max_bytes: 0,
             dequeued_bytes: 0,
+            last_dequeued: None,
             rate,
             rate_since: Time::ZERO,
             capacity_bit_ps: 0,
@@ -80,11 +82,19 @@ impl QueueFigures {
     pub fn handle_record(&mut self, record: &QueueRecord) {
         self.advance(record.at);
         match record.event {
-            QueueEvent::Drop(_) => return,
+            QueueEvent::Drop(reason) => {
+                // The discipline took the packet out only to drop it: it is not sent.
+                if self.last_dequeued == Some(record.packet) && reason != DropReason::EGRESS_PROGRAM
+                {
+                    self.dequeued_bytes -= u64::from(record.length_bytes);
+                }
+                return;
+            }
             QueueEvent::Enqueue => {}
             QueueEvent::Dequeue => {
                 self.sojourn.add(record.sojourn);
                 self.dequeued_bytes += u64::from(record.length_bytes);
+                self.last_dequeued = Some(record.packet);
             }
         }
         self.depth = (record.depth_packets, record.depth_bytes);
@@ -162,12 +172,13 @@ mod tests {
     use super::*;
     use narrows_common::Duration;
 
-    /// Three packets of 125 bytes (1,000 bits) come at once to 1 Mb/s: the first leaves at once,
-    /// the others after 1 and 2 ms. Waiting: 2 for 1 ms, 1 for 1 ms, none for the last 8 ms.
-    #[test]
-    fn three_packets_by_hand() {
-        let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        let row = |ms, event, packet, waiting: u32, waited| QueueRecord {
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    /// A row of a packet of 125 bytes, 1,000 bits.
+    fn row(ms: u64, event: QueueEvent, packet: u64, waiting: u32, waited_ms: u64) -> QueueRecord {
+        QueueRecord {
             at: at(ms),
             event,
             port: 2,
@@ -177,8 +188,35 @@ mod tests {
             length_bytes: 125,
             depth_packets: waiting,
             depth_bytes: u64::from(waiting) * 125,
-            sojourn: Duration::from_ms(waited),
-        };
+            sojourn: Duration::from_ms(waited_ms),
+        }
+    }
+
+    /// At 1 Mb/s the first packet takes 1 ms of 10; the second is taken out to be dropped by its
+    /// discipline, the third is refused, the fourth is sent.
+    #[test]
+    fn a_packet_that_is_dropped_is_not_sent() {
+        let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)));
+        let own = DropReason::all().last().expect("a discipline's reason");
+        for record in [
+            row(0, QueueEvent::Enqueue, 0, 1, 0),
+            row(0, QueueEvent::Dequeue, 0, 0, 0),
+            row(0, QueueEvent::Enqueue, 1, 1, 0),
+            row(0, QueueEvent::Drop(DropReason::QUEUE_FULL), 2, 1, 0),
+            row(0, QueueEvent::Enqueue, 3, 2, 0),
+            row(1, QueueEvent::Dequeue, 1, 1, 1),
+            row(1, QueueEvent::Drop(own), 1, 1, 0),
+            row(1, QueueEvent::Dequeue, 3, 0, 1),
+        ] {
+            port.handle_record(&record);
+        }
+        assert_eq!(port.finish(at(10)).utilization, Some(0.2));
+    }
+
+    /// Three packets of 125 bytes (1,000 bits) come at once to 1 Mb/s: the first leaves at once,
+    /// the others after 1 and 2 ms. Waiting: 2 for 1 ms, 1 for 1 ms, none for the last 8 ms.
+    #[test]
+    fn three_packets_by_hand() {
         let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)));
         for record in [
             row(0, QueueEvent::Enqueue, 0, 1, 0),
