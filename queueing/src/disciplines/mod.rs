@@ -95,6 +95,7 @@ macro_rules! disciplines {
 disciplines! {
     droptail::DropTail,
     ack_filter::AckFilter,
+    codel::CoDel,
 }
 
 /// How many reasons there are to drop a packet.
