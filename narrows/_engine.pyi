@@ -12,6 +12,8 @@ from narrows.schema.flow import FlowConfig
 from narrows.schema.profile import ProfileRecord
 from narrows.schema.records import (
     AgentRecord,
+    DisciplineRecord,
+    QueueReason,
     RecoveryRecord,
     SenderRecord,
     SinkRecord,
@@ -51,6 +53,12 @@ def variants() -> list[VariantRecord]:
 
 def senders() -> list[SenderRecord]:
     """Every sender of datagrams, in the words of a variant."""
+
+def disciplines() -> list[DisciplineRecord]:
+    """Every queue discipline."""
+
+def drop_reasons() -> list[QueueReason]:
+    """Every reason for which a port drops packets."""
 
 def recoveries() -> list[RecoveryRecord]:
     """Every loss recovery."""
@@ -164,6 +172,9 @@ class Switch:
     def port_state(self, port: int) -> dict[str, Any]: ...
     def set_rate(self, port: int, rate_bps: int) -> None: ...
     def set_queue_limit(self, port: int, limit: QueueLimit) -> None: ...
+    def set_discipline(self, port: int, discipline: dict[str, Any]) -> None: ...
+    def disciplines(self) -> list[dict[str, Any]]: ...
+    def drop_reasons(self) -> list[dict[str, str]]: ...
     def insert_entry(self, entry: TableEntry) -> None: ...
     def modify_entry(self, entry: TableEntry) -> None: ...
     def delete_entry(self, entry: TableEntry) -> None: ...
