@@ -254,7 +254,7 @@ def write_run(
     }
     record = {
         "schema": 1, "scenario": scenario, "point": point, "seed": seed, "target": "sim",
-        "valid": True, "version": "0.1.0",
+        "valid": True, "version": "0.2.0",
     }  # fmt: skip
     (path / "summary.json").write_text(json.dumps(summary, indent=1))
     (path / "run.json").write_text(json.dumps(record, indent=1))
