@@ -318,6 +318,11 @@ int nrw_port_set_link(uint16_t port, int up)
 	return up ? rte_eth_dev_set_link_up(port) : rte_eth_dev_set_link_down(port);
 }
 
+void nrw_port_reset_counts(uint16_t port)
+{
+	rte_eth_stats_reset(port);
+}
+
 void nrw_port_close(uint16_t port)
 {
 	rte_eth_dev_stop(port);

@@ -216,6 +216,9 @@ impl Port {
         };
         self.offloads = Offloads::from_bits(offloads);
         let code = if code == 0 { self.start() } else { code };
+        if self.device.starts_with("net_af_packet") {
+            self.discard_received();
+        }
         if self.is_started || (code != 0 && self.is_client()) {
             return Ok(self);
         }
@@ -227,6 +230,25 @@ impl Port {
         let code = unsafe { sys::nrw_port_start(self.id) };
         self.is_started = code == 0;
         code
+    }
+
+    /// Discards the packets that have come in, and the driver's counts of them.
+    ///
+    /// The driver of packet sockets (`net_af_packet`) opens a socket for all interfaces and binds
+    /// it later. Until then its ring takes the frames of every interface of the machine.
+    fn discard_received(&mut self) {
+        let mut packets = vec![];
+        for queue in core::iter::once(&mut self.first).chain(&mut self.others) {
+            for _ in 0..usize::from(DESCRIPTORS) / BURST {
+                if queue.receive(&mut packets) == 0 {
+                    break;
+                }
+                packets.clear();
+            }
+            queue.broken = 0;
+        }
+        // SAFETY: the port exists and belongs to this value.
+        unsafe { sys::nrw_port_reset_counts(self.id) };
     }
 
     /// Whether it is a memif that connects to another's socket; the driver's default role.

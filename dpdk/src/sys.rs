@@ -66,6 +66,7 @@ shim! {
     fn nrw_port_clock(port: u16, ticks: *mut u64) -> c_int;
     fn nrw_port_start(port: u16) -> c_int;
     fn nrw_port_set_link(port: u16, up: c_int) -> c_int;
+    fn nrw_port_reset_counts(port: u16);
     fn nrw_port_close(port: u16);
     fn nrw_port_is_up(port: u16) -> c_int;
     fn nrw_port_counts(port: u16, counts: *mut u64) -> c_int;

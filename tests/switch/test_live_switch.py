@@ -160,7 +160,23 @@ def test_ports_on_two_cores_answer_to_their_own_numbers(
     said = [line for line in between.running.lines if ": received" in line]
     assert [line.split(":")[0] for line in said] == ["port 1", "port 2"]
     # An ARP request of the neighbour's never comes: its address is fixed.
-    assert all("sent 5," in line for line in said), said
+    assert all("received 5, sent 5," in line for line in said), said
+
+
+@needs()
+def test_a_port_discards_frames_of_other_interfaces(hosts: tuple[LinuxHost, LinuxHost]) -> None:
+    """A packet socket hears every interface until the driver binds it."""
+    script = str(ROOT / "tests/support/flood.py")
+    flood = subprocess.Popen([sys.executable, script, "127.0.0.1", "500e6"])
+    try:
+        with Between(hosts) as between:
+            assert len(between.round_trips_ms(5)) == 5
+            between.end()
+    finally:
+        flood.kill()
+        flood.wait()
+    said = [line for line in between.running.lines if ": received" in line]
+    assert [line.split(",")[0] for line in said] == ["port 1: received 5", "port 2: received 5"]
 
 
 @needs()
