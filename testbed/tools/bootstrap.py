@@ -129,7 +129,8 @@ def environment() -> dict[str, str]:
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    found["PIP_CONSTRAINT"] = str(ROOT / CONSTRAINTS)
+    # pip splits this variable at spaces, so a path with a space must be a URI.
+    found["PIP_CONSTRAINT"] = (ROOT / CONSTRAINTS).as_uri()
     found.pop("CONDA_PREFIX", None)  # two environments at once confuse the build
     return found
 
