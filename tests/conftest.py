@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.real_time import Machine
+
+
+def pytest_configure() -> None:
+    """Takes up SIGINT again where whoever started the tests ignores it.
+
+    A shell without job control starts its background jobs with SIGINT ignored, which every child
+    process of a test would inherit.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

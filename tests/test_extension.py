@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from narrows.testbed.paths import ROOT
+from tests.support.needs import programs
 
 LEFT_OUT = {"target", "results", ".venv", ".git"}
 
@@ -326,7 +327,7 @@ for entry in make_plan(point.scenario, "short")["switches"][0]["entries"]:
     assert "NarrowsEgress.set_dscp.set_dscp {'dscp': '0x2e'}" in python(tree, "-c", script)
 
 
-@pytest.mark.skipif(shutil.which("p4c-bm2-ss") is None, reason="no p4c-bm2-ss")
+@programs("p4c-bm2-ss")
 def test_a_program_with_the_stage_runs(tree: Path, tmp_path: Path) -> None:
     python(tree, "p4/compile.py")
     scenario = tmp_path / "short.toml"

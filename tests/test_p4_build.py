@@ -137,7 +137,7 @@ def tofino(request: pytest.FixtureRequest) -> int:
     if not TNA_INCLUDE:
         pytest.skip("NARROWS_TNA_INCLUDE does not name TNA's headers")
     if not shutil.which("p4c-bm2-ss"):
-        pytest.skip("p4c-bm2-ss is not on PATH")
+        pytest.skip("p4c-bm2-ss is not installed")
     generation: int = request.param
     return generation
 

@@ -17,6 +17,7 @@ import pytest
 from narrows.analysis.export import ExportError, export
 from narrows.analysis.load import Run, load
 from narrows.testbed.cli.main import main
+from tests.support.needs import programs
 from tests.support.world import narrows
 from tests.support.world import write as write_scenario
 
@@ -91,9 +92,7 @@ def test_csv_has_every_row(run: Run) -> None:
     ]
 
 
-@pytest.mark.skipif(
-    shutil.which("tshark") is None, reason="no tshark (Debian: apt-get install tshark)"
-)
+@programs("tshark")
 def test_wireshark_reads_the_captures(run: Run) -> None:
     """As many segments as the senders say they sent, in nanoseconds, with right IPv4 checksums."""
     files = sorted(written(run, "pcapng").glob("*.pcapng"))
@@ -145,9 +144,7 @@ def keys(value: Any, path: str = "") -> set[str]:
     return {path}
 
 
-@pytest.mark.skipif(
-    shutil.which("iperf3") is None, reason="no iperf3 (Debian: apt-get install iperf3)"
-)
+@programs("iperf3")
 def test_iperf3_json_has_iperf3s_names(run: Run) -> None:
     port = "52973"
     client = ["iperf3", "-c", "127.0.0.1", "-p", port, "-P", "2", "-t", "1", "-J"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from narrows.controller.bfrt import bfruntime_pb2 as pb
 from tests.support.bfrt import tables as bfrt_tables
 from tests.support.bfrt.server import PORTS
+from tests.support.needs import programs
 from tests.support.world import ROOT
 
 SDE_TABLES = os.environ.get("NARROWS_BFRT")
@@ -54,7 +54,7 @@ def test_the_devices_tables_are_the_sdes(prefix: str) -> None:
             assert facts == there[name], f"{ours['name']}.{name}"
 
 
-@pytest.mark.skipif(not shutil.which("protoc"), reason="protoc is not on PATH")
+@programs("protoc")
 def test_the_messages_are_those_of_the_proto_file(tmp_path: Path) -> None:
     made = tmp_path / "descriptors"
     proto = "controller/bfrt/bfruntime.proto"

@@ -14,6 +14,7 @@ import pytest
 
 from narrows.testbed import catalogue
 from tests.differential import bmv2, cases
+from tests.support.needs import without
 from tests.support.world import ROOT
 
 COUNT = int(os.environ.get("NARROWS_DIFFERENTIAL_PACKETS", "2000"))
@@ -21,7 +22,7 @@ OURS = ROOT / "p4/build/v1model.json"
 SEED = int(os.environ.get("NARROWS_DIFFERENTIAL_SEED", "1"))
 
 
-@pytest.mark.skipif(not (bmv2.SWITCH and bmv2.CLI), reason="bmv2's simple_switch is missing")
+@without([] if bmv2.SWITCH and bmv2.CLI else ["simple_switch is not installed"])
 @pytest.mark.parametrize("name", cases.CASES)
 def test_the_same_packets_come_out(name: str, tmp_path: Path) -> None:
     program = OURS if name == "bottleneck" else ROOT / f"switch/tests/programs/{name}.json"

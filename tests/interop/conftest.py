@@ -17,7 +17,7 @@ MakePair = Callable[..., Pair]
 @pytest.fixture
 def plumbing() -> Iterator[Plumbing]:
     if lacking := missing():
-        pytest.skip(f"the kernel as a peer: {'; '.join(lacking)}")
+        pytest.skip(lacking[0])
     with ExitStack() as stack:
         try:
             made = stack.enter_context(Plumbing())

@@ -22,11 +22,10 @@ from narrows.testbed.targets.linux import variants
 from tests.interop.conftest import MakePair
 from tests.interop.port import Tcp, now_ns
 from tests.interop.stack import Pair
+from tests.support.needs import without
 from tests.support.real_time import Machine
 
-needs_ebpf = pytest.mark.skipif(
-    bool(variants.missing()), reason=f"variants in eBPF: {'; '.join(variants.missing())}"
-)
+needs_ebpf = without(variants.missing())
 
 MSS = 1448
 LEAST_PEAK = {"vegas": 8}

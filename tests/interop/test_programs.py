@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import shutil
 import socket
 import subprocess
 import threading
@@ -19,12 +18,13 @@ import pytest
 
 from tests.interop.conftest import MakePair
 from tests.interop.stack import CHUNK_BYTES, OUR_IP, THEIR_IP, Ours, Pair, Theirs
+from tests.support.needs import programs
 
 SEED = 5
 
 
 def needs(program: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
+    return programs(program)
 
 
 class Relay:

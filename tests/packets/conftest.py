@@ -52,7 +52,7 @@ def narrows() -> Iterator[Target]:
     """`narrows switch` on one end of veths, the tester on the other. Two cores have a pipe each, so
     that packets from SOURCE to SINK cross; `engine` is one pipe."""
     if lacking := namespaces.missing():
-        pytest.skip("; ".join(lacking))
+        pytest.skip(lacking[0])
     if catalogue.engine().dpdk_version() is None:
         pytest.skip("needs libdpdk: narrows doctor")
     with Plumbing() as plumbing, asyncio.Runner() as runner:

@@ -9,19 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.wait import WebDriverWait
 
+from tests.support.needs import without
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 DRIVER = shutil.which("chromedriver")
 
-needs_chromium = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER),
-    reason="no chromium and chromedriver (Debian: apt-get install chromium chromium-driver)",
-)
+needs_chromium = without(
+    [f"{name} is not installed"
+     for name, path in (("chromium", CHROMIUM), ("chromedriver", DRIVER)) if not path]
+)  # fmt: skip
 
 
 @contextmanager
@@ -38,7 +39,9 @@ def browser(downloads: Path) -> Iterator[webdriver.Chrome]:
     wanted = {"download.default_directory": str(downloads), saves: 1}
     options.add_experimental_option("prefs", wanted)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    # Chromium puts a Unix socket into TMPDIR, whose path may have 107 bytes at most.
+    service = Service(str(DRIVER), env={**os.environ, "TMPDIR": "/tmp"})
+    driver = webdriver.Chrome(options=options, service=service)
     try:
         yield driver
     finally:

@@ -17,6 +17,7 @@ import finsy as fy
 import pytest
 
 from narrows.testbed.targets.linux.namespaces import Namespace, Plumbing, missing
+from tests.support.needs import without
 from tests.support.real_time import judged
 from tests.support.switch_command import P4INFO, PROGRAM, Running
 
@@ -34,7 +35,7 @@ def needs(*programs: str) -> pytest.MarkDecorator:
     lacking = missing() + [
         f"{name} is not installed" for name in programs if not shutil.which(name)
     ]
-    return pytest.mark.skipif(bool(lacking), reason="; ".join(lacking))
+    return without(lacking)
 
 
 @dataclass(frozen=True)

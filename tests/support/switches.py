@@ -22,7 +22,7 @@ FILES = ["--use-files", "600"]
 
 def lacking_for_bmv2() -> str | None:
     """Why bmv2 can't be started here; None where it can."""
-    return "; ".join(missing()) or None
+    return next(iter(missing()), None)
 
 
 def ports(directory: Path) -> list[str]:

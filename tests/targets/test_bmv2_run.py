@@ -24,6 +24,7 @@ from narrows.testbed.targets.linux import LINUX, namespaces
 from narrows.testbed.targets.linux.namespaces import leftovers
 from narrows.testbed.targets.switch_plan import SwitchPlan
 from tests.analysis.test_report import Page
+from tests.support.needs import without
 from tests.support.switches import lacking_for_bmv2
 from tests.support.world import ROOT, RunDirectory, command, environment, narrows, write
 
@@ -132,7 +133,7 @@ def test_what_bmv2_gets_wrong_is_in_the_run_and_its_report(
     Page(shown)
 
 
-@pytest.mark.skipif(bool(LINUX.missing()), reason="; ".join(LINUX.missing()))
+@without(LINUX.missing())
 def test_the_kernels_hosts_are_behind_it_as_well(tmp_path: Path) -> None:
     summary = run_on_bmv2(tmp_path, "--hosts", "linux").summary
     [flow] = summary["flows"]

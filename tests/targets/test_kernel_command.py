@@ -10,15 +10,14 @@ import pytest
 from narrows.testbed import kernel_variants
 from narrows.testbed.cli import main as cli
 from narrows.testbed.targets.linux import variants
+from tests.support.needs import without
 from tests.support.world import ROOT
 
 MANUAL = (ROOT / "docs/guide/linux.md").read_text()
 SHOW = "import pathlib; print(pathlib.Path('/proc/sys/net/ipv4/tcp_available_congestion_control')"
 SHOW += ".read_text())"
 
-needs_ebpf = pytest.mark.skipif(
-    bool(variants.missing()), reason=f"variants in eBPF: {'; '.join(variants.missing())}"
-)
+needs_ebpf = without(variants.missing())
 
 
 @needs_ebpf

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from narrows.testbed import catalogue
 from narrows.testbed.tools import calibrate
 from narrows.testbed.tools.calibrate import Tried, patiently, search
+from tests.support.real_time import needs_dpdk
 from tests.support.world import narrows
 
 
@@ -52,9 +52,7 @@ def test_a_rate_is_given_up_after_three_bad_runs(
     assert (len(verdicts) - len(left), tried.why_not) == (runs, why_not)
 
 
-@pytest.mark.skipif(
-    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
-)
+@needs_dpdk
 def test_a_rate_that_no_loop_can_fill_is_not_good_and_says_why() -> None:
     tried = calibrate.measure(50_000_000_000, 1448, 2)
     assert tried.why_not.startswith(("invalid: ", "the hosts kept it only"))

@@ -6,7 +6,6 @@ The reports are those that bmv2 sent (switch/tests/golden), beside the entries a
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
@@ -30,6 +29,7 @@ from narrows.traffic.scapy import (
 )
 from narrows.traffic.scapy.payload import of_payload
 from narrows.traffic.scapy.report import DEFAULT_PORT
+from tests.support.needs import programs
 from tests.support.world import ROOT
 
 GOLDEN = ROOT / "switch/tests/golden/bmv2.json"
@@ -99,7 +99,7 @@ def test_a_payload_is_known_by_its_magic() -> None:
     assert of_payload(bytes(24)) is None
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+@programs("tshark")
 def test_wireshark_reads_what_scapy_reads(recording: dict[str, Any], tmp_path: Path) -> None:
     def tshark(*arguments: str) -> list[list[str]]:
         command = ["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", str(capture), *arguments]
