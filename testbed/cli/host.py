@@ -32,13 +32,14 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`narrows host`. Raises `InputError`."""
-    from narrows.testbed.cli.tables import results_table
-    from narrows.testbed.runs.progress import console
+    from narrows.testbed.cli.results_table import results_table
+    from narrows.testbed.terminal import console
     from narrows.testbed.tools.host import HostRequest, run_hosts
 
     request = request_of(HostRequest, options, ports=port_options(options))
     point, outcome = run_hosts(request)
-    console().print(results_table(point.scenario.title, [outcome]))
+    screen = console()
+    screen.print(results_table(point.scenario.title, [outcome], screen))
     print(f"results: {outcome.job.final}")
     if outcome.message:
         print(f"narrows: {request.scenario}: {outcome.message}", file=sys.stderr)

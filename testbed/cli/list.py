@@ -25,7 +25,7 @@ def add_command(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """`narrows list`."""
     from narrows.testbed.cli.tables import list_table
-    from narrows.testbed.runs.progress import console
+    from narrows.testbed.terminal import console
 
     console().print(list_table(*listed(options.what)))
     return 0

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from narrows.testbed import catalogue
 from narrows.testbed.cli.exit_codes import FAILED, WRONG
 from narrows.testbed.problems import InputError
+from narrows.testbed.terminal import plain
 
 VERBS = (
     "run", "report", "export", "reproduce", "stf", "kernel", "packetdrill", "list", "switch",
@@ -34,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return command(options)
     except InputError as error:
-        for line in str(error).splitlines():
-            print(f"narrows: {line}", file=sys.stderr)
+        for line in str(error).split("\n"):
+            print(f"narrows: {plain(line)}", file=sys.stderr)
         return WRONG
     except catalogue.EngineMissingError as error:
         print(f"narrows: {error}", file=sys.stderr)

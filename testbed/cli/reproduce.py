@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """`narrows reproduce`. Raises `InputError`."""
     from narrows.testbed.cli.tables import claims_table
     from narrows.testbed.papers import PAPERS, execute
-    from narrows.testbed.runs.progress import console
+    from narrows.testbed.terminal import console
 
     papers = {paper.name: paper for paper in PAPERS}
     if options.paper not in papers:

@@ -78,11 +78,12 @@ def asked(options: argparse.Namespace) -> RunRequest:
 
 def show(results: Results, request: RunRequest, *, draw: bool) -> int:
     """Prints what came of the runs and draws their figures; returns the exit code."""
-    from narrows.testbed.cli.tables import results_table
-    from narrows.testbed.runs.progress import console
+    from narrows.testbed.cli.results_table import results_table
+    from narrows.testbed.terminal import console
 
     outcomes, directory, good = results.outcomes, results.directory, results.good
-    console().print(results_table(results.title, outcomes))
+    screen = console()
+    screen.print(results_table(results.title, outcomes, screen))
     print(f"results: {directory}")
     for outcome in outcomes:
         if outcome not in good:

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import time
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from narrows.testbed.runs.jobs import Outcome, simulated
+from narrows.testbed.terminal import console, plain
 
-PLAIN_WIDTH = 140
 PLAIN_EVERY_S = 30.0
 """Seconds of silence after which progress without a terminal prints a line."""
 
 MARKS = {"done": "done", "reused": "there already", "refused": "REFUSED", "failed": "FAILED"}
-
-
-def console(*, stderr: bool = False) -> Console:
-    """A console as wide as the terminal; 140 columns where there is none."""
-    made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 
 
 class ProgressDisplay:
@@ -76,7 +69,7 @@ class ProgressDisplay:
     def line(self, text: str) -> None:
         """A line above the bar."""
         self.printed = time.monotonic()
-        self.console.print(text, markup=False, soft_wrap=True)
+        self.console.print(plain(text), soft_wrap=True)
 
 
 def span(seconds: float) -> str:
