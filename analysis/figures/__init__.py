@@ -22,6 +22,7 @@ from narrows.analysis.figures import (
     fairness,
     fairness_over_time,
     gain_loss,
+    goodput,
     goodput_ratio,
     loss_sweep,
     message_latency,
@@ -44,6 +45,7 @@ from narrows.analysis.load import load
 
 FIGURES: Final[tuple[Figure, ...]] = (
     throughput.FIGURE,
+    goodput.FIGURE,
     completion_time.FIGURE,
     queue_delay_by_rtt.FIGURE,
     queue_length.FIGURE,

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+import polars as pl
+
+from narrows.analysis import metrics
 from narrows.analysis.chart import style
-from narrows.analysis.chart.model import Look
+from narrows.analysis.chart.model import Look, Trace
 from narrows.analysis.load import Run
+from narrows.analysis.metrics import PS_PER_S
 
 if TYPE_CHECKING:
     from narrows.schema.summary import FlowSummary
@@ -57,3 +62,41 @@ class Flows:
         number = int(flow["id"])
         found = {f["variant"] for run in self.runs for f in run.flows if f["id"] == number}
         return f"flow {number} ({found.pop()})" if mixed and len(found) == 1 else f"flow {number}"
+
+
+# Rates
+
+
+def rates_of(run: Run, rates: pl.DataFrame, flows: Flows, bin_ps: int) -> list[Trace]:
+    """Rates (`flow`, `time_ps`, `bps`) as a line per flow; of many flows as their sums."""
+    return _sums(run, rates, flows.mixed) if flows.many else _each(run, rates, flows, bin_ps)
+
+
+def _each(run: Run, rates: pl.DataFrame, flows: Flows, bin_ps: int) -> list[Trace]:
+    """A line per flow, to the bin in which it ends."""
+    of_flow = dict(metrics.by_flow(rates))
+    traces = []
+    for flow in run.flows:
+        own = of_flow.get(flow["id"])
+        if own is not None:
+            end_s = metrics.end_s(flow) or float(run.summary["duration_s"])
+            own = own.filter(own["time_ps"] < round(end_s * PS_PER_S) + bin_ps // 2)
+            traces.append(rate_trace(own, flows.look(flow, 0.9), flows.name(flow)))
+    return traces
+
+
+def _sums(run: Run, rates: pl.DataFrame, mixed: list[str]) -> list[Trace]:
+    """A line of all flows together, or of those of each variant that runs beside another."""
+    traces = []
+    for index, variant in enumerate(mixed or [None]):
+        ids = [flow["id"] for flow in run.flows if variant in (None, flow["variant"])]
+        own = rates.filter(pl.col("flow").is_in(ids)).group_by("time_ps").agg(pl.col("bps").sum())
+        name = f"sum of {variant or 'all'} flows"
+        traces.append(rate_trace(own.sort("time_ps"), Look(index), name))
+    return traces
+
+
+def rate_trace(rates: pl.DataFrame, look: Look, name: str) -> Trace:
+    """Rates over time as a line in Mb/s over s."""
+    x = rates["time_ps"].to_numpy() / PS_PER_S
+    return Trace(x, np.asarray(rates["bps"]) / 1e6, look, name)

@@ -44,7 +44,9 @@ from narrows.analysis.metrics.queue import (
 )
 from narrows.analysis.metrics.rates import (
     bin_edges_ps,
+    flow_throughput_bps,
     goodput_bps,
+    link_rates_bps,
     nice_bin_ps,
     progress,
     rise_time_s,
@@ -67,9 +69,11 @@ __all__ = [
     "convergence_time_s",
     "depth",
     "end_s",
+    "flow_throughput_bps",
     "goodput_bps",
     "jain",
     "jain_over_time",
+    "link_rates_bps",
     "link_use_percent",
     "loss_percent",
     "loss_ratio",

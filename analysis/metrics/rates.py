@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import polars as pl
 from narrows.analysis.load import Run
 from narrows.analysis.metrics.base import PS_PER_S, Floats, Ints, by_flow
 from narrows.analysis.metrics.queue import bottleneck_ledger
+from narrows.schema.units import parse_duration, parse_rate
 
 
 def nice_bin_ps(duration_ps: int, bins: int = 150) -> int:
@@ -65,22 +67,81 @@ def progress(run: Run) -> pl.DataFrame:
 def throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     """What the bottleneck sent in each bin: `flow` 0, `time_ps` (the bin's middle), `bps`.
 
-    All bytes that count against its rate, headers and retransmissions included (RFC 5166);
-    a packet counts where its transmission starts.
+    All bytes that count against its rate, headers and retransmissions included (RFC 5166). A
+    packet's bytes are spread over its transmission, so no bin exceeds the link's rate.
+    """
+    edges, sent = bin_edges_ps(run.duration_ps, bin_ps), _transmissions(run)
+    return _rate_rows(0, edges, np.diff(_sent_by(edges, sent)), bin_ps)
+
+
+def flow_throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
+    """What the bottleneck sent of each flow in each bin: `flow`, `time_ps`, `bps`.
+
+    As `throughput_bps`, which is their sum. A row per bin and flow that has sent a packet; flow 0
+    are packets of none.
     """
     edges = bin_edges_ps(run.duration_ps, bin_ps)
+    frames = [
+        _rate_rows(flow, edges, np.diff(_sent_by(edges, own)), bin_ps)
+        for flow, own in by_flow(_transmissions(run))
+    ]
+    return pl.concat(frames) if frames else _rate_rows(0, edges[:0], edges[:0], bin_ps)
+
+
+def link_rates_bps(run: Run) -> list[tuple[float, float]]:
+    """The bottleneck's rate over the run: from when in s, and what in bit/s, by the scenario.
+
+    Empty where the port has no limit.
+    """
+    links = run.scenario.get("link") or []
+    own: dict[str, Any] = next((link for link in links if link.get("bottleneck")), {})
+    first = own.get("rate") or run.scenario.get("bottleneck", {}).get("rate")
+    rates = [(0.0, float(parse_rate(first)))] if first else []
+    for event in run.scenario.get("event") or []:
+        change = event.get("set", {}).get("bottleneck") or {}
+        if change.get("rate"):
+            at_s = parse_duration(event["at"]) / PS_PER_S
+            rates.append((at_s, float(parse_rate(change["rate"]))))
+    known = run.summary["bottleneck"]["rate_bps"]
+    if not rates and known:
+        rates = [(0.0, float(known))]
+    return sorted(rates)
+
+
+def _transmissions(run: Run) -> pl.DataFrame:
+    """Each packet that left the bottleneck: `flow`, `time_ps`, `end_ps`, `length_bytes`.
+
+    The ledger has the start of a transmission. It ends at the next one's start, or earlier: no
+    later than the packet's length at the least rate that the link had.
+    """
     sent = (
         bottleneck_ledger(run)
         .filter(pl.col("event") == "dequeue")
-        .select("time_ps", "length_bytes")
+        .select("flow", "time_ps", "length_bytes")
         .collect()
     )
-    total = np.append(0, np.cumsum(sent["length_bytes"].to_numpy().astype(np.int64)))
-    at_edge = total[np.searchsorted(sent["time_ps"].to_numpy(), edges, side="left")]
-    return _rate_rows(0, edges, np.diff(at_edge), bin_ps)
+    slowest_bps = min((rate for _, rate in link_rates_bps(run)), default=math.inf)
+    start = sent["time_ps"].to_numpy().astype(np.int64)
+    longest = sent["length_bytes"].to_numpy() * (8 * PS_PER_S / slowest_bps)
+    following = np.append(start[1:], np.iinfo(np.int64).max)
+    end = np.minimum(following, start + np.ceil(longest).astype(np.int64))
+    return sent.with_columns(end_ps=pl.Series(end))
 
 
-def _rate_rows(flow: int, edges: Ints, byte_counts: Ints, bin_ps: int) -> pl.DataFrame:
+def _sent_by(edges: Ints, sent: pl.DataFrame) -> Floats:
+    """Bytes of these transmissions that had left by each edge."""
+    start, end = sent["time_ps"].to_numpy(), sent["end_ps"].to_numpy()
+    lengths = sent["length_bytes"].to_numpy().astype(np.float64)
+    before = np.append(0.0, np.cumsum(lengths))
+    if not len(start):
+        return np.zeros(len(edges))
+    last = np.searchsorted(start, edges, side="right") - 1
+    at = np.maximum(last, 0)
+    part = (edges - start[at]) / np.maximum(end[at] - start[at], 1)
+    return np.where(last < 0, 0.0, before[at] + lengths[at] * np.clip(part, 0.0, 1.0))
+
+
+def _rate_rows(flow: int, edges: Ints, byte_counts: Ints | Floats, bin_ps: int) -> pl.DataFrame:
     middle = edges[: len(byte_counts)] + bin_ps // 2
     return pl.DataFrame(
         {
@@ -100,6 +161,3 @@ def rise_time_s(
     """First time at which a rate is at least `part` of its target; None when it never is."""
     reached = np.flatnonzero(np.asarray(bps, dtype=np.float64) >= part * target_bps)
     return float(time_s[int(reached[0])]) if reached.size else None
-
-
-# Fairness and convergence

@@ -1,0 +1,60 @@
+"""No flow's throughput exceeds the rate of its link, in any committed scenario."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from narrows.analysis import metrics
+from narrows.analysis.load import Run
+from narrows.testbed import catalogue
+from narrows.testbed.scenario import plan, sweep
+from tests.support.world import ROOT
+
+SCENARIOS = sorted((ROOT / "scenarios").glob("**/*.toml"))
+DURATION = "1500ms"
+OTHERS = {
+    "rate-change": "45s", "dial-up": "60s",
+    "multiple-bottlenecks": "700ms", "trans-oceanic": "500ms", "data-center": "500ms",
+}  # fmt: skip
+"""Those whose events or first packets come later, and those with many packets."""
+BIN_PS = metrics.PS_PER_S // 10
+
+
+def shortened(path: Path, out: Path) -> Run:
+    """The last point of a scenario, run for a moment in this process."""
+    duration = OTHERS.get(path.stem, DURATION)
+    point = sweep.read(path, [("duration", duration), ("record.queue", True)])[-1]
+    made = json.dumps(plan.make_plan(point.scenario, str(path)))
+    summary: Any = catalogue.engine().run(made, str(out), None)
+    record: Any = {"scenario": point.scenario.resolved(), "point": point.values}
+    return Run(out, record, summary)
+
+
+def most_bps(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The most that the link can send in each bin: the integral of its rate, over the bin."""
+    rates = metrics.link_rates_bps(run)
+    edges = metrics.bin_edges_ps(run.duration_ps, BIN_PS) / metrics.PS_PER_S
+    at = [time for time, _ in rates] + [float(edges[-1])]
+    bits = np.cumsum([0.0, *(bps * (at[i + 1] - at[i]) for i, (_, bps) in enumerate(rates))])
+    most: np.ndarray[Any, np.dtype[np.float64]]
+    most = np.diff(np.interp(edges, at, bits)) * (metrics.PS_PER_S / BIN_PS)
+    return most
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_throughput_is_at_most_the_link_rate(path: Path, tmp_path: Path) -> None:
+    run = shortened(path, tmp_path)
+    most = most_bps(run)
+    flows = metrics.flow_throughput_bps(run, BIN_PS)
+    assert len(most) and len(flows), "something was sent"
+    for flow, own in [*metrics.by_flow(flows), (0, metrics.throughput_bps(run, BIN_PS))]:
+        # a packet in transmission keeps the rate at which it began when the link's changes
+        excess = own["bps"].to_numpy() - most * (1 + 1e-6)
+        changed = np.append(False, np.diff(most) != 0)
+        allowed = np.where(changed | np.roll(changed, -1), 1538 * 8 / (BIN_PS / 1e12), 0.0)
+        assert (excess <= allowed).all(), f"flow {flow} of {run.record['point']}"
