@@ -1,7 +1,7 @@
-"""`python -m narrows.controller --address HOST:PORT COMMAND`: any running switch, by P4Runtime and
-gNMI, or with `--bfrt` by BfRuntime.
+"""`python -m narrows.controller --address HOST:PORT COMMAND`: reads and sets a running switch. It
+uses P4Runtime and gNMI, or BfRuntime with `--bfrt`.
 
-Exit codes: 0 done, 1 the switch refused or can't be reached, 2 the input is wrong.
+Exit codes: 0 done, 1 the switch refused or is unreachable, 2 the input is wrong.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ Command = Callable[[Switch, argparse.Namespace], Awaitable[None]]
 
 
 def rate(text: str) -> int:
-    """`5Mbps` in bits per second. Raises `ArgumentTypeError`."""
+    """Parses a rate such as `5Mbps` into bits per second. Raises `ArgumentTypeError`."""
     return read(units.parse_rate, text)
 
 
 def limit(text: str) -> QueueLimit:
-    """`100packets`, `20kB` or `15ms` as a plan has it. Raises `ArgumentTypeError`."""
+    """Parses `100packets`, `20kB` or `15ms` into a queue limit. Raises `ArgumentTypeError`."""
     return read(lambda given: units.parse_queue(given).as_limit(), text)
 
 
 def read(parse: Callable[[str], T], text: str) -> T:
-    """A quantity. Raises `ArgumentTypeError`, which argparse shows."""
+    """Parses a quantity. Raises `ArgumentTypeError`, which argparse shows."""
     try:
         return parse(text)
     except ValueError as error:
@@ -54,7 +54,7 @@ def read(parse: Callable[[str], T], text: str) -> T:
 
 
 def endpoint(text: str) -> tuple[str, int]:
-    """`HOST:PORT`. Raises `ArgumentTypeError`."""
+    """Parses `HOST:PORT`. Raises `ArgumentTypeError`."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
         raise argparse.ArgumentTypeError(f"'{text}': expected HOST:PORT")
@@ -62,84 +62,107 @@ def endpoint(text: str) -> tuple[str, int]:
 
 
 def add_connection_options(top: argparse.ArgumentParser) -> None:
-    """Which switch, and how it is reached."""
-    top.add_argument("--address", required=True, metavar="HOST:PORT", help="its gRPC server")
-    top.add_argument("--device-id", type=int, default=0, help="P4Runtime's device id (0)")
+    """Adds the options that name the switch and the connection."""
     top.add_argument(
-        "--election-id", type=int, default=10, help="the highest is primary and may write (10)"
+        "--address", required=True, metavar="HOST:PORT", help="the switch's gRPC server"
     )
-    top.add_argument("--p4info", type=Path, metavar="FILE", help="the program's P4Info, as text")
-    top.add_argument("--json", type=Path, metavar="FILE", help="the program for the target")
-    top.add_argument("--ca", type=Path, metavar="PEM", help="who signed the switch; with TLS")
-    top.add_argument("--cert", type=Path, metavar="PEM", help="our certificate, if it must be")
-    top.add_argument("--key", type=Path, metavar="PEM", help="its key")
+    top.add_argument("--device-id", type=int, default=0, help="P4Runtime device id (default 0)")
+    top.add_argument(
+        "--election-id",
+        type=int,
+        default=10,
+        help="the controller with the highest is primary and may write (default 10)",
+    )
+    top.add_argument(
+        "--p4info", type=Path, metavar="FILE", help="P4Info of the program, in text format"
+    )
+    top.add_argument(
+        "--json", type=Path, metavar="FILE", help="the program compiled for the target"
+    )
+    top.add_argument(
+        "--ca",
+        type=Path,
+        metavar="PEM",
+        help="certificate authority of the switch (PEM); turns TLS on",
+    )
+    top.add_argument(
+        "--cert",
+        type=Path,
+        metavar="PEM",
+        help="client certificate (PEM), if the switch requires one",
+    )
+    top.add_argument("--key", type=Path, metavar="PEM", help="key of the client certificate (PEM)")
     top.add_argument(
         "--thrift", type=endpoint, metavar="HOST:PORT",
-        help="bmv2's Thrift server, by which its rates and queues are set in place of gNMI",
+        help="bmv2's Thrift server, which sets rates and queues instead of gNMI",
     )  # fmt: skip
     top.add_argument(
         "--packet-bytes", type=int, default=1514, metavar="N",
-        help="with --thrift: what bmv2's packets per second are packets of; with --bfrt: what "
-        "fills a Tofino's queues (1514)",
+        help="packet size in bytes (default 1514) for conversions by --thrift and --bfrt",
     )  # fmt: skip
     top.add_argument(
         "--bfrt", action="store_true",
-        help="the address is a Tofino's BfRuntime server, whose ports are device ports",
+        help="the address is a Tofino's BfRuntime server; PORT is a device port",
     )  # fmt: skip
     top.add_argument(
-        "--program", metavar="NAME", help="with --bfrt: one of several programs on the switch"
+        "--program",
+        metavar="NAME",
+        help="with --bfrt: the program to use, if the switch runs several",
     )
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Builds the argument parser."""
     top = argparse.ArgumentParser(
         prog="python -m narrows.controller", description="Reads and sets a running P4 switch."
     )
     add_connection_options(top)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
-    shown = commands.add_parser("show", help="what a controller has put on it, as sorted lines")
+    shown = commands.add_parser(
+        "show", help="print the state that controllers wrote, as sorted lines"
+    )
     shown.add_argument(
         "--registers", action=argparse.BooleanOptionalAction, default=True,
-        help="with the registers' cells that are not zero; bmv2 has no reads of registers",
+        help="include register cells that are not zero; bmv2 cannot read registers",
     )  # fmt: skip
     shown.set_defaults(command=show)
 
-    pushed = commands.add_parser("push", help="push the pipeline, and a state")
+    pushed = commands.add_parser("push", help="push the pipeline and, optionally, a state")
     pushed.add_argument(
         "--state", type=Path, metavar="FILE",
-        help="JSON with entries, clone_sessions and registers as a plan's switch has them: "
-        "the switch then has these and no others",
+        help="JSON with entries, clone_sessions, registers; replaces the switch's state",
     )  # fmt: skip
     pushed.set_defaults(command=push)
 
-    rates = commands.add_parser("set-rate", help="a port's rate")
+    rates = commands.add_parser("set-rate", help="set a port's rate")
     rates.add_argument("port", type=int)
     rates.add_argument("rate", type=rate, help="5Mbps")
     rates.set_defaults(command=set_rate)
 
-    limits = commands.add_parser("set-queue", help="a port's queue limit")
+    limits = commands.add_parser("set-queue", help="set a port's queue limit")
     limits.add_argument("port", type=int)
     limits.add_argument("limit", type=limit, help="100packets, 20kB or 15ms")
     limits.set_defaults(command=set_queue)
 
-    queue = commands.add_parser("queue", help="a port's settings and what its queue has done")
+    queue = commands.add_parser("queue", help="print a port's settings and queue counters")
     queue.add_argument("port", type=int)
     queue.set_defaults(command=show_queue)
 
-    port = commands.add_parser("set-port", help="with --bfrt: sets a port up and switches it on")
+    port = commands.add_parser("set-port", help="with --bfrt: configure and enable a port")
     port.add_argument("port", type=int)
     port.add_argument("speed", type=rate, help="10Gbps")
-    port.add_argument("--fec", choices=FECS, default="none", help="as at the cable's other end")
+    port.add_argument(
+        "--fec", choices=FECS, default="none", help="must match the other end of the cable"
+    )
     port.set_defaults(command=set_port)
 
-    counter = commands.add_parser("counter", help="a counter's cells that are not zero")
+    counter = commands.add_parser("counter", help="print a counter's cells that are not zero")
     counter.add_argument("name")
     counter.add_argument("index", type=int, nargs="?", help="(all)")
     counter.set_defaults(command=show_counter)
 
-    register = commands.add_parser("register", help="a register's cells that are not zero")
+    register = commands.add_parser("register", help="print a register's cells that are not zero")
     register.add_argument("name")
     register.add_argument("index", type=int, nargs="?", help="(all)")
     register.set_defaults(command=show_register)
@@ -147,13 +170,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 async def show(client: Switch, options: argparse.Namespace) -> None:
-    """`show`."""
+    """Runs `show`."""
     for line in lines(await client.read_state(None if options.registers else ())):
         print(line)
 
 
 async def push(client: Switch, options: argparse.Namespace) -> None:
-    """`push`. The pipeline has been pushed by connecting."""
+    """Runs `push`. Connecting has already pushed the pipeline."""
     if not client.is_primary:
         raise ControllerError(f"{client.address}: another controller is primary; see --election-id")
     if options.state is None:
@@ -164,12 +187,14 @@ async def push(client: Switch, options: argparse.Namespace) -> None:
 
 @contextmanager
 def driver(client: Switch, options: argparse.Namespace) -> Iterator[TrafficManager]:
-    """The switch's traffic manager. Raises `DriverError`."""
+    """Returns the driver of the switch's traffic manager. Raises `DriverError`."""
     if options.thrift is not None:
         try:
             from narrows.controller.drivers.bmv2 import Bmv2Driver
         except ModuleNotFoundError as error:
-            raise DriverError(f"--thrift: {error.name} is not installed (the extra bmv2)") from None
+            raise DriverError(
+                f"--thrift: {error.name} is not installed; install the extra bmv2"
+            ) from None
         host, port = options.thrift
         with Bmv2Driver(host, port, options.packet_bytes) as bmv2:
             yield bmv2
@@ -179,26 +204,25 @@ def driver(client: Switch, options: argparse.Namespace) -> Iterator[TrafficManag
         yield GnmiDriver(client.gnmi)
     else:
         raise DriverError(
-            f"{client.address}: the switch has no gNMI, by which rates are set; "
-            "bmv2 has them by --thrift"
+            f"{client.address}: the switch has no gNMI, which sets rates; for bmv2 use --thrift"
         )
 
 
 async def set_rate(client: Switch, options: argparse.Namespace) -> None:
-    """`set-rate`."""
+    """Runs `set-rate`."""
     with driver(client, options) as manager:
         print(f"rate_bps {await manager.set_rate(options.port, options.rate)}")
 
 
 async def set_queue(client: Switch, options: argparse.Namespace) -> None:
-    """`set-queue`."""
+    """Runs `set-queue`."""
     with driver(client, options) as manager:
         in_force = await manager.set_queue_limit(options.port, options.limit)
     print(*(f"{kind} {value}" for kind, value in in_force.items()))
 
 
 async def show_queue(client: Switch, options: argparse.Namespace) -> None:
-    """`queue`."""
+    """Runs `queue`."""
     with driver(client, options) as manager:
         state = dataclasses.asdict(await manager.queue_state(options.port))
     state["limit"] = " ".join(f"{value} {kind}" for kind, value in state["limit"].items())
@@ -207,7 +231,7 @@ async def show_queue(client: Switch, options: argparse.Namespace) -> None:
 
 
 async def set_port(client: Switch, options: argparse.Namespace) -> None:
-    """`set-port`."""
+    """Runs `set-port`."""
     with driver(client, options) as manager:
         if not isinstance(manager, BfrtDriver):
             raise DriverError("set-port: needs --bfrt; other switches' ports are always set up")
@@ -216,14 +240,14 @@ async def set_port(client: Switch, options: argparse.Namespace) -> None:
 
 
 async def show_counter(client: Switch, options: argparse.Namespace) -> None:
-    """`counter`."""
+    """Runs `counter`."""
     for index, count in sorted((await client.read_counters(options.name, options.index)).items()):
         if count.packets or count.octets or options.index is not None:
             print(f"{options.name}[{index}] = {count.packets} packets, {count.octets} bytes")
 
 
 async def show_register(client: Switch, options: argparse.Namespace) -> None:
-    """`register`."""
+    """Runs `register`."""
     if options.index is not None:
         value = await client.read_register(options.name, options.index)
         print(f"{options.name}[{options.index}] = {value:#x}")
@@ -234,7 +258,7 @@ async def show_register(client: Switch, options: argparse.Namespace) -> None:
 
 
 async def run(options: argparse.Namespace) -> None:
-    """Connects and carries the command out."""
+    """Connects and runs the command."""
     command: Command = options.command
     if options.bfrt:
         bfrt = BfrtClient(options.address, program=options.program, device_id=options.device_id)
@@ -249,7 +273,7 @@ async def run(options: argparse.Namespace) -> None:
     client = SwitchClient(
         options.address,
         p4info=options.p4info,
-        # Only push pushes: other commands take the pipeline as it is.
+        # Other commands must not replace the running pipeline.
         program=options.json if options.command is push else None,
         device_id=options.device_id,
         election_id=options.election_id,

@@ -1,11 +1,11 @@
-"""A switch over P4Runtime: its pipeline, its state, its counters and registers, by finsy.
+"""Controls a switch over P4Runtime with finsy: pipeline, state, counters and registers.
 
     async with SwitchClient("127.0.0.1:9559", p4info=..., program=...) as client:
         await client.make(state)
         assert (await client.read_state()).lines() >= state.lines()
 
-Names are those of the P4Info, in full. With `p4info` and `program` a primary client pushes the
-pipeline unless it runs already; without them it takes the P4Info that the switch has.
+Names are the full names in the P4Info. With `p4info` and `program`, a primary client pushes the
+pipeline unless it already runs. Without them it uses the P4Info on the switch.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from narrows.controller.state import SwitchState, TableEntry
 
 T = TypeVar("T")
 BATCH = 500
-"""Updates in a request: finsy waits 10 s for its answer."""
+"""Maximum updates per request, since finsy waits 10 s for the answer."""
 
 Operation = Literal["insert", "modify", "delete"]
 
 
 class ControllerError(Exception):
-    """What a switch refused, or that it can't be reached."""
+    """The switch refused a request or is unreachable."""
 
 
 class LateError(ControllerError):
@@ -69,7 +69,7 @@ class Count:
 
 
 class SwitchClient:
-    """One P4Runtime connection, primary unless a higher election id is there.
+    """One P4Runtime connection; primary unless another controller has a higher election id.
 
     Methods raise `ControllerError` with the switch's own words.
     """
@@ -120,12 +120,12 @@ class SwitchClient:
 
     @property
     def is_primary(self) -> bool:
-        """Whether it may write."""
+        """True if this client may write."""
         return self.switch.is_primary
 
     @property
     def gnmi(self) -> fy.GNMIClient | None:
-        """gNMI on the same connection, where the switch has it."""
+        """gNMI on the same connection, if the switch serves it."""
         return self.switch.gnmi_client
 
     # Writing.
@@ -140,9 +140,9 @@ class SwitchClient:
         await self._send(updates)
 
     async def make(self, state: SwitchState) -> int:
-        """Makes the switch have what the state has, and no other entries, sessions, groups and
-        members; value sets, meters and registers that the state does not name stay. Returns the
-        number of writes: 0 when it had all.
+        """Replaces the entries, sessions, groups and members on the switch with the state's. Value
+        sets, meters and registers that the state does not name stay. Returns the number of writes;
+        0 if nothing differed.
         """
         have = await self.read_state(registers=())
         gone, new, unnamed = list[Any](), list[Any](), list[Any]()
@@ -151,7 +151,7 @@ class SwitchClient:
             here = {one.key: one for one in getattr(have, part)}
             left = [-entity(one) for key, one in here.items() if key not in want]
             if part in ("profile_members", "profile_groups"):
-                # Entries or groups may name them until those have changed.
+                # Delete last: entries and groups may refer to these until they have changed.
                 unnamed = [*left, *unnamed]
             else:
                 gone += left
@@ -186,7 +186,7 @@ class SwitchClient:
                 await self._send([-entity])
 
     async def write_register(self, cell: RegisterCell) -> None:
-        """Sets a register's cell."""
+        """Sets a register cell."""
         await self._send([~cell_entity(cell)])
 
     async def _send(self, updates: Sequence[Any]) -> None:
@@ -202,10 +202,10 @@ class SwitchClient:
     # Reading.
 
     async def read_state(self, registers: Iterable[str] | None = None) -> SwitchState:
-        """What a controller has put on the switch: entries of tables that are not constant,
-        sessions, groups, members, meters with rates, value sets with members, and the cells that
-        are not zero of the named registers (None: of all). Entries' own action sets and direct
-        meters are left out.
+        """Reads the state that controllers wrote. It has the entries of tables that are not
+        constant, sessions, groups, members, meters with rates, value sets with members, and
+        non-zero cells of the named registers (None: of all). One-shot action sets and direct meters
+        are omitted.
         """
         schema = self.switch.p4info
         entries = list[TableEntry]()
@@ -243,30 +243,32 @@ class SwitchClient:
         )
 
     async def _all(self, entity: Any, read: Callable[[fy.P4Schema, Any], T | None]) -> list[T]:
-        """What is found of a kind."""
+        """Reads all entities of one kind."""
         schema = self.switch.p4info
         found = [read(schema, one) async for one in self._read(entity)]
         return [one for one in found if one is not None]
 
     async def read_register(self, name: str, index: int) -> int:
-        """A register's cell."""
+        """Reads a register cell."""
         async for one in self._read(fy.P4RegisterEntry(name, index=index)):
             return int(one.data)
-        raise ControllerError(f"{self.address}: register {name}[{index}]: no value came back")
+        raise ControllerError(
+            f"{self.address}: register {name}[{index}]: the switch returned no value"
+        )
 
     async def read_registers(self, name: str) -> dict[int, int]:
-        """All cells of a register."""
+        """Reads all cells of a register."""
         return {one.index: int(one.data) async for one in self._read(fy.P4RegisterEntry(name))}
 
     async def read_counters(self, name: str, index: int | None = None) -> dict[int, Count]:
-        """The cells of a counter, or one of them."""
+        """Reads all cells of a counter, or one."""
         return {
             one.index: Count(one.packet_count, one.byte_count)
             async for one in self._read(fy.P4CounterEntry(name, index=index))
         }
 
     async def read_entry_counts(self, table: str) -> dict[str, Count]:
-        """The direct counters of a table's entries, by the entries' lines."""
+        """Reads a table's direct counters, keyed by the entries' lines."""
         found = dict[str, Count]()
         async for one in self._read(fy.P4TableEntry(table, counter_data=fy.P4CounterData())):
             if one.counter_data is not None:
@@ -282,9 +284,9 @@ class SwitchClient:
 
 
 class Failures(logging.Filter):
-    """What ended the tasks of one switch, which finsy logs while it cancels the others.
+    """Collects the error that ended a switch's tasks; finsy only logs it and cancels the others.
 
-    Nothing is printed: it logs what it raises too, with a traceback.
+    Nothing is printed, since finsy logs a traceback for errors that it also raises.
     """
 
     def __init__(self, address: str) -> None:
@@ -304,7 +306,7 @@ class Failures(logging.Filter):
         log.removeFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Keeps the first error of the switch's own."""
+        """Keeps the first error of this switch."""
         error = record.exc_info[1] if record.exc_info else None
         own = isinstance(record.args, tuple) and str(record.args[0]).startswith(self.task)
         if error is not None and own and isinstance(self.first, ControllerError):
@@ -314,7 +316,7 @@ class Failures(logging.Filter):
 
 @contextmanager
 def explained(address: str) -> Iterator[None]:
-    """Turns finsy's errors into `ControllerError`; names the first refused updates."""
+    """Converts finsy's errors to `ControllerError`; names the first refused updates."""
     try:
         yield
     except (fy.P4ClientError, GNMIClientError) as error:
@@ -322,12 +324,12 @@ def explained(address: str) -> Iterator[None]:
         kind = LateError if late else ControllerError
         raise kind(f"{address}: {words(error)}") from None
     except ValueError as error:
-        # finsy: a name or a value that the P4Info does not have.
+        # finsy raises this for a name or value that is not in the P4Info.
         raise ControllerError(f"{address}: {error}") from None
 
 
 def words(error: fy.P4ClientError | GNMIClientError) -> str:
-    """What the switch said."""
+    """The switch's error text."""
     details = getattr(error, "details", {})
     if not details:
         return f"{error.code.name}: {error.message}"

@@ -1,5 +1,5 @@
-"""A switch's state as finsy has it, and back. Names are those of the P4Info, in full; finsy gives
-aliases back.
+"""Converts a switch's state to finsy's entities and back. Names are full P4Info names; finsy
+returns aliases.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def entry_read(schema: fy.P4Schema, entry: fy.P4TableEntry) -> TableEntry:
 
 
 def action_read(schema: fy.P4Schema, action: fy.P4TableAction) -> tuple[str, dict[str, int]]:
-    """An action's name in full, and its parameters."""
+    """An action's full name and its parameters."""
     params = {name: int(value) for name, value in action.args.items()}
     return schema.actions[action.name].name, params
 
@@ -142,7 +142,7 @@ def multicast_read(schema: fy.P4Schema, one: fy.P4MulticastGroupEntry) -> Multic
 
 
 def replica_read(replica: Any) -> Replica:
-    """A replica: finsy gives the port alone where the instance is 0."""
+    """A replica; finsy returns only the port if the instance is 0."""
     return Replica(replica) if isinstance(replica, int) else Replica(replica.port, replica.instance)
 
 
@@ -155,7 +155,7 @@ def member_read(schema: fy.P4Schema, one: fy.P4ActionProfileMember) -> ProfileMe
 
 
 def group_read(schema: fy.P4Schema, one: fy.P4ActionProfileGroup) -> ProfileGroup:
-    """A group of an action selector; watch ports are left out."""
+    """A group of an action selector, without watch ports."""
     profile = schema.action_profiles[one.action_profile_id].name
     weights = ((member.member_id, member.weight) for member in one.members or ())
     members = (
@@ -187,8 +187,8 @@ def matches_read(fields: Any, given: Mapping[str, Any]) -> dict[str, Match]:
 
 
 def field_match(field: Any, value: Any) -> Match | None:
-    """A match as it was read. P4Runtime leaves one out that matches anything; prefixes and masks
-    of no bits are here nonetheless.
+    """A match that was read. P4Runtime omits a wildcard match; here it becomes an empty prefix or
+    mask.
     """
     match field.match_type:
         case P4MatchType.LPM:
@@ -204,7 +204,7 @@ def field_match(field: Any, value: Any) -> Match | None:
 
 
 def pair(value: Any) -> tuple[Any, Any]:
-    """The two parts of a match; a P4Info may ask for addresses in place of numbers."""
+    """The two parts of a match. A P4Info may require addresses instead of numbers."""
     if hasattr(value, "network_address"):
         return int(value.network_address), value.prefixlen
     first, second = value
@@ -218,10 +218,11 @@ INSERTED: dict[str, Callable[[Any], Any]] = {
     "clone_sessions": session_entity,
     "entries": entry_entity,
 }
-"""What is inserted and deleted, by the parts of a state: what others name goes before them."""
+"""Entities to insert and delete, by part of the state; an entity precedes those that refer to it.
+"""
 MODIFIED: dict[str, Callable[[Any], Any]] = {
     "value_sets": value_set_entity,
     "meters": meter_entity,
     "registers": cell_entity,
 }
-"""What is there from the start."""
+"""Entities that always exist and can only be modified."""

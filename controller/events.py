@@ -1,8 +1,7 @@
-"""Carries out a scenario's events on running switches, as the plan has them.
+"""Runs the plan's events on running switches.
 
 An event is `{"at_ps": n, "switch": name, ...}` with a port's `rate_bps`, `queue` or `discipline`,
-or with an `entry` and its `op`. Time comes from a clock, so that the same code serves a switch in
-real time and one that a test steps.
+or with an `entry` and its `op`. The clock is an argument, so tests can step it.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ PS_PER_S = 10**12
 
 
 class Clock(Protocol):
-    """When an event is due."""
+    """The clock by which events are due."""
 
     def now_ps(self) -> int:
         """Time since the run began."""
 
     async def wait_until(self, at_ps: int) -> None:
-        """Returns at that time, at once when it is past."""
+        """Returns at that time, immediately if it has passed."""
 
 
 class WallClock:
-    """The event loop's clock; the run begins when it is made."""
+    """The event loop's clock; the run begins at construction."""
 
     def __init__(self) -> None:
         self.start_s = asyncio.get_running_loop().time()
@@ -47,7 +46,7 @@ class WallClock:
 
 
 class EntryWriter(Protocol):
-    """A switch's tables, by P4Runtime or BfRuntime."""
+    """A client that writes table entries, over P4Runtime or BfRuntime."""
 
     async def write_entry(self, entry: TableEntry, operation: Operation = "insert") -> None:
         """Writes one table entry."""
@@ -55,7 +54,7 @@ class EntryWriter(Protocol):
 
 @dataclass(frozen=True)
 class Controlled:
-    """A switch by its two ways in: its tables and its traffic manager's driver."""
+    """The two interfaces of a switch: its tables and its traffic manager's driver."""
 
     client: EntryWriter
     driver: TrafficManager
@@ -63,8 +62,8 @@ class Controlled:
 
 @dataclass(frozen=True)
 class Done:
-    """An event that was carried out: when it was due, when the switch had it, and what the
-    switch made of the value (a rate or limit it may have rounded; None for an entry).
+    """A completed event: when it was due, when the switch confirmed it, and the value in force. The
+    switch may round a rate or limit; an entry has None.
     """
 
     due_ps: int
@@ -75,10 +74,10 @@ class Done:
 async def carry_out(
     events: Iterable[EventPlan], switches: Mapping[str, Controlled], clock: Clock
 ) -> list[Done]:
-    """Carries events out in the order of their times; equal times in the order given.
+    """Runs events in order of time; events at equal times run in the given order.
 
-    Raises `KeyError` for a switch that is not there before anything is done, and what client and
-    driver raise; the events after that one are not carried out.
+    Raises `KeyError` for an unknown switch before the first event runs. An error of client or
+    driver ends the sequence and propagates.
     """
     ordered = sorted(events, key=lambda event: event["at_ps"])
     targets = [switches[event["switch"]] for event in ordered]
@@ -93,7 +92,7 @@ async def carry_out(
 async def carry_out_one(
     event: EventPlan, target: Controlled
 ) -> int | QueueLimit | DisciplineConfig | None:
-    """One event, now. Raises `ValueError` for one that says nothing."""
+    """Runs one event now. Raises `ValueError` if the event sets nothing."""
     match event:
         case {"port": int(port), "rate_bps": int(rate_bps)}:
             return await target.driver.set_rate(port, rate_bps)

@@ -1,4 +1,4 @@
-"""Matches of table entries and value sets as plain data."""
+"""Matches of table entries and value sets, as plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Exact:
     value: int
 
     def as_json(self) -> switch.MatchExact:
-        """The match as the plan has it."""
+        """The match in the plan's format."""
         return {"exact": hex(self.value)}
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class Lpm:
     prefix_bits: int
 
     def as_json(self) -> switch.MatchLpm:
-        """The match as the plan has it."""
+        """The match in the plan's format."""
         return {"lpm": [hex(self.value), self.prefix_bits]}
 
     def __str__(self) -> str:
@@ -40,13 +40,13 @@ class Lpm:
 
 @dataclass(frozen=True)
 class Ternary:
-    """The field has `value`'s bits where `mask` has ones."""
+    """The field equals `value` in the bits where `mask` has ones."""
 
     value: int
     mask: int
 
     def as_json(self) -> switch.MatchTernary:
-        """The match as the plan has it."""
+        """The match in the plan's format."""
         return {"ternary": [hex(self.value), hex(self.mask)]}
 
     def __str__(self) -> str:
@@ -55,13 +55,13 @@ class Ternary:
 
 @dataclass(frozen=True)
 class Range:
-    """The field is from `low` to `high`, both included."""
+    """The field is between `low` and `high`, inclusive."""
 
     low: int
     high: int
 
     def as_json(self) -> switch.MatchRange:
-        """The match as the plan has it."""
+        """The match in the plan's format."""
         return {"range": [hex(self.low), hex(self.high)]}
 
     def __str__(self) -> str:
@@ -86,5 +86,5 @@ def match_from_json(content: switch.Match) -> Match:
 
 
 def number(text: str | int) -> int:
-    """A value as the plan has it: text, hexadecimal after 0x."""
+    """A value in the plan's format: text, hexadecimal after 0x."""
     return text if isinstance(text, int) else int(text, 0)

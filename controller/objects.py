@@ -1,6 +1,6 @@
-"""What a switch holds besides table entries: groups, sessions, profiles, meters, value sets.
+"""State of a switch other than table entries: groups, sessions, profiles, meters, value sets.
 
-Plain data as in `controller.state`: each reads as one line, and comes back from its JSON.
+Plain data as in `controller.state`: each prints as one line and converts to and from JSON.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Replica:
-    """A copy: its port, and the instance (replication id) that tells copies apart."""
+    """A copy of a packet: its port, and the instance (replication id) that distinguishes copies."""
 
     port: int
     instance: int = 0
 
     def as_json(self) -> switch.Replica:
-        """The replica as the plan has it."""
+        """The replica in the plan's format."""
         return {"port": self.port, "rid": self.instance}
 
     @classmethod
@@ -36,20 +36,20 @@ class Replica:
 
 
 def in_order(replicas: Iterable[Replica]) -> str:
-    """Replicas as text. They are a set: bmv2 reads them back in an order of its own."""
+    """Replicas as sorted text, since bmv2 returns them in its own order."""
     return ",".join(map(str, sorted(replicas)))
 
 
 @dataclass(frozen=True)
 class CloneSession:
-    """Where the clones of a session go, and to how many bytes they are cut (None: not)."""
+    """The ports of a session's clones, and the truncation length in bytes (None: whole packets)."""
 
     id: int
     replicas: tuple[Replica, ...]
     truncate_bytes: int | None = None
 
     def as_json(self) -> switch.CloneSession:
-        """The session as the plan has it."""
+        """The session in the plan's format."""
         replicas = [replica.as_json() for replica in self.replicas]
         return {"id": self.id, "replicas": replicas, "truncate_bytes": self.truncate_bytes}
 
@@ -61,7 +61,7 @@ class CloneSession:
 
     @property
     def key(self) -> int:
-        """What makes it this session."""
+        """Identity of the session."""
         return self.id
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class CloneSession:
 
 @dataclass(frozen=True)
 class MulticastGroup:
-    """Where the copies of a multicast packet go."""
+    """The ports of a multicast packet's copies."""
 
     id: int
     replicas: tuple[Replica, ...]
@@ -87,7 +87,7 @@ class MulticastGroup:
 
     @property
     def key(self) -> int:
-        """What makes it this group."""
+        """Identity of the group."""
         return self.id
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class MulticastGroup:
 
 @dataclass(frozen=True)
 class ProfileMember:
-    """An action of an action profile, which entries and groups name by its number."""
+    """An action of an action profile; entries and groups refer to it by number."""
 
     profile: str
     id: int
@@ -116,7 +116,7 @@ class ProfileMember:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What makes it this member."""
+        """Identity of the member."""
         return self.profile, self.id
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ class ProfileMember:
 
 @dataclass(frozen=True)
 class ProfileGroup:
-    """Members of an action selector, with their weights, to choose from."""
+    """Members of an action selector, with their weights."""
 
     profile: str
     id: int
@@ -145,7 +145,7 @@ class ProfileGroup:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What makes it this group."""
+        """Identity of the group."""
         return self.profile, self.id
 
     def __str__(self) -> str:
@@ -155,8 +155,8 @@ class ProfileGroup:
 
 @dataclass(frozen=True)
 class MeterCell:
-    """A meter's cell that is not green for ever: rates per second and bursts, in bytes or
-    packets as the program has it.
+    """A configured meter cell: rates per second and bursts, in the program's unit (bytes or
+    packets).
     """
 
     meter: str
@@ -172,12 +172,12 @@ class MeterCell:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> MeterCell:
-        """The inverse of `as_json`. Raises `TypeError` where a part is missing."""
+        """The inverse of `as_json`. Raises `TypeError` if a part is missing."""
         return cls(**content)
 
     @property
     def key(self) -> tuple[str, int]:
-        """What makes it this cell."""
+        """Identity of the cell."""
         return self.meter, self.index
 
     def __str__(self) -> str:
@@ -187,8 +187,8 @@ class MeterCell:
 
 @dataclass(frozen=True)
 class ValueSet:
-    """The members of a parser value set: matches by the names of the key's parts, which is empty
-    where there is one without a name.
+    """The members of a parser value set: matches by the names of the key's fields. A single unnamed
+    field has an empty name.
     """
 
     name: str
@@ -210,7 +210,7 @@ class ValueSet:
 
     @property
     def key(self) -> str:
-        """What makes it this set."""
+        """Identity of the set."""
         return self.name
 
     def __str__(self) -> str:
@@ -222,14 +222,14 @@ class ValueSet:
 
 @dataclass(frozen=True)
 class RegisterCell:
-    """A register's cell that does not begin at zero."""
+    """A register cell with a non-zero initial value."""
 
     register: str
     index: int
     value: int
 
     def as_json(self) -> plan.RegisterPlan:
-        """The cell as the plan has it."""
+        """The cell in the plan's format."""
         return {"register": self.register, "index": self.index, "value": hex(self.value)}
 
     @classmethod
@@ -239,7 +239,7 @@ class RegisterCell:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What makes it this cell."""
+        """Identity of the cell."""
         return self.register, self.index
 
     def __str__(self) -> str:

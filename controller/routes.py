@@ -1,4 +1,4 @@
-"""Shortest paths between switches: fewest cables, then least delay, then the cables' order.
+"""Shortest paths between switches: fewest cables, then least delay, then cable order.
 
 Dijkstra's algorithm from every switch, over cables in both directions.
 """
@@ -11,11 +11,11 @@ from collections import defaultdict
 from narrows.controller.topology import End, Flow, Topology
 
 Routes = dict[str, dict[str, End]]
-"""For a switch and a destination switch, the port at the first that leads to the second."""
+"""For a switch and a destination switch, the output port at the first."""
 
 
 def routes(topology: Topology) -> Routes:
-    """The next port on the way from every switch to every other it can reach."""
+    """The output port from every switch towards every reachable switch."""
     neighbours = defaultdict[str, list[tuple[int, End, End]]](list)
     for cable in topology.cables:
         neighbours[cable.a.switch].append((cable.delay_ps, cable.a, cable.b))
@@ -24,9 +24,9 @@ def routes(topology: Topology) -> Routes:
 
 
 def _from(start: str, neighbours: dict[str, list[tuple[int, End, End]]]) -> dict[str, End]:
-    """The port at `start` towards each switch that can be reached from it."""
+    """The port at `start` towards each reachable switch."""
     first: dict[str, End] = {}
-    # (cables, delay, order of discovery): the last decides between equals, always the same way.
+    # (cables, delay, order of discovery): the last makes ties deterministic.
     heap: list[tuple[int, int, int, str, End | None]] = [(0, 0, 0, start, None)]
     done, order = set[str](), 0
     while heap:
@@ -44,9 +44,7 @@ def _from(start: str, neighbours: dict[str, list[tuple[int, End, End]]]) -> dict
 
 
 def path(topology: Topology, found: Routes, source: str, destination: str) -> list[End] | None:
-    """The ports by which a packet leaves the switches from `source` on until it is at
-    `destination`; None where there is no way.
-    """
+    """The output ports on the path from `source` to `destination`; None if no path exists."""
     far_end = {cable.a: cable.b for cable in topology.cables}
     far_end |= {cable.b: cable.a for cable in topology.cables}
     ports, at = list[End](), source
@@ -60,7 +58,7 @@ def path(topology: Topology, found: Routes, source: str, destination: str) -> li
 
 
 def base_rtt_ps(topology: Topology, found: Routes, flow: Flow) -> int | None:
-    """Propagation from the flow's source to its destination and back; None without a way."""
+    """Propagation delay from the flow's source to its destination and back; None without a path."""
     delays = {end: cable.delay_ps for cable in topology.cables for end in (cable.a, cable.b)}
     total = 2 * (flow.source.delay_ps + flow.destination.delay_ps)
     for one, other in ((flow.source, flow.destination), (flow.destination, flow.source)):

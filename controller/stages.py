@@ -1,7 +1,7 @@
-"""Stages of the P4 program that an output port's entry sets up.
+"""Stages of the P4 program that one entry per output port configures.
 
-A scenario's key for such a stage is a field with one of these in its type
-(`testbed/scenario/network.py`). The key is the name of the action's parameter, too.
+A scenario key for such a stage is a field with a `Stage` in its type
+(`testbed/scenario/network.py`). The key and the action's parameter have the same name.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from narrows.controller.state import TableEntry
 REPORT_SESSION: Final = 1
 """The clone session of telemetry reports."""
 LOSS_ONE: Final = 2**32
-"""The loss stage draws 32 bits."""
+"""The loss stage draws a 32-bit random number."""
 
 
 def to_loss_threshold(probability: float) -> int:
-    """A probability to the nearest 2^-32, but not down to none."""
+    """Rounds a probability to a multiple of 2^-32, at least one."""
     return min(max(round(probability * LOSS_ONE), 1), LOSS_ONE - 1)
 
 
 @dataclass(frozen=True)
 class PortStage:
-    """A stage with one table keyed by the output port, one action, and one parameter."""
+    """A stage with one table keyed by output port, one action, and one parameter."""
 
     table: str
-    """With its control: `NarrowsEgress.mark_ecn.ecn`."""
+    """Full name of the table: `NarrowsEgress.mark_ecn.ecn`."""
     action: str
-    """Within the same control: `mark_above`."""
+    """Name of the action within the same control: `mark_above`."""
     parameter: str
-    """The action's parameter, which is the scenario's key."""
+    """The action's parameter, which is also the scenario key."""
     encode: Callable[[float], int] = int
-    """From the scenario's value to the parameter's."""
+    """Converts the scenario's value to the parameter's."""
     constants: Mapping[str, int] = field(default_factory=dict, hash=False)
     """The action's other parameters."""
     off: float = 0
-    """The value that is the same as none; below every value where there is no such value."""
+    """The value that turns the stage off; below every valid value if none does."""
 
     def entry(self, port: int, value: float) -> TableEntry:
-        """The entry that sets the stage up at a port."""
+        """The entry that configures the stage at a port."""
         control = self.table.rpartition(".")[0]
         return TableEntry(
             self.table,

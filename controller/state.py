@@ -1,8 +1,8 @@
-"""The state of a switch as plain data, and as a set of lines for comparison.
+"""The state of a switch, as plain data and as a set of lines for comparison.
 
-The same values serve every target: the plan of a `sim` run takes `TableEntry.as_json`, and a
-P4Runtime client writes the same fields. A line reads
-`table key=value -> action(parameter=value)`, so two states differ by a set difference.
+Every target uses the same values: the plan of a `sim` run has `TableEntry.as_json`, and a P4Runtime
+client writes the same fields. A line is `table key=value -> action(parameter=value)`, so a set
+difference compares two states.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MEMBER, GROUP = "$member", "$group"
-"""The actions of an entry that names a member or a group of its table's action profile."""
+"""The actions of an entry that refers to a member or group of its table's action profile."""
 
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One entry of a match-action table. `priority` counts in ternary tables only, the highest
-    first; there it is above zero, as P4Runtime asks. In a table of an action profile the action
-    is `$member` or `$group`, with the parameter `id`.
+    """One entry of a match-action table. Only ternary tables use `priority`: above zero, the
+    highest first (P4Runtime). In a table with an action profile the action is `$member` or
+    `$group`, with the parameter `id`.
     """
 
     table: str
@@ -44,7 +44,7 @@ class TableEntry:
     priority: int = 0
 
     def as_json(self) -> switch.TableEntry:
-        """The entry as the plan has it: values as text, hexadecimal after 0x."""
+        """The entry in the plan's format: values as text, hexadecimal after 0x."""
         return {
             "table": self.table,
             "matches": {name: match.as_json() for name, match in self.matches.items()},
@@ -66,7 +66,7 @@ class TableEntry:
 
     @property
     def key(self) -> tuple[str, frozenset[tuple[str, Match]], int]:
-        """What makes it this entry of its table, whatever its action."""
+        """Identity of the entry within its table, independent of its action."""
         return self.table, frozenset(self.matches.items()), self.priority
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class SwitchState:
-    """All that the controller puts on one switch."""
+    """Everything that the controller writes to one switch."""
 
     entries: tuple[TableEntry, ...] = ()
     clone_sessions: tuple[CloneSession, ...] = ()
@@ -90,19 +90,19 @@ class SwitchState:
     value_sets: tuple[ValueSet, ...] = ()
 
     def lines(self) -> frozenset[str]:
-        """The state as a set of lines: two states are equal when their lines are."""
+        """The state as a set of lines; equal sets mean equal states."""
         return frozenset(str(one) for kind in fields(self) for one in getattr(self, kind.name))
 
     def as_json(self) -> dict[str, Any]:
-        """The state as JSON; entries, sessions and registers as a switch of the plan has them."""
+        """The state as JSON; entries, sessions and registers in the plan's format."""
         return {
             kind.name: [one.as_json() for one in getattr(self, kind.name)] for kind in fields(self)
         }
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> SwitchState:
-        """The inverse of `as_json`; what is left out is empty. Raises `KeyError`, `TypeError` or
-        `ValueError`.
+        """The inverse of `as_json`; a missing key means an empty part. Raises `KeyError`,
+        `TypeError` or `ValueError`.
         """
 
         def each(name: str, read: Callable[[Any], T]) -> tuple[T, ...]:

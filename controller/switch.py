@@ -1,6 +1,6 @@
-"""What one switch must hold, stage by stage, in the names of `p4/v1model.p4`.
+"""Computes the state of one switch, stage by stage, with the names of `p4/v1model.p4`.
 
-Figure of the tables (ingress, then egress):
+The tables in order (ingress, then egress):
 
     forward.ipv4_lpm -> identify_flow.flow -> random_loss.loss
     mark_ecn.ecn -> select_report.telemetry -> (clone) make_report.collector
@@ -18,8 +18,9 @@ from narrows.controller.state import SwitchState, TableEntry
 from narrows.controller.topology import Collector, Flow, Switch, Topology
 
 FLOW_ENTRIES = 4096
-"""The size of the flow table (`FLOWS` in p4/metadata.p4); two entries a flow. Later flows have
-the id that the program's hash gives them."""
+"""Flows that the flow table holds (`FLOWS` in p4/metadata.p4), with two entries each. Flows beyond
+it get the id from the program's hash.
+"""
 
 FORWARD = "NarrowsIngress.forward"
 FLOW = "NarrowsIngress.identify_flow"
@@ -40,7 +41,7 @@ def switch_state(topology: Topology, found: Routes, switch: Switch) -> SwitchSta
 
 
 def forwarding(topology: Topology, found: Routes, switch: Switch) -> Iterator[TableEntry]:
-    """A route to each host that can be reached, by its whole address."""
+    """A host route to each reachable host."""
     far_mac = {}
     for cable in topology.cables:
         far_mac[cable.a] = topology.by_name[cable.b.switch].port(cable.b.port).mac
@@ -62,7 +63,7 @@ def forwarding(topology: Topology, found: Routes, switch: Switch) -> Iterator[Ta
 
 
 def flow_ids(flows: tuple[Flow, ...]) -> Iterator[TableEntry]:
-    """A flow's id for its packets in both directions, as many flows as the table holds."""
+    """Entries that assign a flow's id to its packets in both directions, up to the table's size."""
     for flow in flows[: FLOW_ENTRIES // 2]:
         there = (flow.source.ip, flow.destination.ip, flow.source_port, flow.destination_port)
         back = (there[1], there[0], there[3], there[2])
@@ -83,7 +84,7 @@ def flow_ids(flows: tuple[Flow, ...]) -> Iterator[TableEntry]:
 
 
 def report(switch: Switch, collector: Collector) -> TableEntry:
-    """How a clone at the collector's port is addressed."""
+    """The entry that addresses clones at the collector's port."""
     return TableEntry(
         f"{REPORT}.collector",
         {"collector_port": Exact(collector.at.port)},

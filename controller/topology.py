@@ -1,7 +1,7 @@
-"""What the controller knows of the network: switches, cables between them, hosts, flows.
+"""The controller's view of the network: switches, cables between them, hosts, flows.
 
-Addresses are plain integers as they stand in the headers: `mac` 48 bits, `ip` 32 bits. Delays
-are picoseconds one way. A port is named by its switch and its number.
+Addresses are integers: `mac` 48 bits, `ip` 32 bits. Delays are one-way, in picoseconds. A port is
+identified by its switch and its number.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ PROTOCOL_TCP, PROTOCOL_UDP = 6, 17
 
 @dataclass(frozen=True)
 class Port:
-    """An output port of a switch and what the program does to packets that leave by it."""
+    """An output port of a switch, and the stages for packets that leave through it."""
 
     number: int
     mac: int
     stages: Mapping[PortStage, float] = field(default_factory=dict)
-    """The stages that are on at the port, in the program's order, and their values."""
+    """The stages enabled at the port, in the program's order, and their values."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Switch:
 
     name: str
     node_id: int
-    """What its telemetry reports call it."""
+    """Its id in telemetry reports."""
     ports: tuple[Port, ...]
 
     def port(self, number: int) -> Port:
-        """The port of that number; it must exist."""
+        """The port with this number, which must exist."""
         return next(port for port in self.ports if port.number == number)
 
 
@@ -58,7 +58,7 @@ class Cable:
 
 @dataclass(frozen=True)
 class Host:
-    """A host and the switch port behind which it is."""
+    """A host and the switch port that it is attached to."""
 
     name: str
     mac: int
@@ -70,7 +70,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Flow:
-    """A TCP connection, from the host that opens it, or a flow of UDP datagrams."""
+    """A TCP connection, seen from the host that opens it, or a UDP flow."""
 
     id: int
     source: Host
@@ -83,7 +83,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Collector:
-    """Who takes a switch's telemetry reports, and at which of its ports."""
+    """The receiver of a switch's telemetry reports, and its switch port."""
 
     at: End
     mac: int

@@ -1,6 +1,6 @@
-"""A Tofino over BfRuntime: the tables of a program and those of ports, traffic manager and mirror.
+"""Controls a Tofino over BfRuntime: program tables, ports, traffic manager and mirror sessions.
 
-`schema` reads bfrt.json, which the switch itself hands out; `client` speaks the protocol;
-`switch` puts a `SwitchState` on it as `controller.client` does over P4Runtime, and
-`controller.drivers.bfrt` sets rates, queue limits and ports.
+`schema` reads bfrt.json, which the switch provides. `client` speaks the protocol. `switch` writes a
+`SwitchState`, as `controller.client` does over P4Runtime. `controller.drivers.bfrt` sets rates,
+queue limits and ports.
 """

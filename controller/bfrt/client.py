@@ -1,11 +1,11 @@
-"""One connection to a switch's BfRuntime server: it subscribes, binds to a program and takes the
-tables' descriptions from the switch; then entries are written and read by name.
+"""One connection to a switch's BfRuntime server. It subscribes, binds to a program and reads the
+table descriptions from the switch. Entries are then written and read by name.
 
     async with BfrtClient("10.0.0.5:50052") as client:
         await client.write([Change.modify("tf1.tm.port.sched_cfg", {"dev_port": 132},
                                           {"max_rate_enable": True})])
 
-A program has one client at a time: a second one is refused at the binding.
+A program accepts one client at a time; the server refuses a second binding.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from narrows.controller.refusals import listed
 SERVICE = "/bfrt_proto.BfRuntime/"
 ALL_PIPES, ALL_DIRECTIONS, ALL_PARSERS = 0xFFFF, 0xFF, 0xFF
 BATCH = 500
-"""Updates in a request."""
+"""Maximum updates per request."""
 TIMEOUT_S = 10.0
 GOODBYE_S = 1.0
 BRIDGE_BYTES = 13
@@ -44,12 +44,12 @@ Key = Mapping[str, int | Match]
 
 
 class BfrtError(ControllerError, DriverError):
-    """What a switch refused, or that it can't be reached."""
+    """The switch refused a request or is unreachable."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A write of one entry; without a key, of the table's only one."""
+    """A write of one entry; an empty key names the only entry of a keyless table."""
 
     kind: pb.Update.Type
     table: str
@@ -63,37 +63,37 @@ class Change:
         cls, table: str, key: Key, data: Mapping[str, Value], action: str | None = None,
         pipe: int = ALL_PIPES,
     ) -> Change:  # fmt: skip
-        """A change of an entry that is there."""
+        """Modifies an existing entry."""
         return cls(MODIFY, table, key, data, action, pipe)
 
 
 @dataclass(frozen=True)
 class Row:
-    """An entry that was read. A field that every pipe has for itself has a value for each."""
+    """An entry that was read. A field that exists once per pipe has one value per pipe."""
 
     key: Mapping[str, Match]
     action: str | None
     data: Mapping[str, Sequence[Value]]
 
     def one(self, name: str) -> Any:
-        """The value of a field that has one. Raises `BfrtError` where it did not come."""
+        """The value of a field with a single value. Raises `BfrtError` if the answer lacks it."""
         if not self.data.get(name):
-            raise BfrtError(f"{name}: no value came back")
+            raise BfrtError(f"{name}: the switch returned no value")
         return self.data[name][0]
 
 
 @dataclass(frozen=True)
 class Device:
-    """Which Tofino, and how its packet buffer is divided."""
+    """The Tofino generation and the cell size of its packet buffer."""
 
     prefix: str
-    """What its tables' names begin with: `tf1` or `tf2`."""
+    """Prefix of its table names: `tf1` or `tf2`."""
     cell_bytes: int
     total_cells: int
 
     def cells(self, packet_bytes: int) -> int:
-        """What a packet of so many bytes, as it was on the wire, takes in the buffer: whole
-        cells, with what p4/tna.p4 puts in front of it from ingress to egress.
+        """Buffer cells that a packet of so many wire bytes occupies, including the bridged header
+        of p4/tna.p4.
         """
         return -(-(packet_bytes + BRIDGE_BYTES) // self.cell_bytes)
 
@@ -106,7 +106,7 @@ class BfrtClient:
     ) -> None:
         self.address = address
         self.program = program
-        """The program's name on the switch; None: the one that runs."""
+        """The program's name on the switch; None means the only one that runs."""
         self.device_id, self.client_id = device_id, client_id
         self.schema = Schema(())
         self.device = Device("", 1, 0)
@@ -134,7 +134,7 @@ class BfrtClient:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # The program is free for others when the switch has heard that the stream ends.
+        # The switch frees the program only after it sees the end of the stream.
         with suppress(grpc.RpcError, asyncio.InvalidStateError, TimeoutError):
             async with asyncio.timeout(GOODBYE_S):
                 await self._stream.done_writing()
@@ -154,7 +154,9 @@ class BfrtClient:
                 pb.StreamMessageRequest(client_id=self.client_id, subscribe=subscribe)
             )
             if await self._stream.read() is grpc.aio.EOF:
-                raise BfrtError(f"{self.address}: client {self.client_id} was not taken")
+                raise BfrtError(
+                    f"{self.address}: the switch did not accept client {self.client_id}"
+                )
 
     async def _bind(self) -> None:
         ask = pb.GetForwardingPipelineConfigRequest(
@@ -169,7 +171,7 @@ class BfrtClient:
         if self.program not in programs:
             there = ", ".join(map(repr, programs)) or "none"
             wanted = unknown(self.program, programs) if self.program else "is not named"
-            raise BfrtError(f"{self.address}: program {wanted}; there are {there}")
+            raise BfrtError(f"{self.address}: program {wanted}; expected one of {there}")
         try:
             self.schema = Schema.from_texts(
                 [programs[self.program], answer.non_p4_config.bfruntime_info]
@@ -189,15 +191,15 @@ class BfrtClient:
     async def _know_device(self) -> None:
         found = [one for one in ("tf1", "tf2") if f"{one}.tm.cfg" in self.schema.tables]
         if not found:
-            raise BfrtError(f"{self.address}: no traffic manager of a Tofino 1 or 2")
+            raise BfrtError(f"{self.address}: found no traffic manager of a Tofino 1 or 2")
         row = await self.row(f"{found[0]}.tm.cfg", {})
         self.device = Device(found[0], row.one("cell_size_bytes"), row.one("total_cells"))
 
     # Writing.
 
     async def write(self, changes: Sequence[Change]) -> None:
-        """Carries changes out in their order, as one where they fit in a request: a refused one
-        takes the others back.
+        """Writes changes in order. Changes that fit in one request are atomic: one refusal undoes
+        all.
         """
         updates = [self._update(change) for change in changes]
         for first in range(0, len(updates), BATCH):
@@ -245,11 +247,11 @@ class BfrtClient:
     async def rows(
         self, table: str, key: Key | None = None, pipe: int = ALL_PIPES
     ) -> AsyncIterator[Row]:
-        """Entries: that of the key, the only one of a table without keys (`{}`), or all."""
+        """Reads one entry by key, the only entry of a keyless table (`{}`), or all entries."""
         with self._explained():
             described = self.schema.table(table)
             entry = self._entry(described, key, pipe)
-        # Counters and registers as the pipeline has them now, not as they were last fetched.
+        # Without this the driver returns cached counters and registers.
         entry.table_flags.from_hw = described.type in ("Counter", "Register")
         request = pb.ReadRequest(
             target=self._target(pipe),
@@ -269,10 +271,10 @@ class BfrtClient:
                         yield self._row(described, entity.table_entry)
 
     async def row(self, table: str, key: Key, pipe: int = ALL_PIPES) -> Row:
-        """The entry of that key. Raises `BfrtError` where there is none."""
+        """The entry with this key. Raises `BfrtError` if it does not exist."""
         async for found in self.rows(table, key, pipe):
             return found
-        raise BfrtError(f"{self.address}: {table} {dict(key)}: nothing came back")
+        raise BfrtError(f"{self.address}: {table} {dict(key)}: no such entry")
 
     def _row(self, table: Table, entry: pb.TableEntry) -> Row:
         keys = {field.id: field for field in table.key.values()}
@@ -300,7 +302,7 @@ class BfrtClient:
 
 @contextmanager
 def explained(address: str) -> Iterator[None]:
-    """Turns gRPC's and the schema's errors into `BfrtError`; names the first refused updates."""
+    """Converts gRPC and schema errors to `BfrtError`; names the first refused updates."""
     try:
         yield
     except grpc.RpcError as error:
@@ -310,7 +312,7 @@ def explained(address: str) -> Iterator[None]:
 
 
 def words(error: Any) -> str:
-    """What the switch said: of each update where it says so, else of the whole."""
+    """The switch's error text: per update where available, otherwise for the request."""
     said = list[str]()
     for name, content in error.trailing_metadata() or ():
         if name == "grpc-status-details-bin":

@@ -1,8 +1,8 @@
-"""What bfrt.json says of a program's and a device's tables, and values as BfRuntime carries them.
+"""Tables of a program and a device from bfrt.json, and the encoding of BfRuntime values.
 
-Integers are big-endian in as many bytes as their width takes; text, truth values and lists have
-fields of their own. Source: the output of p4c's `--bf-rt-schema` (schema version 1.0.0) and the
-open SDE's client.
+Integers are big-endian, in the fewest bytes that hold their width. Text, booleans and lists have
+their own message fields. Source: the output of p4c's `--bf-rt-schema` (schema version 1.0.0) and
+the open SDE's client.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from narrows.controller.bfrt import bfruntime_pb2 as pb
 from narrows.controller.matches import Exact, Lpm, Match, Range, Ternary
 
 Value = Any
-"""A data field's value: an integer, text, a truth value, or a list of integers."""
+"""A data field's value: an integer, text, a boolean, or a list of integers."""
 
 INTEGERS = {f"uint{bits}": bits for bits in (8, 16, 32, 64)}
 PRIORITY = "$MATCH_PRIORITY"
@@ -29,7 +29,7 @@ class SchemaError(ValueError):
 
 @dataclass(frozen=True)
 class Field:
-    """A key's or a data field. `width` is in bits, 0 where the type has none."""
+    """A key field or data field. `width` is in bits, 0 for types without a width."""
 
     id: int
     name: str
@@ -41,7 +41,7 @@ class Field:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Field:
-        """A field of bfrt.json. Raises `KeyError`."""
+        """Reads a field of bfrt.json. Raises `KeyError`."""
         kind = content["type"]
         return cls(
             content["id"],
@@ -54,13 +54,13 @@ class Field:
         )
 
     def stream(self, value: int) -> bytes:
-        """An integer's bytes. Raises `SchemaError` for one that does not fit."""
+        """Encodes an integer. Raises `SchemaError` if it does not fit the width."""
         if not 0 <= value < 1 << self.width:
             raise SchemaError(f"{self.name} = {value}: expected {self.width} bits")
         return value.to_bytes((self.width + 7) // 8, "big")
 
     def data(self, value: Value) -> pb.DataField:
-        """A value. Raises `SchemaError` for one of another type."""
+        """Encodes a value. Raises `SchemaError` for a value of another type."""
         match self.type, value:
             case "bool", bool():
                 return pb.DataField(field_id=self.id, bool_val=value)
@@ -74,7 +74,7 @@ class Field:
         raise SchemaError(f"{self.name} = {value!r}: expected {expected}")
 
     def value(self, found: pb.DataField) -> Value:
-        """A value that was read."""
+        """Decodes a value."""
         match found.WhichOneof("value"):
             case "bool_val":
                 return found.bool_val
@@ -86,7 +86,7 @@ class Field:
                 return int.from_bytes(found.stream, "big")
 
     def key(self, match: Match) -> pb.KeyField:
-        """A match. Raises `SchemaError` for one of another kind."""
+        """Encodes a match. Raises `SchemaError` for another match kind."""
         key = pb.KeyField(field_id=self.id)
         match self.match_type, match:
             case "Exact", Exact():
@@ -105,7 +105,7 @@ class Field:
         return key
 
     def match(self, found: pb.KeyField) -> Match:
-        """A match that was read."""
+        """Decodes a match."""
 
         def number(stream: bytes) -> int:
             return int.from_bytes(stream, "big")
@@ -123,7 +123,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Action:
-    """An action with its data."""
+    """An action and its data fields."""
 
     id: int
     name: str
@@ -132,7 +132,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of any kind: match-action, register, counter, or one of the device's own."""
+    """A table of any kind: match-action, register, counter, or fixed-function."""
 
     id: int
     name: str
@@ -144,12 +144,12 @@ class Table:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Table:
-        """A table of bfrt.json. Raises `KeyError`."""
+        """Reads a table of bfrt.json. Raises `KeyError`."""
         actions = (
             Action(one["id"], one["name"], by_name(map(Field.from_json, one["data"])))
             for one in content.get("action_specs", ())
         )
-        # A singleton is the one kind of common data that the tables here have.
+        # The tables used here have no other kind of common data than singletons.
         data = (Field.from_json(one["singleton"]) for one in content["data"] if "singleton" in one)
         return cls(
             content["id"],
@@ -163,16 +163,16 @@ class Table:
 
     @property
     def is_match_action(self) -> bool:
-        """Whether it is one of the program's match-action tables."""
+        """True for a match-action table of the program."""
         return self.type.startswith("MatchAction")
 
     def fields(self, action: str | None) -> dict[str, Field]:
-        """The data of an entry with this action. Raises `SchemaError`."""
+        """Data fields of an entry with this action. Raises `SchemaError`."""
         own = self.actions[self.known(action, self.actions)].data if action else {}
         return {**self.data, **own}
 
     def known(self, name: str, names: Iterable[str]) -> str:
-        """The name, if it is one of these. Raises `SchemaError`."""
+        """Returns the name if it is one of these. Raises `SchemaError`."""
         if name not in names:
             raise SchemaError(f"{self.name}: {unknown(name, names)}")
         return name
@@ -187,25 +187,25 @@ class Schema:
 
     @classmethod
     def from_texts(cls, texts: Iterable[bytes]) -> Schema:
-        """From the contents of bfrt.json files. Raises `SchemaError`."""
+        """Reads the contents of bfrt.json files. Raises `SchemaError`."""
         try:
             return cls(Table.from_json(one) for text in texts for one in json.loads(text)["tables"])
         except (KeyError, TypeError, ValueError) as error:
             raise SchemaError(f"bfrt.json: {error!r}") from None
 
     def table(self, name: str) -> Table:
-        """The table of that name. Raises `SchemaError`."""
+        """The table with this name. Raises `SchemaError`."""
         if name not in self.tables:
             raise SchemaError(f"no table {unknown(name, self.tables)}")
         return self.tables[name]
 
 
 def by_name(items: Iterable[Any]) -> dict[str, Any]:
-    """Named things by their names."""
+    """Indexes items by name."""
     return {item.name: item for item in items}
 
 
 def unknown(name: str, names: Iterable[str]) -> str:
-    """The name, and the nearest that is there."""
+    """The unknown name, with the most similar known name."""
     near = difflib.get_close_matches(name, list(names), 1)
     return f"'{name}'" + (f"; did you mean '{near[0]}'?" if near else "")

@@ -1,13 +1,13 @@
-"""A switch's state over BfRuntime, with the methods of `controller.client.SwitchClient`.
+"""Reads and writes a switch's state over BfRuntime, with the methods of `SwitchClient`.
 
-A state has the names of p4/v1model.p4, and p4/tna.p4 the same ones; here they become BfRuntime's:
+A state uses the names of p4/v1model.p4, which p4/tna.p4 shares. They map to BfRuntime so:
 
-- a table, counter or register is `pipe.NAME`, after the pipeline of p4/tna.p4;
-- BfRuntime's least priority number goes first, P4Runtime's greatest;
-- a depth in packets is one in cells (`DEPTHS`);
-- a clone session is a mirror session, cut to what a report shows of its packet;
-- what v1model counts in registers TNA counts in counters, and every pipe has its own: a port's
-  cell is in use in one of them.
+- a table, counter or register NAME is `pipe.NAME`, the pipeline of p4/tna.p4;
+- in BfRuntime the lowest priority number wins, in P4Runtime the highest;
+- a queue depth in packets becomes a depth in cells (`DEPTHS`);
+- a clone session is a mirror session, truncated to the bytes that a report includes;
+- registers that count in v1model are counters in TNA; each pipe has its own, and a port uses the
+  cell of one pipe.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from narrows.controller.state import SwitchState, TableEntry
 
 PIPE = "pipe."
 MOST_PRIORITY = 2**24 - 1
-"""P4Runtime's greatest here, BfRuntime's 0, as in Stratum."""
+"""This P4Runtime priority maps to 0 in BfRuntime, as in Stratum."""
 MIRRORS = "$mirror.cfg"
 MIRROR_BYTES = 34 + 14 + 40
 """`mirror_t` of p4/tna.p4, Ethernet, and a report's REPORT_INNER_BYTES."""
 DEPTHS = {("NarrowsEgress.mark_ecn.mark_above", "ecn_threshold")}
-"""Actions' parameters that are queue depths."""
+"""Action parameters that are queue depths."""
 OPERATIONS: dict[Operation, Any] = {"insert": INSERT, "modify": MODIFY, "delete": DELETE}
 PARTS = ("entries", "clone_sessions", "registers")
-"""What a state may have here; p4/tna.p4 has nothing of the rest."""
+"""Parts of a state that p4/tna.p4 supports."""
 
 
 class BfrtSwitch:
-    """A Tofino that runs p4/tna.p4, in full packets of `packet_bytes` bytes. The client must be
-    open. Methods raise `BfrtError`.
+    """A Tofino that runs p4/tna.p4. Depths in packets assume `packet_bytes` bytes each. The client
+    must be open. Methods raise `BfrtError`.
     """
 
     is_primary = True
@@ -58,7 +58,7 @@ class BfrtSwitch:
     # Writing.
 
     async def write(self, state: SwitchState) -> None:
-        """Inserts all of a state into a switch that has none of it."""
+        """Inserts a state into a switch that has none of it."""
         self._check(state)
         changes = [self._session(INSERT, one) for one in state.clone_sessions]
         changes += [self._change(INSERT, one) for one in state.entries]
@@ -66,8 +66,8 @@ class BfrtSwitch:
         await self.client.write(changes)
 
     async def make(self, state: SwitchState) -> int:
-        """Makes the switch have what the state has, and no other entries and sessions; registers
-        that the state does not name stay. Returns the number of writes: 0 when it had all.
+        """Replaces the entries and sessions on the switch with the state's. Registers that the
+        state does not name stay. Returns the number of writes; 0 if nothing differed.
         """
         self._check(state)
         have = await self.read_state(registers=())
@@ -94,7 +94,7 @@ class BfrtSwitch:
     def _check(self, state: SwitchState) -> None:
         for part, content in vars(state).items():
             if content and part not in PARTS:
-                raise BfrtError(f"{self.address}: {part}: p4/tna.p4 has none")
+                raise BfrtError(f"{self.address}: {part}: not supported by p4/tna.p4")
 
     def _change(self, kind: Any, entry: TableEntry) -> Change:
         table = self._table(entry.table)
@@ -141,9 +141,8 @@ class BfrtSwitch:
     # Reading.
 
     async def read_state(self, registers: Iterable[str] | None = None) -> SwitchState:
-        """What a controller has put on the switch: entries of tables that are not constant,
-        mirror sessions that are on, and the cells that are not zero of the named registers
-        (None: of all).
+        """Reads the state that controllers wrote: entries of tables that are not constant, enabled
+        mirror sessions, and non-zero cells of the named registers (None: of all registers).
         """
         entries = list[TableEntry]()
         for table in self.client.schema.tables.values():
@@ -171,30 +170,30 @@ class BfrtSwitch:
         number = matches.pop(PRIORITY, None)
         priority = MOST_PRIORITY - number.value if isinstance(number, Exact) else 0
         action = row.action or ""
-        # What the table has besides is counts.
+        # The table's other fields are counters.
         params = {
             name: row.one(name) // self._unit(action, name) for name in table.actions[action].data
         }
         return TableEntry(table.name.removeprefix(PIPE), matches, action, params, priority)
 
     async def read_register(self, name: str, index: int) -> int:
-        """A register's cell, or a counter's packets."""
+        """Reads a register cell, or the packets of a counter cell."""
         table = self._table(name)
         return cell_value(table, await self.client.row(table.name, {index_of(table): index}))
 
     async def read_registers(self, name: str) -> dict[int, int]:
-        """All cells of a register, or a counter's packets."""
+        """Reads all cells of a register, or the packets of all cells of a counter."""
         table = self._table(name)
         return {index(row): cell_value(table, row) async for row in self.client.rows(table.name)}
 
     async def read_counters(self, name: str, at: int | None = None) -> dict[int, Count]:
-        """The cells of a counter, or one of them."""
+        """Reads all cells of a counter, or one."""
         table = self._table(name)
         key = None if at is None else {index_of(table): at}
         return {index(row): counted(row) async for row in self.client.rows(table.name, key)}
 
     async def read_entry_counts(self, table: str) -> dict[str, Count]:
-        """The direct counters of a table's entries, by the entries' lines."""
+        """Reads a table's direct counters, keyed by the entries' lines."""
         found = self._table(table)
         return {
             str(self._entry(found, row)): counted(row) async for row in self.client.rows(found.name)
@@ -202,21 +201,21 @@ class BfrtSwitch:
 
 
 def session(row: Row) -> CloneSession:
-    """A mirror session that was read."""
+    """Decodes a mirror session."""
     cut = row.one("$max_pkt_len")
     replicas = (Replica(row.one("$ucast_egress_port")),)
     return CloneSession(number(row.key, "$sid"), replicas, None if cut == MIRROR_BYTES else cut)
 
 
 def counted(row: Row) -> Count:
-    """A counter's cell, over all pipes."""
+    """A counter cell, summed over all pipes."""
     octets, packets = (sum(row.data.get(f"$COUNTER_SPEC_{unit}", ())) for unit in ("BYTES", "PKTS"))
     return Count(packets, octets)
 
 
 def cell_value(table: Table, row: Row) -> int:
-    """A register's cell, of the pipe that uses it: the others' are zero. Two halves of 32 bits
-    are one number. A counter's packets.
+    """A register cell, from the pipe that uses it (the others are zero), or a counter's packets.
+    Two 32-bit halves form one number.
     """
     if table.type == "Counter":
         return counted(row).packets
@@ -229,7 +228,7 @@ def cell_value(table: Table, row: Row) -> int:
 
 
 def part(name: str, value: int) -> int:
-    """What a register's field has of its cell's value."""
+    """The part of a cell's value that a register field holds."""
     return {"low": value & 0xFFFFFFFF, "high": value >> 32}.get(name.rpartition(".")[2], value)
 
 
@@ -240,12 +239,12 @@ def index_of(table: Table) -> str:
 
 
 def index(row: Row) -> int:
-    """A register's or counter's cell."""
+    """The key of a register or counter cell."""
     return number(row.key, *row.key)
 
 
 def number(key: Mapping[str, Match], name: str) -> int:
-    """The value of an exact match."""
+    """Returns the value of an exact match."""
     match = key[name]
     assert isinstance(match, Exact)
     return match.value

@@ -1,4 +1,4 @@
-"""Traffic-manager drivers: what P4Runtime has no words for, a file for each way to say it."""
+"""Traffic-manager drivers, one file per protocol. P4Runtime cannot set rates or queues."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 
 def kind_and_value(limit: QueueLimit) -> tuple[str, int]:
-    """A limit's unit (`packets`, `bytes` or `time_ps`) and how many of it."""
+    """A queue limit: one of `packets`, `bytes` or `time_ps`, and its value."""
     ((kind, value),) = cast("dict[str, int]", limit).items()
     return kind, value
 
 
 @dataclass(frozen=True)
 class QueueState:
-    """A port's settings and what its queue has done. None: the target does not keep it."""
+    """A port's settings and queue counters. None: the target does not keep the value."""
 
     rate_bps: int | None
     limit: QueueLimit
@@ -31,22 +31,24 @@ class QueueState:
 
 
 class DriverError(Exception):
-    """A setting that a target refused or can't express."""
+    """The target refused a setting or cannot express it."""
 
 
 def drop_tail_only(port: int, discipline: DisciplineConfig, target: str) -> DisciplineConfig:
-    """The discipline, for a target whose queues can only drop at the tail. Raises `DriverError`."""
+    """Returns drop-tail; raises `DriverError` for another discipline."""
     if discipline != "drop-tail":
         name = discipline if isinstance(discipline, str) else discipline["name"]
-        raise DriverError(f"port {port}: discipline {name}: {target} has drop-tail only")
+        raise DriverError(f"port {port}: discipline {name}: {target} supports only drop-tail")
     return discipline
 
 
 class TrafficManager(Protocol):
-    """A target's rates and queues. Methods raise `DriverError`."""
+    """Sets a target's rates and queues. Methods raise `DriverError`."""
 
     async def set_rate(self, port: int, rate_bps: int) -> int:
-        """Sets a port's rate; returns the rate in force, which the target may have rounded."""
+        """Sets a port's rate in bits per second; returns the rate in force, which the target may
+        round.
+        """
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
         """Sets a port's queue limit; returns the limit in force."""
@@ -55,4 +57,4 @@ class TrafficManager(Protocol):
         """Sets a port's queue discipline; returns the discipline in force."""
 
     async def queue_state(self, port: int) -> QueueState:
-        """A port's settings and counts."""
+        """Reads a port's settings and counters."""

@@ -1,10 +1,10 @@
 """Rates, queue limits and ports of a Tofino, over BfRuntime. A port is its device port number.
 
-The shaper takes whole kbit/s and makes of them what its hardware can say, so what is returned is
-the rate that was read back. A queue's limit is in cells of the packet buffer: a limit in packets is
-as many full packets' cells, one in bytes or time as many whole full packets. The queue takes them
-from the shared pool of all egress queues, without the part of the pool's free rest that a queue
-may have by default (`dynamic_baf`), so that it is DropTail with this limit.
+The shaper accepts whole kbit/s and rounds them to its hardware's steps. `set_rate` therefore
+returns the rate that it reads back. A queue limit is in cells of the packet buffer, taken from the
+shared pool of all egress queues. A limit in packets is the cells of that many full packets; one in
+bytes or time is rounded to whole full packets. The default dynamic share of the free pool
+(`dynamic_baf`) is off, so the queue is DropTail with exactly this limit.
 
 Names, units and types: the open SDE's bf_rt_tm_tf1.json, bf_rt_tm_tf2.json and bf_rt_port_*.json.
 """
@@ -17,27 +17,27 @@ from narrows.controller.matches import Exact
 from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 BPS_PER_UNIT = 1000
-"""The shaper's `BPS` are kbit/s."""
+"""The shaper's `BPS` unit is kbit/s."""
 MAX_RATE_UNITS = 2**32 - 1
 CHECK_SEQUENCE_BYTES = 4
 QUEUE = 0
-"""The one that p4/tna.p4 sends to, as it names none."""
+"""The default queue, since p4/tna.p4 selects none."""
 PS_PER_S = 10**12
 SPEEDS = {
     10**9 * gigabits: f"BF_SPEED_{gigabits}G" for gigabits in (1, 10, 25, 40, 50, 100, 200, 400)
 }
-"""A port's speed by its bits per second."""
+"""Port speeds by bits per second."""
 FECS = {
     "none": "BF_FEC_TYP_NONE",
     "firecode": "BF_FEC_TYP_FIRECODE",
     "reed-solomon": "BF_FEC_TYP_REED_SOLOMON",
 }
-"""Forward error correction by its name; both ends of a cable must have the same."""
+"""Forward error correction modes by name; both ends of a cable must match."""
 
 
 class BfrtDriver:
-    """A Tofino whose queues hold full packets of `packet_bytes` bytes. The client must be open;
-    methods raise `DriverError`.
+    """A Tofino. Limits in packets assume `packet_bytes` bytes each. The client must be open.
+    Methods raise `DriverError`.
     """
 
     def __init__(self, client: BfrtClient, packet_bytes: int) -> None:
@@ -53,7 +53,7 @@ class BfrtDriver:
         """Shapes a port to a rate in bits per second, to the nearest kbit/s, with a burst of one
         full packet; returns the rate in force.
         """
-        # Halves up.
+        # Round half up.
         units = (2 * rate_bps + BPS_PER_UNIT) // (2 * BPS_PER_UNIT)
         if not 1 <= units <= MAX_RATE_UNITS:
             most = MAX_RATE_UNITS * BPS_PER_UNIT
@@ -77,7 +77,7 @@ class BfrtDriver:
         return int(row.one("max_rate")) * BPS_PER_UNIT
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimit:
-        """Sets a port's queue limit; one in time goes by the rate in force. Returns the limit in
+        """Sets a port's queue limit. A limit in time uses the rate in force. Returns the limit in
         force, in full packets.
         """
         cells = await self._cells(port, limit)
@@ -85,7 +85,8 @@ class BfrtDriver:
         if not self.cells_per_packet <= cells <= total:
             per = f"{self.cells_per_packet} of {self.client.device.cell_bytes} B per packet"
             raise DriverError(
-                f"port {port}: {limit}: {cells} cells ({per}): the buffer has {total}"
+                f"port {port}: {limit}: {cells} cells ({per}): expected at most {total}, the size "
+                "of the buffer"
             )
         key, pipe = await self._queue(port)
         buffer = {
@@ -101,7 +102,7 @@ class BfrtDriver:
         return await self._limit(port)
 
     async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
-        """Accepts drop-tail, which the queues are set up as."""
+        """Accepts only drop-tail."""
         return drop_tail_only(port, discipline, "this driver")
 
     async def _cells(self, port: int, limit: QueueLimit) -> int:
@@ -114,7 +115,7 @@ class BfrtDriver:
             case "time_ps":
                 rate_bps = await self._rate(port)
                 if rate_bps is None:
-                    raise DriverError(f"port {port}: {limit}: a limit in time needs a rate")
+                    raise DriverError(f"port {port}: {limit}: set a rate before a limit in time")
                 packets = value * rate_bps // (8 * PS_PER_S * self.packet_bytes)
             case _:
                 raise DriverError(f"port {port}: {limit}: expected packets, bytes or time_ps")
@@ -127,7 +128,7 @@ class BfrtDriver:
         return {"packets": (row.one("guaranteed_cells") + shared) // self.cells_per_packet}
 
     async def _rate(self, port: int) -> int | None:
-        """The rate in force in bits per second; None where the port is not shaped."""
+        """The rate in force in bits per second; None if the port is not shaped."""
         key = {"dev_port": port}
         if not (await self.client.row(self._tm("port.sched_cfg"), key)).one("max_rate_enable"):
             return None
@@ -135,15 +136,13 @@ class BfrtDriver:
         return int(row.one("max_rate")) * BPS_PER_UNIT
 
     async def _queue(self, port: int) -> tuple[dict[str, int], int]:
-        """A port's queue by its port group, and the pipe that has the group."""
+        """The key of a port's queue (port group and queue), and the group's pipe."""
         row = await self.client.row(self._tm("port.cfg"), {"dev_port": port})
         queue = row.one("egress_qid_queues")[QUEUE]
         return {"pg_id": row.one("pg_id"), "pg_queue": queue}, port >> 7
 
     async def queue_state(self, port: int) -> QueueState:
-        """A port's settings and counts. What waits, and the most that waited, is in full packets'
-        cells.
-        """
+        """Reads a port's settings and counters. Current and maximum depth are in full packets."""
         key, pipe = await self._queue(port)
         queue = await self.client.row(self._tm("counter.queue"), key, pipe)
         sent = await self.client.row("$PORT_STAT", {"$DEV_PORT": port})
@@ -163,24 +162,24 @@ class BfrtDriver:
     async def set_port(
         self, port: int, speed_bps: int, fec: str = "none", enable: bool = True
     ) -> None:
-        """Sets a port up at a speed, with a forward error correction, and switches it on or off."""
+        """Configures a port's speed and forward error correction, and enables or disables it."""
         for name, value, known in (("speed_bps", speed_bps, SPEEDS), ("fec", fec, FECS)):
             if value not in known:
                 expected = ", ".join(map(str, known))
                 raise DriverError(f"port {port}: {name} = {value}: expected one of {expected}")
         key = {"$DEV_PORT": port}
         made = {"$SPEED": SPEEDS[speed_bps], "$FEC": FECS[fec]}
-        # A read of one that is not there is an error.
+        # Reading a port that does not exist is an error.
         ports = self.client.rows("$PORT")
         found = [row async for row in ports if row.key["$DEV_PORT"] == Exact(port)]
         if found and all(found[0].one(name) == value for name, value in made.items()):
             await self.client.write([Change.modify("$PORT", key, {"$PORT_ENABLE": enable})])
             return
         if found:
-            # A port has its speed for life.
+            # The speed of an existing port cannot change.
             await self.client.write([Change(DELETE, "$PORT", key)])
         await self.client.write([Change(INSERT, "$PORT", key, {**made, "$PORT_ENABLE": enable})])
 
     async def port_is_up(self, port: int) -> bool:
-        """Whether a port has its link. Raises `DriverError` for one that was not set up."""
+        """True if a port's link is up. Raises `DriverError` for a port that is not configured."""
         return bool((await self.client.row("$PORT", {"$DEV_PORT": port})).one("$PORT_UP"))

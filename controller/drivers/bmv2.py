@@ -1,11 +1,11 @@
-"""Rates and queues of bmv2's `simple_switch` and `simple_switch_grpc`, by Thrift.
+"""Sets rates and queues of bmv2's `simple_switch` and `simple_switch_grpc` over Thrift.
 
-bmv2 counts packets, not bits: a queue lets one packet out every 1/rate, be it an ACK or a full
-segment. A rate in bits per second is one of packets of a given size, to the nearest packet per
-second; what is returned is that rate in bits again. A queue's depth is in packets too. bmv2 takes
-any port number and tells nothing back, so ports are looked up before, and `queue_state` has no
-answer. Registers are here as well: bmv2's P4Runtime server does not serve them. Calls block for
-the few hundred microseconds that they take.
+bmv2's rates are in packets per second: a queue releases one packet every 1/rate seconds, whether
+ACK or full segment. A rate in bits per second is converted for packets of a given size, rounded to
+whole packets per second, and returned in bits. Queue depths are in packets. bmv2 accepts any port
+number and cannot report a queue, so `set_*` look the port up first and `queue_state` raises.
+Registers are also here, since bmv2's P4Runtime server does not serve them. Calls block for a few
+hundred microseconds.
 
 Source of names and types: bmv2's targets/simple_switch/thrift/simple_switch.thrift and
 thrift_src/standard.thrift. The server has no access control and listens on every address.
@@ -35,7 +35,8 @@ PS_PER_S = 10**12
 
 
 class Bmv2Driver:
-    """A bmv2 whose Thrift server is at `host` and `port`, for packets of `packet_bytes` bytes.
+    """A bmv2 with its Thrift server at `host` and `port`. Rates assume packets of `packet_bytes`
+    bytes.
 
     A context manager; connecting and all methods raise `DriverError`.
     """
@@ -74,7 +75,7 @@ class Bmv2Driver:
         packets per second.
         """
         packet_bits = 8 * self.packet_bytes
-        # To the nearest, halves up; bmv2 takes 0 for no limit.
+        # Round half up. bmv2 reads 0 as "no limit".
         rate_pps = max((2 * rate_bps + packet_bits) // (2 * packet_bits), 1)
         if rate_bps < 1 or rate_pps > MAX_RATE:
             raise DriverError(
@@ -85,8 +86,8 @@ class Bmv2Driver:
         return rate_pps * packet_bits
 
     async def set_queue_limit(self, port: int, limit: QueueLimit) -> QueueLimitPackets:
-        """Sets a port's queue limit; bytes are as many whole packets, at least one, and so is a
-        time at the rate that was set before. Returns the limit in force, in packets.
+        """Sets a port's queue limit. Bytes, and time at the rate set before, are rounded down to
+        whole packets, at least one. Returns the limit in force, in packets.
         """
         kind, value = kind_and_value(limit)
         match kind:
@@ -98,8 +99,8 @@ class Bmv2Driver:
                 packets = max(value * self._rates_pps[port] // PS_PER_S, 1) if value > 0 else 0
             case _:
                 raise DriverError(
-                    f"port {port}: limit in {kind}: bmv2 has packets, bytes, or a time once a rate "
-                    "was set"
+                    f"port {port}: limit in {kind}: expected packets, bytes, or a time after a "
+                    "rate was set"
                 )
         if not 0 < packets <= MAX_DEPTH:
             raise DriverError(f"port {port}: {packets} packets: expected 1 to {MAX_DEPTH}")
@@ -107,24 +108,26 @@ class Bmv2Driver:
         return {"packets": packets}
 
     async def set_discipline(self, port: int, discipline: DisciplineConfig) -> DisciplineConfig:
-        """Accepts drop-tail, which bmv2's queues are."""
+        """Accepts only drop-tail."""
         return drop_tail_only(port, discipline, "bmv2")
 
     def register(self, name: str, index: int) -> int:
-        """A register's cell, of 63 bits at most."""
+        """Reads a register cell of at most 63 bits."""
         return int(self._call("standard", "bm_register_read", 0, name, index))
 
     async def queue_state(self, port: int) -> QueueState:
-        """Always a `DriverError`."""
+        """Always raises `DriverError`."""
         raise DriverError(
-            f"port {port}: bmv2 tells neither a queue's settings nor what it has done; "
-            "the telemetry reports have its depths and delays"
+            f"port {port}: bmv2 does not report a queue's settings or counters; use the telemetry "
+            "reports for depths and delays"
         )
 
     def _configure(self, port: int, call: str, value: int) -> None:
         there = sorted(one.port_num for one in self._call("standard", "bm_dev_mgr_show_ports"))
         if port not in there:
-            raise DriverError(f"port {port}: there are {', '.join(map(str, there)) or 'none'}")
+            raise DriverError(
+                f"port {port}: expected one of {', '.join(map(str, there)) or 'none'}"
+            )
         if (status := self._call("simple_switch", call, port, value)) != 0:
             raise DriverError(f"port {port}: {call}({value}): bmv2 answered {status}")
 

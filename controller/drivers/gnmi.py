@@ -1,7 +1,7 @@
-"""Rates and queues by gNMI, in the OpenConfig paths of docs/reference/gnmi.md.
+"""Sets rates and queues over gNMI, with the OpenConfig paths of docs/reference/gnmi.md.
 
-The rate is a scheduler's `cir`. A queue's limit is its dedicated buffer: bytes, microseconds, or,
-by an augmented leaf, packets. A limit in time is rounded to a whole microsecond, at least one.
+The rate is a scheduler's `cir`. A queue's limit is its dedicated buffer: in bytes, in microseconds,
+or in packets (an augmented leaf). A limit in time is rounded to a whole microsecond, at least one.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ LIMITS = {
     "time_ps": ("dedicated-buffer-temporal", PS_PER_US),
     "packets": ("dedicated-buffer-packets", 1),
 }
-"""For a limit's kind its leaf, and how many of the plan's units are one of the leaf's."""
+"""For each kind of limit: its leaf, and plan units per leaf unit."""
 
 
 def scheduler(port: int) -> str:
-    """Where a port's rate is."""
+    """Path of a port's rate."""
     policy = f"/qos/scheduler-policies/scheduler-policy[name={port}]"
     return f"{policy}/schedulers/scheduler[sequence=0]/two-rate-three-color"
 
 
 def buffer(port: int) -> str:
-    """Where a port's queue limit is."""
+    """Path of a port's queue limit."""
     profile = f"/qos/buffer-allocation-profiles/buffer-allocation-profile[name={port}]"
     return f"{profile}/queues/queue[name=0]"
 
 
 def queue(port: int) -> str:
-    """Where a port's queue counters are."""
+    """Path of a port's queue counters."""
     return f"/qos/interfaces/interface[interface-id={port}]/output/queues/queue[name=0]/state"
 
 
 def management(port: int) -> str:
-    """Where a port's queue discipline is."""
+    """Path of a port's queue discipline."""
     return f"/qos/queue-management-profiles/queue-management-profile[name={port}]"
 
 
 class GnmiDriver:
-    """A target with gNMI. The client must be open."""
+    """A target that serves gNMI. The client must be open."""
 
     def __init__(self, client: fy.GNMIClient) -> None:
         self.client = client
@@ -62,7 +62,7 @@ class GnmiDriver:
         """Sets a port's queue limit; returns the limit in force."""
         kind, value = kind_and_value(limit)
         leaf, unit = LIMITS[kind]
-        # To the nearest, halves up.
+        # Round half up.
         whole = max((2 * value + unit) // (2 * unit), 1) if value else 0
         await self._set(f"{buffer(port)}/config/{leaf}", whole)
         return limit_read(await self._leaves(f"{buffer(port)}/state"))
@@ -86,7 +86,7 @@ class GnmiDriver:
         return {"name": in_force, "parameters": found} if found else in_force
 
     async def queue_state(self, port: int) -> QueueState:
-        """A port's settings and what its queue has done."""
+        """Reads a port's settings and queue counters."""
         rate = await self._leaves(f"{scheduler(port)}/.../cir")
         limit = limit_read(await self._leaves(f"{buffer(port)}/state"))
         counted = await self._leaves(queue(port))
@@ -123,8 +123,8 @@ class GnmiDriver:
 
 
 def limit_read(leaves: Mapping[str, Any]) -> QueueLimit:
-    """A limit out of the leaves of a buffer."""
+    """Reads a limit from the leaves of a buffer."""
     for kind, (leaf, unit) in LIMITS.items():
         if leaf in leaves:
             return cast("QueueLimit", {kind: int(leaves[leaf]) * unit})
-    raise DriverError("the switch shows no queue limit")
+    raise DriverError("the switch reports no queue limit")

@@ -1,3 +1,3 @@
-"""The servers of a switch: P4Runtime (`p4runtime/`) and gNMI (`gnmi/`) on one gRPC port
-with whatever is added in `serve.py`. They know a switch by the protocol in `target.py` only.
+"""The servers of a switch: P4Runtime (`p4runtime/`) and gNMI (`gnmi/`), on one gRPC port
+(`serve.py`). They access the switch only through the protocol in `target.py`.
 """

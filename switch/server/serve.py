@@ -1,4 +1,4 @@
-"""One gRPC server for all that a controller may ask of a switch.
+"""One gRPC server for all services of a switch.
 
 A service is a function that adds a servicer to the server: `serve(address, [adder, ...])`, where
 `adder(server)` calls the generated `add_...Servicer_to_server`. P4Runtime's is
@@ -17,14 +17,16 @@ import grpc
 Adder = Callable[[grpc.Server], None]
 
 THREADS = 128
-"""A stream takes one as long as it lives."""
+"""Threads of the server; a stream occupies one until it ends."""
 MESSAGE_BYTES_MAX = 256 * 1024 * 1024
-"""Programs and batches are larger than gRPC's 4 MiB."""
+"""Maximum message size: programs and batches exceed gRPC's default of 4 MiB."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """PEM files: the server's certificate and key, and who signs clients, if they must be."""
+    """PEM files: the server's certificate and key, and the authority of client certificates, if
+    clients need one.
+    """
 
     certificate: Path
     key: Path
@@ -43,7 +45,7 @@ def serve(
     address: str, services: Iterable[Adder], tls: Tls | None = None
 ) -> tuple[grpc.Server, int]:
     """Starts a server at `host:port` (0 for any free port); returns it and its port. Raises
-    `OSError` when the address is taken or none of this machine's.
+    `OSError` if the address is in use or not local.
     """
     server = grpc.server(
         ThreadPoolExecutor(THREADS, thread_name_prefix="grpc"),
@@ -63,6 +65,6 @@ def serve(
     except RuntimeError as error:
         raise OSError(f"{address}: {error}") from None
     if port == 0:
-        raise OSError(f"{address}: can't be listened at")
+        raise OSError(f"{address}: cannot listen on this address")
     server.start()
     return server, port

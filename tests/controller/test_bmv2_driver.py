@@ -115,7 +115,7 @@ def test_what_bmv2_has_no_words_for(switch: Bmv2) -> None:
             set_limit(switch, limit)
     with pytest.raises(DriverError, match="rate_bps = 0: expected 1 to"):
         set_rate(switch, 0)
-    with pytest.raises(DriverError, match="port 9: there are 1, 2, 3"):
+    with pytest.raises(DriverError, match="port 9: expected one of 1, 2, 3"):
         set_rate(switch, 1_000_000, port=9)
     with pytest.raises(DriverError, match="port 2: bmv2 tells neither"):
         on(switch, lambda driver: asyncio.run(driver.queue_state(2)))

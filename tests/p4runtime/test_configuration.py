@@ -55,10 +55,10 @@ def shrink(wrong: Any) -> None:
     ("change", "message"),
     [
         (rename, "table 'Receive.backward' is not in the JSON"),
-        (widen, "field 'hdr.ethernet.dst': 47 bits, in the JSON 48"),
-        (shrink, "register 'Receive.wide': size 5, in the JSON 4"),
+        (widen, "field 'hdr.ethernet.dst': 47 bits, but 48 in the JSON"),
+        (shrink, "register 'Receive.wide': size 5, but 4 in the JSON"),
         (lambda wrong: wrong.ClearField("p4_device_config"), "p4_device_config is empty"),
-        (lambda wrong: setattr(wrong, "p4_device_config", b"\xff{"), "is no JSON"),
+        (lambda wrong: setattr(wrong, "p4_device_config", b"\xff{"), "is not valid JSON"),
         (lambda wrong: setattr(wrong, "p4_device_config", b"[]"), ""),
         (lambda wrong: wrong.p4info.actions.pop(), "which is not declared"),
     ],
@@ -78,7 +78,7 @@ def test_a_p4info_that_disagrees_is_named(
 def test_every_way_to_set_a_pipeline(primary: Client, served: Served) -> None:
     kept = entry(primary, FORWARD, match=[exact(1, b"\x01")], **TO_2)
     primary.write([kept])
-    with pytest.raises(grpc.RpcError, match="no config was saved"):
+    with pytest.raises(grpc.RpcError, match="expected VERIFY_AND_SAVE"):
         primary.set_config(None, SET.COMMIT)
     saved = config(CONTROL)
     saved.cookie.cookie = 17

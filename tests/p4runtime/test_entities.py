@@ -68,7 +68,7 @@ def test_members_of_a_value_set_have_masks_and_ranges(primary: Client, served: S
     with pytest.raises(grpc.RpcError) as refused:
         primary.write([pairs(), wide], p4r.WriteRequest.ROLLBACK_ON_ERROR)
     assert errors(refused.value)[1][0] == "RESOURCE_EXHAUSTED"
-    assert "value set 'P.pairs': 5 members: its size is 4" in errors(refused.value)[1][1]
+    assert "value set 'P.pairs': 5 members: expected at most 4" in errors(refused.value)[1][1]
     assert known(served, 0x85, 5) == 1
     primary.write([pairs()])
     assert known(served, 0x85, 5) == 0
@@ -90,7 +90,7 @@ def test_a_member_that_does_not_fit_is_named(primary: Client) -> None:
     found = errors(refused.value)
     assert [code for code, _ in found] == ["INVALID_ARGUMENT"] * 4
     for (_, said), words in zip(
-        found, ["twice", "expected ternary", "is missing", "modified only"], strict=True
+        found, ["is repeated", "expected ternary", "is missing", "only MODIFY"], strict=True
     ):
         assert words in said and "value set 'P." in said
 
@@ -156,7 +156,7 @@ def test_a_meter_of_one_rate(
     assert colours(served, 5) == expected
     with pytest.raises(grpc.RpcError) as refused:
         primary.write([metered(MODIFY, pir=1)])
-    assert "pir 1: a meter of one rate has none" in errors(refused.value)[0][1]
+    assert "pir 1: a meter of one rate does not use it" in errors(refused.value)[0][1]
 
 
 def test_rates_that_do_not_fit_are_named(primary: Client) -> None:
@@ -171,7 +171,7 @@ def test_rates_that_do_not_fit_are_named(primary: Client) -> None:
     found = errors(refused.value)
     assert [code for code, _ in found] == ["INVALID_ARGUMENT"] * 3
     assert "pir 1 is below cir 2" in found[0][1]
-    assert "eburst 1: a meter of two rates has none" in found[1][1]
+    assert "eburst 1: a meter of two rates does not use it" in found[1][1]
     assert "cir: -1 is negative" in found[2][1]
 
 

@@ -224,7 +224,7 @@ def test_a_group_keeps_to_its_own_size(primary: Client) -> None:
     with pytest.raises(grpc.RpcError) as refused:
         primary.write([wide])
     assert errors(refused.value)[0][0] == "RESOURCE_EXHAUSTED"
-    assert "weights of 4 are more than its max_size of 3" in errors(refused.value)[0][1]
+    assert "weights of 4 exceed its max_size of 3" in errors(refused.value)[0][1]
 
 
 def test_an_idle_entry_is_told_once(primary: Client, served: Served) -> None:

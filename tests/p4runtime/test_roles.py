@@ -127,7 +127,7 @@ def test_what_one_role_has_for_itself_no_other_gets(served: Served) -> None:
         with pytest.raises(grpc.RpcError) as refused:
             ask(third, shared_p4_ids=[TABLES["acl"]])
         assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
-        assert f"role 'two' has object {TABLES['acl']:#x} too" in refused.value.details()
+        assert f"role 'two' also has object {TABLES['acl']:#x}" in refused.value.details()
 
 
 def test_a_config_of_another_kind_is_refused(served: Served) -> None:

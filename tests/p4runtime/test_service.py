@@ -228,7 +228,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str, str]] = {
         FORWARD, {"match": [exact(1, b"\x01" * 7)], **TO_2}, "OUT_OF_RANGE", "more than 48 bits",
     ),
     "no key": (FORWARD, {**TO_2}, "INVALID_ARGUMENT", "'hdr.ethernet.dst' is missing"),
-    "a key twice": (FORWARD, {"match": [MAC, MAC], **TO_2}, "INVALID_ARGUMENT", "twice"),
+    "a key twice": (FORWARD, {"match": [MAC, MAC], **TO_2}, "INVALID_ARGUMENT", "is repeated"),
     "an unknown key": (
         FORWARD, {"match": [exact(9, b"\x01")], **TO_2}, "INVALID_ARGUMENT", "field 9",
     ),
@@ -259,7 +259,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str, str]] = {
     ),
     "bits below the prefix": (
         PREFIXES, {"match": [lpm(1, b"\x01", 40), PORT], "action": "learn"},
-        "INVALID_ARGUMENT", "below its prefix",
+        "INVALID_ARGUMENT", "beyond its prefix",
     ),
     "a long prefix": (
         PREFIXES, {"match": [lpm(1, b"\x01", 49), PORT], "action": "learn"},

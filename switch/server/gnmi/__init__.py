@@ -1,1 +1,1 @@
-"""gNMI: the service and the tree of the traffic manager's leaves."""
+"""gNMI: the service, and the tree of the traffic manager's leaves."""

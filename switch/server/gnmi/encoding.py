@@ -1,4 +1,4 @@
-"""Values of leaves as gNMI writes them: scalars, JSON, and what a client sends."""
+"""Encodes and decodes leaf values of gNMI: scalars and JSON."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def json_value(content: Any, *, ietf: bool) -> gnmi.TypedValue:
 
 
 def encode(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
-    """A leaf's value in a subscription. JSON, which is what a client that says nothing asks for,
-    gets scalars too, as Stratum has it: finsy asks so and reads those.
+    """Encodes a leaf's value in a subscription. JSON, the default encoding, also gets scalars, as
+    in Stratum: finsy requests JSON and reads scalars.
     """
     if encoding == gnmi.JSON_IETF:
         return json_value(as_json(leaf, value, ietf=True), ietf=True)
@@ -39,14 +39,14 @@ def encode(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
 
 
 def written(wanted: Wanted, update: gnmi.Update) -> Any:
-    """The content of an update: a number, a string, or what its JSON says."""
+    """Decodes an update's value: a number, a string, or JSON."""
     kind = update.val.WhichOneof("value")
     text = show_wanted(wanted)
     if kind in ("json_val", "json_ietf_val"):
         try:
             return json.loads(getattr(update.val, kind))
         except (ValueError, RecursionError) as error:
-            raise invalid(f"{text}: the value is no JSON: {error}") from None
+            raise invalid(f"{text}: the value is not valid JSON: {error}") from None
     if kind in ("uint_val", "int_val", "string_val", "bool_val", "double_val", "float_val"):
         return getattr(update.val, kind)
     known = "uint_val, int_val, json_ietf_val or json_val"
@@ -54,7 +54,7 @@ def written(wanted: Wanted, update: gnmi.Update) -> Any:
 
 
 def checked(text: str, leaf: Leaf, value: Any) -> Value:
-    """A value for a leaf: one of its words, or a number or (RFC 7951) its digits."""
+    """Converts a value for a leaf: one of its words, a number, or its digits (RFC 7951)."""
     if leaf.kind.words:
         if value not in leaf.kind.words:
             raise invalid(f"{text} = {value!r}: expected {leaf.expected()}")
@@ -71,7 +71,7 @@ def checked(text: str, leaf: Leaf, value: Any) -> Value:
 
 
 def in_range(text: str, leaf: Leaf, value: float) -> float:
-    """The number, unless it is out of the leaf's range."""
+    """Returns the number if it is in the leaf's range."""
     assert leaf.kind.most is not None
     if not leaf.least <= value <= leaf.kind.most:
         raise RefusedError(

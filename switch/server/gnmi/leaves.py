@@ -1,12 +1,12 @@
-"""The data tree that gNMI shows: one list of leaves, by the paths of OpenConfig.
+"""The data tree of the gNMI server: one list of leaves, with OpenConfig paths.
 
 Models: openconfig-interfaces (names of RFC 8343), openconfig-qos with its submodules
 openconfig-qos-elements (schedulers), openconfig-qos-interfaces (queue state) and
-openconfig-qos-mem-mgmt (buffers of a queue in bytes and in microseconds). What OpenConfig has
-no leaf for is marked `narrows-qos`, an augmentation.
+openconfig-qos-mem-mgmt (buffers of a queue in bytes and in microseconds). Leaves that OpenConfig
+lacks are marked `narrows-qos`, an augmentation.
 
-A port's scheduler policy and its buffer allocation profile carry the port's number as their
-name; its scheduler has the sequence 0 and its queue the name 0.
+A port's scheduler policy and its buffer allocation profile are named by the port's number. Its
+scheduler has sequence 0, and its queue is named 0.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ EGRESS_PROGRAM = "egress-program"
 
 
 class TrafficManager(Protocol):
-    """What of a target is read and set here."""
+    """The part of a target that gNMI reads and sets."""
 
     def ports(self) -> list[int]:
         """The numbers of its ports."""
 
     def port_state(self, port: int) -> dict[str, Any]:
-        """A port's settings and counts."""
+        """A port's settings and counters."""
 
     def set_rate(self, port: int, rate_bps: int) -> None:
         """Sets a port's rate in bits per second."""
@@ -43,14 +43,14 @@ class TrafficManager(Protocol):
         """Sets a port's queue discipline: `name`, and `parameters` in base units."""
 
     def disciplines(self) -> Sequence[Mapping[str, Any]]:
-        """The records of the disciplines that it has: `name`, `parameters`."""
+        """The records of its queue disciplines: `name`, `parameters`."""
 
     def drop_reasons(self) -> Sequence[Mapping[str, Any]]:
-        """Why its ports drop packets: `name`, `meaning`."""
+        """Its drop reasons: `name`, `meaning`."""
 
 
 PORT = "{port}"
-"""Stands for the port's number in a key of a path."""
+"""Placeholder for the port's number in a path key."""
 
 Elem = tuple[str, tuple[tuple[str, str], ...]]
 """A path element: its name, and its keys with their values."""
@@ -58,12 +58,12 @@ Elem = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class Kind:
-    """A YANG type: its name, and for an integer the largest value."""
+    """A YANG type: its name, and the largest value of an integer."""
 
     name: str
     most: float | None = None
     words: tuple[str, ...] = ()
-    """What a string may be; empty: it cannot be set."""
+    """Allowed strings; empty if the leaf cannot be set."""
 
     @property
     def is_integer(self) -> bool:
@@ -72,36 +72,36 @@ class Kind:
 
     @property
     def is_wide(self) -> bool:
-        """JSON has it as a string (RFC 7951)."""
+        """JSON writes it as a string (RFC 7951)."""
         return self.name in ("uint64", "decimal64")
 
 
 UINT32 = Kind("uint32", 2**32 - 1)
 UINT64 = Kind("uint64", 2**64 - 1)
 TIME_US = Kind("uint64", (2**64 - 1) // PS_PER_US)
-"""Microseconds that a target can hold in picoseconds."""
+"""The largest number of microseconds that fits a target's picoseconds."""
 DECIMAL = Kind("decimal64")
 STRING = Kind("string")
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf of every port. `read` gives its value, or None where this port has none."""
+    """A leaf of every port. `read` returns its value, or None if this port has none."""
 
     path: tuple[Elem, ...]
     kind: Kind
     read: Callable[[PortState], Value | None]
     is_config: bool = False
     module: str | None = None
-    """The module that augments the model by this leaf; None: it is the model's own."""
+    """The module that adds this leaf to the model; None if the model defines it."""
     write: Callable[[TrafficManager, int, Any], None] | None = None
     least: float = 0
     unit: str = ""
     is_first: bool = False
-    """It is written before the other leaves of a Set."""
+    """True if a Set writes it before other leaves."""
 
     def expected(self) -> str:
-        """What may be written to it."""
+        """Describes the values that it accepts."""
         if self.kind.words:
             return f"one of {', '.join(self.kind.words)}"
         unit = f" in {self.unit}" if self.unit else ""
@@ -109,7 +109,7 @@ class Leaf:
 
 
 def parse(text: str) -> tuple[Elem, ...]:
-    """A path of this file as elements: `a/b[k=v]/c`."""
+    """Parses a path such as `a/b[k=v]/c` into elements."""
     elems = list[Elem]()
     for part in text.strip("/").split("/"):
         name, *keys = part.replace("]", "").split("[")
@@ -137,22 +137,22 @@ def place(path: tuple[Elem, ...], port: int) -> tuple[Elem, ...]:
 
 
 def port_number(state: PortState) -> str:
-    """The port's number as a name."""
+    """The port's number as text."""
     return str(state["port"])
 
 
 def count(key: str) -> Callable[[PortState], Value | None]:
-    """What the port's state has under a key."""
+    """Reads a key of the port's state."""
     return lambda state: state.get(key)
 
 
 def dropped(state: PortState) -> int:
-    """Packets that the queue or egress dropped."""
+    """Packets dropped by the queue or by egress."""
     return sum(int(count) for count in state["drops"].values())
 
 
 def queue_drops(state: PortState) -> int:
-    """Packets that the queue dropped; egress drops packets that have left it."""
+    """Packets dropped by the queue. Packets dropped in egress have already left it."""
     counts: dict[str, int] = state["drops"]
     return sum(count for reason, count in counts.items() if reason != EGRESS_PROGRAM)
 
@@ -163,18 +163,18 @@ def drops(reason: str) -> Callable[[PortState], Value | None]:
 
 
 def limit(kind: str) -> Callable[[PortState], Value | None]:
-    """The queue's limit, where it is of this kind."""
+    """The queue's limit, if it is of this kind."""
     return lambda state: state["queue"].get(kind)
 
 
 def limit_us(state: PortState) -> int | None:
-    """The limit in whole microseconds, the last one begun not counted."""
+    """The limit in microseconds, rounded down."""
     time_ps = state["queue"].get("time_ps")
     return None if time_ps is None else int(time_ps) // PS_PER_US
 
 
 def always(value: Value) -> Callable[[PortState], Value | None]:
-    """The same for every port."""
+    """A constant value."""
     return lambda state: value
 
 
@@ -199,18 +199,20 @@ def set_packets(target: TrafficManager, port: int, packets: int) -> None:
 
 
 def set_discipline(target: TrafficManager, port: int, name: str) -> None:
-    """Writes a discipline's name; its parameters take their defaults, unless it is in force."""
+    """Writes a discipline's name. Its parameters take their defaults, unless it is already in
+    force.
+    """
     if target.port_state(port)["discipline"]["name"] != name:
         target.set_discipline(port, {"name": name, "parameters": {}})
 
 
 def set_parameter(discipline: str, name: str) -> Callable[[TrafficManager, int, float], None]:
-    """What writes a parameter of a discipline that is in force."""
+    """Returns a function that writes a parameter of the discipline in force."""
 
     def write(target: TrafficManager, port: int, value: float) -> None:
         in_force = target.port_state(port)["discipline"]
         if in_force["name"] != discipline:
-            message = f"port {port}: its discipline is {in_force['name']}; set {discipline} first"
+            message = f"port {port}: {in_force['name']} is in force; set {discipline} first"
             raise TargetError("failed-precondition", message)
         parameters = {**in_force["parameters"], name: value}
         target.set_discipline(port, {"name": discipline, "parameters": parameters})
@@ -219,7 +221,7 @@ def set_parameter(discipline: str, name: str) -> Callable[[TrafficManager, int, 
 
 
 def get_parameter(discipline: str, name: str) -> Callable[[PortState], Value | None]:
-    """A parameter of a discipline, where it is in force."""
+    """Reads a discipline's parameter, if the discipline is in force."""
 
     def read(state: PortState) -> Value | None:
         in_force = state["discipline"]
@@ -250,7 +252,7 @@ def both(
     unit: str = "",
     least: float = 1,
 ) -> list[Leaf]:
-    """A leaf under `config` and the same under `state`."""
+    """A leaf under `config` and its copy under `state`."""
     config = Leaf(
         parse(f"{at}/config/{name}"), kind, read, True, module, write, least, unit,
         is_first=bool(kind.words),
@@ -265,7 +267,7 @@ def state(
     read: Callable[[PortState], Value | None],
     module: str | None = None,
 ) -> Leaf:
-    """A leaf that can only be read."""
+    """A read-only leaf."""
     return Leaf(parse(f"{at}/{name}"), kind, read, False, module)
 
 
@@ -312,11 +314,11 @@ LEAVES: tuple[Leaf, ...] = (
 )  # fmt: skip
 
 UNITS = {"duration": "picoseconds", "size": "bytes"}
-"""The unit of a parameter's leaf, by the unit that its record names."""
+"""The unit of a parameter's leaf, by the unit in its record."""
 
 
 def parameter_leaves(discipline: str, parameter: Mapping[str, Any]) -> list[Leaf]:
-    """The leaves of a discipline's parameter, `codel-target` for one."""
+    """The leaves of a discipline's parameter, such as `codel-target`."""
     name, unit, least, most = (parameter[key] for key in ("name", "unit", "min", "max"))
     kind = Kind("decimal64", most)
     if unit != "number":
@@ -328,7 +330,7 @@ def parameter_leaves(discipline: str, parameter: Mapping[str, Any]) -> list[Leaf
 
 
 def leaves_of_target(target: TrafficManager) -> tuple[Leaf, ...]:
-    """All leaves of a target: `LEAVES`, and those of its disciplines and drop reasons."""
+    """All leaves of a target: `LEAVES` and the leaves of its disciplines and drop reasons."""
     names = tuple(record["name"] for record in target.disciplines())
     in_force = both(
         MANAGEMENT, "discipline", Kind("string", words=names),
@@ -355,4 +357,4 @@ VERSIONS = {
     "openconfig-qos": "0.11.1",
     OURS: "1.0.0",
 }
-"""The models whose leaves these are; openconfig-qos by the revision of its mem-mgmt."""
+"""The models of these leaves; openconfig-qos has the revision of its mem-mgmt."""

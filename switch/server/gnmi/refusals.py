@@ -1,4 +1,4 @@
-"""Refused gNMI requests: the canonical code, and a message that fits a response's headers."""
+"""Errors of gNMI requests: a canonical code, and a message that fits the response headers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narrows.switch.server.gnmi.tree import PathError
 from narrows.switch.server.target import TargetError
 
 MESSAGE_MAX = 600
-"""Characters, of which gRPC makes up to 12 bytes each; its headers hold 8 KiB."""
+"""Maximum characters: gRPC encodes each in up to 12 bytes, and headers hold 8 KiB."""
 CODES = {
     "not-found": grpc.StatusCode.NOT_FOUND,
     "already-exists": grpc.StatusCode.ALREADY_EXISTS,
@@ -26,7 +26,7 @@ CODES = {
 
 
 class RefusedError(Exception):
-    """A request that is answered with an error."""
+    """A request failed; carries the gRPC code and message."""
 
     def __init__(self, code: grpc.StatusCode, message: str) -> None:
         super().__init__(message)
@@ -34,19 +34,19 @@ class RefusedError(Exception):
 
 
 def invalid(message: str) -> RefusedError:
-    """A wrong argument."""
+    """An INVALID_ARGUMENT error."""
     return RefusedError(grpc.StatusCode.INVALID_ARGUMENT, message)
 
 
 @contextmanager
 def refusing(context: grpc.ServicerContext) -> Iterator[None]:
-    """Turns what the code under it raises into the request's error."""
+    """Converts exceptions raised inside to the request's error."""
     try:
         yield
     except RefusedError as error:
         context.abort(error.code, short(str(error)))
     except RecursionError:
-        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the value is nested too deep")
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the value is nested too deeply")
     except (PathError, SubscriptionError) as error:
         context.abort(path_code(error), short(str(error)))
     except TargetError as error:
@@ -54,13 +54,13 @@ def refusing(context: grpc.ServicerContext) -> Iterator[None]:
 
 
 def short(message: str) -> str:
-    """A message that fits HTTP/2's headers, whatever path was sent."""
+    """Shortens a message to fit the HTTP/2 headers, for paths of any length."""
     half = MESSAGE_MAX // 2
     return message if len(message) <= MESSAGE_MAX else f"{message[:half]} ... {message[-half:]}"
 
 
 def path_code(error: Exception) -> grpc.StatusCode:
-    """A path that the models do not have is a wrong argument, one without its entry not found."""
+    """A path outside the models is INVALID_ARGUMENT; a missing list entry is NOT_FOUND."""
     if isinstance(error, PathError) and not error.is_syntax:
         return grpc.StatusCode.NOT_FOUND
     return grpc.StatusCode.INVALID_ARGUMENT

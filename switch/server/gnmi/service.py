@@ -1,9 +1,9 @@
-"""A gNMI server (0.10.0) for a switch's traffic manager: docs/reference/gnmi.md has its paths.
+"""A gNMI server (0.10.0) for a switch's traffic manager; docs/reference/gnmi.md lists its paths.
 
-`GnmiService(target).add_to(server)` puts it on the same gRPC port as P4Runtime. What it shows is
-the list in `leaves.py`. A path that is not there, a value of a wrong type or out of range, and
-what a switch can't do are refused with the canonical code and a message that names path and
-expectation; a Set is done as a whole or not at all.
+`GnmiService(target).add_to(server)` puts it on the same gRPC port as P4Runtime. `leaves.py` lists
+its leaves. It refuses unknown paths, values of a wrong type or out of range, and settings that the
+switch does not support. The error has the canonical code and names the path and the expected value.
+A Set is atomic.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from narrows.switch.server.target import TargetError
 
 VERSION = "0.10.0"
 STREAMS_MAX = 48
-"""Subscriptions at a time: each takes a thread of the server, and calls must find one too."""
+"""Maximum concurrent subscriptions: each occupies a server thread, and calls need threads too."""
 ENCODINGS = {gnmi.PROTO: "PROTO", gnmi.JSON_IETF: "JSON_IETF", gnmi.JSON: "JSON"}
 
 
 @dataclass(frozen=True)
 class Write:
-    """A leaf of one port and the value it is to have."""
+    """A leaf of one port and its new value."""
 
     leaf: Leaf
     port: int
@@ -58,18 +58,18 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def __init__(self, target: TrafficManager) -> None:
         self.target = target
         self.tree = Tree(leaves_of_target(target))
-        # Two clients' Sets do not mix.
+        # Keeps the Sets of two clients apart.
         self.setting = threading.Lock()
         self.streams = threading.BoundedSemaphore(STREAMS_MAX)
 
     def add_to(self, server: grpc.Server) -> None:
-        """Adds the service to a server that has not been started."""
+        """Adds the service to a server that has not started."""
         gnmi_grpc.add_gNMIServicer_to_server(self, server)
 
     def Capabilities(  # noqa: N802 (the generated name)
         self, request: gnmi.CapabilityRequest, context: grpc.ServicerContext
     ) -> gnmi.CapabilityResponse:
-        """The models, the encodings and the version."""
+        """Returns the models, the encodings and the version."""
         return gnmi.CapabilityResponse(
             supported_models=[
                 gnmi.ModelData(name=name, organization=organization(name), version=version)
@@ -82,7 +82,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def Get(  # noqa: N802
         self, request: gnmi.GetRequest, context: grpc.ServicerContext
     ) -> gnmi.GetResponse:
-        """A notification for each path of the request."""
+        """Returns a notification for each path of the request."""
         with refusing(context):
             check_encoding(request.encoding)
             keep = KEEP[request.type]
@@ -98,7 +98,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                     for path, value in self.read(found, keep, request.encoding)
                 ]
                 if not updates and not is_wild(wanted):
-                    text = f"{show_wanted(wanted)}: it has no value of the type asked for now"
+                    text = f"{show_wanted(wanted)}: it has no value of the requested type now"
                     raise RefusedError(grpc.StatusCode.NOT_FOUND, text)
                 notifications.append(
                     gnmi.Notification(
@@ -111,7 +111,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def read(
         self, found: list[Found], keep: Callable[[Leaf], bool], encoding: int
     ) -> Iterator[tuple[Any, gnmi.TypedValue]]:
-        """Paths and values: leaves one by one, or as JSON the subtree of each match."""
+        """Paths and values: single leaves, or in JSON the subtree of each match."""
         have = list(values(self.target, found, keep))
         if encoding == gnmi.PROTO:
             for one, value in have:
@@ -127,7 +127,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def Set(  # noqa: N802
         self, request: gnmi.SetRequest, context: grpc.ServicerContext
     ) -> gnmi.SetResponse:
-        """Deletes, then replaces, then updates (gNMI section 3.4.3), all or none."""
+        """Deletes, then replaces, then updates (gNMI section 3.4.3), atomically."""
         with refusing(context), self.setting:
             if request.union_replace:
                 raise RefusedError(grpc.StatusCode.UNIMPLEMENTED, "Set: union_replace")
@@ -150,16 +150,16 @@ class GnmiService(gnmi_grpc.gNMIServicer):
             )
 
     def refuse_delete(self, wanted: Wanted) -> NoReturn:
-        """Nothing can be deleted: a port has a rate and a limit as long as it is there."""
+        """Refuses every delete: an existing port always has a rate and a limit."""
         leaves = self.tree.leaves_of(wanted)
         text = show_wanted(wanted)
         if any(leaf.write for leaf, _ in leaves):
-            what = "Set delete: a port always has a queue limit, and its rate can't be taken off"
+            what = "Set delete: a port's rate and queue limit cannot be deleted"
             raise RefusedError(grpc.StatusCode.UNIMPLEMENTED, f"{text}: {what}; use update")
-        raise invalid(f"{text}: can be read only")
+        raise invalid(f"{text}: is read-only")
 
     def check_write(self, wanted: Wanted, value: Any) -> Iterator[Write]:
-        """What a value at a path means for the ports; raises for what can't be written."""
+        """Converts a value at a path to port settings; raises for values that cannot be written."""
         text = show_wanted(wanted)
         found = self.tree.find(wanted, self.target.ports())
         if not found:
@@ -169,21 +169,21 @@ class GnmiService(gnmi_grpc.gNMIServicer):
             if one.depth != len(one.path):
                 raise invalid(f"{text}: expected a JSON object, got {value!r}")
             if leaf.write is None:
-                # A container that was read may be written back: what it says is so already.
+                # A container that was read may be written back: its read-only leaves are unchanged.
                 now = leaf.read(self.target.port_state(one.port))
                 if leaf.is_config and now is not None and str(value) == str(now):
                     continue
-                raise invalid(f"{text}: can be read only")
+                raise invalid(f"{text}: is read-only")
             yield Write(leaf, one.port, checked(text, leaf, value))
 
     def no_port(self, wanted: Wanted) -> RefusedError:
-        """That the path is of a port that is not there."""
+        """The error for a path of a port that does not exist."""
         known = ", ".join(map(str, sorted(self.target.ports()))) or "none"
         text = f"{show_wanted(wanted)}: there is no such port; there are {known}"
         return RefusedError(grpc.StatusCode.NOT_FOUND, text)
 
     def apply(self, writes: list[Write]) -> None:
-        """Writes in order; when one is refused, puts the ports back and raises."""
+        """Writes in order; if one is refused, restores the ports and raises."""
         before = {write.port: self.target.port_state(write.port) for write in writes}
         done = list[int]()
         try:
@@ -202,14 +202,14 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def Subscribe(  # noqa: N802
         self, request_iterator: Iterator[gnmi.SubscribeRequest], context: grpc.ServicerContext
     ) -> Iterator[gnmi.SubscribeResponse]:
-        """ONCE, POLL or STREAM, by the first message's mode."""
+        """Serves ONCE, POLL or STREAM, by the mode of the first message."""
         gone = threading.Event()
         context.add_callback(gone.set)
         with refusing(context):
             if not self.streams.acquire(blocking=False):
                 raise RefusedError(
                     grpc.StatusCode.RESOURCE_EXHAUSTED,
-                    f"Subscribe: there are {STREAMS_MAX} subscriptions, no more are served",
+                    f"Subscribe: expected at most {STREAMS_MAX} concurrent subscriptions",
                 )
             try:
                 yield from self.subscribe(request_iterator, gone)
@@ -219,7 +219,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     def subscribe(
         self, requests: Iterator[gnmi.SubscribeRequest], gone: threading.Event
     ) -> Iterator[gnmi.SubscribeResponse]:
-        """Serves one subscription list until the client has what it asked for or is gone."""
+        """Serves one subscription list until it is complete or the client disconnects."""
         first = next(requests, None)
         if first is None:
             return
@@ -249,22 +249,22 @@ class GnmiService(gnmi_grpc.gNMIServicer):
 
 
 def organization(model: str) -> str:
-    """Who publishes a model."""
+    """The organization that publishes a model."""
     return "OpenConfig working group" if model.startswith("openconfig") else "Narrows"
 
 
 def is_any(leaf: Leaf) -> bool:
-    """Every leaf."""
+    """Accepts every leaf."""
     return True
 
 
 def is_config(leaf: Leaf) -> bool:
-    """What is set."""
+    """Accepts leaves of settings."""
     return leaf.is_config
 
 
 def is_state(leaf: Leaf) -> bool:
-    """What is measured, or in force."""
+    """Accepts leaves of state: measured, or in force."""
     return not leaf.is_config
 
 
@@ -277,7 +277,7 @@ KEEP: dict[int, Callable[[Leaf], bool]] = {
 
 
 def check_encoding(encoding: int) -> None:
-    """Raises for an encoding that is not there."""
+    """Raises for an unsupported encoding."""
     if encoding not in ENCODINGS:
         name = gnmi.Encoding.Name(encoding) if encoding in gnmi.Encoding.values() else encoding
         known = ", ".join(ENCODINGS.values())
@@ -287,14 +287,14 @@ def check_encoding(encoding: int) -> None:
 
 
 def joined(prefix: gnmi.Path, path: gnmi.Path) -> Wanted:
-    """The prefix's elements and the path's. Raises for the elements of gNMI before 0.4."""
+    """The elements of prefix and path. Raises for the deprecated `element` field."""
     for part in (prefix, path):
         if part.element:
             raise invalid("path.element: expected path.elem, which replaced it in gNMI 0.4.0")
         if part.origin not in ("", "openconfig"):
             raise invalid(f"path.origin is '{part.origin}': expected 'openconfig' or none")
     elems = [*prefix.elem, *path.elem]
-    # A name may be qualified by its module. Several `...` in a row are one.
+    # A module may qualify a name. Consecutive `...` count as one.
     wanted = [(elem.name.rpartition(":")[2], dict(elem.key)) for elem in elems]
     return [
         one
@@ -304,15 +304,19 @@ def joined(prefix: gnmi.Path, path: gnmi.Path) -> Wanted:
 
 
 def is_wild(wanted: Wanted) -> bool:
-    """Whether the path means a set, which may be empty. A key that is left out is any."""
+    """True if the path has a wildcard, so that an empty result is valid. A missing key is a
+    wildcard.
+    """
     return not wanted or any(name in ("*", "...") or "*" in keys.values() for name, keys in wanted)
 
 
 def answer_prefix(prefix: gnmi.Path) -> gnmi.Path | None:
-    """Answers have whole paths; the request's target is given back (section 2.2.2.1)."""
+    """The prefix of answers: their paths are absolute, so it holds only the request's target
+    (section 2.2.2.1).
+    """
     return gnmi.Path(target=prefix.target) if prefix.target else None
 
 
 def proto_path(path: Iterable[tuple[str, Any]]) -> gnmi.Path:
-    """A path as gNMI has it."""
+    """Converts a path to gNMI."""
     return gnmi.Path(elem=[gnmi.PathElem(name=name, key=dict(keys)) for name, keys in path])

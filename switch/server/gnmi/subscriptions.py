@@ -1,8 +1,8 @@
-"""gNMI subscriptions (gNMI section 3.5): all values once, or those that are due again and again.
+"""gNMI subscriptions (gNMI section 3.5): all values once, or repeatedly when they are due.
 
-A stream is a loop of its own: it sleeps until the next subscription is due, reads, and sends.
-ON_CHANGE looks every `CHANGE_NS`. A leaf that a port has no longer (a queue limit that is in
-packets now) is sent as deleted.
+Each stream runs a loop: it sleeps until the next subscription is due, reads, and sends. ON_CHANGE
+polls every `CHANGE_NS`. A leaf that a port no longer has is sent as deleted: for example, a limit
+in bytes after one in packets was set.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from narrows.switch.server.gnmi.tree import (
 )
 
 CHANGE_NS = 50_000_000
-"""How often ON_CHANGE looks."""
+"""Polling interval of ON_CHANGE."""
 INTERVAL_LEAST_NS = 10_000_000
-"""The shortest sample interval, which an interval of 0 stands for."""
+"""The shortest sample interval; also used for a requested interval of 0."""
 
 Path = tuple[Elem, ...]
 
 
 class SubscriptionError(Exception):
-    """A subscription that can't be served."""
+    """A subscription that the server refuses."""
 
 
 @dataclass
 class Asked:
-    """One subscription of a list. `sent` has each leaf's value as it was sent last."""
+    """One subscription of a list. `sent` holds the last value sent for each leaf."""
 
     wanted: Wanted
     is_sample: bool
@@ -51,8 +51,8 @@ class Asked:
 
     @classmethod
     def of(cls, one: gnmi.Subscription, wanted: Wanted, tree: Tree) -> Asked:
-        """Reads a subscription. Raises `SubscriptionError`, and `PathError` for a path that no
-        port could have; a port that is not there has no values (section 3.5.1.3).
+        """Parses a subscription. Raises `SubscriptionError`, and `PathError` for a path outside the
+        models. A port that does not exist has no values (section 3.5.1.3).
         """
         try:
             tree.leaves_of(wanted)
@@ -71,13 +71,13 @@ class Asked:
         return cls(wanted, is_sample, interval_ns, one.suppress_redundant, one.heartbeat_interval)
 
     def changes(self) -> bool:
-        """Whether only what has changed is sent."""
+        """True if only changed values are sent."""
         return not self.is_sample or self.suppress
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads values and puts them into messages."""
+    """Reads values and builds messages from them."""
 
     target: TrafficManager
     tree: Tree
@@ -85,7 +85,7 @@ class Reader:
     prefix: gnmi.Path | None
 
     def read(self, asked: Asked) -> list[tuple[Found, Value]]:
-        """The values of a subscription now."""
+        """The current values of a subscription."""
         try:
             found = self.tree.find(asked.wanted, self.target.ports())
         except PathError:
@@ -95,7 +95,7 @@ class Reader:
     def message(
         self, updates: Iterable[tuple[Found, Value]], deleted: Iterable[Path] = ()
     ) -> gnmi.SubscribeResponse:
-        """One notification."""
+        """Builds one notification."""
         return gnmi.SubscribeResponse(
             update=gnmi.Notification(
                 timestamp=time.time_ns(),
@@ -110,19 +110,19 @@ class Reader:
 
 
 def proto(path: Path) -> gnmi.Path:
-    """A path as gNMI has it."""
+    """Converts a path to gNMI."""
     return gnmi.Path(elem=[gnmi.PathElem(name=name, key=dict(keys)) for name, keys in path])
 
 
 def synchronized() -> gnmi.SubscribeResponse:
-    """That all has been sent once."""
+    """The message that ends the initial values."""
     return gnmi.SubscribeResponse(sync_response=True)
 
 
 def once(
     reader: Reader, asked: list[Asked], *, updates_only: bool
 ) -> Iterator[gnmi.SubscribeResponse]:
-    """All values, and that these are all."""
+    """Yields all values, then the sync response."""
     for one in asked:
         have = reader.read(one)
         if have and not updates_only:
@@ -133,7 +133,9 @@ def once(
 def stream(
     reader: Reader, asked: list[Asked], gone: threading.Event, *, updates_only: bool
 ) -> Iterator[gnmi.SubscribeResponse]:
-    """All values at first, then each subscription's when it is due, until the client is gone."""
+    """Yields all values first, then those of each due subscription, until the client
+    disconnects.
+    """
     start_ns = time.monotonic_ns()
     for one in asked:
         have = reader.read(one)
@@ -155,13 +157,13 @@ def stream(
             if one.due_ns > now_ns:
                 continue
             yield from due(reader, one, now_ns)
-            # Instants that were missed are left out.
+            # Skip missed sample times.
             missed = (now_ns - one.due_ns) // one.interval_ns
             one.due_ns += (missed + 1) * one.interval_ns
 
 
 def due(reader: Reader, one: Asked, now_ns: int) -> Iterator[gnmi.SubscribeResponse]:
-    """What a subscription has to say now."""
+    """The messages of a due subscription."""
     have = reader.read(one)
     values_now = {found.path: value for found, value in have}
     deleted = [path for path in one.sent if path not in values_now]

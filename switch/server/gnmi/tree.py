@@ -1,7 +1,7 @@
-"""Requested paths against the tree of `leaves`: matching, reading, and JSON (RFC 7951).
+"""Matches requested paths against the tree of `leaves`, and reads and writes JSON (RFC 7951).
 
-A path may have `*` for an element or a key's value, leave keys out (all of them), and have
-`...` for any number of elements.
+In a path, `*` matches any element or key value, `...` matches any number of elements, and a missing
+key matches every value.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from narrows.switch.server.gnmi.leaves import (
 )
 
 Wanted = Sequence[tuple[str, dict[str, str]]]
-"""A requested path: names, and those keys that were given."""
+"""A requested path: names, and the keys given."""
 
 
 class PathError(Exception):
-    """A path that the tree has not. `is_syntax` where no target state could bring it about."""
+    """A path that is not in the tree. `is_syntax` is true if no state of the target
+    could have it.
+    """
 
     def __init__(self, message: str, *, is_syntax: bool = False) -> None:
         super().__init__(message)
@@ -37,7 +39,7 @@ class PathError(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """A leaf at a port, with the length of the path that was asked for and matched it."""
+    """A leaf at a port, and the number of its elements that the requested path matched."""
 
     leaf: Leaf
     port: int
@@ -51,7 +53,7 @@ def show_wanted(wanted: Wanted) -> str:
 
 
 def fits(elem: Elem, name: str, keys: dict[str, str]) -> bool:
-    """Whether an element of a leaf's path is one of those meant; its port is any."""
+    """True if an element of a leaf's path matches, for any port."""
     own, pairs = elem
     if name not in ("*", own):
         return False
@@ -62,7 +64,9 @@ def fits(elem: Elem, name: str, keys: dict[str, str]) -> bool:
 
 
 def match(path: tuple[Elem, ...], wanted: Wanted) -> int | None:
-    """How many elements of `path` the wanted ones cover, from its root; None: not this path."""
+    """The number of elements of `path` that the wanted ones cover from the root; None if they do
+    not match.
+    """
     if not wanted:
         return 0
     (name, keys), rest = wanted[0], wanted[1:]
@@ -79,7 +83,7 @@ def match(path: tuple[Elem, ...], wanted: Wanted) -> int | None:
 
 
 def wrong_key(text: str, elem: Elem, keys: dict[str, str]) -> PathError:
-    """A key that the list does not have, or a value that no entry has."""
+    """Describes an unknown key, or a key value without an entry."""
     name, pairs = elem
     here = dict(pairs)
     for key, value in keys.items():
@@ -94,12 +98,12 @@ def wrong_key(text: str, elem: Elem, keys: dict[str, str]) -> PathError:
 
 @dataclass(frozen=True)
 class Tree:
-    """The leaves that every port of a target has."""
+    """The leaves of every port of a target."""
 
     leaves: tuple[Leaf, ...]
 
     def leaves_of(self, wanted: Wanted) -> list[tuple[Leaf, int]]:
-        """The leaves that a path means, whatever ports there are. Raises `PathError`."""
+        """The leaves that a path selects, for any port. Raises `PathError`."""
         depths = ((leaf, match(leaf.path, wanted)) for leaf in self.leaves)
         found = [(leaf, depth) for leaf, depth in depths if depth is not None]
         if not found:
@@ -107,7 +111,7 @@ class Tree:
         return found
 
     def why_not(self, wanted: Wanted) -> PathError:
-        """What is wrong with a path that means no leaf: its first element that fits nothing."""
+        """The error for a path that selects no leaf; names the first unmatched element."""
         text = show_wanted(wanted)
         for length in range(1, len(wanted) + 1):
             if any(match(leaf.path, wanted[:length]) is not None for leaf in self.leaves):
@@ -121,7 +125,7 @@ class Tree:
                     next_elems[leaf.path[depth][0]] = leaf.path[depth]
             at = show_wanted(before)
             if not next_elems:
-                return PathError(f"{text}: {at} is a leaf, nothing is below it", is_syntax=True)
+                return PathError(f"{text}: {at} is a leaf and has no children", is_syntax=True)
             if name in next_elems:
                 return wrong_key(text, next_elems[name], keys)
             close = difflib.get_close_matches(name, next_elems, 1)
@@ -131,9 +135,9 @@ class Tree:
         return PathError(f"{text}: there is no such path", is_syntax=True)
 
     def find(self, wanted: Wanted, ports: Iterable[int]) -> list[Found]:
-        """The leaves that a path means, port by port; none for a port that does not exist.
+        """The leaves that a path selects, port by port; none for a port that does not exist.
 
-        Raises `PathError` for a path that no port could have.
+        Raises `PathError` for a path outside the models.
         """
         leaves = self.leaves_of(wanted)
         found = []
@@ -146,7 +150,7 @@ class Tree:
         return found
 
     def flatten(self, path: Wanted, content: Any) -> Iterator[tuple[Wanted, Any]]:
-        """The leaves of a JSON value that is written at a path, each with its own path."""
+        """The leaves of a JSON value written at a path, each with its own path."""
         if isinstance(content, dict):
             for name, below in content.items():
                 bare = name.rpartition(":")[2]
@@ -161,7 +165,7 @@ class Tree:
             yield path, content
 
     def list_keys(self, path: Wanted, name: str, content: Any) -> dict[str, str]:
-        """The keys of a list's entry, out of its own content. Raises `PathError`."""
+        """Reads a list entry's keys from its content. Raises `PathError`."""
         keys = dict[str, str]()
         leaves = self.leaves_of([*path, (name, {})])
         known = {key for leaf, depth in leaves for key, _ in leaf.path[depth - 1][1]}
@@ -178,7 +182,7 @@ class Tree:
 def values(
     target: TrafficManager, found: Iterable[Found], keep: Callable[[Leaf], bool]
 ) -> Iterator[tuple[Found, Value]]:
-    """The leaves with their values, those left out that `keep` does not want or have none."""
+    """The leaves with their values, without those that `keep` rejects or that have none."""
     states = dict[int, dict[str, Any]]()
     for one in found:
         if not keep(one.leaf):
@@ -191,7 +195,7 @@ def values(
 
 
 def as_json(leaf: Leaf, value: Value, *, ietf: bool) -> Any:
-    """A leaf's value: RFC 7951 has 64-bit integers and decimals as strings."""
+    """A leaf's JSON value; 64-bit integers and decimals are strings (RFC 7951)."""
     if leaf.kind.is_integer:
         value = int(value)
     if leaf.kind.name == DECIMAL.name:
@@ -204,8 +208,8 @@ def as_json(leaf: Leaf, value: Value, *, ietf: bool) -> Any:
 def subtree(leaves: Sequence[tuple[Found, Value]], depth: int, *, ietf: bool) -> Any:
     """The leaves below the element at `depth` as one JSON value.
 
-    A name is qualified by its module where its parent's is another's (RFC 7951 section 4), so
-    those at the top always.
+    A name carries its module if the parent's module differs, so top-level names always do (RFC 7951
+    section 4).
     """
     first, value = leaves[0]
     if len(first.path) == depth:
@@ -229,7 +233,7 @@ def subtree(leaves: Sequence[tuple[Found, Value]], depth: int, *, ietf: bool) ->
 
 
 def entry(entries: list[dict[str, Any]], keys: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """The list's entry with these keys, made where it is not there yet."""
+    """The list's entry with these keys, created if missing."""
     wanted = {key: int(value) if key == "sequence" else value for key, value in keys}
     for one in entries:
         if all(one[key] == value for key, value in wanted.items()):

@@ -1,7 +1,7 @@
-"""Who may write: for each role, the controller with the highest election id ever seen.
+"""Primary election: in each role, the controller with the highest election id ever seen may write.
 
-P4Runtime specification, chapter 5. A primary that leaves makes nobody primary until a controller
-comes with an election id at least as high.
+P4Runtime specification, chapter 5. After a primary disconnects, the role has none until a
+controller connects with an election id at least as high.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from narrows.switch.server.p4runtime.roles import Scope, read_scope
 from narrows.switch.server.target import TargetError
 
 BACKLOG_MAX = 100_000
-"""Messages that wait for a controller that does not read; later ones are lost to it."""
+"""Maximum messages queued for a slow controller; further ones are dropped."""
 
 
 class Controller:
-    """One stream: its place in the arbitration, and what is to be sent."""
+    """One stream: its state in the arbitration, and its outgoing messages."""
 
     def __init__(self) -> None:
         self.role: str | None = None
@@ -30,14 +30,14 @@ class Controller:
         self.outbox: queue.Queue[p4r.StreamMessageResponse | None] = queue.Queue(BACKLOG_MAX)
 
     def send(self, message: p4r.StreamMessageResponse) -> None:
-        """Queues a message, if there is room."""
+        """Queues a message unless the queue is full."""
         try:
             self.outbox.put_nowait(message)
         except queue.Full:
             self.lost += 1
 
     def close(self, error: TargetError | None = None) -> None:
-        """Ends the stream once all is sent, with the error."""
+        """Ends the stream with the error after sending the queued messages."""
         self.error = self.error or error
         try:
             self.outbox.put_nowait(None)
@@ -65,18 +65,18 @@ class Arbitration:
         self._roles: dict[str, Role] = {}
         self._lock = threading.Lock()
         self.primaries_gone = 0
-        """How many primaries have ended their streams."""
+        """The number of primaries that have disconnected."""
 
     def handle_update(self, controller: Controller, update: p4r.MasterArbitrationUpdate) -> None:
-        """A controller asks for its place. Raises `TargetError`, which ends its stream."""
+        """Handles an arbitration update. Raises `TargetError`, which ends the stream."""
         if update.device_id != self.device_id:
-            message = f"device {update.device_id}: there is only device {self.device_id}"
+            message = f"device {update.device_id}: expected {self.device_id}"
             raise TargetError("not-found", message)
         name, scope = role_name(update), read_scope(update.role)
         election_id = U128.decode(update.election_id) if update.HasField("election_id") else 0
         with self._lock:
             if controller.role not in (None, name):
-                message = f"role '{name}': the stream has role '{controller.role}' already"
+                message = f"role '{name}': the stream already has role '{controller.role}'"
                 raise TargetError("failed-precondition", message)
             role = self._roles.setdefault(name, Role())
             for other in role.controllers:
@@ -98,16 +98,16 @@ class Arbitration:
             self._tell(name, role, told)
 
     def _check_scope(self, name: str, scope: Scope) -> None:
-        """What a role has for itself no other role with a primary may have."""
+        """Raises if another role with a primary shares an exclusive object of this role."""
         for other_name, other in self._roles.items():
             if other_name != name and other.primary is not None:
                 number = scope.conflict(other.scope)
                 if number is not None:
-                    message = f"role '{name}': role '{other_name}' has object {number:#x} too"
+                    message = f"role '{name}': role '{other_name}' also has object {number:#x}"
                     raise TargetError("invalid-argument", message)
 
     def handle_end(self, controller: Controller) -> None:
-        """A controller's stream is over."""
+        """Removes a controller after its stream ended."""
         with self._lock:
             if controller.role is None:
                 return
@@ -138,7 +138,9 @@ class Arbitration:
     def check_primary(
         self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest
     ) -> Scope:
-        """Raises `TargetError` unless the request is the primary's; returns its role's scope."""
+        """Returns the scope of the request's role. Raises `TargetError` unless the
+        primary sent it.
+        """
         self.check_device(request.device_id)
         name = request.role or (str(request.role_id) if request.role_id else "")
         with self._lock:
@@ -146,7 +148,7 @@ class Arbitration:
             election_id = U128.decode(request.election_id)
             alone = not any(one.controllers for one in self._roles.values())
             if alone and not request.HasField("election_id"):
-                # As in bmv2: a client without a stream, for tests and tools.
+                # As in bmv2, so that tests and tools can write without a stream.
                 return Scope()
             if role.primary is None:
                 message = f"role '{name}' has no primary controller"
@@ -157,33 +159,33 @@ class Arbitration:
             return role.scope
 
     def scope(self, name: str) -> Scope:
-        """What a role may see."""
+        """The scope that a role may read."""
         with self._lock:
             return self._roles.get(name, Role()).scope
 
     def check_device(self, device_id: int) -> None:
-        """Raises `TargetError` for another device than this."""
+        """Raises `TargetError` for another device."""
         if device_id != self.device_id:
-            message = f"device {device_id}: there is only device {self.device_id}"
+            message = f"device {device_id}: expected {self.device_id}"
             raise TargetError("not-found", message)
 
     def is_primary(self, controller: Controller) -> bool:
-        """Whether it is the primary of its role."""
+        """True if the controller is the primary of its role."""
         with self._lock:
             role = self._roles.get(controller.role or "")
             return role is not None and role.primary is controller
 
     def primaries(self) -> list[tuple[Controller, Scope]]:
-        """The primaries of all roles, and what is for them."""
+        """The primaries of all roles, with their scopes."""
         with self._lock:
             return [(role.primary, role.scope) for role in self._roles.values() if role.primary]
 
     def connected(self) -> int:
-        """How many controllers have a place."""
+        """The number of connected controllers."""
         with self._lock:
             return sum(len(role.controllers) for role in self._roles.values())
 
 
 def role_name(update: p4r.MasterArbitrationUpdate) -> str:
-    """A role's name; a number of older clients counts as one."""
+    """A role's name; the number that older clients send becomes a name."""
     return update.role.name or (str(update.role.id) if update.role.id else "")

@@ -1,7 +1,8 @@
-"""Digests: collected into lists, sent, acknowledged (P4Runtime specification, 9.9 and 16.5).
+"""Collects digests into lists, sends them and handles acknowledgements (P4Runtime specification,
+9.9 and 16.5).
 
-A value that was sent is not sent again until its list is acknowledged or `ack_timeout_ns` is over.
-Times are those of the caller's clock.
+A sent value is not sent again until its list is acknowledged or `ack_timeout_ns` has passed. Times
+are from the caller's clock.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Values = tuple[str, ...]
 
 @dataclass
 class Collection:
-    """One digest that a controller asked for."""
+    """One digest that a controller enabled."""
 
     digest: Named
     config: p4r.DigestEntry.Config
@@ -41,21 +42,21 @@ class Digests:
         self._lists = 0
 
     def write(self, kind: int, message: p4r.DigestEntry) -> Undo:
-        """Begins, changes or ends the sending of a digest."""
+        """Enables, reconfigures or disables a digest."""
         if message.digest_id not in self._by_id:
             raise TargetError("not-found", f"digest {message.digest_id:#x} is not in the P4Info")
         digest = self._by_id[message.digest_id]
         before, place = self._asked.get(digest.id), f"digest '{digest.name}'"
         if kind == p4r.Update.INSERT and before:
-            raise TargetError("already-exists", f"{place}: is sent already")
+            raise TargetError("already-exists", f"{place}: is already enabled")
         if kind != p4r.Update.INSERT and not before:
-            raise TargetError("not-found", f"{place}: is not sent")
+            raise TargetError("not-found", f"{place}: is not enabled")
         if kind == p4r.Update.DELETE:
             del self._asked[digest.id]
         else:
             config = message.config
             if config.max_timeout_ns < 0 or config.max_list_size < 0 or config.ack_timeout_ns < 0:
-                raise invalid(f"{place}: a negative time or size")
+                raise invalid(f"{place}: expected times and sizes of at least 0")
             self._asked[digest.id] = Collection(digest, config)
 
         def undo() -> None:
@@ -74,7 +75,7 @@ class Digests:
                 yield p4r.Entity(digest_entry=entry)
 
     def handle_digest(self, name: str, values: Values, now_ns: int) -> None:
-        """A digest of the program; nobody's if no controller asked for it."""
+        """Queues a digest of the program; dropped if no controller enabled it."""
         digest = self._by_name.get(name)
         one = self._asked.get(digest.id) if digest else None
         if one is None or values in one.unacknowledged:
@@ -85,15 +86,15 @@ class Digests:
         one.unacknowledged.add(values)
 
     def handle_ack(self, ack: p4r.DigestListAck) -> None:
-        """A controller has a list. Raises `TargetError` for one that was never sent."""
+        """Handles a list's acknowledgement. Raises `TargetError` for a list that was never sent."""
         one = self._asked.get(ack.digest_id)
         if one is None:
-            raise TargetError("not-found", f"digest {ack.digest_id:#x} is not sent")
+            raise TargetError("not-found", f"digest {ack.digest_id:#x} is not enabled")
         if ack.list_id in one.sent:
             one.unacknowledged -= set(one.sent.pop(ack.list_id)[0])
 
     def poll_lists(self, now_ns: int) -> Iterator[p4r.DigestList]:
-        """The lists that are due: full, or old enough."""
+        """The lists that are due: full, or past their time-out."""
         for one in self._asked.values():
             for number_, (values, sent_ns) in list(one.sent.items()):
                 if now_ns - sent_ns >= one.config.ack_timeout_ns:
@@ -114,7 +115,7 @@ class Digests:
 
 
 def show(data: p4d.P4Data, digest: Named, values: Values) -> None:
-    """Values as the P4Info has the digest: a struct or one bit string."""
+    """Encodes values in the digest's P4Info type: a struct or one bit string."""
     if digest.is_struct:
         for value in values:
             data.struct.members.add().bitstring = encode(number(value))

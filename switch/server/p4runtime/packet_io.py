@@ -1,6 +1,6 @@
 """Packet-in and packet-out: controller headers as metadata (P4Runtime specification, 16.1).
 
-As in bmv2, the header stands in front of the packet on the CPU port.
+As in bmv2, the header precedes the packet on the CPU port.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from narrows.switch.server.target import invalid
 
 
 def packet_in(fields: tuple[PacketField, ...], packet: bytes) -> p4r.PacketIn:
-    """A packet of the CPU port; one shorter than its header has no metadata."""
+    """Decodes a packet of the CPU port; a packet shorter than the header has no metadata."""
     bits = sum(field.width for field in fields)
     size = (bits + 7) // 8
     if len(packet) < size:
@@ -28,7 +28,7 @@ def packet_in(fields: tuple[PacketField, ...], packet: bytes) -> p4r.PacketIn:
 
 
 def packet_out(fields: tuple[PacketField, ...], message: p4r.PacketOut) -> bytes:
-    """The packet for the CPU port. Raises `TargetError` for metadata that does not fit."""
+    """Encodes a packet for the CPU port. Raises `TargetError` for invalid metadata."""
     known = {field.id: field for field in fields}
     values: dict[int, int] = {}
     for one in message.metadata:
@@ -36,7 +36,7 @@ def packet_out(fields: tuple[PacketField, ...], message: p4r.PacketOut) -> bytes
             raise invalid(f"packet-out: metadata {one.metadata_id} is not in the P4Info")
         field = known[one.metadata_id]
         if field.id in values:
-            raise invalid(f"packet-out: metadata '{field.name}' is there twice")
+            raise invalid(f"packet-out: metadata '{field.name}' is repeated")
         values[field.id] = field.decode(one.value)
     header, bits = 0, 0
     for field in fields:

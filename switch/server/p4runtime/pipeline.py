@@ -1,4 +1,4 @@
-"""One forwarding pipeline configuration and the state that controllers put under it."""
+"""One forwarding pipeline configuration and the state that controllers wrote to it."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from narrows.switch.server.target import Target, TargetError, invalid
 
 
 def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:
-    """The schema of a configuration that the target can run. Raises `TargetError` otherwise."""
+    """The schema of a configuration. Raises `TargetError` if the target cannot run it."""
     if not config.p4_device_config:
         raise invalid("p4_device_config is empty: expected the JSON of p4c-bm2-ss")
     try:
         text = config.p4_device_config.decode()
         program: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise invalid(f"p4_device_config is no JSON: {error}") from None
+        raise invalid(f"p4_device_config is not valid JSON: {error}") from None
     target.check(text)
     try:
         schema = Schema(config.p4info, ProgramWidths(program))
         check(schema, program)
     except (AttributeError, KeyError, IndexError, TypeError) as error:
-        raise invalid(f"p4_device_config is no program of p4c-bm2-ss: {error!r}") from None
+        raise invalid(f"p4_device_config: expected the JSON of p4c-bm2-ss: {error!r}") from None
     return schema
 
 
 class Pipeline:
-    """What `p4runtime.py` asks of a configuration in force: updates and reads, by entity."""
+    """Updates and reads of the configuration in force, by entity."""
 
     def __init__(
         self, target: Target, config: p4r.ForwardingPipelineConfig, schema: Schema
@@ -54,7 +54,7 @@ class Pipeline:
         self.digests = Digests(schema)
 
     def apply(self, update: p4r.Update) -> Undo:
-        """Carries an update out; returns what undoes it. Raises `TargetError`."""
+        """Applies an update; returns a function that undoes it. Raises `TargetError`."""
         kind, entity = update.type, update.entity
         if kind not in (p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE):
             raise invalid(f"update type {kind}: expected INSERT, MODIFY or DELETE")
@@ -87,7 +87,7 @@ class Pipeline:
                 raise TargetError("unimplemented", f"entities of kind {other}")
 
     def read(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
-        """The entities that a request asks for. Raises `TargetError`."""
+        """The requested entities. Raises `TargetError`."""
         match entity.WhichOneof("entity"):
             case "table_entry":
                 return self.tables.read(entity.table_entry)
@@ -122,9 +122,9 @@ class Pipeline:
         all_or_none: bool,
         permit: Callable[[p4r.Update], None] = lambda _: None,
     ) -> list[TargetError | None]:
-        """Carries updates out in their order, those that `permit` does not raise for; an error
-        for each that failed. With `all_or_none` the first that fails ends it, and undoes those
-        before.
+        """Applies in order the updates that `permit` allows. Returns an error, or None, for each
+        update. With `all_or_none` the first failure undoes the updates before it and ends the
+        batch.
         """
         errors: list[TargetError | None] = []
         undos: list[Undo] = []
@@ -144,7 +144,9 @@ class Pipeline:
         return errors
 
     def state(self) -> list[p4r.Update]:
-        """What would make a fresh pipeline like this one; counters and registers aside."""
+        """The updates that copy this pipeline's state to a new one, without counters
+        and registers.
+        """
         insert, modify = p4r.Update.INSERT, p4r.Update.MODIFY
         asked = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
         members = self.profiles.read_members(p4r.ActionProfileMember())

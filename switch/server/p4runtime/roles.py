@@ -1,8 +1,8 @@
-"""What a role may do: Stratum's `P4RoleConfig`, which finsy sends (P4Runtime specification, 15.2,
-leaves the form open).
+"""Permissions of roles, as Stratum's `P4RoleConfig`, which finsy sends. P4Runtime (specification,
+15.2) leaves the form open.
 
-A role without a config may do everything. Objects without a number in the P4Info, which are
-multicast groups and clone sessions, are everybody's.
+A role without a config may do everything. Every role may write objects without a number in the
+P4Info: multicast groups and clone sessions.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ NUMBERS = {
     "table_entry": "table_id",
     "value_set_entry": "value_set_id",
 }
-"""Where an entity has its number."""
+"""Fields that hold an entity's number."""
 
 
 def number_of(entity: p4r.Entity) -> int:
-    """An entity's number in the P4Info; 0 where it has none."""
+    """An entity's number in the P4Info; 0 if it has none."""
     kind = entity.WhichOneof("entity") or ""
     one = getattr(entity, kind, None)
     if kind in ("direct_counter_entry", "direct_meter_entry"):
@@ -51,37 +51,37 @@ class Scope:
     is_limited: bool = False
 
     def holds(self, number: int) -> bool:
-        """Whether an object is the role's."""
+        """True if the role may write the object."""
         return not self.is_limited or number == 0 or number in self.exclusive | self.shared
 
     def seen(self, entities: Iterable[p4r.Entity]) -> Iterable[p4r.Entity]:
-        """Those that are the role's."""
+        """The entities that belong to the role."""
         if not self.is_limited:
             return entities
         return (entity for entity in entities if self.holds(number_of(entity)))
 
     def wants(self, packet: p4r.PacketIn) -> bool:
-        """Whether a packet is for the role."""
+        """True if the role receives the packet."""
         if self.packet_filter is None or not self.packet_ins:
             return self.packet_ins
         return any((one.metadata_id, one.value) == self.packet_filter for one in packet.metadata)
 
     def check_write(self, update: p4r.Update, role: str) -> None:
-        """Raises where an update is not the role's."""
+        """Raises if the role may not write the update's object."""
         number = number_of(update.entity)
         if not self.holds(number):
             message = f"role '{role}' may not write object {number:#x}"
             raise TargetError("permission-denied", message)
 
     def conflict(self, other: Scope) -> int | None:
-        """An object that one of two roles has for itself and the other has too."""
+        """An exclusive object of one role that the other role also has."""
         ours, theirs = self.exclusive | self.shared, other.exclusive | other.shared
         both = (self.exclusive & theirs) | (other.exclusive & ours)
         return min(both, default=None)
 
 
 def read_scope(role: p4r.Role) -> Scope:
-    """The scope of a role as a controller asks for it."""
+    """The scope that a controller requests for a role."""
     if not role.HasField("config"):
         return Scope()
     packed: AnyMessage = role.config

@@ -1,7 +1,7 @@
 """The P4Runtime server (P4Runtime specification 1.4) of one switch.
 
-Calls come on gRPC's threads. One lock keeps writes, reads and pipeline changes apart; the switch
-itself is held for one operation at a time only, so packets go on meanwhile.
+Calls run on gRPC's threads. One lock serializes writes, reads and pipeline changes. The switch is
+held for one operation at a time, so packets continue to flow.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from narrows.switch.server.target import Target, TargetError, invalid
 
 API_VERSION = "1.4.1"
 STREAMS_MAX = 64
-"""Half of the server's threads: calls must find one too."""
+"""Half of the server's threads; the others serve calls."""
 ENTITIES_A_RESPONSE = 1000
-# finsy knows this text by its words.
+# finsy recognizes this text.
 NO_CONFIG = "no forwarding pipeline config is set for this device"
 
 
 class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
-    """P4Runtime for a target. `config` is the configuration that the target runs already."""
+    """P4Runtime for a target. `config` is the configuration that the target already runs."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
 
     @property
     def has_pipeline(self) -> bool:
-        """Whether a controller has set the pipeline."""
+        """True if a controller has set the pipeline."""
         return self._pipeline is not None
 
     # Calls
@@ -59,7 +59,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     def Capabilities(  # noqa: N802
         self, request: p4r.CapabilitiesRequest, context: grpc.ServicerContext
     ) -> p4r.CapabilitiesResponse:
-        """The version of P4Runtime."""
+        """Returns the version of P4Runtime."""
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
     def SetForwardingPipelineConfig(  # noqa: N802
@@ -88,9 +88,11 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
                 self._commit(request.config)
             case actions.COMMIT:
                 if request.HasField("config"):
-                    raise invalid("COMMIT with a config: expected none, as it was saved before")
+                    raise invalid(
+                        "COMMIT with a config: expected none, since VERIFY_AND_SAVE saved it"
+                    )
                 if self._saved is None:
-                    message = "COMMIT: no config was saved by VERIFY_AND_SAVE"
+                    message = "COMMIT: expected VERIFY_AND_SAVE before it"
                     raise TargetError("failed-precondition", message)
                 self._commit(self._saved)
             case actions.RECONCILE_AND_COMMIT:
@@ -105,7 +107,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         self._saved = None
 
     def _reconcile(self, config: p4r.ForwardingPipelineConfig) -> None:
-        """Commits and keeps the state; nothing changes when the state does not fit."""
+        """Commits and keeps the state; changes nothing if the state does not fit."""
         before = self._pipeline
         if before is None:
             self._commit(config)
@@ -128,7 +130,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     def GetForwardingPipelineConfig(  # noqa: N802
         self, request: p4r.GetForwardingPipelineConfigRequest, context: grpc.ServicerContext
     ) -> p4r.GetForwardingPipelineConfigResponse:
-        """The configuration in force, or parts of it."""
+        """Returns the configuration in force, or parts of it."""
         try:
             self.arbitration.check_device(request.device_id)
             config = self._in_force().config
@@ -152,7 +154,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     def Write(  # noqa: N802
         self, request: p4r.WriteRequest, context: grpc.ServicerContext
     ) -> p4r.WriteResponse:
-        """Carries a batch of updates out."""
+        """Applies a batch of updates."""
         try:
             with self._lock:
                 scope = self.arbitration.check_primary(request)
@@ -189,7 +191,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     def Read(  # noqa: N802
         self, request: p4r.ReadRequest, context: grpc.ServicerContext
     ) -> Iterator[p4r.ReadResponse]:
-        """The entities asked for, in the order of the request."""
+        """Returns the requested entities, in the order of the request."""
         found: list[p4r.Entity] = []
         try:
             with self._lock:
@@ -205,14 +207,14 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     def StreamChannel(  # noqa: N802
         self, request_iterator: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
     ) -> Iterator[p4r.StreamMessageResponse]:
-        """One controller's stream."""
+        """Serves one controller's stream."""
         with self._lock:
             self._streams += 1
             too_many = self._streams > STREAMS_MAX
         controller = Controller()
         try:
             if too_many:
-                message = f"{STREAMS_MAX} controllers are connected, which is as many as can be"
+                message = f"expected at most {STREAMS_MAX} connected controllers"
                 status.abort(context, TargetError("resource-exhausted", message))
             reader = threading.Thread(
                 target=self._read_stream, args=(controller, request_iterator), daemon=True
@@ -230,7 +232,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     def _read_stream(
         self, controller: Controller, requests: Iterator[p4r.StreamMessageRequest]
     ) -> None:
-        """Takes a controller's messages until it ends the stream, vanishes or is refused."""
+        """Handles a controller's messages until the stream ends, breaks or is refused."""
         try:
             for request in requests:
                 self._handle_message(controller, request)
@@ -240,7 +242,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         except grpc.RpcError:
             controller.close()
         except Exception as error:
-            # gRPC raises a bare Exception when the call is over.
+            # gRPC raises a bare Exception when the call has ended.
             controller.close()
             if type(error) is not Exception:
                 raise
@@ -279,8 +281,8 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     # The switch's side
 
     def poll(self, now_ns: int) -> None:
-        """Sends what the switch has for its controllers: packets and digests. Whoever drives
-        the switch calls it now and then; spurious calls are no-ops.
+        """Sends the switch's packets and digests to its controllers. The driver of the switch calls
+        it regularly; spurious calls are no-ops.
         """
         with self._lock:
             pipeline = self._pipeline

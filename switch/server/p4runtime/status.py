@@ -1,4 +1,4 @@
-"""Refusals as gRPC statuses: one for a call, one for each update of a batch."""
+"""Errors as gRPC statuses: one per call, or one per update of a batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ABORTED = int(grpc.StatusCode.ABORTED.value[0])
 DETAILS = "grpc-status-details-bin"
 """The trailing metadata that holds a `google.rpc.Status`."""
 SPACE = "narrows"
-"""The error space of messages without a code of their own."""
+"""The error space of our messages."""
 
 
 def code(error: TargetError) -> int:
@@ -42,8 +42,8 @@ def abort(context: grpc.ServicerContext, error: TargetError) -> NoReturn:
 def abort_batch(
     context: grpc.ServicerContext, errors: Sequence[TargetError | None], undone: bool
 ) -> NoReturn:
-    """Ends a Write with an error for each update in its order; `undone` says that those
-    without one were not carried out either.
+    """Ends a Write with a status for each update, in order. With `undone`, updates without an error
+    were not applied either.
     """
     status = rpc_status.Status(code=int(grpc.StatusCode.UNKNOWN.value[0]))
     failed = [(number, error) for number, error in enumerate(errors) if error]
@@ -53,7 +53,7 @@ def abort_batch(
         if found is not None:
             shown = p4r.Error(canonical_code=code(found), message=found.message, space=SPACE)
         elif undone:
-            message = "not done, since another update of the batch failed"
+            message = "not applied, since another update of the batch failed"
             shown = p4r.Error(canonical_code=ABORTED, message=message, space=SPACE)
         else:
             shown = p4r.Error(canonical_code=0)

@@ -1,4 +1,4 @@
-"""What makes a batch all or nothing: each write returns what undoes it."""
+"""Makes a batch atomic: each write returns a function that undoes it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Undo = Callable[[], None]
 
 
 def nothing() -> None:
-    """Undoes what changed nothing."""
+    """The undo function of a write that changed nothing."""
 
 
 def put(where: dict[K, V], key: K, value: V | None) -> None:
-    """Sets or, with None, removes."""
+    """Sets the value; None removes it."""
     if value is None:
         where.pop(key, None)
     else:

@@ -209,7 +209,7 @@ def test_a_set_is_whole_or_not_at_all(stub: Any, target: FakeTraffic) -> None:
         (RATE, {"double_val": 1.5}, "INVALID_ARGUMENT", ["1.5"]),
         (RATE, {"bytes_val": b"1"}, "INVALID_ARGUMENT", ["bytes_val", "uint_val"]),
         (RATE, {}, "INVALID_ARGUMENT", ["missing"]),
-        (RATE, {"json_ietf_val": b"{"}, "INVALID_ARGUMENT", ["no JSON"]),
+        (RATE, {"json_ietf_val": b"{"}, "INVALID_ARGUMENT", ["not valid JSON"]),
         (RATE, {"json_ietf_val": b"[1]"}, "INVALID_ARGUMENT", ["[1]"]),
         (
             f"{BUFFER}/dedicated-buffer-temporal",
@@ -217,12 +217,12 @@ def test_a_set_is_whole_or_not_at_all(stub: Any, target: FakeTraffic) -> None:
             "OUT_OF_RANGE",
             ["micros"],
         ),
-        (RATE, {"json_val": b"[" * 100_000}, "INVALID_ARGUMENT", ["no JSON"]),
+        (RATE, {"json_val": b"[" * 100_000}, "INVALID_ARGUMENT", ["not valid JSON"]),
         (RATE, {"json_val": b'{"a":' * 900 + b"1" + b"}" * 900}, "INVALID_ARGUMENT", ["is a leaf"]),
         (BUFFER, {"uint_val": 1}, "INVALID_ARGUMENT", ["JSON object"]),
         (RATE.replace("name=2", "name=9"), {"uint_val": 1}, "NOT_FOUND", ["name=9", "1, 2, 3"]),
         (RATE.replace("=0]", "=4]"), {"uint_val": 1}, "NOT_FOUND", ["sequence=4", "expected 0"]),
-        (f"{COUNTERS}/in-pkts", {"uint_val": 1}, "INVALID_ARGUMENT", ["read only"]),
+        (f"{COUNTERS}/in-pkts", {"uint_val": 1}, "INVALID_ARGUMENT", ["read-only"]),
         (
             "/qos/scheduler-policies",
             {"json_ietf_val": b'{"scheduler-policy": [{}]}'},
@@ -271,7 +271,7 @@ def test_what_is_not_there_is_said(stub: Any) -> None:
     delete = gnmi.SetRequest(delete=[path(RATE)])
     refused(lambda: stub.Set(delete), grpc.StatusCode.UNIMPLEMENTED, RATE, "update")
     delete = gnmi.SetRequest(delete=[path(COUNTERS)])
-    refused(lambda: stub.Set(delete), grpc.StatusCode.INVALID_ARGUMENT, "read only")
+    refused(lambda: stub.Set(delete), grpc.StatusCode.INVALID_ARGUMENT, "read-only")
     union = gnmi.SetRequest(union_replace=[gnmi.Update(path=path(RATE))])
     refused(lambda: stub.Set(union), grpc.StatusCode.UNIMPLEMENTED, "union_replace")
     old = gnmi.GetRequest(path=[gnmi.Path(element=["interfaces"])])

@@ -1,1 +1,1 @@
-"""P4Runtime entities: read and written, one kind per file."""
+"""P4Runtime entities: one file per kind, with reads and writes."""

@@ -14,12 +14,12 @@ from narrows.switch.server.target import TargetError, invalid
 def read_action(
     schema: Schema, given: p4r.Action, allowed: frozenset[int], place: str
 ) -> dict[str, Any]:
-    """`action` and `params` as the target has them; one of those allowed."""
+    """The target's `action` and `params`. Raises if the action is not allowed here."""
     if given.action_id not in schema.actions:
         raise invalid(f"{place}: action {given.action_id:#x} is not in the P4Info")
     action = schema.actions[given.action_id]
     if given.action_id not in allowed:
-        raise invalid(f"{place}: action '{action.name}' is not among those it may run here")
+        raise invalid(f"{place}: action '{action.name}' is not allowed here")
     return {"action": action.name, "params": read_params(action, given, place)}
 
 
@@ -33,7 +33,7 @@ def show_action(schema: Schema, shown: p4r.Action, found: dict[str, Any]) -> Non
 
 
 def read_params(action: Action, given: p4r.Action, place: str) -> dict[str, str]:
-    """Parameters by name, each there once."""
+    """Parameters by name. Raises if one is repeated or missing."""
     params: dict[str, str] = {}
     for param in given.params:
         if param.param_id not in action.params:
@@ -41,7 +41,7 @@ def read_params(action: Action, given: p4r.Action, place: str) -> dict[str, str]
             raise invalid(f"{place}: {what}")
         known = action.params[param.param_id]
         if known.name in params:
-            raise invalid(f"{place}, {known.place}: is there twice")
+            raise invalid(f"{place}, {known.place}: is repeated")
         try:
             params[known.name] = hex(known.decode(param.value))
         except TargetError as error:

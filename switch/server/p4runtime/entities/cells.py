@@ -1,4 +1,4 @@
-"""Counters' and meters' values (P4Runtime specification, 9.3 and 9.4)."""
+"""Values of counters and meters (P4Runtime specification, 9.3 and 9.4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from narrows.switch.server.target import invalid
 
 
 def set_count(data: p4r.CounterData, unit: int, packets: int, octets: int) -> None:
-    """Fills in what the counter's unit has."""
+    """Fills in the fields of the counter's unit."""
     data.SetInParent()
     if unit != p4i.CounterSpec.BYTES:
         data.packet_count = packets
@@ -18,7 +18,7 @@ def set_count(data: p4r.CounterData, unit: int, packets: int, octets: int) -> No
 
 
 def count_parts(data: p4r.CounterData, place: str) -> tuple[int, int]:
-    """Packets and bytes, neither negative."""
+    """Packets and bytes. Raises if one is negative."""
     return (
         signed(data.packet_count, f"{place}: packet_count"),
         signed(data.byte_count, f"{place}: byte_count"),
@@ -26,8 +26,8 @@ def count_parts(data: p4r.CounterData, place: str) -> tuple[int, int]:
 
 
 def meter_parts(config: p4r.MeterConfig, kind: int, place: str) -> dict[str, int]:
-    """Rates and bursts as the target has them, none negative: two of each (RFC 2698) with the
-    peak rate no lower than the other, or one rate (RFC 2697), as the P4Info says.
+    """The target's rates and bursts. The P4Info selects two rates (RFC 2698, peak rate not below
+    the committed one) or one (RFC 2697). Raises if a value is negative.
     """
     parts = {
         name: signed(getattr(config, name), f"{place}: {name}")
@@ -43,7 +43,7 @@ def meter_parts(config: p4r.MeterConfig, kind: int, place: str) -> dict[str, int
             unused["eburst"] = "a meter of two colours"
     for name, what in unused.items():
         if parts[name]:
-            raise invalid(f"{place}: {name} {parts[name]}: {what} has none")
+            raise invalid(f"{place}: {name} {parts[name]}: {what} does not use it")
         if name != "eburst" or kind == p4i.MeterSpec.TWO_RATE_THREE_COLOR:
             del parts[name]
     return parts

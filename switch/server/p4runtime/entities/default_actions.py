@@ -21,13 +21,13 @@ class DefaultActions:
         self.target = target
         self.schema = schema
         self.changed: set[int] = set()
-        """Tables, by number, whose default action is not the program's."""
+        """Numbers of tables with a default action set by a controller."""
 
     def write(self, kind: int, table: Table, message: p4r.TableEntry) -> Undo:
-        """Carries an update out; returns what undoes it."""
+        """Applies an update; returns a function that undoes it."""
         place = f"table '{table.name}': the default action"
         if kind != p4r.Update.MODIFY:
-            raise invalid(f"{place} can be modified only")
+            raise invalid(f"{place} supports only MODIFY")
         if message.match or message.priority:
             raise invalid(f"{place} has neither matches nor a priority")
         if table.const_default:
@@ -54,7 +54,7 @@ class DefaultActions:
         return undo
 
     def _set(self, table: Table, action: dict[str, Any] | None) -> None:
-        """Sets a default action; None makes it the program's again."""
+        """Sets a default action; None restores the program's."""
         if action is None:
             self.target.reset_default_action(table.name)
             self.changed.discard(table.id)
@@ -63,7 +63,7 @@ class DefaultActions:
             self.changed.add(table.id)
 
     def read(self, table: Table, asked: p4r.TableEntry) -> Iterator[p4r.Entity]:
-        """The default action of a table, where it has one that the P4Info knows."""
+        """The default action of a table, if it has one that is in the P4Info."""
         shown = p4r.TableEntry(table_id=table.id, is_default_action=True)
         default = self.target.default_action(table.name)
         if default is not None and default["action"] in self.schema.action_ids:
@@ -77,10 +77,10 @@ class DefaultActions:
 def plain_action(
     schema: Schema, table: Table, message: p4r.TableEntry, allowed: frozenset[int]
 ) -> dict[str, Any]:
-    """`action` and `params` of an entry whose action is not a profile's. Raises `TargetError`."""
+    """`action` and `params` of an entry in a table without action profile. Raises `TargetError`."""
     place, kind = f"table '{table.name}'", message.action.WhichOneof("type")
     if kind != "action":
-        what = "expected an action" + ("" if table.profile else ", it has no action profile")
+        what = "expected an action" + ("" if table.profile else ", since it has no action profile")
         raise invalid(f"{place}: '{kind}': {what}")
     return read_action(schema, message.action.action, allowed, place)
 

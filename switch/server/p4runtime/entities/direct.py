@@ -1,4 +1,4 @@
-"""Direct counters and meters as entities of their own (P4Runtime specification, 9.3.2, 9.4.2)."""
+"""Direct counters and meters as separate entities (P4Runtime specification, 9.3.2, 9.4.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Direct:
         self.target = tables.target
 
     def write_counter(self, kind: int, message: p4r.DirectCounterEntry) -> Undo:
-        """Sets an entry's counter, or the default action's."""
+        """Sets the counter of an entry or of the default action."""
         table = self._table(kind, message.table_entry, "counter")
         if message.table_entry.is_default_action:
             if not message.HasField("data"):
@@ -37,7 +37,7 @@ class Direct:
         return lambda: self.target.set_entry_count(entry, before[1], before[2])
 
     def write_meter(self, kind: int, message: p4r.DirectMeterEntry) -> Undo:
-        """Configures an entry's meter; without a config it is green for ever."""
+        """Configures an entry's meter; without a config every packet is green."""
         table = self._table(kind, message.table_entry, "meter")
         if message.table_entry.is_default_action:
             what = f"table '{table.name}': the default action: its direct meter"
@@ -53,11 +53,11 @@ class Direct:
         table = self.tables.table(entry.table_id)
         check_has(table, what)
         if kind != p4r.Update.MODIFY:
-            raise invalid(f"table '{table.name}': its direct {what} can be modified only")
+            raise invalid(f"table '{table.name}': its direct {what} supports only MODIFY")
         return table
 
     def read_counters(self, asked: p4r.DirectCounterEntry) -> Iterator[p4r.Entity]:
-        """Counters of the entries asked for."""
+        """Counters of the requested entries."""
         for table in self._asked(asked.table_entry, "counter"):
             unit = self.tables.schema.direct_counter_unit(table.id)
             if asked.table_entry.is_default_action:
@@ -74,7 +74,7 @@ class Direct:
                 yield p4r.Entity(direct_counter_entry=counter)
 
     def read_meters(self, asked: p4r.DirectMeterEntry) -> Iterator[p4r.Entity]:
-        """Meters of the entries asked for."""
+        """Meters of the requested entries."""
         for table in self._asked(asked.table_entry, "meter"):
             for entry, _, _ in self.tables.select(table, asked.table_entry):
                 shown = self.tables.shown(table, entry)
@@ -86,7 +86,7 @@ class Direct:
                 yield p4r.Entity(direct_meter_entry=meter)
 
     def _asked(self, asked: p4r.TableEntry, what: str) -> list[Table]:
-        """The table asked for, or all that have a counter or meter."""
+        """The requested table, or all tables with a direct counter or meter."""
         if asked.table_id:
             table = self.tables.table(asked.table_id)
             check_has(table, what)
@@ -95,11 +95,11 @@ class Direct:
 
 
 def has(table: Table, what: str) -> bool:
-    """Whether a table has a direct counter or meter."""
+    """True if a table has a direct counter or meter."""
     return table.has_counter if what == "counter" else table.has_meter
 
 
 def check_has(table: Table, what: str) -> None:
-    """Raises where a table has none."""
+    """Raises if a table has none."""
     if not has(table, what):
         raise invalid(f"table '{table.name}' has no direct {what}")

@@ -23,12 +23,12 @@ def one_of(arrays: Mapping[int, Array], number_: int, kind: str) -> Array:
 
 
 def asked_arrays(arrays: Mapping[int, Array], number_: int, kind: str) -> Iterable[Array]:
-    """The one asked for, or all for 0."""
+    """The requested one, or all for 0."""
     return [one_of(arrays, number_, kind)] if number_ else arrays.values()
 
 
 def span(array: Array, has_index: bool, index: int, kind: str) -> tuple[int, int]:
-    """The first cell and how many: one, or all where no index is given."""
+    """The first cell and the number of cells: one, or all without an index."""
     if not has_index:
         return 0, array.size
     if not 0 <= index < array.size:
@@ -38,9 +38,9 @@ def span(array: Array, has_index: bool, index: int, kind: str) -> tuple[int, int
 
 
 def only_modify(kind: int, what: str) -> None:
-    """Cells are there from the start."""
+    """Raises unless the update is MODIFY, since cells always exist."""
     if kind != p4r.Update.MODIFY:
-        raise invalid(f"{what} can be modified only")
+        raise invalid(f"{what} supports only MODIFY")
 
 
 class Externs:
@@ -72,7 +72,7 @@ class Externs:
         return undo
 
     def read_counter(self, asked: p4r.CounterEntry) -> Iterator[p4r.Entity]:
-        """One cell, all of a counter, or all of all."""
+        """Reads one cell, all cells of a counter, or all counters."""
         for array in asked_arrays(self.schema.counters, asked.counter_id, "counter"):
             has_index = asked.HasField("index")
             first, count = span(array, has_index, asked.index.index, "counter")
@@ -83,7 +83,7 @@ class Externs:
                 yield p4r.Entity(counter_entry=shown)
 
     def write_meter(self, kind: int, message: p4r.MeterEntry) -> Undo:
-        """Configures one cell or all; no config makes it green for ever."""
+        """Configures one cell or all; without a config every packet is green."""
         array = one_of(self.schema.meters, message.meter_id, "meter")
         only_modify(kind, f"meter '{array.name}'")
         first, count = span(array, message.HasField("index"), message.index.index, "meter")
@@ -106,7 +106,7 @@ class Externs:
         put(self._meters, (array.id, index), config)
 
     def read_meter(self, asked: p4r.MeterEntry) -> Iterator[p4r.Entity]:
-        """One cell, all of a meter, or all of all."""
+        """Reads one cell, all cells of a meter, or all meters."""
         for array in asked_arrays(self.schema.meters, asked.meter_id, "meter"):
             first, count = span(array, asked.HasField("index"), asked.index.index, "meter")
             for index in range(first, first + count):
@@ -136,7 +136,7 @@ class Externs:
         return undo
 
     def read_register(self, asked: p4r.RegisterEntry) -> Iterator[p4r.Entity]:
-        """One cell, all of a register, or all of all."""
+        """Reads one cell, all cells of a register, or all registers."""
         for array in asked_arrays(self.schema.registers, asked.register_id, "register"):
             has_index = asked.HasField("index")
             first, count = span(array, has_index, asked.index.index, "register")
@@ -168,7 +168,7 @@ class Externs:
         return self.schema.value_sets[number_]
 
     def read_value_set(self, asked: p4r.ValueSetEntry) -> Iterator[p4r.Entity]:
-        """One set or all."""
+        """Reads one set or all."""
         if asked.value_set_id:
             self._value_set(asked.value_set_id)
         for number_ in [asked.value_set_id] if asked.value_set_id else self.schema.value_sets:
@@ -179,10 +179,10 @@ class Externs:
 
 
 def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[dict[str, Any] | None]]:
-    """Members as the target has them; a part that is not exact may be left out."""
+    """The target's members. A field that is not exact may be absent."""
     place = f"value set '{value_set.name}'"
     if value_set.size and len(message.members) > value_set.size:
-        what = f"{place}: {len(message.members)} members: its size is {value_set.size}"
+        what = f"{place}: {len(message.members)} members: expected at most {value_set.size}"
         raise TargetError("resource-exhausted", what)
     found = []
     fields = {field.id: field for field in value_set.fields}
@@ -193,7 +193,7 @@ def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[dict[str,
                 raise invalid(f"{place}: field {part.field_id} is not in the P4Info")
             field = fields[part.field_id]
             if field.id in parts:
-                raise invalid(f"{place}, field '{field.name}': is there twice")
+                raise invalid(f"{place}, field '{field.name}': is repeated")
             parts[field.id] = read_match(part, field)
         for field in value_set.fields:
             if field.kind == "exact" and field.id not in parts:
@@ -203,7 +203,7 @@ def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[dict[str,
 
 
 def shown_members(value_set: Named, message: p4r.ValueSetEntry) -> p4r.ValueSetEntry:
-    """The members as P4Runtime has them, canonical."""
+    """The members in P4Runtime's canonical form."""
     shown = p4r.ValueSetEntry(value_set_id=value_set.id)
     for parts in members(value_set, message):
         member = shown.members.add()

@@ -1,4 +1,4 @@
-"""Matches of entries and of value sets' members (P4Runtime specification, 9.1.1)."""
+"""Matches of entries and of value-set members (P4Runtime specification, 9.1.1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narrows.switch.server.target import invalid
 
 
 def read_match(part: p4r.FieldMatch, field: Field) -> dict[str, Any]:
-    """A match as the target has it; what P4Runtime calls non-canonical is refused."""
+    """The target's match. Raises for values that are not canonical in P4Runtime."""
     kind, place = part.WhichOneof("field_match_type"), field.place
     if kind != field.kind:
         raise invalid(f"{place}: a match of kind {kind}: expected {field.kind}")
@@ -24,29 +24,31 @@ def read_match(part: p4r.FieldMatch, field: Field) -> dict[str, Any]:
         case "lpm":
             value, length = field.decode(part.lpm.value), part.lpm.prefix_len
             if not 0 < length <= field.width:
-                expected = f"expected 1 to {field.width}; any value is the field left out"
+                expected = f"expected 1 to {field.width}; omit the field to match any value"
                 raise invalid(f"{place}: prefix length {length}: {expected}")
             if value & ones(field.width - length):
-                raise invalid(f"{place}: {value:#x} has bits below its prefix of {length}")
+                raise invalid(f"{place}: {value:#x} has bits set beyond its prefix of {length}")
             return {"lpm": (hex(value), length)}
         case "ternary":
             value, mask = field.decode(part.ternary.value), field.decode(part.ternary.mask)
             if mask == 0:
-                raise invalid(f"{place}: mask 0: any value is the field left out")
+                raise invalid(f"{place}: mask 0: omit the field to match any value")
             if value & ~mask:
-                raise invalid(f"{place}: {value:#x} has bits outside its mask {mask:#x}")
+                raise invalid(f"{place}: {value:#x} has bits set outside its mask {mask:#x}")
             return {"ternary": (hex(value), hex(mask))}
         case "range":
             low, high = field.decode(part.range.low), field.decode(part.range.high)
             if low > high:
                 raise invalid(f"{place}: the range {low:#x} to {high:#x} is empty")
             if (low, high) == (0, ones(field.width)):
-                raise invalid(f"{place}: a range of all values: any is the field left out")
+                raise invalid(
+                    f"{place}: the range covers all values: omit the field to match any value"
+                )
             return {"range": (hex(low), hex(high))}
 
 
 def plain(part: dict[str, Any] | None, field: Field) -> dict[str, Any] | None:
-    """A target's match as `read_match` writes it; None for any value."""
+    """The inverse of `read_match`'s normal form: the target's match, or None for any value."""
     if part is None:
         return None
     [(kind, value)] = part.items()
@@ -58,7 +60,7 @@ def plain(part: dict[str, Any] | None, field: Field) -> dict[str, Any] | None:
 
 
 def show_match(shown: p4r.FieldMatch, part: dict[str, Any], field: Field) -> None:
-    """A match as P4Runtime has it, canonical."""
+    """A match in P4Runtime's canonical form."""
     [(kind, value)] = part.items()
     match kind:
         case "exact":

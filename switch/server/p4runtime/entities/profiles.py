@@ -1,7 +1,6 @@
-"""Members and groups of action profiles, and action sets of entries (P4Runtime specification,
-9.2).
+"""Members and groups of action profiles, and one-shot action sets (P4Runtime specification, 9.2).
 
-Ports are always up, so a watch port changes nothing; it is read back as it was written.
+Ports are always up, so a watch port has no effect; reads return it unchanged.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ OPPOSITE: dict[Operation, Operation] = {
     "delete": "insert",
 }
 MEMBER, GROUP = "$member", "$group"
-"""The actions of an entry that names a member or group of an action profile."""
+"""The actions of an entry that refers to a member or group of an action profile."""
 OWN_NUMBERS = 1 << 32
-"""Members and groups of action sets are numbered from here on: controllers' have 32 bits."""
+"""First number of the members and groups of action sets; controllers use 32 bits."""
 
 
 @dataclass
 class Group:
-    """A group as the target and as the controller has it."""
+    """A group in the target's form and in the controller's."""
 
     given: dict[str, Any]
     message: p4r.ActionProfileGroup
@@ -55,7 +54,7 @@ class Profiles:
         self._next = OWN_NUMBERS
 
     def profile(self, number_: int) -> Profile:
-        """A profile by its number."""
+        """The profile with this number."""
         if number_ not in self.schema.profiles:
             raise TargetError("not-found", f"action profile {number_:#x} is not in the P4Info")
         return self.schema.profiles[number_]
@@ -63,7 +62,7 @@ class Profiles:
     # Members and groups
 
     def write_member(self, kind: int, message: p4r.ActionProfileMember) -> Undo:
-        """Carries an update out; returns what undoes it."""
+        """Applies an update; returns a function that undoes it."""
         profile = self.profile(message.action_profile_id)
         place = f"action profile '{profile.name}', member {message.member_id}"
         key = (profile.id, message.member_id)
@@ -81,7 +80,7 @@ class Profiles:
         return undo
 
     def write_group(self, kind: int, message: p4r.ActionProfileGroup) -> Undo:
-        """Carries an update out; returns what undoes it."""
+        """Applies an update; returns a function that undoes it."""
         profile = self.profile(message.action_profile_id)
         place = f"action profile '{profile.name}', group {message.group_id}"
         check_selector(profile, place)
@@ -125,7 +124,7 @@ class Profiles:
     def create_set(
         self, profile: Profile, given: p4r.ActionProfileActionSet, place: str
     ) -> dict[str, Any]:
-        """Makes a group of an entry's own actions; `action` and `params` of the entry."""
+        """Creates a group from an entry's action set; returns the entry's `action` and `params`."""
         check_selector(profile, place)
         if not given.action_profile_actions:
             raise invalid(f"{place}: the action set is empty")
@@ -154,14 +153,14 @@ class Profiles:
         return {"action": GROUP, "params": {"id": hex(number_)}}
 
     def set_of(self, entry: Entry) -> p4r.ActionProfileActionSet | None:
-        """The action set of an entry of the target, if it has one."""
+        """The action set of a target's entry, if it has one."""
         if entry["action"] != GROUP:
             return None
         found = self._sets.get(number(entry["params"]["id"]))
         return found[1] if found else None
 
     def drop_set(self, entry: Entry) -> None:
-        """Removes the action set of an entry that is gone or names another; a no-op without."""
+        """Removes the action set of a deleted or changed entry; a no-op without one."""
         if self.set_of(entry) is not None:
             group = number(entry["params"]["id"])
             members, _ = self._sets.pop(group)
@@ -172,20 +171,22 @@ class Profiles:
 
 
 def check_selector(profile: Profile, place: str) -> None:
-    """Groups and action sets need a selector."""
+    """Raises for a profile without a selector, which groups and action sets need."""
     if not profile.with_selector:
-        raise invalid(f"{place}: action profile '{profile.name}' has no selector, so no groups")
+        raise invalid(
+            f"{place}: action profile '{profile.name}' has no selector, so it cannot have groups"
+        )
 
 
 def check_weights(members: Any, place: str) -> None:
-    """Every weight is above zero."""
+    """Raises unless every weight is above zero."""
     for member in members:
         if member.weight <= 0:
             raise invalid(f"{place}: weight {member.weight}: expected one above zero")
 
 
 def check_size(profile: Profile, group: p4r.ActionProfileGroup, place: str) -> None:
-    """Whether a group keeps to the size that it gives itself."""
+    """Raises if a group exceeds its own max_size."""
     if group.max_size < 0:
         raise invalid(f"{place}: max_size is negative")
     if profile.by_members:
@@ -193,5 +194,5 @@ def check_size(profile: Profile, group: p4r.ActionProfileGroup, place: str) -> N
     else:
         size, what = sum(member.weight for member in group.members), "weights"
     if group.max_size and size > group.max_size:
-        message = f"{place}: {what} of {size} are more than its max_size of {group.max_size}"
+        message = f"{place}: {what} of {size} exceed its max_size of {group.max_size}"
         raise TargetError("resource-exhausted", message)

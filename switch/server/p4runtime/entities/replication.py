@@ -1,6 +1,6 @@
 """Multicast groups and clone sessions (P4Runtime specification, 9.5).
 
-Ports are always up, so backup replicas are never used; they are read back as they were written.
+Ports are always up, so backup replicas are never used; reads return them unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
 
 PORT_MAX = 510
-"""v1model has ports of 9 bits, and 511 means drop."""
+"""v1model ports have 9 bits, and 511 means drop."""
 
 
 class Replication:
@@ -25,7 +25,7 @@ class Replication:
         self._sessions: dict[int, p4r.CloneSessionEntry] = {}
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> Undo:
-        """Carries an update out; returns what undoes it."""
+        """Applies an update; returns a function that undoes it."""
         match message.WhichOneof("type"):
             case "multicast_group_entry":
                 group = message.multicast_group_entry
@@ -48,7 +48,9 @@ class Replication:
                 self._set_session(number, None if kind == p4r.Update.DELETE else session)
                 return lambda: self._set_session(number, old_session)
             case _:
-                raise invalid("packet replication engine: neither a group nor a session")
+                raise invalid(
+                    "packet replication engine: expected a multicast group or a clone session"
+                )
 
     def _set_group(self, number: int, group: p4r.MulticastGroupEntry | None) -> None:
         place = f"multicast group {number}"
@@ -89,17 +91,17 @@ class Replication:
 
 
 def check(kind: int, number: int, known: bool, place: str) -> None:
-    """Whether the update can be: new for INSERT, known for the others."""
+    """Raises unless the object is new for INSERT, or exists for MODIFY and DELETE."""
     if number == 0:
         raise invalid(f"{place}: expected a number above zero")
     if kind == p4r.Update.INSERT and known:
-        raise TargetError("already-exists", f"{place}: exists already")
+        raise TargetError("already-exists", f"{place}: already exists")
     if kind != p4r.Update.INSERT and not known:
         raise TargetError("not-found", f"{place}: does not exist")
 
 
 def replicas(given: Iterable[p4r.Replica], place: str) -> list[dict[str, int]]:
-    """Replicas as the target has them, no pair of port and instance twice."""
+    """The target's replicas. Raises if a pair of port and instance is repeated."""
     found = []
     for replica in given:
         by_bytes = replica.WhichOneof("port_kind") == "port"
@@ -111,6 +113,6 @@ def replicas(given: Iterable[p4r.Replica], place: str) -> list[dict[str, int]]:
             raise TargetError("out-of-range", message)
         one = {"port": port, "rid": replica.instance}
         if one in found:
-            raise invalid(f"{place}: port {port} with instance {replica.instance} is there twice")
+            raise invalid(f"{place}: port {port} with instance {replica.instance} is repeated")
         found.append(one)
     return found

@@ -22,27 +22,25 @@ from narrows.switch.server.p4runtime.undo import Undo, put
 from narrows.switch.server.target import Entry, Target, TargetError, invalid
 
 Key = tuple[int, frozenset[tuple[str, str, Any]], int]
-"""What tells an entry from others: table, matches, priority."""
+"""Identity of an entry: table, matches, priority."""
 
 
 class Tables:
-    """All tables under one pipeline configuration. The caller takes care that one call is made
-    at a time.
-    """
+    """All tables under one pipeline configuration. The caller serializes calls."""
 
     def __init__(self, target: Target, schema: Schema, profiles: Profiles) -> None:
         self.target = target
         self.schema = schema
         self.profiles = profiles
-        # What the target does not keep.
+        # State that the target does not keep.
         self._metadata: dict[Key, bytes] = {}
         self.meters: dict[Key, p4r.MeterConfig] = {}
         self.defaults = DefaultActions(target, schema)
-        # Whether entries of tables with a selector have action sets.
+        # For each table with a selector: whether its entries have action sets.
         self._one_shot: dict[int, dict[Key, bool]] = {}
 
     def table(self, table_id: int) -> Table:
-        """A table by its number."""
+        """The table with this number."""
         if table_id not in self.schema.tables:
             raise TargetError("not-found", f"table {table_id:#x} is not in the P4Info")
         return self.schema.tables[table_id]
@@ -50,10 +48,10 @@ class Tables:
     # Writing
 
     def write(self, kind: int, message: p4r.TableEntry) -> Undo:
-        """Carries an update out; returns what undoes it."""
+        """Applies an update; returns a function that undoes it."""
         table = self.table(message.table_id)
         if message.idle_timeout_ns and not table.idle:
-            raise invalid(f"table '{table.name}': has no idle time-outs")
+            raise invalid(f"table '{table.name}': does not support idle time-outs")
         signed(message.idle_timeout_ns, f"table '{table.name}': idle_timeout_ns")
         if message.is_default_action:
             return self.defaults.write(kind, table, message)
@@ -81,7 +79,7 @@ class Tables:
         self._set_extras(table, entry, key, message)
 
         def undo() -> None:
-            # What undid a later update may have given it another action set.
+            # Undoing a later update may have given it another action set.
             now, _, _ = self.found(table, entry)
             self.target.delete_entry(entry)
             self.profiles.drop_set(now)
@@ -140,18 +138,18 @@ class Tables:
         self._one_shot.get(table.id, {}).pop(key, None)
 
     def found(self, table: Table, entry: Entry) -> tuple[Entry, int, int]:
-        """The target's entry with its packets and bytes."""
+        """The target's entry, with its packets and bytes."""
         found = self.target.entry(entry)
         if found is None:
-            raise TargetError("not-found", f"table '{table.name}': there is no such entry")
+            raise TargetError("not-found", f"table '{table.name}': no such entry")
         return found
 
-    # Action sets: a table has them for all its entries or for none.
+    # Action sets: either all entries of a table have them, or none.
 
     def _with_set(
         self, table: Table, entry: Entry, action_set: p4r.ActionProfileActionSet | None
     ) -> Entry:
-        """An entry that is to come back, with the action set it had."""
+        """Restores an entry with its former action set."""
         if action_set is None:
             return entry
         profile = self.profiles.profile(table.profile)
@@ -167,7 +165,7 @@ class Tables:
         other = next((other for known, other in others.items() if known != key), one_shot)
         if other != one_shot:
             have = "action sets" if other else "members or groups"
-            raise invalid(f"{place}: its other entries have {have}, and so must all")
+            raise invalid(f"{place}: expected {have}, as in its other entries")
 
     def _choice(self, table: Table, key: Key, message: p4r.TableEntry) -> dict[str, Any]:
         """`action` and `params` of an entry."""
@@ -193,10 +191,10 @@ class Tables:
                 what = "a member or group of its action profile, or an action set"
                 raise invalid(f"{place}: expected {what}")
 
-    # What an entry has besides its action: counter, meter, metadata, idle time-out.
+    # An entry's other parts: counter, meter, metadata, idle time-out.
 
     def _idle(self, table: Table, entry: Entry) -> int | None:
-        """The idle time-out of an entry that is there, in nanoseconds."""
+        """The idle time-out of an existing entry, in nanoseconds."""
         return self.target.idle_ns(entry)[0] if table.idle else None
 
     def _set_extras(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> None:
@@ -229,7 +227,7 @@ class Tables:
     def configure(
         self, table: Table, entry: Entry, key: Key, config: p4r.MeterConfig | None
     ) -> None:
-        """Sets an entry's direct meter; None makes it green for ever."""
+        """Sets an entry's direct meter; None makes every packet green."""
         place = f"table '{table.name}'"
         parts = meter_parts(config, table.meter_kind, place) if config is not None else None
         self.target.configure_entry_meter(entry, parts)
@@ -238,7 +236,7 @@ class Tables:
     # Conversion
 
     def key(self, table: Table, message: p4r.TableEntry) -> tuple[Entry, Key]:
-        """The target's entry without its action, and what tells it from others."""
+        """The target's entry without its action, and its identity."""
         place = f"table '{table.name}'"
         matches: dict[str, Any] = {}
         for part in message.match:
@@ -246,7 +244,7 @@ class Tables:
                 raise invalid(f"{place}: match field {part.field_id} is not in the P4Info")
             field = table.fields[part.field_id]
             if field.name in matches:
-                raise invalid(f"{place}: field '{field.name}' is there twice")
+                raise invalid(f"{place}: field '{field.name}' is repeated")
             matches[field.name] = read_match(part, field)
         for field in table.fields.values():
             if field.kind == "exact" and field.name not in matches:
@@ -254,7 +252,10 @@ class Tables:
         if table.by_priority and message.priority <= 0:
             raise invalid(f"{place}: priority {message.priority}: expected one above zero")
         if not table.by_priority and message.priority:
-            raise invalid(f"{place}: priority {message.priority}: its entries have none")
+            raise invalid(
+                f"{place}: priority {message.priority}: expected none, since its entries have no "
+                "priority"
+            )
         entry = {
             "table": table.name,
             "matches": matches,
@@ -265,7 +266,7 @@ class Tables:
         return entry, (table.id, hashed(matches), message.priority)
 
     def key_of(self, table: Table, entry: Entry) -> Key:
-        """What tells a target's entry from others, as `key` has it."""
+        """The identity of a target's entry, in the form of `key`."""
         found = entry["matches"]
         parts = {f.name: plain(found.get(f.name), f) for f in table.fields.values()}
         matches = {name: part for name, part in parts.items() if part}
@@ -274,9 +275,7 @@ class Tables:
     # Reading
 
     def read(self, asked: p4r.TableEntry) -> Iterator[p4r.Entity]:
-        """The entries that a request asks for; a table, matches, priority and action left out
-        stand for any.
-        """
+        """The requested entries. An absent table, match, priority or action matches any."""
         tables = [self.table(asked.table_id)] if asked.table_id else self.schema.tables.values()
         for table in tables:
             if asked.is_default_action:
@@ -299,7 +298,7 @@ class Tables:
                     yield p4r.Entity(table_entry=shown)
 
     def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[Entry, int, int]]:
-        """Entries of a table that fit matches, priority and action of a request."""
+        """Entries of a table that fit the matches, priority and action of a request."""
         if not table.fields:
             return
         if asked.match:
@@ -319,7 +318,7 @@ class Tables:
             entry, _ = self.key(table, asked)
             found = self.target.entry(entry)
             return [] if found is None else [found]
-        # Without its priority, matches can name several entries.
+        # Without a priority, the matches can select several entries.
         stand_in = p4r.TableEntry()
         stand_in.CopyFrom(asked)
         stand_in.priority = 1
@@ -332,7 +331,7 @@ class Tables:
         return self.meters.get(self.key_of(table, entry)) if table.has_meter else None
 
     def shown(self, table: Table, entry: Entry) -> p4r.TableEntry:
-        """A target's entry as P4Runtime has it, canonical."""
+        """A target's entry in P4Runtime's canonical form."""
         shown = p4r.TableEntry(table_id=table.id, is_const=table.is_const)
         if table.by_priority:
             shown.priority = entry["priority"]
@@ -354,7 +353,7 @@ class Tables:
         return shown
 
     def expired(self) -> list[p4r.TableEntry]:
-        """Entries that went without a hit for longer than they may, each told once."""
+        """Entries that exceeded their idle time-out, each returned once."""
         by_name = {table.name: table for table in self.schema.tables.values()}
         found = []
         for entry in self.target.take_expired():

@@ -1,1 +1,1 @@
-"""P4Info: a program's objects by number and name, and how their values are written."""
+"""P4Info: a program's objects by number and name, and the encoding of their values."""

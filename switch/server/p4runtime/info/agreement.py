@@ -1,4 +1,4 @@
-"""Whether a P4Info and the bmv2 JSON are of one program."""
+"""Checks that a P4Info and a bmv2 JSON describe the same program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from narrows.switch.server.p4runtime.info.p4info import Array, Schema, Table, wr
 
 
 class ProgramWidths:
-    """The widths of a bmv2 JSON's values."""
+    """Widths of the values in a bmv2 JSON."""
 
     def __init__(self, program: Mapping[str, Any]) -> None:
         types = {one["name"]: one["fields"] for one in program.get("header_types", [])}
@@ -34,26 +34,26 @@ class ProgramWidths:
         }
 
     def field(self, table: str, name: str) -> int | None:
-        """A key's field."""
+        """Width of a key field."""
         return self._fields.get((table, name))
 
     def param(self, action: str, name: str) -> int | None:
-        """An action's parameter."""
+        """Width of an action parameter."""
         return self._params.get((action, name))
 
     def header(self, fields: Sequence[str]) -> Mapping[str, int]:
-        """The fields of a header type that has just these."""
+        """Widths of the header type with exactly these fields."""
         return self._headers.get(tuple(fields), {})
 
 
 def key_target(part: Mapping[str, Any]) -> tuple[str, str]:
-    """Header and field of a part of a key."""
+    """Header and field of a key field."""
     target = part["target"]
     return (target[0], target[1]) if isinstance(target, list) else (target, "$valid$")
 
 
 def key_name(part: Mapping[str, Any]) -> str:
-    """What a controller calls a part of a key."""
+    """The controller's name of a key field."""
     return part.get("name") or ".".join(key_target(part))
 
 
@@ -67,21 +67,23 @@ def check(schema: Schema, program: Mapping[str, Any]) -> None:
         found = tables[table.name].get("action_profile")
         name = schema.profiles[table.profile].name if table.profile else None
         if found != name:
-            raise wrong(f"table '{table.name}' has action profile {name}, in the JSON {found}")
+            raise wrong(f"table '{table.name}' has action profile {name}, but {found} in the JSON")
         if bool(tables[table.name].get("support_timeout")) != table.idle:
-            raise wrong(f"table '{table.name}': idle time-outs are not those of the JSON")
+            raise wrong(f"table '{table.name}': support for idle time-outs differs from the JSON")
         known = tables[table.name]["actions"]
         for number in table.actions | table.default_actions:
             if schema.actions[number].name not in known:
                 name = schema.actions[number].name
-                raise wrong(f"table '{table.name}' has action '{name}', in the JSON not")
+                raise wrong(f"table '{table.name}' has action '{name}', which the JSON lacks")
     used = {number for t in schema.tables.values() for number in t.actions | t.default_actions}
     for number in used:
         action = schema.actions[number]
         declared = [(p["name"], p["bitwidth"]) for p in actions[action.name]["runtime_data"]]
         given = [(param.name, param.width) for param in action.params.values()]
         if declared != given:
-            raise wrong(f"action '{action.name}' has parameters {given}, the JSON {declared}")
+            raise wrong(
+                f"action '{action.name}' has parameters {given}, but {declared} in the JSON"
+            )
     for kind, objects, key in (
         ("counter", schema.counters, "counter_arrays"),
         ("meter", schema.meters, "meter_arrays"),
@@ -100,33 +102,35 @@ def check(schema: Schema, program: Mapping[str, Any]) -> None:
 
 
 def check_table(table: Table, tables: Mapping[str, Any], in_program: ProgramWidths) -> None:
-    """A table's key, name by name."""
+    """Compares a table's key, field by field."""
     place = f"table '{table.name}'"
     if table.name not in tables:
         raise wrong(f"{place} is not in the JSON")
     key = tables[table.name]["key"]
     if len(key) != len(table.fields):
-        raise wrong(f"{place} has {len(table.fields)} match fields, the JSON {len(key)}")
+        raise wrong(f"{place} has {len(table.fields)} match fields, but {len(key)} in the JSON")
     for field, part in zip(table.fields.values(), key, strict=True):
         name = key_name(part)
         if name != field.name:
             raise wrong(f"{place}: field '{field.name}' is '{name}' in the JSON")
         kind = "exact" if part["match_type"] == "valid" else part["match_type"]
-        # p4c writes an optional field as a ternary one where the table has others of that kind.
+        # p4c writes an optional field as ternary if the table has other ternary fields.
         if kind != field.kind and (kind, field.kind) != ("ternary", "optional"):
-            raise wrong(f"{place}, field '{name}': {field.kind}, in the JSON {kind}")
+            raise wrong(f"{place}, field '{name}': {field.kind}, but {kind} in the JSON")
         width = in_program.field(table.name, name)
         if width is not None and width != field.width:
-            raise wrong(f"{place}, field '{name}': {field.width} bits, in the JSON {width}")
+            raise wrong(f"{place}, field '{name}': {field.width} bits, but {width} in the JSON")
 
 
 def check_array(kind: str, array: Array, declared: Iterable[Mapping[str, Any]]) -> None:
-    """A counter's, meter's or register's size and width."""
+    """Compares the size and width of a counter, meter or register."""
     found = {one["name"]: one for one in declared}.get(array.name)
     if found is None:
         raise wrong(f"{kind} '{array.name}' is not in the JSON")
     if found.get("size") != array.size:
-        raise wrong(f"{kind} '{array.name}': size {array.size}, in the JSON {found.get('size')}")
+        raise wrong(
+            f"{kind} '{array.name}': size {array.size}, but {found.get('size')} in the JSON"
+        )
     if kind == "register" and found.get("bitwidth") != array.width:
         width = found.get("bitwidth")
-        raise wrong(f"{kind} '{array.name}': {array.width} bits, in the JSON {width}")
+        raise wrong(f"{kind} '{array.name}': {array.width} bits, but {width} in the JSON")

@@ -1,4 +1,4 @@
-"""Values: P4Runtime's byte strings and the target's text (P4Runtime specification, 8.4)."""
+"""Converts P4Runtime's byte strings (P4Runtime specification, 8.4) and the target's text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from narrows.switch.server.target import TargetError
 
 
 def decode(data: bytes, width: int, place: str) -> int:
-    """A byte string, padded or not, as a number of at most `width` bits."""
+    """Decodes a byte string, padded or not. Raises if it exceeds `width` bits."""
     if not data:
         raise TargetError("invalid-argument", f"{place}: the value is empty")
     value = int.from_bytes(data, "big")
@@ -31,7 +31,7 @@ def ones(width: int) -> int:
 
 
 def signed(value: int, what: str) -> int:
-    """A protobuf int64 that must not be negative."""
+    """Returns a protobuf int64. Raises if it is negative."""
     if value < 0:
         raise TargetError("invalid-argument", f"{what}: {value} is negative")
     return value

@@ -1,4 +1,4 @@
-"""A P4Info by number and name."""
+"""A P4Info, indexed by number and name."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MATCH_KINDS: dict[int, MatchKind] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """A field, parameter or metadata; `names` translates what controllers write as strings,
-    `place` is what errors call it.
+    """A field, parameter or metadata. `names` translates strings of controllers; `place` names it
+    in errors.
     """
 
     id: int
@@ -36,26 +36,26 @@ class Value:
     names: Names | None = None
 
     def decode(self, data: bytes) -> int:
-        """A controller's bytes as a number of at most `width` bits."""
+        """Decodes a controller's bytes. Raises if the number exceeds `width` bits."""
         if self.names is not None:
             return self.names.number(data, self.width, self.place)
         return decode(data, self.width, self.place)
 
     def encode(self, value: int) -> bytes:
-        """A number as a controller has it."""
+        """Encodes a number for a controller."""
         return encode(value) if self.names is None else self.names.text(value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Value):
-    """A match field, or a part of a value set's key."""
+    """A match field, or a field of a value set's key."""
 
     kind: MatchKind
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action and its parameters by number."""
+    """An action and its parameters, by number."""
 
     id: int
     name: str
@@ -64,7 +64,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. `actions` holds those that an entry, `default_actions` those that a miss may run."""
+    """A table. Entries may run `actions`; a miss may run `default_actions`."""
 
     id: int
     name: str
@@ -83,14 +83,14 @@ class Table:
 
     @cached_property
     def by_priority(self) -> bool:
-        """Whether entries have a priority."""
+        """True if entries have a priority."""
         return any(field.kind in ("ternary", "range", "optional") for field in self.fields.values())
 
 
 @dataclass(frozen=True)
 class Array:
-    """A counter, meter or register; `unit` is the counter's or meter's, `kind` the meter's type,
-    `width` the register's.
+    """A counter, meter or register; `unit` is for counters and meters, `kind` for meters, `width`
+    for registers.
     """
 
     id: int
@@ -103,14 +103,14 @@ class Array:
 
 @dataclass(frozen=True)
 class Profile:
-    """An action profile, or action selector; `actions` are those of its tables."""
+    """An action profile, or action selector; `actions` are the actions of its tables."""
 
     id: int
     name: str
     with_selector: bool
     actions: frozenset[int]
     by_members: bool = False
-    """Whether a group's size is how many members it has, not the sum of their weights."""
+    """True if a group's size counts members, false if it sums weights."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class PacketField(Value):
-    """A field of a controller header; a padding one may be left out."""
+    """A field of a controller header; a padding field may be absent."""
 
     padding: bool
 
@@ -149,7 +149,7 @@ class Declared(Protocol):
 
     @property
     def bitwidth(self) -> int:
-        """How wide a controller's values are; 0 for strings."""
+        """Width of a controller's values in bits; 0 for strings."""
 
     @property
     def type_name(self) -> p4t.P4NamedType:
@@ -157,7 +157,7 @@ class Declared(Protocol):
 
 
 class Widths(Protocol):
-    """How wide a program's values are, where it has them."""
+    """Widths of the values in the program, where known."""
 
     def field(self, table: str, name: str) -> int | None:
         """A key's field."""
@@ -166,19 +166,19 @@ class Widths(Protocol):
         """An action's parameter."""
 
     def header(self, fields: Sequence[str]) -> Mapping[str, int]:
-        """The fields of a header type that has just these."""
+        """Widths of the header type with exactly these fields."""
 
 
 T = TypeVar("T", bound=HasName)
 
 
 def wrong(message: str) -> TargetError:
-    """What is wrong with a P4Info."""
+    """Builds the error for an invalid P4Info."""
     return invalid(f"P4Info: {message}")
 
 
 def by_id(objects: Iterable[T], kind: str) -> dict[int, T]:
-    """Objects by number, each there once."""
+    """Objects by number. Raises if a number is repeated."""
     found: dict[int, T] = {}
     for one in objects:
         if one.id in found:
@@ -189,9 +189,9 @@ def by_id(objects: Iterable[T], kind: str) -> dict[int, T]:
 
 
 class Schema:
-    """What a P4Info declares. Raises `TargetError` for what contradicts itself.
+    """Reads a P4Info. Raises `TargetError` if it is inconsistent.
 
-    `widths` are those of the program, which a translated value does not have in the P4Info.
+    `widths` come from the program, since the P4Info lacks those of translated values.
     """
 
     def __init__(self, info: p4i.P4Info, widths: Widths) -> None:
@@ -230,19 +230,19 @@ class Schema:
     # Values
 
     def direct_counter_unit(self, table_id: int) -> int:
-        """What a table's direct counter counts, a `CounterSpec.Unit`."""
+        """The unit of a table's direct counter, a `CounterSpec.Unit`."""
         unit: int = self.direct_counter_units.get(table_id, p4i.CounterSpec.BOTH)
         return unit
 
     def _names_of(self, type_name: str) -> Names | None:
-        """The strings of a translated type; None where it is written as a number."""
+        """The strings of a translated type; None if controllers write numbers."""
         new_type = self._info.type_info.new_types.get(type_name)
         if new_type is None or not new_type.translated_type.HasField("sdn_string"):
             return None
         return self._names.setdefault(type_name, Names(type_name))
 
     def _width(self, place: str, declared: Declared, in_program: int | None) -> int:
-        """The width of a value in the program, which is the P4Info's unless it is translated."""
+        """The width of a value in the program; the P4Info has it unless the type is translated."""
         new_type = self._info.type_info.new_types.get(declared.type_name.name)
         translated = new_type is not None and new_type.HasField("translated_type")
         width = in_program if translated and in_program else declared.bitwidth
@@ -258,7 +258,7 @@ class Schema:
             raise TargetError("unimplemented", f"{place}: match type {what}")
         names = self._names_of(field.type_name.name)
         if names is not None and kind not in ("exact", "optional"):
-            raise wrong(f"{place}: {kind}: strings are exact or optional")
+            raise wrong(f"{place}: {kind}: expected exact or optional for strings")
         width = self._width(place, field, in_program)
         return Field(id=field.id, name=field.name, width=width, place=place, names=names, kind=kind)
 
@@ -296,7 +296,7 @@ class Schema:
             bool(counters & set(table.direct_resource_ids)),
             bool(meter_kinds),
             table.size,
-            # p4c-bm2-ss does not say which entries of a program may be changed, so none may.
+            # p4c-bm2-ss does not mark mutable entries, so all entries of a program are constant.
             table.is_const_table or table.has_initial_entries,
             bool(table.const_default_action_id),
             table.implementation_id,
@@ -314,7 +314,7 @@ class Schema:
     def _register(self, register: p4i.Register) -> Array:
         width = self._bit_width(register.type_spec)
         if width is None:
-            message = f"register '{register.preamble.name}': cells that are no bit strings"
+            message = f"register '{register.preamble.name}': expected cells of type bit<N>"
             raise TargetError("unimplemented", message)
         return Array(register.preamble.id, register.preamble.name, register.size, width=width)
 
@@ -338,13 +338,13 @@ class Schema:
         widths = tuple(self._bit_width(member) for member in members)
         known = tuple(width for width in widths if width is not None)
         if len(known) != len(widths):
-            message = f"digest '{name}': members that are no bit strings"
+            message = f"digest '{name}': expected members of type bit<N>"
             raise TargetError("unimplemented", message)
         is_struct = spec.WhichOneof("type_spec") in ("struct", "tuple")
         return Named(digest.preamble.id, name, widths=known, is_struct=is_struct)
 
     def _bit_width(self, spec: Any) -> int | None:
-        """The width of a `P4DataTypeSpec` that is a bit string, perhaps by another name."""
+        """The width of a `P4DataTypeSpec` that is a bit string, also through type aliases."""
         match spec.WhichOneof("type_spec"):
             case "bitstring":
                 which = spec.bitstring.WhichOneof("type_spec")

@@ -1,9 +1,7 @@
-"""Strings in place of numbers: `@p4runtime_translation("", string)` (P4Runtime specification,
-17.2).
+"""Strings instead of numbers: `@p4runtime_translation("", string)` (P4Runtime specification, 17.2).
 
-A numeral stands for its number, so that ports can be called by theirs; any other string gets the
-lowest number that is free, from 1, and the empty one 0. A string keeps its number as long as the
-pipeline lives.
+A numeral maps to its number, so ports keep theirs. The empty string maps to 0, and any other to the
+lowest free number from 1. A string keeps its number until the pipeline is replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ class Names:
             text = data.decode()
         except UnicodeDecodeError:
             raise invalid(
-                f"{place}: {data!r} is no UTF-8, which strings of {self.name} are"
+                f"{place}: {data!r}: expected UTF-8 for a string of {self.name}"
             ) from None
         if text not in self._numbers:
             number = self._number_for(text, width, place)
@@ -42,7 +40,7 @@ class Names:
         while self._next in self._names:
             self._next += 1
         if self._next >= 1 << width:
-            message = f"{place}: {text!r}: all {1 << width} numbers of {self.name} have names"
+            message = f"{place}: {text!r}: all {1 << width} numbers of {self.name} are in use"
             raise TargetError("resource-exhausted", message)
         return self._next
 
