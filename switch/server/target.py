@@ -1,14 +1,24 @@
 """The interface between the servers and a switch, which `narrows._engine.Switch` implements.
 
-Names are those of the P4 program. Values are text, hexadecimal after 0x. A table entry is a dict as
-`narrows_switch::TableEntry` reads it: `table`, `matches` (field name to `{"exact": v}`, `{"lpm":
-[v, bits]}`, `{"ternary": [v, mask]}`, `{"range": [from, to]}`; an absent field matches anything),
-`priority`, `action`, `params`. Every method may raise `TargetError`.
+Names are those of the P4 program. Values are text, hexadecimal after 0x. `narrows.schema.switch`
+types entries and actions. Every method may raise `TargetError`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypedDict
+
+from narrows.schema.records import DisciplineRecord, QueueReason
+from narrows.schema.switch import (
+    CloneSession,
+    DefaultAction,
+    Match,
+    ProfileGroup,
+    ProfileMember,
+    QueueLimit,
+    Replica,
+    TableEntry,
+)
 
 Kind = Literal[
     "not-found",
@@ -20,8 +30,20 @@ Kind = Literal[
     "failed-precondition",
     "unimplemented",
 ]
-Entry = dict[str, Any]
-"""A `narrows.schema.switch.TableEntry` that allows tuples as matches."""
+
+
+class Choice(TypedDict):
+    """What a table runs: an action of the program, with its parameters."""
+
+    action: str
+    params: dict[str, str]
+
+
+class ProfileKey(TypedDict):
+    """What names a member or a group of an action profile, to delete it."""
+
+    profile: str
+    id: int
 
 
 class TargetError(Exception):
@@ -82,7 +104,7 @@ class Target(Protocol):
     def set_rate(self, port: int, rate_bps: int) -> None:
         """Sets a port's rate from now on."""
 
-    def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
+    def set_queue_limit(self, port: int, limit: QueueLimit) -> None:
         """Sets a queue's limit, in the format of `port_state`."""
 
     def set_discipline(self, port: int, discipline: dict[str, Any]) -> None:
@@ -90,28 +112,28 @@ class Target(Protocol):
         their defaults. Queued packets stay queued.
         """
 
-    def disciplines(self) -> list[dict[str, Any]]:
+    def disciplines(self) -> list[DisciplineRecord]:
         """The records of the queue disciplines: `name`, `title`, `parameters` and more."""
 
-    def drop_reasons(self) -> list[dict[str, str]]:
+    def drop_reasons(self) -> list[QueueReason]:
         """The reasons for dropped packets: `name`, `meaning`."""
 
-    def insert_entry(self, entry: Entry) -> None:
+    def insert_entry(self, entry: TableEntry) -> None:
         """Adds an entry."""
 
-    def modify_entry(self, entry: Entry) -> None:
+    def modify_entry(self, entry: TableEntry) -> None:
         """Changes the action of the entry with these matches and priority."""
 
-    def delete_entry(self, entry: Entry) -> None:
+    def delete_entry(self, entry: TableEntry) -> None:
         """Removes the entry with these matches and priority."""
 
-    def entry(self, entry: Entry) -> tuple[Entry, int, int] | None:
+    def entry(self, entry: TableEntry) -> tuple[TableEntry, int, int] | None:
         """The entry with these matches and priority, and its packets and bytes."""
 
-    def entries(self, table: str) -> list[tuple[Entry, int, int]]:
+    def entries(self, table: str) -> list[tuple[TableEntry, int, int]]:
         """A table's entries, and their packets and bytes (0 without a direct counter)."""
 
-    def set_entry_count(self, entry: Entry, packets: int, octets: int) -> None:
+    def set_entry_count(self, entry: TableEntry, packets: int, octets: int) -> None:
         """Sets an entry's direct counter."""
 
     def default_count(self, table: str) -> tuple[int, int]:
@@ -120,10 +142,10 @@ class Target(Protocol):
     def set_default_count(self, table: str, packets: int, octets: int) -> None:
         """Sets the direct counter of a table's default action."""
 
-    def default_action(self, table: str) -> dict[str, Any] | None:
+    def default_action(self, table: str) -> Choice | None:
         """`action` and `params` of a table's default, if it has one."""
 
-    def set_default_action(self, default: dict[str, Any]) -> None:
+    def set_default_action(self, default: DefaultAction) -> None:
         """Sets a table's default: `table`, `action`, `params`."""
 
     def reset_default_action(self, table: str) -> None:
@@ -140,7 +162,7 @@ class Target(Protocol):
         single rate; with None every packet is green.
         """
 
-    def configure_entry_meter(self, entry: Entry, config: dict[str, int] | None) -> None:
+    def configure_entry_meter(self, entry: TableEntry, config: dict[str, int] | None) -> None:
         """Sets an entry's direct meter, as `set_meter` does for a cell."""
 
     def read_registers(self, name: str, first: int, count: int) -> list[str]:
@@ -149,37 +171,37 @@ class Target(Protocol):
     def write_register(self, name: str, index: int, value: str) -> None:
         """Sets a cell."""
 
-    def set_clone_session(self, session: dict[str, Any]) -> None:
+    def set_clone_session(self, session: CloneSession) -> None:
         """Sets a clone session: `id`, `replicas` (each `port`, `rid`; none removes it),
         `truncate_bytes` or None.
         """
 
-    def set_multicast_group(self, group: int, replicas: list[dict[str, int]]) -> None:
+    def set_multicast_group(self, group: int, replicas: list[Replica]) -> None:
         """Sets a multicast group's replicas; none removes it."""
 
-    def set_value_set(self, name: str, members: list[list[dict[str, Any] | None]]) -> None:
-        """Replaces all members of a parser value set. A member has a match for every field of the
-        key, in an entry's format; None matches any value.
+    def set_value_set(self, name: str, members: list[list[Match | None]]) -> None:
+        """All members of a parser value set, each with a match for every part of the key, as an
+        entry has them; None is any value.
         """
 
     def write_profile(
         self,
         operation: Literal["insert", "modify", "delete"],
         kind: Literal["member", "group"],
-        given: dict[str, Any],
+        given: ProfileMember | ProfileGroup | ProfileKey,
     ) -> None:
         """Writes a member or group of an action profile: `profile`, `id`, and the member's `action`
         and `params` or the group's `members` (each a number and weight). Entries refer to one by
         the action `$member` or `$group` and the parameter `id`.
         """
 
-    def set_idle_timeout(self, entry: Entry, timeout_ns: int | None) -> None:
+    def set_idle_timeout(self, entry: TableEntry, timeout_ns: int | None) -> None:
         """Sets an entry's idle time-out; None disables it."""
 
-    def idle_ns(self, entry: Entry) -> tuple[int | None, int]:
+    def idle_ns(self, entry: TableEntry) -> tuple[int | None, int]:
         """An entry's idle time-out, and the time since its last hit."""
 
-    def take_expired(self) -> list[Entry]:
+    def take_expired(self) -> list[TableEntry]:
         """Entries that exceeded their idle time-out, each returned once."""
 
     def take_digests(self) -> list[tuple[str, list[str]]]:

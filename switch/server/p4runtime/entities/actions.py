@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from finsy.proto import p4r
 
+from narrows.schema.switch import ProfileMember, TableEntry
 from narrows.switch.server.p4runtime.info.convert import number
 from narrows.switch.server.p4runtime.info.p4info import Action, Schema
-from narrows.switch.server.target import TargetError, invalid
+from narrows.switch.server.target import Choice, TargetError, invalid
 
 
-def read_action(
-    schema: Schema, given: p4r.Action, allowed: frozenset[int], place: str
-) -> dict[str, Any]:
+def read_action(schema: Schema, given: p4r.Action, allowed: frozenset[int], place: str) -> Choice:
     """The target's `action` and `params`. Raises if the action is not allowed here."""
     if given.action_id not in schema.actions:
         raise invalid(f"{place}: action {given.action_id:#x} is not in the P4Info")
@@ -23,7 +20,9 @@ def read_action(
     return {"action": action.name, "params": read_params(action, given, place)}
 
 
-def show_action(schema: Schema, shown: p4r.Action, found: dict[str, Any]) -> None:
+def show_action(
+    schema: Schema, shown: p4r.Action, found: Choice | ProfileMember | TableEntry
+) -> None:
     """The inverse of `read_action`."""
     action = schema.actions[schema.action_ids[found["action"]]]
     shown.action_id = action.id

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from finsy.proto import p4r
 
@@ -11,7 +10,7 @@ from narrows.switch.server.p4runtime.entities.actions import read_action, show_a
 from narrows.switch.server.p4runtime.entities.cells import count_parts, meter_parts, set_count
 from narrows.switch.server.p4runtime.info.p4info import Schema, Table
 from narrows.switch.server.p4runtime.undo import Undo
-from narrows.switch.server.target import Target, TargetError, invalid
+from narrows.switch.server.target import Choice, Target, TargetError, invalid
 
 
 class DefaultActions:
@@ -53,13 +52,13 @@ class DefaultActions:
 
         return undo
 
-    def _set(self, table: Table, action: dict[str, Any] | None) -> None:
+    def _set(self, table: Table, action: Choice | None) -> None:
         """Sets a default action; None restores the program's."""
         if action is None:
             self.target.reset_default_action(table.name)
             self.changed.discard(table.id)
         else:
-            self.target.set_default_action({"table": table.name} | action)
+            self.target.set_default_action({"table": table.name, **action})
             self.changed.add(table.id)
 
     def read(self, table: Table, asked: p4r.TableEntry) -> Iterator[p4r.Entity]:
@@ -76,7 +75,7 @@ class DefaultActions:
 
 def plain_action(
     schema: Schema, table: Table, message: p4r.TableEntry, allowed: frozenset[int]
-) -> dict[str, Any]:
+) -> Choice:
     """`action` and `params` of an entry in a table without action profile. Raises `TargetError`."""
     place, kind = f"table '{table.name}'", message.action.WhichOneof("type")
     if kind != "action":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from finsy.proto import p4r
 
+from narrows.schema.switch import Match
 from narrows.switch.server.p4runtime.entities.cells import count_parts, meter_parts, set_count
 from narrows.switch.server.p4runtime.entities.matches import read_match, show_match
 from narrows.switch.server.p4runtime.info.convert import decode, encode, number
@@ -178,7 +178,7 @@ class Externs:
             yield p4r.Entity(value_set_entry=shown)
 
 
-def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[dict[str, Any] | None]]:
+def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[Match | None]]:
     """The target's members. A field that is not exact may be absent."""
     place = f"value set '{value_set.name}'"
     if value_set.size and len(message.members) > value_set.size:
@@ -187,7 +187,7 @@ def members(value_set: Named, message: p4r.ValueSetEntry) -> list[list[dict[str,
     found = []
     fields = {field.id: field for field in value_set.fields}
     for member in message.members:
-        parts: dict[int, dict[str, Any]] = {}
+        parts: dict[int, Match] = {}
         for part in member.match:
             if part.field_id not in fields:
                 raise invalid(f"{place}: field {part.field_id} is not in the P4Info")

@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 from finsy.proto import p4r
 
+from narrows.schema.switch import ProfileGroup, ProfileMember, TableEntry
 from narrows.switch.server.p4runtime.entities.actions import read_action, show_action
 from narrows.switch.server.p4runtime.info.convert import number
 from narrows.switch.server.p4runtime.info.p4info import Profile, Schema
 from narrows.switch.server.p4runtime.undo import Undo, put
-from narrows.switch.server.target import Entry, Target, TargetError, invalid
+from narrows.switch.server.target import Choice, ProfileKey, Target, TargetError, invalid
 
 Operation = Literal["insert", "modify", "delete"]
 OPERATIONS: dict[int, Operation] = {
@@ -38,7 +39,7 @@ OWN_NUMBERS = 1 << 32
 class Group:
     """A group in the target's form and in the controller's."""
 
-    given: dict[str, Any]
+    given: ProfileGroup
     message: p4r.ActionProfileGroup
 
 
@@ -48,9 +49,9 @@ class Profiles:
     def __init__(self, target: Target, schema: Schema) -> None:
         self.target = target
         self.schema = schema
-        self._members: dict[tuple[int, int], dict[str, Any]] = {}
+        self._members: dict[tuple[int, int], ProfileMember] = {}
         self._groups: dict[tuple[int, int], Group] = {}
-        self._sets: dict[int, tuple[list[dict[str, Any]], p4r.ActionProfileActionSet]] = {}
+        self._sets: dict[int, tuple[list[ProfileMember], p4r.ActionProfileActionSet]] = {}
         self._next = OWN_NUMBERS
 
     def profile(self, number_: int) -> Profile:
@@ -66,15 +67,16 @@ class Profiles:
         profile = self.profile(message.action_profile_id)
         place = f"action profile '{profile.name}', member {message.member_id}"
         key = (profile.id, message.member_id)
-        given: dict[str, Any] = {"profile": profile.name, "id": message.member_id}
+        own: ProfileKey = {"profile": profile.name, "id": message.member_id}
+        given: ProfileMember | None = None
         if kind != p4r.Update.DELETE:
-            given |= read_action(self.schema, message.action, profile.actions, place)
+            given = {**own, **read_action(self.schema, message.action, profile.actions, place)}
         operation, before = OPERATIONS[kind], self._members.get(key)
-        self.target.write_profile(operation, "member", given)
-        put(self._members, key, None if operation == "delete" else given)
+        self.target.write_profile(operation, "member", given or own)
+        put(self._members, key, given)
 
         def undo() -> None:
-            self.target.write_profile(OPPOSITE[operation], "member", before or given)
+            self.target.write_profile(OPPOSITE[operation], "member", before or own)
             put(self._members, key, before)
 
         return undo
@@ -85,17 +87,19 @@ class Profiles:
         place = f"action profile '{profile.name}', group {message.group_id}"
         check_selector(profile, place)
         key = (profile.id, message.group_id)
-        given: dict[str, Any] = {"profile": profile.name, "id": message.group_id}
+        own: ProfileKey = {"profile": profile.name, "id": message.group_id}
+        given: ProfileGroup | None = None
         if kind != p4r.Update.DELETE:
             check_weights(message.members, place)
-            given["members"] = [(member.member_id, member.weight) for member in message.members]
+            members = [[member.member_id, member.weight] for member in message.members]
+            given = {**own, "members": members}
             check_size(profile, message, place)
         operation, before = OPERATIONS[kind], self._groups.get(key)
-        self.target.write_profile(operation, "group", given)
-        put(self._groups, key, None if operation == "delete" else Group(given, message))
+        self.target.write_profile(operation, "group", given or own)
+        put(self._groups, key, None if given is None else Group(given, message))
 
         def undo() -> None:
-            old = before.given if before else given
+            old = before.given if before else own
             self.target.write_profile(OPPOSITE[operation], "group", old)
             put(self._groups, key, before)
 
@@ -121,25 +125,23 @@ class Profiles:
 
     # Action sets
 
-    def create_set(
-        self, profile: Profile, given: p4r.ActionProfileActionSet, place: str
-    ) -> dict[str, Any]:
+    def create_set(self, profile: Profile, given: p4r.ActionProfileActionSet, place: str) -> Choice:
         """Creates a group from an entry's action set; returns the entry's `action` and `params`."""
         check_selector(profile, place)
         if not given.action_profile_actions:
             raise invalid(f"{place}: the action set is empty")
         check_weights(given.action_profile_actions, place)
-        members = []
-        for one in given.action_profile_actions:
-            action = read_action(self.schema, one.action, profile.actions, place)
-            members.append({"profile": profile.name, "id": self._next} | action)
+        members = list[ProfileMember]()
+        for wanted in given.action_profile_actions:
+            action = read_action(self.schema, wanted.action, profile.actions, place)
+            members.append({"profile": profile.name, "id": self._next, **action})
             self._next += 1
-        weights = [one.weight for one in given.action_profile_actions]
-        pairs = [(one["id"], weight) for one, weight in zip(members, weights, strict=True)]
+        weights = [wanted.weight for wanted in given.action_profile_actions]
+        pairs = [[one["id"], weight] for one, weight in zip(members, weights, strict=True)]
         number_ = self._next
-        group = {"profile": profile.name, "id": number_, "members": pairs}
+        group: ProfileGroup = {"profile": profile.name, "id": number_, "members": pairs}
         self._next += 1
-        done: list[dict[str, Any]] = []
+        done: list[ProfileMember] = []
         try:
             for one in members:
                 self.target.write_profile("insert", "member", one)
@@ -152,14 +154,14 @@ class Profiles:
         self._sets[number_] = (members, given)
         return {"action": GROUP, "params": {"id": hex(number_)}}
 
-    def set_of(self, entry: Entry) -> p4r.ActionProfileActionSet | None:
+    def set_of(self, entry: TableEntry) -> p4r.ActionProfileActionSet | None:
         """The action set of a target's entry, if it has one."""
         if entry["action"] != GROUP:
             return None
         found = self._sets.get(number(entry["params"]["id"]))
         return found[1] if found else None
 
-    def drop_set(self, entry: Entry) -> None:
+    def drop_set(self, entry: TableEntry) -> None:
         """Removes the action set of a deleted or changed entry; a no-op without one."""
         if self.set_of(entry) is not None:
             group = number(entry["params"]["id"])

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from finsy.proto import p4r
 
+from narrows.schema.switch import Replica
 from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
 
@@ -100,9 +101,9 @@ def check(kind: int, number: int, known: bool, place: str) -> None:
         raise TargetError("not-found", f"{place}: does not exist")
 
 
-def replicas(given: Iterable[p4r.Replica], place: str) -> list[dict[str, int]]:
+def replicas(given: Iterable[p4r.Replica], place: str) -> list[Replica]:
     """The target's replicas. Raises if a pair of port and instance is repeated."""
-    found = []
+    found = list[Replica]()
     for replica in given:
         by_bytes = replica.WhichOneof("port_kind") == "port"
         port = int.from_bytes(replica.port, "big") if by_bytes else replica.egress_port
@@ -111,7 +112,7 @@ def replicas(given: Iterable[p4r.Replica], place: str) -> list[dict[str, int]]:
         if replica.instance > 0xFFFF:
             message = f"{place}: instance {replica.instance}: expected at most 65535"
             raise TargetError("out-of-range", message)
-        one = {"port": port, "rid": replica.instance}
+        one: Replica = {"port": port, "rid": replica.instance}
         if one in found:
             raise invalid(f"{place}: port {port} with instance {replica.instance} is repeated")
         found.append(one)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from finsy.proto import p4r
 
+from narrows.schema.switch import Match, TableEntry
 from narrows.switch.server.p4runtime.entities.actions import show_action
 from narrows.switch.server.p4runtime.entities.cells import count_parts, meter_parts, set_count
 from narrows.switch.server.p4runtime.entities.default_actions import (
@@ -19,7 +20,7 @@ from narrows.switch.server.p4runtime.entities.profiles import GROUP, MEMBER, Pro
 from narrows.switch.server.p4runtime.info.convert import number, signed
 from narrows.switch.server.p4runtime.info.p4info import Schema, Table
 from narrows.switch.server.p4runtime.undo import Undo, put
-from narrows.switch.server.target import Entry, Target, TargetError, invalid
+from narrows.switch.server.target import Choice, Target, TargetError, invalid
 
 Key = tuple[int, frozenset[tuple[str, str, Any]], int]
 """Identity of an entry: table, matches, priority."""
@@ -67,9 +68,9 @@ class Tables:
             case _:
                 return self._delete(table, entry, key)
 
-    def _insert(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> Undo:
+    def _insert(self, table: Table, entry: TableEntry, key: Key, message: p4r.TableEntry) -> Undo:
         check_extras(table, message)
-        entry |= self._choice(table, key, message)
+        entry = {**entry, **self._choice(table, key, message)}
         try:
             self.target.insert_entry(entry)
         except TargetError:
@@ -87,13 +88,13 @@ class Tables:
 
         return undo
 
-    def _modify(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> Undo:
+    def _modify(self, table: Table, entry: TableEntry, key: Key, message: p4r.TableEntry) -> Undo:
         check_extras(table, message)
         before = self.found(table, entry)
         action_set = self.profiles.set_of(before[0])
         changed = message.HasField("action")
         if changed:
-            entry |= self._choice(table, key, message)
+            entry = {**entry, **self._choice(table, key, message)}
             try:
                 self.target.modify_entry(entry)
             except TargetError:
@@ -116,7 +117,7 @@ class Tables:
 
         return undo
 
-    def _delete(self, table: Table, entry: Entry, key: Key) -> Undo:
+    def _delete(self, table: Table, entry: TableEntry, key: Key) -> Undo:
         before, idle = self.found(table, entry), self._idle(table, entry)
         action_set = self.profiles.set_of(before[0])
         self.target.delete_entry(entry)
@@ -137,7 +138,7 @@ class Tables:
         self.meters.pop(key, None)
         self._one_shot.get(table.id, {}).pop(key, None)
 
-    def found(self, table: Table, entry: Entry) -> tuple[Entry, int, int]:
+    def found(self, table: Table, entry: TableEntry) -> tuple[TableEntry, int, int]:
         """The target's entry, with its packets and bytes."""
         found = self.target.entry(entry)
         if found is None:
@@ -147,15 +148,16 @@ class Tables:
     # Action sets: either all entries of a table have them, or none.
 
     def _with_set(
-        self, table: Table, entry: Entry, action_set: p4r.ActionProfileActionSet | None
-    ) -> Entry:
+        self, table: Table, entry: TableEntry, action_set: p4r.ActionProfileActionSet | None
+    ) -> TableEntry:
         """Restores an entry with its former action set."""
         if action_set is None:
             return entry
         profile = self.profiles.profile(table.profile)
-        return entry | self.profiles.create_set(profile, action_set, f"table '{table.name}'")
+        choice = self.profiles.create_set(profile, action_set, f"table '{table.name}'")
+        return {**entry, **choice}
 
-    def _note_choice(self, table: Table, key: Key, entry: Entry) -> None:
+    def _note_choice(self, table: Table, key: Key, entry: TableEntry) -> None:
         if table.profile:
             one_shot = self.profiles.set_of(entry) is not None
             self._one_shot.setdefault(table.id, {})[key] = one_shot
@@ -167,7 +169,7 @@ class Tables:
             have = "action sets" if other else "members or groups"
             raise invalid(f"{place}: expected {have}, as in its other entries")
 
-    def _choice(self, table: Table, key: Key, message: p4r.TableEntry) -> dict[str, Any]:
+    def _choice(self, table: Table, key: Key, message: p4r.TableEntry) -> Choice:
         """`action` and `params` of an entry."""
         place = f"table '{table.name}'"
         kind = message.action.WhichOneof("type")
@@ -193,11 +195,13 @@ class Tables:
 
     # An entry's other parts: counter, meter, metadata, idle time-out.
 
-    def _idle(self, table: Table, entry: Entry) -> int | None:
+    def _idle(self, table: Table, entry: TableEntry) -> int | None:
         """The idle time-out of an existing entry, in nanoseconds."""
         return self.target.idle_ns(entry)[0] if table.idle else None
 
-    def _set_extras(self, table: Table, entry: Entry, key: Key, message: p4r.TableEntry) -> None:
+    def _set_extras(
+        self, table: Table, entry: TableEntry, key: Key, message: p4r.TableEntry
+    ) -> None:
         put(self._metadata, key, message.metadata or None)
         if table.idle:
             self.target.set_idle_timeout(entry, message.idle_timeout_ns or None)
@@ -209,7 +213,7 @@ class Tables:
     def _restore_extras(
         self,
         table: Table,
-        before: tuple[Entry, int, int],
+        before: tuple[TableEntry, int, int],
         key: Key,
         stored: bytes | None,
         meter: p4r.MeterConfig | None,
@@ -225,7 +229,7 @@ class Tables:
             self.configure(table, entry, key, meter)
 
     def configure(
-        self, table: Table, entry: Entry, key: Key, config: p4r.MeterConfig | None
+        self, table: Table, entry: TableEntry, key: Key, config: p4r.MeterConfig | None
     ) -> None:
         """Sets an entry's direct meter; None makes every packet green."""
         place = f"table '{table.name}'"
@@ -235,10 +239,10 @@ class Tables:
 
     # Conversion
 
-    def key(self, table: Table, message: p4r.TableEntry) -> tuple[Entry, Key]:
+    def key(self, table: Table, message: p4r.TableEntry) -> tuple[TableEntry, Key]:
         """The target's entry without its action, and its identity."""
         place = f"table '{table.name}'"
-        matches: dict[str, Any] = {}
+        matches: dict[str, Match] = {}
         for part in message.match:
             if part.field_id not in table.fields:
                 raise invalid(f"{place}: match field {part.field_id} is not in the P4Info")
@@ -256,7 +260,7 @@ class Tables:
                 f"{place}: priority {message.priority}: expected none, since its entries have no "
                 "priority"
             )
-        entry = {
+        entry: TableEntry = {
             "table": table.name,
             "matches": matches,
             "priority": message.priority,
@@ -265,7 +269,7 @@ class Tables:
         }
         return entry, (table.id, hashed(matches), message.priority)
 
-    def key_of(self, table: Table, entry: Entry) -> Key:
+    def key_of(self, table: Table, entry: TableEntry) -> Key:
         """The identity of a target's entry, in the form of `key`."""
         found = entry["matches"]
         parts = {f.name: plain(found.get(f.name), f) for f in table.fields.values()}
@@ -297,7 +301,7 @@ class Tables:
                             shown.time_since_last_hit.elapsed_ns = elapsed_ns
                     yield p4r.Entity(table_entry=shown)
 
-    def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[Entry, int, int]]:
+    def select(self, table: Table, asked: p4r.TableEntry) -> Iterator[tuple[TableEntry, int, int]]:
         """Entries of a table that fit the matches, priority and action of a request."""
         if not table.fields:
             return
@@ -313,7 +317,7 @@ class Tables:
                 continue
             yield entry, packets, octets
 
-    def _matching(self, table: Table, asked: p4r.TableEntry) -> list[tuple[Entry, int, int]]:
+    def _matching(self, table: Table, asked: p4r.TableEntry) -> list[tuple[TableEntry, int, int]]:
         if not table.by_priority or asked.priority:
             entry, _ = self.key(table, asked)
             found = self.target.entry(entry)
@@ -326,11 +330,11 @@ class Tables:
         rows = self.target.entries(table.name)
         return [row for row in rows if self.key_of(table, row[0])[1] == wanted]
 
-    def meter(self, table: Table, entry: Entry) -> p4r.MeterConfig | None:
+    def meter(self, table: Table, entry: TableEntry) -> p4r.MeterConfig | None:
         """The configuration of an entry's direct meter."""
         return self.meters.get(self.key_of(table, entry)) if table.has_meter else None
 
-    def shown(self, table: Table, entry: Entry) -> p4r.TableEntry:
+    def shown(self, table: Table, entry: TableEntry) -> p4r.TableEntry:
         """A target's entry in P4Runtime's canonical form."""
         shown = p4r.TableEntry(table_id=table.id, is_const=table.is_const)
         if table.by_priority:
@@ -365,8 +369,10 @@ class Tables:
         return found
 
 
-def hashed(matches: dict[str, dict[str, Any]]) -> frozenset[tuple[str, str, Any]]:
+def hashed(matches: Mapping[str, Match]) -> frozenset[tuple[str, str, Any]]:
     """Matches as a part of a key: field, kind, value."""
+    parts = ((name, kind, value) for name, part in matches.items() for kind, value in part.items())
     return frozenset(
-        (name, kind, value) for name, part in matches.items() for kind, value in part.items()
+        (name, kind, tuple(value) if isinstance(value, list) else value)
+        for name, kind, value in parts
     )
