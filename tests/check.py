@@ -24,7 +24,7 @@ TESTS = {
     "testbed/papers": ("tests/papers",),
     "testbed/runs": ("tests/runs/test_runs.py",),
     "testbed/scenario": ("tests/scenario",),
-    "testbed/targets": ("tests/targets/test_reported.py", "tests/targets/test_lab.py"),
+    "testbed/targets": ("tests/targets/test_ledger_from_reports.py", "tests/targets/test_lab.py"),
     "traffic": ("tests/traffic/test_scapy.py",),
 }
 """The fast tests of a folder's Python, by what a path begins with."""
