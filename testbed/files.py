@@ -40,11 +40,18 @@ def read_text(path: Path) -> str:
 
 
 def make_directory(path: Path) -> None:
-    """Makes a directory for results, and those above it. Raises `InputError` where it can't."""
+    """Makes a directory for results, and those above it. Raises `InputError` where it can't, or
+    where nothing can be written to it.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         what = f"no directory can be made there ({error.strerror}); expected a place for results"
+        raise InputError("--out", [Problem(str(path), what)]) from None
+    try:
+        tempfile.TemporaryFile(dir=path).close()
+    except OSError as error:
+        what = f"nothing can be written there ({error.strerror}); expected a place for results"
         raise InputError("--out", [Problem(str(path), what)]) from None
 
 

@@ -1,4 +1,4 @@
 """Exit codes of `narrows`."""
 
-DONE, FAILED, WRONG = 0, 1, 2
-"""Done; a run failed or is invalid; the input is wrong."""
+DONE, FAILED, WRONG, STOPPED = 0, 1, 2, 130
+"""Done; a run failed or is invalid; the input is wrong; stopped by Ctrl-C or SIGTERM."""

@@ -1,6 +1,6 @@
 """The `narrows` command.
 
-Exit codes: 0 done, 1 a run failed or is invalid, 2 the input is wrong.
+Exit codes: 0 done, 1 a run failed or is invalid, 2 the input is wrong, 130 stopped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from narrows.testbed import catalogue
-from narrows.testbed.cli.exit_codes import FAILED, WRONG
+from narrows.testbed.cli.exit_codes import FAILED, STOPPED, WRONG
 from narrows.testbed.problems import InputError
 from narrows.testbed.terminal import plain
 
@@ -42,8 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"narrows: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print("narrows: stopped; finished runs are intact", file=sys.stderr)
-        return FAILED
+        resume = "; --resume keeps them and does the rest" if given[:1] == ["run"] else ""
+        print(f"narrows: stopped; finished runs are intact{resume}", file=sys.stderr)
+        return STOPPED
     except BrokenPipeError:
         # The reader of our output is gone; nothing is left to say, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.scenario.plan import expected_ps, make_plan, program_path
+from narrows.testbed.scenario.plan import expected_ps, laid_out_plan, program_path
 from narrows.testbed.scenario.sweep import Point
+from narrows.testbed.scenario.understood import Understood, understood
 from narrows.testbed.targets import TARGETS
 from narrows.testbed.targets.base import Hosts, Target
 from narrows.testbed.targets.our_hosts import OUR_HOSTS
@@ -43,6 +44,8 @@ class Job:
     """About how long it lasts in simulated time."""
     settings: Settings = field(default_factory=dict)
     """What the target is told besides the plan."""
+    path: Understood | None = None
+    """What the scenario was understood as."""
 
     @property
     def target(self) -> Target:
@@ -106,7 +109,7 @@ def make_jobs(
         target.check(point.scenario, str(source), told)
     made = []
     for point in points:
-        plan = make_plan(point.scenario, str(source), ports)
+        layout, plan = laid_out_plan(point.scenario, str(source), ports)
         if problems := hosts.problems(plan):
             raise InputError(f"{source}: --hosts {hosts.name}", problems)
         record: RunRecord = {
@@ -122,7 +125,8 @@ def make_jobs(
         }
         final = out / source.stem / point.name
         expected = expected_ps(point.scenario, plan)
-        made.append(Job(point.name, json.dumps(plan), record, final, expected, told))
+        path = understood(point.scenario, layout)
+        made.append(Job(point.name, json.dumps(plan), record, final, expected, told, path))
     return made
 
 

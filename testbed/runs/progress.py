@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -18,16 +20,17 @@ MARKS = {"done": "done", "reused": "there already", "refused": "REFUSED", "faile
 class ProgressDisplay:
     """Progress on standard error: a live bar on a terminal, a line per run elsewhere."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, *, in_real_time: bool = False) -> None:
         self.console = console(stderr=True)
         self.total = total
+        self.clock = "in real time" if in_real_time else "simulated"
         self.ended = 0
         self.began = self.printed = time.monotonic()
         self.bar = Progress(
             TextColumn("{task.fields[points]}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("simulated {task.fields[simulated_s]:.0f} s"),
+            TextColumn("{task.fields[simulated_s]:.0f} s " + self.clock),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
             console=self.console,
@@ -49,19 +52,25 @@ class ProgressDisplay:
         left = ""
         if fraction > 0.01 and elapsed_s > 1.0:
             left = f"about {span(elapsed_s * (1 - fraction) / fraction)} left"
-        points = f"{self.ended}/{self.total} points"
+        points = f"{self.ended}/{self.total} runs"
         self.bar.update(
             self.task, completed=fraction, points=points, simulated_s=simulated_s, left=left
         )
         if not self.console.is_terminal and time.monotonic() - self.printed > PLAIN_EVERY_S:
-            self.line(f"{points}, {fraction:.0%}, simulated {simulated_s:.0f} s, {left}")
+            said = [points, f"{fraction:.0%}", f"{simulated_s:.0f} s {self.clock}", left]
+            self.line(", ".join(filter(None, said)))
 
     def finished(self, outcome: Outcome) -> None:
         """One line a run."""
         self.ended += 1
         what = f"[{self.ended}/{self.total}] {outcome.job.name}: {MARKS[outcome.state]}"
         if outcome.summary is not None:
-            what += f", {simulated(outcome):.1f} s simulated in {span(outcome.wall_s)}"
+            lasted = f", {simulated(outcome):.1f} s {self.clock}"
+            what += (
+                lasted
+                if outcome.job.target.in_real_time
+                else f"{lasted}, took {span(outcome.wall_s)}"
+            )
         if outcome.message:
             what += f": {outcome.message}"
         self.line(what)
@@ -90,3 +99,18 @@ class Silent:
 
     def finished(self, outcome: Outcome) -> None:
         """Nothing to show."""
+
+    def line(self, text: str) -> None:
+        """Nothing to show."""
+
+
+@contextlib.contextmanager
+def progress_display(
+    total: int, *, in_real_time: bool = False, quiet: bool = False
+) -> Iterator[ProgressDisplay | Silent]:
+    """Shows the progress of so many runs, unless it is to be quiet."""
+    if quiet:
+        yield Silent()
+        return
+    with ProgressDisplay(total, in_real_time=in_real_time) as display:
+        yield display

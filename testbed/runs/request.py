@@ -34,3 +34,5 @@ class RunRequest:
     """The address of a Dask scheduler; None: this machine."""
     resume: bool
     """True: finished runs that are the same stay."""
+    quiet: bool = False
+    """True: no progress is shown."""

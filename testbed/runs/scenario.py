@@ -12,11 +12,12 @@ from narrows.testbed import catalogue
 from narrows.testbed.files import write_json
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.runs import local
-from narrows.testbed.runs.jobs import Outcome, make_jobs
-from narrows.testbed.runs.progress import ProgressDisplay
+from narrows.testbed.runs.jobs import Job, Outcome, make_jobs
+from narrows.testbed.runs.progress import progress_display
 from narrows.testbed.runs.request import RunRequest
 from narrows.testbed.runs.worker_process import Spare
 from narrows.testbed.scenario import sweep
+from narrows.testbed.scenario.understood import described
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,23 @@ class Results:
         return [path for path in finished if path.name not in names]
 
 
-def run_scenario(request: RunRequest, spare: Spare) -> Results:
-    """Runs the scenario's points and shows how far they are. Raises `InputError`."""
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario's runs before the first begins."""
+
+    title: str
+    jobs: list[Job]
+    figures: list[str]
+    """Names of the figures that the scenario wants."""
+
+    def described(self) -> list[str]:
+        """The bottleneck, and its queue, as they were understood."""
+        paths = [job.path for job in self.jobs if job.path is not None]
+        return described(paths) if paths else []
+
+
+def prepare(request: RunRequest) -> Prepared:
+    """Plans the scenario's points. Raises `InputError`."""
     overrides = [sweep.parse_setting(text) for text in request.overrides]
     if request.seed is not None:
         overrides.append(("seed", request.seed))
@@ -53,19 +69,35 @@ def run_scenario(request: RunRequest, spare: Spare) -> Results:
     scenario = points[0].scenario
     figures = check_figures(str(source), scenario.report.figures)
     todo = make_jobs(source, points, request.out, request.target, request.hosts, request.settings)
-    with ProgressDisplay(len(todo)) as display:
+    return Prepared(scenario.title, todo, figures)
+
+
+def run_scenario(request: RunRequest, spare: Spare) -> Results:
+    """Runs the scenario's points and shows how far they are. Raises `InputError`."""
+    prepared = prepare(request)
+    todo = prepared.jobs
+    with progress_display(
+        len(todo), in_real_time=request.target.in_real_time, quiet=request.quiet
+    ) as display:
+        at_once = min(request.at_once, len(todo))
+        where = f"on {request.scheduler}" if request.scheduler else f"{at_once} at a time"
+        display.line(f"{prepared.title}: {counted(len(todo), 'run')}, {where}")
+        for line in prepared.described():
+            display.line(f"  {line}")
         if request.scheduler:
             from narrows.testbed.runs import cluster
 
-            display.line(f"{scenario.title}: {len(todo)} runs on {request.scheduler}")
             outcomes = cluster.run_all(request.scheduler, todo, request.resume, display)
         else:
-            at_once = min(request.at_once, len(todo))
-            display.line(f"{scenario.title}: {len(todo)} runs, {at_once} at a time")
             outcomes = local.run_all(todo, request.at_once, request.resume, display, spare)
-    results = request.out / source.stem
+    results = request.out / request.scenario.stem
     write_host(results, outcomes)
-    return Results(scenario.title, results, outcomes, figures)
+    return Results(prepared.title, results, outcomes, prepared.figures)
+
+
+def counted(number: int, what: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def check_figures(source: str, names: list[str]) -> list[str]:

@@ -46,9 +46,9 @@ def main() -> int:
 def do(job: WorkerJob) -> None:
     """Runs a job and puts the result in place; ends the process when nobody listens any more."""
     partial, final = Path(job["partial"]), Path(job["final"])
-    partial.mkdir(parents=True)
     try:
         with reported(catalogue.engine()):
+            partial.mkdir(parents=True)
             summary = carry_out(job, partial)
             write_json(partial / "run.json", run_record(job["record"], summary))
             before = signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -8,8 +8,8 @@ from narrows.controller.state import TableEntry
 from narrows.controller.topology import End
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
-from narrows.testbed.scenario.layout import Layout, LayoutError, queue_limit
 from narrows.testbed.scenario.schema import Change, PortChange, Scenario
+from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, queue_limit
 
 if TYPE_CHECKING:
     from narrows.schema.plan import EntryOperation, EventPlan

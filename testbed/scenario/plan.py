@@ -16,13 +16,13 @@ from narrows.testbed import catalogue
 from narrows.testbed.paths import ROOT
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import traces
-from narrows.testbed.scenario.dumbbell import Dumbbell
 from narrows.testbed.scenario.events import events
 from narrows.testbed.scenario.flows import App, Flow
-from narrows.testbed.scenario.layout import Layout, LayoutError, PlacedFlow, queue_limit
 from narrows.testbed.scenario.network import Access
-from narrows.testbed.scenario.own_topology import OwnTopology
 from narrows.testbed.scenario.schema import Scenario
+from narrows.testbed.scenario.topologies.dumbbell import Dumbbell
+from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, PlacedFlow, queue_limit
+from narrows.testbed.scenario.topologies.own_topology import OwnTopology
 from narrows.testbed.scenario.values import in_base_units
 
 if TYPE_CHECKING:
@@ -61,32 +61,44 @@ def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> P
     """The plan of one point; `numbers` as `lay_out` has them. Raises `InputError` naming the file
     where parts do not fit.
     """
+    return laid_out_plan(scenario, source, numbers)[1]
+
+
+def laid_out_plan(
+    scenario: Scenario, source: str, numbers: Sequence[int] = ()
+) -> tuple[Layout, Plan]:
+    """The layout of one point and its plan, as `make_plan`. Raises `InputError`."""
     try:
         layout = lay_out(scenario, numbers)
-        return {
-            "schema": SCHEMA,
-            "seed": scenario.seed,
-            "duration_ps": None if scenario.duration == "completion" else scenario.duration,
-            "limit_ps": scenario.limit,
-            "switches": switches(scenario, layout, str(program_path(scenario, source))),
-            "groups": list(layout.groups),
-            "cables": cables(layout),
-            "hosts": hosts(layout),
-            "flows": flows(scenario, layout, Path(source).parent),
-            "events": events(scenario, layout),
-            "bottleneck": as_json(layout.bottleneck),
-            "reverse": reverse(scenario, layout),
-            "record": {
-                "queue": scenario.record.queue in (True, "both"),
-                "packets": scenario.record.packets,
-                "flows": scenario.record.flows != "off",
-                "messages": scenario.record.messages,
-                "capture": scenario.record.capture,
-            },
-            "instrument": cast("Limits", in_base_units(scenario.instrument)),
-        }
+        return layout, plan_of(scenario, layout, source)
     except LayoutError as error:
         raise InputError(source, error.problems) from None
+
+
+def plan_of(scenario: Scenario, layout: Layout, source: str) -> Plan:
+    """The plan of a point that has been laid out. Raises `LayoutError`."""
+    return {
+        "schema": SCHEMA,
+        "seed": scenario.seed,
+        "duration_ps": None if scenario.duration == "completion" else scenario.duration,
+        "limit_ps": scenario.limit,
+        "switches": switches(scenario, layout, str(program_path(scenario, source))),
+        "groups": list(layout.groups),
+        "cables": cables(layout),
+        "hosts": hosts(layout),
+        "flows": flows(scenario, layout, Path(source).parent),
+        "events": events(scenario, layout),
+        "bottleneck": as_json(layout.bottleneck),
+        "reverse": reverse(scenario, layout),
+        "record": {
+            "queue": scenario.record.queue in (True, "both"),
+            "packets": scenario.record.packets,
+            "flows": scenario.record.flows != "off",
+            "messages": scenario.record.messages,
+            "capture": scenario.record.capture,
+        },
+        "instrument": cast("Limits", in_base_units(scenario.instrument)),
+    }
 
 
 def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:

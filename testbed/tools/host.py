@@ -47,7 +47,7 @@ def run_hosts(request: HostRequest) -> tuple[Point, Outcome]:
     setup = setup_by(request.ports, list(devices.values()))
     settings = RunSettings(setup, devices=devices, begin_s=request.begin).as_json()
     todo = make_jobs(request.scenario, [point], request.out, DPDK, settings=settings)
-    with worker_process.spare(DPDK) as spare, ProgressDisplay(1) as display:
+    with worker_process.spare(DPDK) as spare, ProgressDisplay(1, in_real_time=True) as display:
         [outcome] = local.run_all(todo, 1, False, display, spare)
     return point, outcome
 

@@ -132,7 +132,7 @@ def test_run_json_says_what_was_run(tmp_path: Path) -> None:
     assert len(record["program"]["sha256"]) == 64
     host = json.loads((tmp_path / "scenario/host.json").read_text())
     assert set(host["wall_s"]) == {"variant=reno,seed=1", "variant=reno,seed=2"}
-    assert "variant=reno,seed=2" in ran.stdout
+    assert "variant=reno,seed=2" in ran.stderr
 
 
 def test_resume_keeps_finished_runs_that_are_the_same(tmp_path: Path) -> None:
@@ -183,7 +183,8 @@ def test_a_stopped_sweep_leaves_finished_runs_and_nothing_else(
         wait_for(lambda: len(list(results.glob(".*.partial"))) == 2 and finished(results))
         os.kill(sweep.pid, how)
         _, errors = sweep.communicate(timeout=30)
-    assert sweep.returncode == (-how if how == signal.SIGKILL else 1), errors
+    assert sweep.returncode == (-how if how == signal.SIGKILL else 130), errors
+    assert ("--resume" in errors) == (how != signal.SIGKILL)
     assert "Traceback" not in errors
     # After SIGKILL the workers see for themselves that nobody listens any more.
     wait_for(lambda: not list(results.glob(".*.partial")))

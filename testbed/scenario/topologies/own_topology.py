@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import narrows.controller.topology as net
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.flows import Flow
-from narrows.testbed.scenario.layout import Builder, Layout, LayoutError
 from narrows.testbed.scenario.network import Link
+from narrows.testbed.scenario.topologies.layout import Builder, Layout, LayoutError
 
 MAX_LINKS = 500
 """Per switch; the program has 512 ports."""

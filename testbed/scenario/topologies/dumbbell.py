@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import narrows.controller.topology as net
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.flows import Flow
-from narrows.testbed.scenario.layout import Builder, Layout
 from narrows.testbed.scenario.schema import Scenario
+from narrows.testbed.scenario.topologies.layout import Builder, Layout
 
 HOSTS_PER_SIDE = 65_534
 

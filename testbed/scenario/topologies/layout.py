@@ -91,21 +91,24 @@ class Layout:
         """The largest base RTT of the flows whose data leaves by this port (of all flows where
         there is none): propagation both ways, no transmission times.
         """
-        through, others = [0], [0]
+        flows = [placed.flow for placed in self.flows_through(end)]
+        return max(
+            (base_rtt_ps(self.topology, self.routes, flow) or 0 for flow in flows), default=0
+        )
+
+    def flows_through(self, end: net.End) -> list[PlacedFlow]:
+        """The flows whose data leaves by this port; where there is none, all."""
         far = {cable.a: cable.b for cable in self.topology.cables}
         far |= {cable.b: cable.a for cable in self.topology.cables}
+        through = list[PlacedFlow]()
         for placed in self.flows:
-            base = base_rtt_ps(self.topology, self.routes, placed.flow) or 0
-            others.append(base)
-            at = placed.flow.source.at
+            ports, at = [placed.flow.destination.at], placed.flow.source.at
             while at.switch != placed.flow.destination.at.switch:
-                at_port = self.routes[at.switch][placed.flow.destination.at.switch]
-                if at_port == end:
-                    through.append(base)
-                at = far[at_port]
-            if placed.flow.destination.at == end:
-                through.append(base)
-        return max(through) or max(others)
+                ports.append(self.routes[at.switch][placed.flow.destination.at.switch])
+                at = far[ports[-1]]
+            if end in ports:
+                through.append(placed)
+        return through or self.flows
 
 
 class LayoutError(Exception):

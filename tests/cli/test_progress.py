@@ -1,0 +1,79 @@
+"""What a run says before and while it goes on, and where its results can't be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from narrows.testbed.runs import jobs, progress
+from narrows.testbed.scenario import sweep
+from narrows.testbed.scenario.understood import described
+from narrows.testbed.targets.sim import SIM
+from tests.support.world import TWO_FLOWS, narrows, write
+
+
+def understood(tmp_path: Path, text: str, *sets: tuple[str, object]) -> list[str]:
+    source = write(tmp_path, text)
+    todo = jobs.make_jobs(source, sweep.read(source, sets), tmp_path, SIM)
+    return described([job.path for job in todo if job.path])
+
+
+def test_a_run_begins_with_its_path_and_queue(tmp_path: Path) -> None:
+    # 2 x (2 x 1 ms + 5 ms) = 14 ms; 5 Mb/s x 14 ms = 8750 B, of 1514 B frames 5.78.
+    assert understood(tmp_path, TWO_FLOWS) == [
+        "bottleneck 5Mbps, base RTT 14ms, BDP 5.78 packets = 8.75 kB",
+        "queue 20 packets = 30.3 kB = 48.4 ms = 3.46 BDP, packets of 1514 B",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("queue", "line"),
+    [
+        ("30280B", "queue 20 packets = 30.3 kB = 48.4 ms = 3.46 BDP, packets of 1514 B"),
+        ("14ms", "queue 5.78 packets = 8.75 kB = 14 ms = 1 BDP, packets of 1514 B"),
+        ("2bdp", "queue 11.6 packets = 17.5 kB = 28 ms = 2 BDP, packets of 1514 B"),
+    ],
+)
+def test_a_queue_is_said_in_every_unit(tmp_path: Path, queue: str, line: str) -> None:
+    assert understood(tmp_path, TWO_FLOWS, ("bottleneck.queue", queue))[1] == line
+
+
+def test_a_sweep_says_the_least_and_the_greatest(tmp_path: Path) -> None:
+    text = TWO_FLOWS + '[sweep]\nbottleneck.delay = ["5ms", "50ms"]\n'
+    assert understood(tmp_path, text)[0] == (
+        "bottleneck 5Mbps, base RTT 14ms to 104ms, BDP 5.78 to 42.9 packets = 8.75 kB to 65 kB"
+    )
+
+
+def test_packets_are_those_that_the_rate_counts(tmp_path: Path) -> None:
+    for counts, size in (("ip", 1500), ("frame", 1514), ("wire", 1538)):
+        lines = understood(tmp_path, TWO_FLOWS, ("bottleneck.counts", counts))
+        assert lines[1].endswith(f"packets of {size} B")
+
+
+def test_the_command_says_it_first(tmp_path: Path) -> None:
+    ran = narrows("run", write(tmp_path, TWO_FLOWS), "--out", tmp_path, "--no-figures")
+    assert ran.stderr.splitlines()[1].strip().startswith("bottleneck 5Mbps, base RTT 14ms")
+
+
+@pytest.mark.parametrize(("in_real_time", "word"), [(True, "in real time"), (False, "simulated")])
+def test_progress_names_its_clock(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    in_real_time: bool, word: str,
+) -> None:  # fmt: skip
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with progress.ProgressDisplay(4, in_real_time=in_real_time) as display:
+        now[0] = 60.0
+        display.update(0.25, 12.0)
+    assert capsys.readouterr().err == f"0/4 runs, 25%, 12 s {word}, about 3 min 0 s left\n"
+
+
+def test_an_unwritable_directory_is_a_message(tmp_path: Path) -> None:
+    # sysfs: even root makes no file there.
+    (tmp_path / "scenario").symlink_to("/sys/fs")
+    ran = narrows("run", write(tmp_path, TWO_FLOWS), "--out", tmp_path)
+    assert ran.returncode == 2
+    assert "nothing can be written there" in ran.stderr
+    assert "Traceback" not in ran.stderr
