@@ -1,4 +1,4 @@
-"""What a scenario can run on, and whose TCP can be at its ends: an object each, listed here."""
+"""The list of targets (what a scenario runs on) and of hosts (which TCP its ends use)."""
 
 from __future__ import annotations
 

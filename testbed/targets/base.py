@@ -1,11 +1,11 @@
-"""What a target is, and what hosts are.
+"""The interfaces of targets and of hosts.
 
-A target is what a scenario's plan runs on: a switch with its ports, under a clock. Hosts are whose
-TCP is at the plan's ends. Each is one object in a package of its own and one line of a list in
-`narrows.testbed.targets`; the command, the workers and `narrows doctor` ask these objects.
+A target runs a scenario's plan: a switch with its ports, under a clock. Hosts provide the TCP at
+the plan's ends. Each is one object in its own package and one line of a list in
+`narrows.testbed.targets`. The command, the workers and `narrows doctor` use these objects.
 
-A package's `__init__.py` is loaded at every start of `narrows`, so it imports what a run needs
-inside its methods. The run itself is in the package's `run.py`.
+Every start of `narrows` loads a package's `__init__.py`, so its methods import what a run needs.
+The run itself is in the package's `run.py`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from narrows.testbed.scenario.schema import Scenario
 
 Tell = Callable[["Progress"], bool]
-"""Takes the engine's progress; False stops the run."""
+"""Receives the engine's progress; returns False to stop the run."""
 SwitchSide = Callable[[Any, Tell], "Summary"]
-"""Runs the plan to its end and returns the summary. It is given the hosts' `Sockets` of the engine,
-None for our own hosts, and whom to tell its progress.
+"""Runs the plan to its end and returns the summary. Arguments: the engine's `Sockets` of the hosts
+(None for our hosts), and the receiver of progress.
 """
 
 TABLES = ("queue", "flows", "packets", "messages", "capture")
@@ -39,44 +39,44 @@ TABLES = ("queue", "flows", "packets", "messages", "capture")
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `narrows run` that only one target has."""
+    """An option of `narrows run` for a single target."""
 
     flag: str
     help: str
     metavar: str | None = None
-    """None for an option that is on (`--flag`) or off (`--no-flag`)."""
+    """None for a boolean option (`--flag`, `--no-flag`)."""
     names_hardware: bool = False
-    """True where `narrows doctor` needs it too."""
+    """True if `narrows doctor` accepts it too."""
 
     @property
     def key(self) -> str:
-        """The option's key among the options given."""
+        """The option's key in the parsed options."""
         return self.flag.removeprefix("--").replace("-", "_")
 
 
 class Hosts(ABC):
-    """Whose TCP is at the ends of a plan."""
+    """The TCP at the ends of a plan."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     in_kernel: ClassVar[bool] = True
-    """False for the engine's own. The kernel's TCP is in real time, and each host has a device."""
+    """True for the kernel's TCP, which needs real time and one device per host."""
 
     def missing(self) -> list[str]:
-        """What this machine lacks for them, each with what mends it."""
+        """What this machine lacks for them, each with its remedy."""
         return []
 
     def problems(self, plan: Plan) -> list[Problem]:
-        """Why a plan's hosts cannot be these on this machine; empty when they can."""
+        """Reasons why this machine cannot run a plan with these hosts; empty if it can."""
         return []
 
     def versions(self) -> dict[str, str]:
-        """The versions of what is not part of Narrows, for `run.json`."""
+        """The versions of external software, for `run.json`."""
         return {}
 
     @abstractmethod
     def run(self, plan: str, out: Path, progress: Tell, switch_side: SwitchSide) -> Summary:
-        """Makes the hosts of a plan (JSON) and has the switch side run it with them.
+        """Creates the hosts of a plan (JSON) and runs the switch side with them.
 
         Leaves the tables and `summary.json` in `out`; returns the summary. Raises what
         `worker_messages.reported` knows.
@@ -84,53 +84,53 @@ class Hosts(ABC):
 
 
 class Target(ABC):
-    """What a plan runs on."""
+    """Runs plans on one kind of switch."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     in_real_time: ClassVar[bool] = True
-    """True where a run takes this machine's devices for as long as its scenario lasts. Such runs go
-    one at a time, each in a process of its own, and not on another machine.
+    """True if a run occupies devices of this machine for the scenario's duration. Such runs execute
+    one at a time, each in its own process, and only on this machine.
     """
     no_kernel_hosts: ClassVar[str] = ""
-    """Why its hosts cannot be the kernel's; empty where they can."""
+    """Why it cannot use the kernel's hosts; empty if it can."""
     records: ClassVar[tuple[str, ...]] = TABLES
-    """The tables that it can record."""
+    """Tables that it can record."""
     disciplines: ClassVar[tuple[str, ...] | None] = None
-    """The queue disciplines that it has; None: the engine's."""
+    """Queue disciplines that it supports; None means all of the engine's."""
     options: ClassVar[tuple[Option, ...]] = ()
 
     def missing(self) -> list[str]:
-        """What this machine lacks for it, each with what mends it."""
+        """What this machine lacks for it, each with its remedy."""
         return []
 
     def findings(self, options: Mapping[str, Any]) -> list[Finding]:
-        """What `narrows doctor` says of it. `options` are its own that name hardware."""
+        """The findings of `narrows doctor`. `options` are its options that name hardware."""
         what = f"target {self.name}"
         return [Finding(what, None, lack) for lack in self.missing()] or [Finding(what, "ready")]
 
     def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
-        """What a run of it is told besides the plan. `options` are its own. Raises `InputError`."""
+        """The settings of a run besides the plan, from its own `options`. Raises `InputError`."""
         return {}
 
     def ports(self, settings: Settings) -> Sequence[int]:
-        """The switch's numbers of a dumbbell's ports 1, 2 and 3; empty where these are free."""
+        """The switch's port numbers for a dumbbell's ports 1, 2 and 3; empty if it keeps these."""
         return ()
 
     def check(self, scenario: Scenario, source: str, settings: Settings) -> None:
-        """Raises `InputError` that names `source` for a scenario that it cannot run.
+        """Raises `InputError`, naming `source`, for a scenario that it cannot run.
 
-        Here: one that asks for a table that it cannot record, or a discipline that it lacks.
+        The base class checks recorded tables and queue disciplines.
         """
         asked = [key for key in scenario.record.model_fields_set if key in TABLES]
-        what = f"is not recorded by --target {self.name}"
+        what = f"is not supported by --target {self.name}"
         problems = [
             Problem(f"record.{key}", what)
             for key in asked
             if key not in self.records and getattr(scenario.record, key) not in (False, "off")
         ]
         if self.disciplines is not None:
-            what = f"--target {self.name} has {', '.join(self.disciplines)} only"
+            what = f"--target {self.name} supports only {', '.join(self.disciplines)}"
             problems += [
                 Problem(f"{key}.discipline", what, port.discipline.name)
                 for key, port in scenario.ports().items()
@@ -140,7 +140,7 @@ class Target(ABC):
             raise InputError(source, problems)
 
     def prepare(self) -> None:
-        """Imports what `run` needs. A worker does so before it has a job."""
+        """Imports what `run` needs. A worker calls it before its first job."""
         importlib.import_module(f"{type(self).__module__}.run")
 
     @abstractmethod
@@ -149,6 +149,6 @@ class Target(ABC):
     ) -> Summary:
         """Runs a plan (JSON). Leaves the tables and `summary.json` in `out`; returns the summary.
 
-        `settings` are those of `settings`, `sockets` the engine's for hosts in the kernel. Raises
-        what `worker_messages.reported` knows.
+        `settings` come from the method `settings`; `sockets` are the engine's, for hosts in the
+        kernel. Raises the errors that `worker_messages.reported` lists.
         """

@@ -1,7 +1,7 @@
-"""From the reports of a switch that is not ours to its queue's ledger and figures.
+"""Computes a queue's ledger and figures from the reports of a foreign switch.
 
-A report says when a packet entered and left its queue, as fine as the switch's clock is. What was
-dropped at the queue is in no report: it is counted, and has no row and no instant.
+A report has the times of a packet's enqueue and dequeue, at the resolution of the switch's clock.
+Dropped packets have no report: they are counted, without a row or a time.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ QUEUE = {name: POLARS[column.type] for name, column in TABLES["queue"].columns.i
 def rates(
     first_bps: int, port: int, events: Sequence[EventPlan], done: Sequence[Done]
 ) -> list[tuple[int, int]]:
-    """A port's rates in bits per second, and since when in ps: the first, and those of the events
-    that were carried out, the first of `events`.
+    """A port's rates in bits per second, each with its start in ps: the initial rate, and the rates
+    of completed events (a prefix of `events`).
     """
     rates = [(0, first_bps)]
     for event, one in zip(events, done, strict=False):
@@ -45,7 +45,7 @@ def rates(
 
 
 def capacity_bits(rates: Sequence[tuple[int, int]], end_ps: int) -> float:
-    """What these rates let through until `end_ps`."""
+    """The capacity of these rates until `end_ps`, in bytes."""
     ends = [since for since, _ in rates[1:]] + [end_ps]
     return sum(
         rate_bps * (end - since) / PS_PER_S
@@ -56,8 +56,8 @@ def capacity_bits(rates: Sequence[tuple[int, int]], end_ps: int) -> float:
 def bottleneck(
     packets: pl.DataFrame, switch_plan: SwitchPlan, bits: float, end_ps: int, out: Path | None
 ) -> tuple[QueueFigures, pl.DataFrame]:
-    """The bottleneck's figures, and its packets as `departures` has them. Where each packet is
-    reported its ledger is written to `out`, if given.
+    """The bottleneck's figures, and its packets as in `departures`. Writes the ledger to `out`, if
+    given and if every packet is reported.
     """
     left = departures(packets, switch_plan.port)
     summary = figures(left, switch_plan.counts, switch_plan.every, end_ps, bits)
@@ -70,26 +70,26 @@ def bottleneck(
 
 
 def departures(packets: pl.DataFrame, port: int) -> pl.DataFrame:
-    """A port's packets in the order in which they entered its queue, `enqueue_ns` with them."""
+    """A port's packets in order of `enqueue_ns`."""
     of_port = packets.filter(pl.col("egress_port") == port)
     entered = pl.col("egress_ns") - pl.col("queue_delay_ns")
     return of_port.with_columns(enqueue_ns=entered).sort("egress_ns", maintain_order=True)
 
 
 def length(counts: str) -> pl.Expr:
-    """What of a packet counts against a rate, in bytes."""
+    """The bytes of a packet that count against a rate."""
     frame = pl.col("frame_length_bytes")
     match counts:
         case "ip":
             return frame - 14
         case "wire":
-            # The check sequence, padding to 64 bytes, preamble and gap (IEEE 802.3).
+            # Frame check sequence, padding to 64 bytes, preamble and gap (IEEE 802.3).
             return pl.max_horizontal(frame + 4, pl.lit(64)) + 20
     return frame
 
 
 def queue_rows(left: pl.DataFrame, switch: str, port: int, counts: str) -> pl.DataFrame:
-    """`queue.parquet`: an enqueue and a dequeue for each packet, and the depths they make."""
+    """`queue.parquet`: an enqueue and a dequeue of each packet, and the resulting depths."""
     packet = pl.int_range(pl.len(), dtype=pl.Int64)
     both = left.select(
         packet=packet, flow="flow", queue="queue", bytes=length(counts).cast(pl.Int64),
@@ -99,7 +99,7 @@ def queue_rows(left: pl.DataFrame, switch: str, port: int, counts: str) -> pl.Da
         both.with_columns(event=pl.lit(name), at_ns=pl.col(name), step=pl.lit(step))
         for name, step in (("enqueue", 1), ("dequeue", -1))
     ]
-    # At one instant packets come before they leave.
+    # At equal times arrivals precede departures.
     rows = pl.concat(sides).sort("at_ns", -pl.col("step"), "packet")
     waited = pl.when(pl.col("step") < 0).then(pl.col("dequeue") - pl.col("enqueue")).otherwise(0)
     made = rows.with_columns(
@@ -113,7 +113,7 @@ def queue_rows(left: pl.DataFrame, switch: str, port: int, counts: str) -> pl.Da
 
 
 class QueueFigures(TypedDict):
-    """A port's queue in the summary, but for its name, its rate and its counts."""
+    """A port's queue in the summary, without its name, rate and counters."""
 
     utilization: float | None
     queue_packets_mean: float | None
@@ -126,10 +126,11 @@ class QueueFigures(TypedDict):
 def figures(
     left: pl.DataFrame, counts: str, every: int, end_ps: int, capacity_bits: float
 ) -> QueueFigures:
-    """The bottleneck's figures in the summary, but for its name, its rate and its counts.
+    """The bottleneck's figures in the summary, without its name, rate and counters.
 
-    Means over time are Little's: what the packets waited together, over the time; with one packet
-    in `every` reported so much more of them. The greatest depth is of those reported.
+    Means over time follow Little's law: the total waiting time divided by the duration. They are
+    scaled up if only one packet in `every` is reported. The maximum depth is that of reported
+    packets.
     """
     end_ns = max(end_ps, 1) / PS_PER_NS
     waited = left["queue_delay_ns"].to_numpy().astype(float)
@@ -160,7 +161,7 @@ def bottleneck_summary(
     queued: int,
     dropped: int,
 ) -> BottleneckSummary:
-    """The bottleneck in the summary: its last rate, its figures, and its packets by their fate."""
+    """The bottleneck in the summary: its last rate, its figures, and its packets by outcome."""
     return {
         "switch": switch_plan.name,
         "port": switch_plan.port,
@@ -183,13 +184,13 @@ NO_FIGURES: QueueFigures = {
     "queue_bytes_max": None,
     "queue_delay_ms": None,
 }
-"""Of a bottleneck without reports."""
+"""The figures of a bottleneck without reports."""
 
 
 def quantiles(
     values: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float64]],
 ) -> LatenessSummary | None:
-    """The mean and what an instrument is judged by; None of nothing."""
+    """The mean, and the quantiles that judge an instrument; None without values."""
     if not len(values):
         return None
     p50, p99 = np.percentile(values, (50, 99), method="inverted_cdf")

@@ -47,7 +47,7 @@ def test_a_target_refuses_a_table_that_it_cannot_record(tmp_path: Path) -> None:
         Poor().check(point.scenario, "s.toml", Poor().settings(OUR_HOSTS, {}))
 
     checked("packets = false")
-    with pytest.raises(InputError, match=r"s\.toml: record\.capture: is not recorded by"):
+    with pytest.raises(InputError, match=r"s\.toml: record\.capture: is not supported by"):
         checked("capture = true")
 
 

@@ -1,4 +1,6 @@
-"""The `bmv2` target: `simple_switch_grpc` between a run's hosts, its errors measured."""
+"""The `bmv2` target: `simple_switch_grpc` between a run's hosts, with its timing
+errors measured.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Bmv2(Target):
-    """bmv2 as the switch, our engine's hosts or the kernel's around it."""
+    """bmv2 as the switch, with our hosts or the kernel's."""
 
     name = "bmv2"
-    title = "bmv2's simple_switch_grpc between our hosts, in real time"
+    title = "bmv2's simple_switch_grpc with our hosts, in real time"
     disciplines = ("drop-tail",)
 
     def missing(self) -> list[str]:

@@ -1,13 +1,13 @@
-"""bmv2's clock on ours, and how long packets take from its queue to the wire, by its own reports.
+"""Relates bmv2's clock to ours, and measures the delay from its queue to the wire, by its reports.
 
-bmv2 stamps packets in whole microseconds of the system's clock since it was started. A probe that
-we send at s, that ingress stamps i and egress e, and whose report we have at r, says that the
-offset lies between s - i and r - e; the closest of many probes says it within some 100 us. Done
-before and after a run, it says how far the two clocks drift.
+bmv2 stamps packets in whole microseconds of the system clock since its start. Take a probe that we
+send at s, with ingress stamp i and egress stamp e, and a report that arrives at r. The offset then
+lies between s - i and r - e. The tightest of many probes gives it within about 100 us. Readings
+before and after a run give the drift of the two clocks.
 
-During a run a report of 64 is stamped by the kernel when it comes to the collector's interface.
-From the egress stamp to then a packet has passed the egress pipeline, been cloned, waited in the
-collector's queue, and stood in bmv2's second queue, of 128 packets, behind all ports' packets.
+During a run the kernel stamps one report in 64 on arrival at the collector's interface. Between the
+egress stamp and that moment, a packet passes the egress pipeline, is cloned, and waits in the
+collector's queue. It then waits in bmv2's second queue of 128 packets, which all ports share.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ import dpkt
 from narrows.testbed.targets.linux.namespaces import PlumbingError
 
 US_NS = 1000
-"""bmv2's unit."""
+"""The unit of bmv2's stamps."""
 STAMPS = struct.Struct(">QQ")
 STAMPS_AT, INNER_AT, SEQUENCE_AT, DPORT_AT = 74, 110, 42, 36
-"""Where a report has its ingress and egress timestamps, the packet, its number, its UDP port
-(p4/headers.p4)."""
+"""Offsets in a report: ingress and egress timestamps, packet, sequence number, UDP port
+(p4/headers.p4).
+"""
 IDENTIFICATION_AT = INNER_AT + 4
 ETH_P_ALL = 3
 SO_ATTACH_FILTER, SO_TIMESTAMPNS = 26, 35
@@ -43,7 +44,7 @@ FRAME_BYTES = 2048
 
 @dataclass(frozen=True)
 class Reading:
-    """bmv2's clock at a time of ours: ours is its own plus `offset_ns`, within `error_ns`."""
+    """A reading of bmv2's clock: our time is bmv2's plus `offset_ns`, within `error_ns`."""
 
     at_ns: int
     offset_ns: int
@@ -52,34 +53,36 @@ class Reading:
 
 @dataclass(frozen=True)
 class Clock:
-    """bmv2's clock over a run, between the readings before and after it."""
+    """bmv2's clock over a run, from the readings before and after it."""
 
     before: Reading
     after: Reading
 
     @property
     def error_us(self) -> float:
-        """How far a stamp may be off."""
+        """The maximum error of a stamp."""
         return max(self.before.error_ns, self.after.error_ns) / 1000
 
     @property
     def drift_ppm(self) -> float:
-        """How much faster ours goes, within what the readings are off."""
+        """How much faster our clock runs, within the error of the readings."""
         took_ns = self.after.at_ns - self.before.at_ns
         return 1e6 * (self.after.offset_ns - self.before.offset_ns) / took_ns
 
     def offset_ns(self, begin_ns: int) -> int:
-        """What makes its stamps times since the run's beginning: the mean offset of the run."""
+        """The offset that converts its stamps to times since the start of the run: the run's mean
+        offset.
+        """
         return (self.before.offset_ns + self.after.offset_ns) // 2 - begin_ns
 
 
 def now_ns() -> int:
-    """The run's clock: what `CLOCK_MONOTONIC_RAW` shows."""
+    """The run's clock, `CLOCK_MONOTONIC_RAW`."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
 def packet_socket(interface: str) -> socket.socket:
-    """All that comes to an interface."""
+    """A socket that receives every packet of an interface."""
     made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     made.bind((interface, 0))
     return made
@@ -87,8 +90,8 @@ def packet_socket(interface: str) -> socket.socket:
 
 @dataclass(frozen=True)
 class Path:
-    """Where probes go in and their reports come out: this side's interfaces, and a host's address
-    behind the port whose packets are reported.
+    """The interfaces that probes leave and reports arrive by, and a host's address behind the
+    reported port.
     """
 
     into: str
@@ -96,7 +99,7 @@ class Path:
     destination: str
 
     def read(self) -> Reading:
-        """Reads bmv2's clock. Raises `PlumbingError` when no probe is reported."""
+        """Reads bmv2's clock. Raises `PlumbingError` if no report of a probe arrives."""
         least, most, found = -(2**63), 2**63, 0
         with packet_socket(self.into) as into, packet_socket(self.collector) as collector:
             collector.settimeout(WAIT_S)
@@ -117,12 +120,12 @@ class Path:
                 if found == PROBES:
                     break
         if not found:
-            raise PlumbingError(f"bmv2: none of {TRIES} probes to {self.destination} was reported")
+            raise PlumbingError(f"bmv2: received no report of {TRIES} probes to {self.destination}")
         return Reading(now_ns(), (least + most) // 2, abs(most - least) // 2)
 
 
 def probe(destination: str, number: int) -> bytes:
-    """A UDP datagram that no host listens to."""
+    """A UDP datagram to a port without a listener."""
     datagram = dpkt.udp.UDP(sport=9, dport=9, ulen=8)
     packet = dpkt.ip.IP(
         src=socket.inet_aton("192.0.2.1"), dst=socket.inet_aton(destination),
@@ -140,7 +143,7 @@ def is_report_of(frame: bytes, number: int) -> bool:
 
 
 class Sampler:
-    """Stamps one report of `SAMPLE` when it comes to the collector's interface."""
+    """Time-stamps one report in `SAMPLE` on arrival at the collector's interface."""
 
     def __init__(self, collector: str, udp_port: int) -> None:
         self._socket = packet_socket(collector)
@@ -150,7 +153,7 @@ class Sampler:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._listen)
         self.samples = list[tuple[int, int]]()
-        """For each: bmv2's egress stamp, and when it came by our clock, both in ns."""
+        """For each report: bmv2's egress stamp, and its arrival by our clock, both in ns."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -167,7 +170,7 @@ class Sampler:
                 frame, ancillary, _, _ = self._socket.recvmsg(FRAME_BYTES, 64)
             except TimeoutError:
                 continue
-            # The kernel stamps by the system's clock.
+            # The kernel's stamps are system time.
             ahead_ns = now_ns() - time.time_ns()
             for _, kind, data in ancillary:
                 if kind == SO_TIMESTAMPNS:
@@ -176,13 +179,13 @@ class Sampler:
                     self.samples.append((egress, seconds * 10**9 + ns + ahead_ns))
 
     def to_the_wire_us(self, clock: Clock) -> list[float]:
-        """How long each took from its queue to the wire; some 100 us may be the clock's."""
+        """Delay of each from its queue to the wire; about 100 us of it may be clock error."""
         offset_ns = clock.offset_ns(0)
         return [(came - (egress + offset_ns)) / 1000 for egress, came in self.samples]
 
 
 def sampled(udp_port: int) -> Sequence[tuple[int, int, int, int]]:
-    """The classic BPF program that takes one report of `SAMPLE` (linux/bpf_common.h)."""
+    """The classic BPF program that accepts one report in `SAMPLE` (linux/bpf_common.h)."""
     load_half, load_byte, jump_equal, jump_any, give = 0x28, 0x30, 0x15, 0x45, 0x06
     return [
         (load_half, 0, 0, DPORT_AT),
@@ -195,7 +198,7 @@ def sampled(udp_port: int) -> Sequence[tuple[int, int, int, int]]:
 
 
 def attach_filter(to: socket.socket, program: Sequence[tuple[int, int, int, int]]) -> None:
-    """Lets a socket have only what a classic BPF program takes."""
+    """Attaches a classic BPF filter to a socket."""
     code = b"".join(struct.pack("HBBI", *step) for step in program)
     held = ctypes.create_string_buffer(code)
     to.setsockopt(
@@ -206,7 +209,7 @@ def attach_filter(to: socket.socket, program: Sequence[tuple[int, int, int, int]
 
 @contextmanager
 def sampling(sampler: Sampler | None) -> Iterator[None]:
-    """Samples, where there is something to sample."""
+    """Samples reports if the plan records any."""
     if sampler is None:
         yield
         return

@@ -1,5 +1,5 @@
-"""The controller's part of a run on bmv2: program, entries and rates before it, events during it,
-counts after it.
+"""The controller of a run on bmv2. It writes program, entries and rates before the run, runs events
+during it, and reads counters after it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DROPS = "NarrowsIngress.count_drops.drops"
 RANDOM_LOSS = 5
-"""Of p4/metadata.p4."""
+"""From p4/metadata.p4."""
 FLOWS = "NarrowsIngress.identify_flow.flow"
 DELAY_COUNT = "NarrowsEgress.measure_delay.delay_count"
 QUIET_S = 0.1
@@ -38,7 +38,7 @@ PS_PER_NS = 1000
 
 @dataclass(frozen=True)
 class Shaped:
-    """What became of a port's rate and queue limit: bmv2 has whole packets only."""
+    """A port's requested and actual rate and queue limit; bmv2 has only whole packets."""
 
     port: int
     asked_bps: int
@@ -49,31 +49,31 @@ class Shaped:
 
     @property
     def packets_per_s(self) -> int:
-        """The rate as bmv2 has it."""
+        """The rate that bmv2 uses."""
         return self.in_force_bps // (8 * self.packet_bytes)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What the program has counted."""
+    """The program's counters."""
 
     dropped: dict[int, int]
-    """By ingress, by reason."""
+    """Dropped in ingress, by reason."""
     of_flows: int
     """Packets of flows that have an entry, before random loss."""
     to_bottleneck: int
-    """Of these, those that are to leave by the bottleneck."""
+    """Of these, packets towards the bottleneck."""
     dequeued: dict[int, int]
-    """Packets that left their queues, by port."""
+    """Packets dequeued, by port."""
 
     @property
     def taken(self) -> int:
-        """All that came to the program."""
+        """Packets that reached the program."""
         lost = self.dropped.get(RANDOM_LOSS, 0)
         return self.of_flows + sum(self.dropped.values()) - lost
 
     def since(self, before: Counts) -> Counts:
-        """What was counted after another time."""
+        """The difference from an earlier reading."""
 
         def more(here: dict[int, int], there: dict[int, int]) -> dict[int, int]:
             return {key: count - there.get(key, 0) for key, count in here.items()}
@@ -93,7 +93,7 @@ class Control:
         self.switch, self.switch_plan = switch, switch_plan
 
     def set_up(self) -> dict[int, Shaped]:
-        """Pushes the program and all that belongs on the switch. Returns the ports with a rate."""
+        """Pushes the program and the switch's state. Returns the ports with a rate."""
 
         async def work() -> dict[int, Shaped]:
             async with self._client(push=True) as client:
@@ -108,7 +108,7 @@ class Control:
 
     @contextmanager
     def events(self, events: list[EventPlan], begin: Begin) -> Iterator[list[Done]]:
-        """Carries events out while the run goes on; those done are in the list afterwards."""
+        """Runs events during the run; appends the completed ones to the list."""
         done, failed = list[Done](), list[Exception]()
 
         async def work() -> None:
@@ -139,7 +139,7 @@ class Control:
             raise failed[0]
 
     def counts(self) -> Counts:
-        """What was counted, once no packet moves any more."""
+        """Reads the counters once no packet moves any more."""
         with closing(self._driver()) as driver:
             until, before = time.monotonic() + DRAIN_S, dict[int, int]()
             while before != (
@@ -147,7 +147,7 @@ class Control:
             ):
                 if time.monotonic() > until:
                     raise DriverError(
-                        f"{self.switch_plan.name}: packets still leave after {DRAIN_S} s"
+                        f"{self.switch_plan.name}: packets still leave {DRAIN_S} s after the run"
                     )
                 before = now
                 time.sleep(QUIET_S)
@@ -189,11 +189,11 @@ class Control:
 
 
 class RunOver(Exception):  # noqa: N818 (no error)
-    """The run has ended before an event was due."""
+    """The run ended before an event was due."""
 
 
 class Begin:
-    """The run's clock for events: begins when the engine says so, ends with the run."""
+    """The clock of events: the engine starts it, and it ends with the run."""
 
     def __init__(self) -> None:
         self._began = threading.Event()
@@ -201,12 +201,12 @@ class Begin:
         self.at_ns = 0
 
     def begin(self, at_ns: int) -> None:
-        """The run's zero, by `CLOCK_MONOTONIC_RAW`."""
+        """Start of the run, by `CLOCK_MONOTONIC_RAW`."""
         self.at_ns = at_ns
         self._began.set()
 
     def end(self) -> None:
-        """No event is waited for any longer."""
+        """Ends all waiting for events."""
         self._over.set()
         self._began.set()
 
@@ -215,7 +215,7 @@ class Begin:
         return (time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - self.at_ns) * PS_PER_NS
 
     async def wait_until(self, at_ps: int) -> None:
-        """Returns at that time; raises `RunOver` when the run ends before."""
+        """Returns at that time; raises `RunOver` if the run ends first."""
         await asyncio.to_thread(self._began.wait)
         ahead_s = max(at_ps - self.now_ps(), 0) / 1e12
         if await asyncio.to_thread(self._over.wait, ahead_s):

@@ -1,4 +1,4 @@
-"""What bmv2 did to a run besides what it was told to: measured, named, and judged."""
+"""Measures the deviations of bmv2 from its configuration, and judges the run by them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 PS_PER_S = 10**12
 SECOND_QUEUE = 128
-"""Packets of bmv2's output buffer, which all ports share."""
+"""Packets in bmv2's output buffer, which all ports share."""
 
 
 @dataclass
 class Observations:
-    """What a run showed of its switch."""
+    """Measurements of the switch in a run."""
 
     switch_plan: SwitchPlan
     shaped: dict[int, Shaped]
@@ -35,55 +35,55 @@ class Observations:
     end_ps: int = 0
     events: list[tuple[EventPlan, Done]] = field(default_factory=list)
     handed_over: int = 0
-    """Packets that hosts sent to it."""
+    """Packets that hosts sent to the switch."""
     unreported: int = 0
-    """Reports whose numbers are missing between others."""
+    """Reports lost, by gaps in their sequence numbers."""
     left: int | None = None
-    """Packets that left the bottleneck within the run; None where not every one is reported."""
+    """Departures from the bottleneck during the run; None unless every packet is reported."""
     clock: Clock | None = None
     accuracy: ShaperAccuracy | None = None
     to_the_wire_us: Sequence[float] = ()
 
     def handle_events(self, events: Sequence[EventPlan], done: Sequence[Done]) -> None:
-        """The events that were carried out, the first of them."""
+        """The completed events, a prefix of the plan's."""
         self.events = list(zip(events, done, strict=False))
 
     def handle_report_numbers(self, numbers: Sequence[int]) -> None:
-        """The numbers of the reports that came."""
+        """The sequence numbers of received reports."""
         if numbers:
             self.unreported = max(numbers) - min(numbers) + 1 - len(set(numbers))
 
     @property
     def rates(self) -> list[tuple[int, int]]:
-        """The bottleneck's rates in bits per second, and since when in ps."""
+        """The bottleneck's rates in bits per second, each with its start in ps."""
         events, done = [one for one, _ in self.events], [one for _, one in self.events]
         first_bps = self.shaped[self.switch_plan.port].in_force_bps
         return ledger.rates(first_bps, self.switch_plan.port, events, done)
 
     @property
     def steady_ps(self) -> int:
-        """How long the bottleneck's rate was the first."""
+        """How long the bottleneck kept its first rate."""
         rates = self.rates
         return rates[1][0] if len(rates) > 1 else self.end_ps
 
     @property
     def capacity_bits(self) -> float:
-        """What the bottleneck's rates let through."""
+        """The bottleneck's capacity over the run, in bytes."""
         return ledger.capacity_bits(self.rates, self.end_ps)
 
     @property
     def lost_before_program(self) -> int:
-        """Packets that came to bmv2's interfaces and not to its program."""
+        """Packets that reached bmv2's interfaces but not its program."""
         assert self.counts is not None
         return self.handed_over - self.counts.taken
 
     @property
     def late_events_ps(self) -> int:
-        """How late the latest event was."""
+        """The delay of the latest event."""
         return max((done.done_ps - done.due_ps for _, done in self.events), default=0)
 
     def as_json(self) -> JsonObject:
-        """For the instrument."""
+        """The values for the summary's instrument."""
         return {
             "name": "bmv2",
             "ports": [self.port_json(one) for one in self.shaped.values()],
@@ -98,7 +98,7 @@ class Observations:
         }
 
     def port_json(self, one: Shaped) -> JsonObject:
-        """A port's settings, and what of its packets per second it used."""
+        """A port's settings, and the share of its packets per second that it used."""
         assert self.counts is not None
         most = one.packets_per_s * self.end_ps / PS_PER_S
         return {
@@ -113,13 +113,13 @@ class Observations:
         }
 
     def notes(self) -> list[str]:
-        """The same in words, for a report."""
+        """The same as sentences, for a report."""
         shaped = self.shaped[self.switch_plan.port]
         off = 100 * (shaped.in_force_bps / shaped.asked_bps - 1)
         lines = [
-            f"{shaped.asked_bps / 1e6:g} Mb/s are {shaped.packets_per_s} packets per second of "
-            f"{shaped.packet_bytes} bytes ({off:+.3f} %), and its queue is {shaped.queue_packets} "
-            "packets, of whatever size."
+            f"{shaped.asked_bps / 1e6:g} Mb/s become {shaped.packets_per_s} packets per second of "
+            f"{shaped.packet_bytes} bytes ({off:+.3f} %). The queue holds {shaped.queue_packets} "
+            "packets of any size."
         ]
         for port in self.shaped.values():
             if port.port != self.switch_plan.port:
@@ -130,47 +130,48 @@ class Observations:
                 )
         if self.clock:
             lines.append(
-                "Times are whole microseconds, and on the run's clock within "
-                f"{self.clock.error_us:.0f} us; the two drifted by {self.clock.drift_ppm:+.1f} "
-                "parts in a million."
+                f"Times are whole microseconds, within {self.clock.error_us:.0f} us of the run's "
+                f"clock. The two clocks drifted by {self.clock.drift_ppm:+.1f} parts per million."
             )
         if self.accuracy and (late := quantiles(self.accuracy.late_us)):
             lines.append(
-                "A packet's departure is fixed when it comes, so a late thread sends what is due "
-                f"at once: packets left {late['p50']:.0f} us late (median), {late['p99']:.0f} us "
-                f"(99 %), {late['max']:.0f} us (most), and {100 * self.accuracy.bunched:.2f} % "
-                "within half an interval after the one before."
+                "bmv2 fixes a packet's departure at its arrival, so a late thread sends all due "
+                f"packets together. Packets left {late['p50']:.0f} us late (median), "
+                f"{late['p99']:.0f} us (99 %), {late['max']:.0f} us (maximum). "
+                f"{100 * self.accuracy.bunched:.2f} % left within half an interval of the "
+                "previous packet."
             )
         if wire := quantiles(self.to_the_wire_us):
             lines.append(
-                f"From a queue to the wire, through the second queue of {SECOND_QUEUE} packets, it "
-                f"took {wire['p50']:.0f} us (median), {wire['p99']:.0f} us (99 %), "
-                f"{wire['max']:.0f} us (most)."
+                f"The delay from a queue to the wire, through the second queue of {SECOND_QUEUE} "
+                f"packets, was {wire['p50']:.0f} us (median), {wire['p99']:.0f} us (99 %), "
+                f"{wire['max']:.0f} us (maximum)."
             )
         if self.lost_before_program:
             lines.append(f"{self.lost_before_program} packets were lost before the program.")
         return lines
 
     def excesses(self, limits: Limits) -> list[str]:
-        """What the run is void for; empty where it counts."""
+        """Reasons why the run is void; empty if it is valid."""
         excesses = []
         late = quantiles(self.accuracy.late_us) if self.accuracy else None
         most_us = limits["departure_error_ps"] / 1e6
         if late and late["p99"] > most_us:
             excesses.append(
-                f"bmv2: 1 % of packets left their queue over {late['p99']:.1f} us late, at most "
-                f"{most_us:g} us"
+                f"bmv2: 1 % of packets left their queue over {late['p99']:.1f} us late; expected "
+                f"at most {most_us:g} us"
             )
         rates = self.accuracy.as_json()["rate_error"] if self.accuracy else None
         if rates and abs(rates["worst"]) > limits["rate_error"]:
             excesses.append(
-                f"bmv2: its rate was off by {rates['worst']:+.5f}, at most {limits['rate_error']:g}"
+                f"bmv2: its rate was off by {rates['worst']:+.5f}; expected at most "
+                f"{limits['rate_error']:g}"
             )
         lost = max(self.lost_before_program, 0) + self.unreported
         if lost > limits["lost_packets"]:
             excesses.append(
                 f"bmv2: {self.lost_before_program} packets and {self.unreported} reports were "
-                f"lost, at most {limits['lost_packets']}"
+                f"lost; expected at most {limits['lost_packets']}"
             )
         if self.late_events_ps > limits["poll_gap_ps"]:
             excesses.append(f"an event was {self.late_events_ps / 1e9:.1f} ms late")

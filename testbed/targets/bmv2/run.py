@@ -1,9 +1,8 @@
-"""A run on bmv2: our hosts and the collector at one end of veths, bmv2 at the other.
+"""A run on bmv2: veths connect our hosts and the collector to bmv2.
 
-Hosts, tables and summary are those of `--target dpdk`; what the summary says of the switch comes
-from its reports and counters. bmv2 sends a packet when its transmission begins, and has no cables:
-what a packet takes from there to its hosts, an interval of the shaper and the cable's delay, is
-added where it comes to them.
+Hosts, tables and summary are those of `--target dpdk`. The summary's values of the switch come from
+its reports and counters. bmv2 sends a packet at the start of its transmission, and has no cable
+delay. So the hosts' access links add one interval of the shaper and the cable's delay.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ if TYPE_CHECKING:
 
 AHEAD_NS = 50_000_000
 FIRST_DEVICE = 1000
-"""The kernel's hosts number theirs from 0."""
+"""The kernel's hosts number their devices from 0."""
 PS_PER_S = 10**12
 
 
 def run(plan_text: str, out: Path, progress: Tell, settings: Settings, sockets: Any) -> Summary:
-    """Runs a plan; see `Target.run`. Leaves no process and no namespace behind."""
+    """Runs a plan; see `Target.run`. Removes its processes and namespaces."""
     engine, plan = catalogue.engine(), json.loads(plan_text)
     switch_plan = SwitchPlan(engine, plan)
     exit_at_sigterm()
@@ -56,7 +55,7 @@ def run(plan_text: str, out: Path, progress: Tell, settings: Settings, sockets: 
 
 
 class Run:
-    """A run with a switch that stands."""
+    """A run with a running switch."""
 
     def __init__(self, engine: Any, plan: Plan, switch_plan: SwitchPlan, switch: Bmv2) -> None:
         self.engine, self.plan, self.switch_plan = engine, plan, switch_plan
@@ -92,7 +91,7 @@ class Run:
         return with_switch(summary, observed, figures, self.plan["instrument"])
 
     def _probes(self) -> tuple[clock.Path | None, clock.Sampler | None]:
-        """How to read bmv2's clock; not at all where nothing is reported."""
+        """The clock reader of bmv2; None if the plan records no reports."""
         switch_plan = self.switch_plan
         if not switch_plan.every or switch_plan.collector is None:
             return None, None
@@ -107,7 +106,7 @@ class Run:
         return path, clock.Sampler(collector, switch_plan.udp_port)
 
     def _devices(self) -> dict[str, str]:
-        """The devices of hosts and collector by the names of their wires."""
+        """The devices of hosts and collector, by wire name."""
         ends = dict(self.switch_plan.groups)
         if self.switch_plan.collector is not None:
             ends[f"collector at {self.switch_plan.name}"] = self.switch_plan.collector
@@ -115,8 +114,8 @@ class Run:
         return {name: af_packet(n, self.outside[port]) for n, (name, port) in numbered}
 
     def _hosts_plan(self, observed: Observations) -> Plan:
-        """The plan for the hosts: events are the controller's, and what a line and a cable take is
-        added at their end.
+        """The plan for the hosts: without events, which the controller runs, and with the
+        transmission and cable delay added to the access links.
         """
         cables = []
         for cable in self.plan["cables"]:
@@ -131,7 +130,7 @@ class Run:
         return at_ns, rate
 
     def _read_reports(self, out: Path, observed: Observations, read: clock.Clock) -> QueueFigures:
-        """Puts the tables in order, and returns the bottleneck's figures."""
+        """Completes the tables, and returns the bottleneck's figures."""
         packets = on_run_clock(out, read, self.begin.at_ns)
         observed.handle_report_numbers(packets["report"].to_list())
         ledger_out = out if self.plan["record"]["queue"] else None
@@ -148,8 +147,8 @@ class Run:
 
 
 def on_run_clock(out: Path, read: clock.Clock, begin_ns: int) -> pl.DataFrame:
-    """Puts the stamps of `packets.parquet` on the run's clock, in nanoseconds as on every target;
-    returns the table.
+    """Converts the stamps of `packets.parquet` to nanoseconds of the run's clock; returns the
+    table.
     """
     path = out / "packets.parquet"
     stamps = [
@@ -165,7 +164,7 @@ def on_run_clock(out: Path, read: clock.Clock, begin_ns: int) -> pl.DataFrame:
 def with_switch(
     summary: Summary, observed: Observations, figures: QueueFigures | None, limits: Limits
 ) -> Summary:
-    """The hosts' summary with what the switch did, and the verdict on both."""
+    """The hosts' summary with the switch's figures, and the verdict on both."""
     switch_plan, counts = observed.switch_plan, observed.counts
     assert isinstance(counts, Counts)
     lost = counts.dropped.get(RANDOM_LOSS, 0)

@@ -1,4 +1,4 @@
-"""How well bmv2 kept its rate, by its reports."""
+"""The accuracy of bmv2's rate, by its reports."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ if TYPE_CHECKING:
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 WINDOW_NS = 10**9
-"""How long a queue must be busy without a break for its rate to be measured."""
+"""The shortest continuous busy period over which a rate is measured."""
 
 
 @dataclass(frozen=True)
 class ShaperAccuracy:
-    """How well a queue kept its rate in packets per second, by every packet's stamps."""
+    """The accuracy of a queue's rate in packets per second, by every packet's stamps."""
 
     late_us: Floats
-    """How late each left, after the instant that bmv2's rule gives it: when it came, and not before
-    one interval after the instant of the one before."""
+    """The delay of each departure after its ideal instant. By bmv2's rule that is its arrival, but
+    at least one interval after the previous ideal instant.
+    """
     rates: Floats
-    """Over each second in which it was never idle: packets per second, as a share of the rate."""
+    """For each second without idle time: packets per second, as a share of the rate."""
     bunched: float
-    """The share of packets that left within half an interval after the one before."""
+    """The share of packets that left within half an interval of the previous one."""
 
     def as_json(self) -> JsonObject:
-        """As the instrument has it."""
+        """The values for the summary's instrument."""
         windows = len(self.rates)
         errors = self.rates - 1
         worst = float(errors[np.argmax(np.abs(errors))]) if windows else 0.0
@@ -49,17 +50,17 @@ class ShaperAccuracy:
 
 
 def shaper_accuracy(left: pl.DataFrame, shaped: Shaped) -> ShaperAccuracy:
-    """Compares a port's departures, all of them, with the rate that it was given."""
+    """Compares all departures of a port with its configured rate."""
     interval_ns = 1e9 / shaped.packets_per_s
     came, went = (left[name].to_numpy().astype(float) for name in ("enqueue_ns", "egress_ns"))
-    # The ideal instant, max(came, the one before + interval), as a running maximum.
+    # The ideal instant, max(arrival, previous + interval), as a running maximum.
     steps = interval_ns * np.arange(len(left))
     spell = np.maximum.accumulate(came - steps)
     ideal = spell + steps
     begins = np.flatnonzero(spell == came - steps)
     rates = []
     for first, after in zip(begins, [*begins[1:], len(left)], strict=True):
-        # A busy spell: each ideal instant one interval after the one before.
+        # A busy period: ideal instants are one interval apart.
         busy = went[first:after]
         edges = np.searchsorted(busy, np.arange(busy[0], busy[-1], WINDOW_NS))
         for begin, end in pairwise(edges):

@@ -1,9 +1,9 @@
-"""bmv2's `simple_switch_grpc` as a switch of ours: a process whose ports are veths.
+"""Runs bmv2's `simple_switch_grpc` as a process with veths as its ports.
 
-Its Thrift server listens on every address and has no access control, so it runs in a network
-namespace of its own. P4Runtime is at a Unix socket, which knows no namespaces; Thrift is reached by
-a connection that is made inside. NARROWS_BMV2 is its command; without it `simple_switch_grpc`
-from PATH.
+Its Thrift server listens on every address without access control, so bmv2 runs in its own network
+namespace. P4Runtime uses a Unix socket, which works across namespaces. The Thrift connection is
+opened inside the namespace. NARROWS_BMV2 is the command; the default is `simple_switch_grpc` from
+PATH.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ END_S = 10
 
 
 def command() -> list[str] | None:
-    """How it is started; None where it is missing."""
+    """The command of bmv2; None if it is not installed."""
     if VARIABLE in os.environ:
         return shlex.split(os.environ[VARIABLE])
     found = shutil.which("simple_switch_grpc")
@@ -39,7 +39,7 @@ def command() -> list[str] | None:
 
 
 def missing() -> list[str]:
-    """What this machine lacks for it; empty when it has everything."""
+    """What this machine lacks for bmv2; empty if nothing."""
     lacking = namespaces.missing()
     if command() is None:
         lacking.append(f"simple_switch_grpc is not on PATH, and {VARIABLE} does not name it")
@@ -54,8 +54,8 @@ def missing() -> list[str]:
 
 
 def priority() -> list[str]:
-    """What starts it at a real-time priority, as our data path has, where that may be: among
-    ordinary threads it is late by whatever else runs.
+    """The command prefix for a real-time priority, if permitted. Other threads delay bmv2 at a
+    normal priority.
     """
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
@@ -67,16 +67,16 @@ def priority() -> list[str]:
 
 
 class Bmv2:
-    """A bmv2 without a program in a namespace, which it has for itself.
+    """A bmv2 without a program, in its own namespace.
 
-    A context manager; the process ends with it, and with the thread that started it however that
-    ends. Raises `PlumbingError` with bmv2's own words when it does not start.
+    A context manager; the process ends with it, and with the thread that started it. Raises
+    `PlumbingError` with bmv2's output if it does not start.
     """
 
     def __init__(self, namespace: SwitchNamespace, device_id: int = 0) -> None:
         self.namespace, self.device_id = namespace, device_id
         self.address = ""
-        """Where its P4Runtime server is."""
+        """The address of its P4Runtime server."""
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -101,7 +101,7 @@ class Bmv2:
         self._stack.close()
 
     def thrift(self, packet_bytes: int) -> Bmv2Driver:
-        """Its traffic manager, connected, for packets of this size; the caller closes it. Raises
+        """Connects to its traffic manager, for packets of this size; the caller closes it. Raises
         `DriverError`.
         """
         from narrows.controller.drivers.bmv2 import Bmv2Driver

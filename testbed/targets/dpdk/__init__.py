@@ -19,12 +19,12 @@ class Dpdk(Target):
     """The software P4 target on DPDK ports."""
 
     name = "dpdk"
-    title = "the same on DPDK ports, in real time"
+    title = "the software P4 target on DPDK ports, in real time"
     options = (
         Option(
             "--processes",
-            "with --target dpdk: switches and hosts in a process each, joined by shared memory "
-            "(where three cores or more are there)",
+            "with --target dpdk: run switches and hosts in two processes, joined by shared memory "
+            "(default with three cores or more)",
         ),
     )
 
@@ -33,12 +33,14 @@ class Dpdk(Target):
         return dpdk.missing()
 
     def settings(self, hosts: Hosts, options: Mapping[str, Any]) -> Settings:
-        """See `Target`. Three cores part switches and hosts, unless `--processes` says."""
+        """See `Target`. With three cores, switches and hosts get a process each unless
+        `--processes` decides.
+        """
         processes = options.get("processes")
         if processes is None:
             processes = not hosts.in_kernel and dpdk.cores() > 2
         if processes and hosts.in_kernel:
-            problem = Problem(f"{self.name}, {hosts.name}", "only our hosts on dpdk can have one")
+            problem = Problem(f"{self.name}, {hosts.name}", "requires our hosts and --target dpdk")
             raise InputError("--processes", [problem])
         return dpdk.RunSettings(dpdk.setup(), processes).as_json()
 

@@ -1,13 +1,13 @@
-"""A run in real time in two processes: the hosts in the worker's, the switches in a child of it.
+"""A real-time run in two processes: hosts in the worker's process, switches in its child.
 
-Each cable between them is a pair of DPDK's shared-memory interfaces (`net_memif`), whose socket is
-an abstract one: nothing of it is left when a process ends, however it ends. Both clocks begin at
-the same instant with the same rate.
+Each cable between them is a pair of DPDK's shared-memory interfaces (`net_memif`). Their socket is
+abstract, so nothing remains when a process ends or crashes. Both clocks start at the same instant
+with the same rate.
 
-The child is `python -m` this module. Its standard input has the job as a line of JSON, then
-`{"begin": [ns, rate]}`, then `{"end_ps": time}` when the hosts are done. Its standard output has
-`{"ready": true}` when its ports have links, and at last `{"summary": ...}`, or `refused` or
-`failed` as a worker says it. When its standard input ends it gives up: its parent is gone.
+The child is `python -m` this module. On standard input it reads the job as a line of JSON, then
+`{"begin": [ns, rate]}`, then `{"end_ps": time}` when the hosts are done. On standard output it
+writes `{"ready": true}` when its ports have links, and finally `{"summary": ...}`, or `refused` or
+`failed` as a worker does. It stops when its standard input ends, since its parent has then ended.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Progress, Summary
 
 AHEAD_NS = 100_000_000
-"""From the last process's being ready to the run's beginning: both must have heard by then."""
+"""Time from the last process's readiness to the start; both must receive it by then."""
 PATIENCE_S = 60.0
-"""For the child to sum up, when the run is over."""
+"""Time limit for the child's summary after the run."""
 STANDINGS = ("own", "fifo", "ordinary")
-"""How a loop may have its core, from best to worst (`dpdk/src/idle.rs`)."""
+"""How a loop may use its core, from best to worst (`dpdk/src/idle.rs`)."""
 RING = "rsize=12,bsize=2048"
-"""Packets of a ring (a power of two) and the room of each."""
+"""Packets per ring (a power of two) and bytes per packet."""
 
 Meet = Callable[[int], tuple[int, int]]
 
 
 def devices(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
-    """The devices of the switches' wires, and of those of hosts and collectors, by their names."""
+    """The devices of the switches' wires, and of the hosts' and collectors', by name."""
     switches, hosts = dict[str, str](), dict[str, str]()
     for number, cable in enumerate(plan["cables"]):
         switch, port, far = cable["a"]["switch"], cable["a"]["port"], cable["b"]
@@ -67,7 +67,7 @@ def devices(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def run(engine: Any, plan: str, setup: str, out: Path, report: Tell) -> Summary:
-    """Runs a plan, its tables going to `out`; returns the whole summary."""
+    """Runs a plan, writes its tables to `out`, and returns the merged summary."""
     theirs = out / "switches"
     theirs.mkdir()
     of_switches, of_hosts = devices(json.loads(plan))
@@ -93,7 +93,7 @@ def run(engine: Any, plan: str, setup: str, out: Path, report: Tell) -> Summary:
 
 
 class Child:
-    """The switches' process, seen from the hosts'."""
+    """The parent's handle of the switches' process."""
 
     def __init__(self, job: Mapping[str, object]) -> None:
         self.errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (see stop)
@@ -108,14 +108,14 @@ class Child:
         self.tell(job)
 
     def tell(self, message: Mapping[str, object]) -> None:
-        """Writes it a line; one that has ended is found out when it is listened to."""
+        """Writes a line to it. The next read detects a process that has ended."""
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
     def listen(self, engine: Any, key: str) -> Any:
-        """What its next line says. Raises `PlanError` or `RunError` where that is another."""
+        """Reads its next message. Raises `PlanError` or `RunError` if that is another."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         message = json.loads(line) if line else {}
@@ -126,18 +126,18 @@ class Child:
         raise engine.RunError(message.get("failed") or self.ended())
 
     def ended(self) -> str:
-        """How it ended, in words."""
+        """Describes how it ended."""
         status = self.process.wait(PATIENCE_S)
         self.errors.seek(0)
         return f"the switches' process ended with status {status}: {self.errors.read().strip()}"
 
     def check(self, engine: Any) -> None:
-        """Raises `RunError` when it has ended before its time."""
+        """Raises `RunError` if it has ended early."""
         if self.process.poll() not in (None, 0):
             raise engine.RunError(self.ended())
 
     def meet(self, engine: Any) -> Meet:
-        """Begins with it, by the clock whose rate is given."""
+        """Starts both processes, with the given clock rate."""
 
         def begin(rate: int) -> tuple[int, int]:
             self.listen(engine, "ready")
@@ -148,13 +148,13 @@ class Child:
         return begin
 
     def end(self, engine: Any, end_ps: int) -> Summary:
-        """Tells it when the hosts ended; its summary."""
+        """Tells it when the hosts ended; returns its summary."""
         self.tell({"end_ps": end_ps})
         summary: Summary = self.listen(engine, "summary")
         return summary
 
     def stop(self) -> None:
-        """Ends it, where it has not ended."""
+        """Ends it if it still runs."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
@@ -169,7 +169,7 @@ class Child:
 
 
 def combined(hosts: Summary, switches: Summary) -> Summary:
-    """The summary of both processes' parts of a run."""
+    """Merges the summaries of both processes."""
     halves = {"hosts": hosts, "switches": switches}
     reasons = [
         f"{name}: {half['invalid_reason']}"
@@ -208,13 +208,13 @@ def combined(hosts: Summary, switches: Summary) -> Summary:
 
 
 class Orders:
-    """What the parent says after the job, read on a thread of its own."""
+    """The parent's messages after the job, read on a separate thread."""
 
     def __init__(self) -> None:
         self.begin: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()
-        """When the clock begins and its rate; None when the parent is gone."""
+        """The start of the clock and its rate; None if the parent has ended."""
         self.verdict: bool | int = True
-        """What the engine is told meanwhile."""
+        """The answer to the engine's progress calls."""
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
@@ -231,7 +231,7 @@ class Orders:
 
 
 def main() -> int:
-    """The child."""
+    """Runs the child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     job = json.loads(sys.stdin.readline())
     engine = catalogue.engine()
@@ -241,7 +241,7 @@ def main() -> int:
         say({"ready": True})
         begin = orders.begin.get()
         if begin is None:
-            raise engine.Cancelled("the hosts' process is gone")
+            raise engine.Cancelled("the hosts' process has ended")
         return begin
 
     def verdict(_: Progress) -> bool | int:

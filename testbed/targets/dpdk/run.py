@@ -23,7 +23,7 @@ def run(plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any) 
     setup, devices = settings["setup"], settings["devices"]
     if settings["processes"]:
         return processes.run(engine, plan, setup, out, progress)
-    # With devices the switches are elsewhere.
+    # With given devices, the switches run elsewhere.
     switches = None if devices else set_up(engine, json.loads(plan))
     meet = begin_at(settings["begin_s"])
     summary: Summary = engine.run_real_time(

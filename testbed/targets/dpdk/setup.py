@@ -1,4 +1,4 @@
-"""How DPDK is set up here: memory, hugepages, and whether its loop keeps a core to itself."""
+"""DPDK's set-up: memory, hugepages, and whether its loop occupies a core."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
 
 MBUF_BYTES = 2048 + 128 + 128 + 64
-"""Room for a frame, DPDK's headroom, the mbuf itself, the pool's own per-object header."""
+"""Bytes for a frame, DPDK's headroom, the mbuf, and the pool's header per object."""
 OVERHEAD_MIB = 64
-"""For everything that is no mbuf: rings, the environment itself."""
+"""Memory for everything except mbufs: rings, and the environment itself."""
 DEFAULT_MBUFS = 16_384
 READINGS = 9
-"""Of two clocks, of which the closest counts."""
+"""Readings of two clocks; the closest pair is used."""
 HUGEPAGES = Path("/sys/kernel/mm/hugepages")
 PCI_ADDRESS = re.compile(r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What the engine is told (`Setup` in engine/src/python/live.rs)."""
+    """The engine's settings (`Setup` in engine/src/python/live.rs)."""
 
     mbufs: int
     hugepages: bool
@@ -40,32 +40,32 @@ class Setup:
         return OVERHEAD_MIB + self.mbufs * MBUF_BYTES // 2**20
 
     def as_text(self) -> str:
-        """As the engine reads it."""
+        """The JSON that the engine reads."""
         fields: dict[str, Any] = {"hugepages": self.hugepages, "memory_mib": self.memory_mib}
         return json.dumps(fields | {"pci": self.pci, "mbufs": self.mbufs, "idle": self.idle})
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What a run on DPDK ports is told besides its plan."""
+    """Settings of a run on DPDK ports, besides its plan."""
 
     setup: Setup
     processes: bool = False
-    """Switches and hosts in a process each, joined by memif."""
+    """Switches and hosts in two processes, joined by memif."""
     devices: dict[str, str] = field(default_factory=dict)
-    """Of `narrows host`: by the names of the wires that end here."""
+    """For `narrows host`: device strings of the wires that end in this process, by wire name."""
     begin_s: float | None = None
-    """When it begins, in seconds since 1970; at once without."""
+    """Start time in seconds since 1970; immediately if None."""
 
     def as_json(self) -> dict[str, Any]:
-        """What the worker reads."""
+        """The JSON that the worker reads."""
         fields: dict[str, Any] = {"setup": self.setup.as_text(), "processes": self.processes}
         return fields | {"devices": self.devices, "begin_s": self.begin_s}
 
 
 def begin_at(begin_s: float | None) -> Callable[[int], tuple[int, int] | None]:
-    """For the engine: when its clock begins, on the clock that a machine's processes share. It
-    raises `TimeoutError` where that is past.
+    """The function that gives the engine its start on the clock that a machine's processes share.
+    It raises `TimeoutError` if that time has passed.
     """
 
     def meet(rate: int) -> tuple[int, int] | None:
@@ -74,16 +74,16 @@ def begin_at(begin_s: float | None) -> Callable[[int], tuple[int, int] | None]:
         now_ns, raw_ns = both_clocks()
         ahead_ns = round(begin_s * 1e9) - now_ns
         if ahead_ns < 0:
-            raise TimeoutError(f"--begin was {-ahead_ns / 1e9:.1f} s ago when all ports were up")
+            raise TimeoutError(f"--begin passed {-ahead_ns / 1e9:.1f} s before all ports were up")
         return raw_ns + ahead_ns, rate
 
     return meet
 
 
 def both_clocks() -> tuple[int, int]:
-    """Nanoseconds since 1970, and what `CLOCK_MONOTONIC_RAW` showed then: of several readings the
-    one in which least time passed, since a thread that waits for a core between the two clocks
-    takes them for milliseconds apart.
+    """Nanoseconds since 1970, and `CLOCK_MONOTONIC_RAW` at that instant. Of several readings the
+    shortest is used: a thread that loses its core between the two clocks reads them milliseconds
+    apart.
     """
 
     def reading() -> tuple[int, int, int]:
@@ -98,18 +98,18 @@ def both_clocks() -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class PortOptions:
-    """How DPDK is asked to be set up."""
+    """The requested set-up of DPDK."""
 
     mbufs: int = DEFAULT_MBUFS
-    """Packets that memory is set aside for."""
+    """Packets to reserve memory for."""
     no_huge: bool = False
-    """True: no hugepages, even where enough are free."""
+    """True: use no hugepages, even if enough are free."""
     idle: str | None = None
-    """`poll` or `yield`; None: by the cores that are left."""
+    """`poll` or `yield`; None decides by the free cores."""
 
 
 def setup_by(options: PortOptions, devices: list[str]) -> Setup:
-    """The set-up that these options ask for. Raises `InputError`."""
+    """Reads the set-up from options. Raises `InputError`."""
     if not 512 <= options.mbufs < 2**24:
         raise InputError("--mbufs", [Problem(str(options.mbufs), "expected 512 to 16777215")])
     return setup(devices, options.mbufs, may_be_huge=not options.no_huge, idle=options.idle)
@@ -122,7 +122,7 @@ def setup(
     may_be_huge: bool = True,
     idle: str | None = None,
 ) -> Setup:
-    """The set-up for these devices: in hugepages where enough are free."""
+    """The set-up for these devices; uses hugepages if enough are free."""
     pci = any(PCI_ADDRESS.match(device) for device in devices)
     without = Setup(mbufs, hugepages=False, pci=pci, idle=idle)
     enough = may_be_huge and free_hugepages_mib() >= without.memory_mib
@@ -130,9 +130,9 @@ def setup(
 
 
 def missing() -> list[str]:
-    """What this machine lacks for ports by DPDK."""
+    """What this machine lacks for DPDK ports."""
     if catalogue.engine().dpdk_version() is None:
-        return ["the engine was built without libdpdk; narrows doctor says what mends it"]
+        return ["the engine was built without libdpdk; narrows doctor shows the remedy"]
     return []
 
 
@@ -142,12 +142,12 @@ def af_packet(number: int, interface: str) -> str:
 
 
 def cores() -> int:
-    """Cores that this process may run on."""
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def free_hugepages_mib(sizes: Path = HUGEPAGES) -> int:
-    """Memory in hugepages that nobody has taken."""
+    """Memory in free hugepages."""
     kib = 0
     for size in sizes.glob("hugepages-*kB"):
         try:
@@ -159,5 +159,5 @@ def free_hugepages_mib(sizes: Path = HUGEPAGES) -> int:
 
 
 def more_hugepages(memory_mib: int) -> str:
-    """The command that sets enough hugepages of 2 MiB aside."""
+    """The command that reserves enough hugepages of 2 MiB."""
     return f"sysctl -w vm.nr_hugepages={-(-memory_mib // 2)}"

@@ -1,4 +1,4 @@
-"""The `iperf3` hosts: the kernel's, and iperf3 as their application."""
+"""The `iperf3` hosts: the kernel's, with iperf3 as the application."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lacking() -> list[str]:
-    """What this machine lacks for iperf3 besides what the kernel's hosts need."""
+    """What this machine lacks for iperf3, besides the needs of the kernel's hosts."""
     import shutil
 
     return [] if shutil.which("iperf3") else ["iperf3 is not installed"]
@@ -25,7 +25,7 @@ class Iperf3Hosts(KernelHosts):
     """The kernel's hosts, with bulk flows by iperf3."""
 
     name = "iperf3"
-    title = "the same, bulk flows by iperf3"
+    title = "the Linux kernel's TCP, with iperf3 for bulk flows"
 
     def missing(self) -> list[str]:
         """See `Hosts`."""
@@ -36,7 +36,7 @@ class Iperf3Hosts(KernelHosts):
         from narrows.testbed.targets.iperf3 import sockets
 
         for lack in lacking():
-            yield Problem("", f"{lack}; narrows doctor says what mends it")
+            yield Problem("", f"{lack}; narrows doctor shows the remedy")
         yield from sockets.problems(plan)
 
     def driver(self, plan: Plan, made: LinuxHosts, sockets: Any) -> Driver:

@@ -1,10 +1,10 @@
-"""iperf3 as the application: its sockets are sampled like ours, by a copy of their descriptors.
+"""iperf3 as the application. Its sockets are sampled like ours, through duplicated descriptors.
 
-Each flow is a server in the receiver's namespace and a client in the sender's, of one stream with
-the flow's ports. The kernel lends us a process's socket (pidfd_getfd, Linux 5.6), so that rows and
-reports are made as for our own applications, but for one-way delays. iperf3's control connection
-crosses the bottleneck too, in no flow, and what it sends beyond a transfer's length (whole blocks,
-a cookie of 37 bytes) counts as delivered.
+Each flow has a server in the receiver's namespace and a client in the sender's, with one stream on
+the flow's ports. The kernel duplicates a process's socket for us (pidfd_getfd, Linux 5.6). Rows and
+reports are therefore the same as for our applications, except for one-way delays. iperf3's control
+connection also crosses the bottleneck but belongs to no flow. Bytes beyond a transfer's length
+(whole blocks, a cookie of 37 bytes) count as delivered.
 """
 
 from __future__ import annotations
@@ -32,25 +32,27 @@ if TYPE_CHECKING:
 PIDFD_GETFD = 438
 """The system call's number, the same on every architecture (asm-generic/unistd.h)."""
 BYTES_RECEIVED_AT, BYTES_SENT_AT = 128, 200
-"""Where struct tcp_info has them, the latter with bytes_retrans behind (linux/tcp.h)."""
+"""Offsets in struct tcp_info; bytes_retrans follows the latter (linux/tcp.h)."""
 U64 = struct.Struct("=Q")
 ENDLESS_S = 86_400
 
 
 def problems(plan: Plan) -> Iterator[Problem]:
-    """What iperf3 can't do of a plan."""
+    """The parts of a plan that iperf3 does not support."""
     for planned in plan["flows"]:
         flow = planned["flow"]
         if flow["app"]["kind"] != "bulk":
-            what = "is not iperf3's; expected bulk"
+            what = "is not supported by iperf3; expected bulk"
             yield Problem(f"flow {flow['id']}: app.kind", what, flow["app"]["kind"])
     servers = [(planned["to"], planned["flow"]["destination"]["port"]) for planned in plan["flows"]]
     if len(set(servers)) < len(servers):
-        yield Problem("dumbbell", "an iperf3 server has one flow; expected receivers of their own")
+        yield Problem(
+            "dumbbell", "an iperf3 server serves one flow; expected a receiver for each flow"
+        )
 
 
 class Borrowed(Connection):
-    """An end whose socket is a process's: looked at, not written to."""
+    """An end with a socket of another process, which we only observe."""
 
     def __init__(self, driver: Driver, planned: FlowPlan, host: str, sock: socket.socket) -> None:
         super().__init__(driver, planned, host, sock)
@@ -59,7 +61,7 @@ class Borrowed(Connection):
         driver.engine.handle_open(driver.now_ps(), self.host, self.flow)
 
     def sample(self) -> None:
-        """Tells what the kernel knows, and how far the bytes have come."""
+        """Reports the kernel's state, and the bytes transferred so far."""
         info = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
         if self.is_sender:
             [sent_bytes] = U64.unpack_from(info, BYTES_SENT_AT)
@@ -70,7 +72,7 @@ class Borrowed(Connection):
             self.count(*U64.unpack_from(info, BYTES_RECEIVED_AT))
 
     def count(self, total_bytes: int) -> None:
-        """So many bytes were sent, or have come."""
+        """The number of bytes sent or received."""
         more, self.counted_bytes = total_bytes - self.counted_bytes, total_bytes
         if self.is_sender:
             now_ps = self.driver.now_ps()
@@ -81,12 +83,12 @@ class Borrowed(Connection):
 
 
 class Iperf3(Driver):
-    """A driver whose applications are iperf3's."""
+    """A driver with iperf3 as its applications."""
 
     def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Any) -> None:
         self.processes = list[subprocess.Popen[bytes]]()
         self.awaited: list[tuple[FlowPlan, str, subprocess.Popen[bytes]]] = []
-        """Ends whose sockets are not there yet."""
+        """Ends that still wait for their sockets."""
         super().__init__(plan, hosts, engine)
 
     def __exit__(self, *raised: object) -> None:
@@ -101,7 +103,7 @@ class Iperf3(Driver):
         self.start(planned, planned["to"], "--server", "--one-off", "--port", str(port))
 
     def prepare(self, planned: FlowPlan) -> None:
-        """Nothing: the client is started when it is due."""
+        """Does nothing: the client starts when it is due."""
 
     def connect(self, planned: FlowPlan) -> None:
         """A client."""
@@ -118,7 +120,7 @@ class Iperf3(Driver):
         self.start(planned, planned["from"], "--client", end["ip"], *ends, *words)
 
     def start(self, planned: FlowPlan, host: str, *words: str) -> None:
-        """iperf3 inside a host, which ends with the thread that started it."""
+        """Runs iperf3 inside a host; it ends with the thread that started it."""
         command = self.namespaces[host].command(
             "setpriv", "--pdeathsig", "KILL", "iperf3", "-4", *words
         )
@@ -128,7 +130,7 @@ class Iperf3(Driver):
         self.awaited.append((planned, host, process))
 
     def sample(self) -> None:
-        """Finds the sockets that have come, and tells what the kernel knows of each."""
+        """Finds new sockets, and reports the kernel's state of each."""
         for wanted in list(self.awaited):
             planned, host, process = wanted
             ends = [planned["flow"]["source"], planned["flow"]["destination"]]
@@ -143,7 +145,7 @@ class Iperf3(Driver):
 
 
 def borrow(pid: int, addresses: list[tuple[str, int]]) -> socket.socket | None:
-    """A copy of a process's socket between these two addresses; None where it has none now."""
+    """A duplicate of a process's socket between these two addresses; None if it has none now."""
     libc = ctypes.CDLL(None, use_errno=True)
     with suppress(OSError):
         process = os.pidfd_open(pid)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KernelHosts(Hosts):
-    """Hosts whose TCP is the kernel's. Their applications are the engine's, on real sockets."""
+    """Hosts with the kernel's TCP. The engine's applications use real sockets."""
 
     name = "linux"
     title = "the Linux kernel's TCP, each host a network namespace; in real time only"
@@ -35,7 +35,7 @@ class KernelHosts(Hosts):
         return hosts.problems(plan) or list(self.application_problems(plan))
 
     def application_problems(self, plan: Plan) -> Iterator[Problem]:
-        """What the applications on these sockets cannot do of a plan."""
+        """The parts of a plan that the applications on these sockets do not support."""
         yield from ()
 
     def versions(self) -> dict[str, str]:
@@ -51,7 +51,7 @@ class KernelHosts(Hosts):
         return run(plan, out, self.driver, switch_side, progress)
 
     def driver(self, plan: Plan, made: LinuxHosts, sockets: Any) -> Driver:
-        """Who has the sockets of the hosts that were made."""
+        """Returns the driver of the hosts' sockets."""
         from narrows.testbed.targets.linux.driver import Driver
 
         return Driver(plan, made, sockets)

@@ -1,6 +1,6 @@
-"""Whether anything but the switch dropped or queued a packet of a run's namespaces.
+"""Checks that only the switch dropped or queued packets of a run.
 
-A namespace is new for its run, so its counters at the end are the run's.
+Each run creates its namespaces, so their final counters are those of the run.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ NETSTAT = (
     "TCPBacklogDrop", "TCPRcvQDrop", "TCPZeroWindowDrop", "TCPOFODrop", "PFMemallocDrop",
     "RcvPruned", "OfoPruned",
 )  # fmt: skip
-"""Counters of /proc/net/netstat's TcpExt that say that a host had no room for what came."""
+"""Counters in TcpExt of /proc/net/netstat for packets that a host lacked memory for."""
 SNMP = {
     "Ip": ("InDiscards", "OutDiscards"),
     "Tcp": ("InErrs", "InCsumErrors"),
     "Udp": ("InErrors", "SndbufErrors"),
 }
-"""Likewise of /proc/net/snmp, and of packets that came in broken."""
+"""The same in /proc/net/snmp, and counters of corrupt packets."""
 
 
 def excesses(namespaces: Mapping[str, Namespace]) -> list[str]:
-    """What happened at hosts that should have happened at the switch only, in words."""
+    """Describes drops and queues at hosts, which belong at the switch only."""
     return [f"host {name}: {what}" for name, host in namespaces.items() for what in at_host(host)]
 
 
 def at_host(host: Namespace) -> Iterator[str]:
-    """The same of one host."""
+    """The same for one host."""
     for side, interface in ((["-n", host.name], "eth0"), ([], host.outside)):
         [link] = shown("ip", *side, "-s", "link", "show", "dev", interface)
         for direction in ("rx", "tx"):
@@ -53,7 +53,7 @@ def at_host(host: Namespace) -> Iterator[str]:
 
 
 def shown(*command: str) -> list[Json]:
-    """What `ip` or `tc` says, as JSON."""
+    """The JSON output of `ip` or `tc`."""
     tool, *words = command
     found: list[Json] = json.loads(run(tool, "-j", *words) or "[]")
     return found
@@ -63,7 +63,7 @@ def counters(host: Namespace) -> Iterator[tuple[str, str, int]]:
     """The namespace's counters: group, name, count."""
     text = host.run("cat", "/proc/net/netstat", "/proc/net/snmp")
     lines = iter(text.splitlines())
-    # A group is a line of names and one of values.
+    # Each group has a line of names and a line of values.
     for names, values in zip(lines, lines, strict=True):
         group, *words = names.split()
         for name, value in zip(words, values.split()[1:], strict=True):

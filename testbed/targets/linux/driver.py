@@ -1,6 +1,6 @@
-"""Drives the sockets of a run by the plan's applications, and tells the engine what they do.
+"""Runs the plan's applications on a run's sockets, and reports their activity to the engine.
 
-One loop on one thread has every socket, senders' and receivers', each in the namespace of its host.
+One loop on one thread serves every socket, senders' and receivers', each in its host's namespace.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 SO_RCVBUFFORCE = 33
 """asm-generic/socket.h"""
 BUFFERS, LEAST_BUFFER_BYTES = 4, 1 << 20
-"""A buffer in windows, and at least: short segments take several times their length of it."""
+"""Buffer size in windows, and its minimum; short segments occupy several times their length."""
 PERIOD_PS = 10**9
-"""How often each sender's state is sampled besides at every event: 1 ms, or ..."""
+"""Interval at which each sender's state is sampled, besides every event: 1 ms, or ..."""
 PERIOD_PER_FLOW_PS = 10**8
-"""... 0.1 ms for each flow: a tenth of a core at most."""
+"""... 0.1 ms per flow, which limits sampling to a tenth of a core."""
 PRIORITY = -10
 """The thread's nice value."""
 
 
 class Driver(Loop):
-    """Every socket of a run."""
+    """All sockets of a run."""
 
     def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Any) -> None:
         self.engine = engine
@@ -64,7 +64,7 @@ class Driver(Loop):
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sockets")
         self.prepared = dict[tuple[str, int], socket.socket]()
-        """Sockets of senders, and of receivers of datagrams, before their start."""
+        """Sockets of senders and of datagram receivers, before their start."""
         for planned in plan["flows"]:
             self.listen(planned)
             self.prepare(planned)
@@ -86,12 +86,12 @@ class Driver(Loop):
         self.epoll.close()
 
     def check(self) -> None:
-        """Raises what ended the loop."""
+        """Raises the error that ended the loop."""
         if self.error:
             raise self.error
 
     def socket_for(self, planned: FlowPlan, host: str) -> socket.socket:
-        """A socket of the flow in the host's namespace, with all that it asks for."""
+        """Opens a socket of the flow in the host's namespace, with the flow's options."""
         flow = planned["flow"]
         if settings.is_datagrams(flow):
             return self.datagram_socket(flow, host, is_sender=host == planned["from"])
@@ -99,7 +99,7 @@ class Driver(Loop):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         name = self.congestion[flow["variant"]].encode()
         window_bytes = flow["window_bytes"]
-        # Without a buffer of its own Linux would widen the window as it likes.
+        # Without a fixed buffer Linux would tune the window.
         buffer_bytes = window_bytes and max(BUFFERS * window_bytes, LEAST_BUFFER_BYTES)
         options: dict[tuple[int, int], int | bytes | None] = {
             (socket.SOL_SOCKET, SO_RCVBUFFORCE): buffer_bytes,
@@ -119,7 +119,7 @@ class Driver(Loop):
         return sock
 
     def datagram_socket(self, flow: FlowConfig, host: str, *, is_sender: bool) -> socket.socket:
-        """A flow's socket between its two addresses: others may share either."""
+        """Binds a flow's socket to its addresses, which other flows may share."""
         own, peer = flow["source"], flow["destination"]
         if not is_sender:
             own, peer = peer, own
@@ -133,7 +133,7 @@ class Driver(Loop):
         return sock
 
     def listen(self, planned: FlowPlan) -> None:
-        """The receiving end waits; flows to the same port share a listener."""
+        """Opens the receiving end; flows to the same port share a listener."""
         flow, host = planned["flow"], planned["to"]
         source, end = flow["source"], flow["destination"]
         if settings.is_datagrams(flow):
@@ -151,7 +151,7 @@ class Driver(Loop):
         self.epoll.register(sock.fileno(), select.EPOLLIN)
 
     def prepare(self, planned: FlowPlan) -> None:
-        """The sending end's socket, before its start."""
+        """Opens the sending end's socket, before its start."""
         flow, host = planned["flow"], planned["from"]
         sock = self.socket_for(planned, host)
         if not settings.is_datagrams(flow):
@@ -159,7 +159,7 @@ class Driver(Loop):
         self.prepared[host, flow["id"]] = sock
 
     def accept(self, host: str, listener: socket.socket) -> None:
-        """Takes the connections that have come."""
+        """Accepts new connections."""
         with suppress(BlockingIOError):
             while True:
                 sock, source = listener.accept()
@@ -171,14 +171,14 @@ class Driver(Loop):
                 connection.open()
 
     def add(self, planned: FlowPlan, host: str, sock: socket.socket) -> Connection:
-        """An end from now on."""
+        """Registers an end."""
         kind = Datagrams if settings.is_datagrams(planned["flow"]) else Connection
         connection = kind(self, planned, host, sock)
         self.ends[host, connection.flow] = connection
         return connection
 
     def start_due(self, now_ps: int) -> None:
-        """Flows whose time has come connect."""
+        """Connects the flows that are due."""
         while self.to_start and self.to_start[0]["flow"]["start_ps"] <= now_ps:
             planned = self.to_start.pop(0)
             if settings.is_datagrams(planned["flow"]):
@@ -187,12 +187,12 @@ class Driver(Loop):
                 self.connect(planned)
 
     def open(self, planned: FlowPlan) -> None:
-        """Both ends of a flow of datagrams are there, the receiver first."""
+        """Opens both ends of a datagram flow, the receiver first."""
         for host in (planned["to"], planned["from"]):
             self.add(planned, host, self.prepared.pop((host, planned["flow"]["id"]))).open()
 
     def connect(self, planned: FlowPlan) -> None:
-        """A flow's sender connects."""
+        """Connects a flow's sender."""
         flow, host = planned["flow"], planned["from"]
         connection = self.add(planned, host, self.prepared.pop((host, flow["id"])))
         address = (flow["destination"]["ip"], flow["destination"]["port"])
@@ -201,12 +201,12 @@ class Driver(Loop):
             raise OSError(code, os.strerror(code), f"flow {flow['id']}: connect to {address}")
 
     def send_ready(self, host: str) -> None:
-        """Every application of a host that has something for its socket sends it."""
+        """Lets every application of a host send its pending data."""
         for flow in self.engine.poll_ready(host):
             self.ends[host, flow].send()
 
     def sample(self) -> None:
-        """Tells what the kernel knows of every sender, and of receivers that write too."""
+        """Reports the kernel's state of every sender, and of receivers that also write."""
         for connection in self.ends.values():
             if connection.is_sender or connection.has_messages:
                 connection.sample()

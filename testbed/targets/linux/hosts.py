@@ -1,7 +1,7 @@
-"""A plan's hosts as network namespaces, for as long as a run lasts.
+"""A plan's hosts as network namespaces, for the duration of a run.
 
-Each has a veth to a port of the switch side, which is whatever opens the devices named in
-`devices`: access links are kept there, so a veth has neither a rate nor a queue of its own.
+Each has a veth to a port of the switch side, which opens the devices in `devices`. The switch side
+also models the access links, so a veth has neither a rate nor a queue.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MOST_PORTS = 32
-"""Ports that DPDK has, as distributions build it (RTE_MAX_ETHPORTS)."""
+"""Maximum ports of DPDK as distributions build it (RTE_MAX_ETHPORTS)."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class LinuxHosts:
     namespaces: Mapping[str, Namespace]
     """By the plan's names."""
     congestion: Mapping[str, str]
-    """What the kernel calls each variant of the plan."""
+    """The kernel's name of each variant in the plan."""
 
     @property
     def devices(self) -> dict[str, str]:
@@ -45,21 +45,21 @@ class LinuxHosts:
 
 
 def problems(plan: Plan) -> list[Problem]:
-    """Why a plan's hosts can't be the kernel's here; empty when they can."""
+    """Reasons why this machine cannot run the plan's hosts; empty if it can."""
     if missing := needs.lacking("--hosts linux"):
         return [Problem("", f"this machine lacks {'; '.join(missing)}")]
     found = list(settings.problems(plan))
     hosts, cables = len(plan["hosts"]), len(plan["cables"])
     most = MOST_PORTS - 2 * cables
     if hosts > most:
-        what = f'expected at most {most} hosts; [dumbbell] hosts = "shared" makes them two'
+        what = f'expected at most {most} hosts; [dumbbell] hosts = "shared" needs only two'
         found.append(Problem("hosts", what, hosts))
     return found
 
 
 @contextmanager
 def made(plan: Plan) -> Iterator[LinuxHosts]:
-    """Makes the hosts and has their variants in the kernel; leaves nothing behind.
+    """Creates the hosts and loads their variants into the kernel; removes both at the end.
 
     Raises `PlumbingError` or `VariantError`.
     """

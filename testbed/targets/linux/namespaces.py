@@ -1,10 +1,10 @@
-"""Network namespaces joined to this machine by veth pairs: hosts of their own for the kernel's TCP,
-and switches that must not be reached from anywhere else.
+"""Network namespaces joined to this machine by veth pairs. They isolate hosts with the kernel's
+TCP, and switches that must not be reachable from outside.
 
-Everything made has the number of its owner in its name: namespace `narrows-<number>-<host>`, and
-outside it the veth's end `nw<number>-<host>`. The owner holds a lock on
-`/run/narrows/<number>.lock` while it lives, however it ends; what stands there without a lock is
-left over, and the next owner removes it (`sweep`).
+Names contain the number of the owner: namespace `narrows-<number>-<host>`, and outside it the
+veth's end `nw<number>-<host>`. The owner holds a lock on `/run/narrows/<number>.lock` until it ends
+or crashes. Namespaces and veths without a locked owner are stale; the next owner removes them
+(`sweep`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from typing import Self, TypeVar
 LOCKS = Path("/run/narrows")
 NAMESPACES = Path("/run/netns")
 OWNERS = 1000
-"""Runs that may have namespaces at the same time: three digits fit an interface's name."""
+"""Maximum concurrent runs with namespaces: an interface name has room for three digits."""
 MAX_HOST_NAME = 15 - len("nw999-")
-"""Linux's interface names have 15 characters (IFNAMSIZ less the terminating zero)."""
+"""Linux interface names have at most 15 characters (IFNAMSIZ minus the terminating zero)."""
 CLONE_NEWNET = 0x4000_0000
 """From linux/sched.h."""
 
@@ -36,11 +36,11 @@ Result = TypeVar("Result")
 
 
 class PlumbingError(Exception):
-    """A namespace or a link could not be made."""
+    """A namespace or link could not be created."""
 
 
 def missing() -> list[str]:
-    """What this machine lacks for namespaces with veths; empty when it has everything."""
+    """What this machine lacks for namespaces with veths; empty if nothing."""
     lacking = [
         f"{tool} is not installed" for tool in ("ip", "tc", "ethtool") if not shutil.which(tool)
     ]
@@ -51,16 +51,16 @@ def missing() -> list[str]:
 
 @dataclass(frozen=True)
 class Inside:
-    """A namespace by its name."""
+    """A network namespace."""
 
     name: str
 
     def command(self, *command: str) -> list[str]:
-        """A command line that runs inside."""
+        """The command line that runs a command inside."""
         return ["ip", "netns", "exec", self.name, *command]
 
     def run(self, *command: str) -> str:
-        """Runs a command inside and returns what it printed. Raises `PlumbingError`."""
+        """Runs a command inside and returns its output. Raises `PlumbingError`."""
         return run(*self.command(*command))
 
     def set_sysctl(self, key: str, value: str) -> None:
@@ -69,11 +69,11 @@ class Inside:
         self.call(lambda: Path(path).write_text(value))
 
     def socket(self, kind: socket.SocketKind = socket.SOCK_STREAM) -> socket.socket:
-        """An IPv4 socket of the kernel inside, for use anywhere in this process."""
+        """Opens an IPv4 socket inside, for use anywhere in this process."""
         return self.call(lambda: socket.socket(socket.AF_INET, kind))
 
     def call(self, work: Callable[[], Result]) -> Result:
-        """Does `work` on a thread that is inside."""
+        """Runs `work` on a thread inside the namespace."""
 
         def inside() -> Result:
             enter(NAMESPACES / self.name)
@@ -85,18 +85,18 @@ class Inside:
 
 @dataclass(frozen=True)
 class Namespace(Inside):
-    """A host: a namespace whose one interface, `eth0`, is the inner end of a veth pair."""
+    """A host: a namespace with one interface, `eth0`, the inner end of a veth pair."""
 
     outside: str
-    """The veth's end on this side."""
+    """The outer end of the veth."""
 
 
 @dataclass(frozen=True)
 class SwitchNamespace(Inside):
-    """A switch: a namespace whose interfaces `p1` and so on are the inner ends of veth pairs."""
+    """A switch: a namespace with interfaces `p1` and so on, the inner ends of veth pairs."""
 
     outside: Mapping[int, str]
-    """The veths' ends on this side, by port."""
+    """The outer ends of the veths, by port."""
 
 
 def enter(path: Path) -> None:
@@ -108,7 +108,7 @@ def enter(path: Path) -> None:
 
 
 class Plumbing:
-    """The namespaces of one owner; a context manager that leaves nothing behind."""
+    """The namespaces of one owner; a context manager that removes them."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
@@ -122,16 +122,16 @@ class Plumbing:
                 self._stack.callback(os.close, lock)
                 self._stack.callback(remove_all_of, number)
                 return self
-        raise PlumbingError(f"{LOCKS}: all {OWNERS} numbers are taken by runs that are going on")
+        raise PlumbingError(f"{LOCKS}: all {OWNERS} numbers are in use by current runs")
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def add_host(self, host: str, ip: str, mac: str, gateway_mac: str) -> Namespace:
-        """A host with one address, everything else behind `gateway_mac`.
+        """Creates a host with one address and a default route through `gateway_mac`.
 
-        Segmentation and checksums are the sending TCP's own (no offloads), so that what crosses the
-        veth is what would cross a wire. Raises `PlumbingError`.
+        Offloads are off, so the veth carries the same segments and checksums as a wire. Raises
+        `PlumbingError`.
         """
         if not re.fullmatch(rf"[a-z0-9]{{1,{MAX_HOST_NAME}}}", host):
             raise PlumbingError(
@@ -142,14 +142,14 @@ class Plumbing:
         add_veth(namespace, namespace.outside, "eth0", mac)
         inside = ["ip", "-n", namespace.name]
         run(*inside, "address", "add", f"{ip}/32", "dev", "eth0")
-        # A router that no packet is ever addressed to: only its Ethernet address is used.
+        # No packet is addressed to this router; only its Ethernet address is used.
         router = "169.254.0.1"
         run(*inside, "neighbour", "add", router, "lladdr", gateway_mac, "dev", "eth0")
         run(*inside, "route", "add", "default", "via", router, "dev", "eth0", "onlink")
         return namespace
 
     def add_switch(self, number: int, ports: Iterable[int]) -> SwitchNamespace:
-        """The owner's switch of this number with these ports. Raises `PlumbingError`."""
+        """Creates the owner's switch with this number and these ports. Raises `PlumbingError`."""
         name = f"sw{number}"
         outside = {port: f"nw{self._number}-{name}p{port}" for port in ports}
         namespace = SwitchNamespace(f"narrows-{self._number}-{name}", outside)
@@ -159,7 +159,7 @@ class Plumbing:
         return namespace
 
     def add_cable(self, name: str) -> tuple[str, str]:
-        """A veth pair with both ends on this side. Raises `PlumbingError`."""
+        """Creates a veth pair with both ends outside. Raises `PlumbingError`."""
         near, far = (f"nw{self._number}-{name}{end}" for end in "ab")
         run("ip", "link", "add", near, "type", "veth", "peer", "name", far)
         for interface in (near, far):
@@ -168,14 +168,14 @@ class Plumbing:
 
 
 def add_namespace(namespace: Inside) -> None:
-    """Makes a namespace that speaks no IPv6, so that nothing is sent unasked."""
+    """Creates a namespace without IPv6, so the kernel sends no packets of its own."""
     run("ip", "netns", "add", namespace.name)
     namespace.set_sysctl("net.ipv6.conf.default.disable_ipv6", "1")
     run("ip", "-n", namespace.name, "link", "set", "lo", "up")
 
 
 def add_veth(namespace: Inside, outside: str, inside: str, mac: str | None = None) -> None:
-    """Joins a namespace to this side by a veth pair without offloads and queues, both ends up."""
+    """Connects a namespace by a veth pair without offloads and queues, with both ends up."""
     address = ["address", mac] if mac else []
     run("ip", "link", "add", outside, "type", "veth",
         "peer", "name", inside, "netns", namespace.name, *address)  # fmt: skip
@@ -184,7 +184,7 @@ def add_veth(namespace: Inside, outside: str, inside: str, mac: str | None = Non
 
 
 def bring_up(interface: str, namespace: Inside | None = None) -> None:
-    """An interface without IPv6, offloads and queues, on this side or in a namespace, is up."""
+    """Brings an interface up, outside or in a namespace, without IPv6, offloads and queues."""
     side = ["-n", namespace.name] if namespace else []
     if namespace is None:
         Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6").write_text("1")
@@ -196,7 +196,7 @@ def bring_up(interface: str, namespace: Inside | None = None) -> None:
 
 
 def sweep() -> None:
-    """Removes what owners that are gone left behind. Raises `PlumbingError`."""
+    """Removes namespaces and veths of owners that have ended. Raises `PlumbingError`."""
     lacking = missing()
     if lacking:
         raise PlumbingError("; ".join(lacking))
@@ -208,7 +208,7 @@ def sweep() -> None:
 
 
 def try_lock(number: int) -> int | None:
-    """The open, locked file of an owner's number, or None while another has it."""
+    """Locks the file of an owner's number; returns None if another owner holds it."""
     file = os.open(LOCKS / f"{number}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -219,7 +219,7 @@ def try_lock(number: int) -> int | None:
 
 
 def leftovers() -> list[tuple[int, list[str]]]:
-    """Every namespace and veth of ours: its owner's number, and what removes it."""
+    """All our namespaces and veths: the owner's number, and the command that removes each."""
     found = [
         *((path.name, ["ip", "netns", "delete"]) for path in NAMESPACES.glob("narrows-*")),
         *((path.name, ["ip", "link", "delete"]) for path in Path("/sys/class/net").glob("nw*")),
@@ -233,7 +233,7 @@ def leftovers() -> list[tuple[int, list[str]]]:
 
 
 def remove_all_of(owner: int) -> None:
-    """Ends the processes inside an owner's namespaces and removes these with their veths."""
+    """Ends the processes in an owner's namespaces, then removes the namespaces and veths."""
     for number, command in leftovers():
         if number == owner and command[1] == "netns":
             for pid in run("ip", "netns", "pids", command[3]).split():
@@ -241,12 +241,12 @@ def remove_all_of(owner: int) -> None:
             run(*command)
     for number, command in leftovers():
         if number == owner:
-            # The kernel removes a namespace's veths by itself, sooner or later.
+            # The kernel removes a deleted namespace's veths later; do not wait for it.
             subprocess.run(command, capture_output=True, check=False)
 
 
 def kill(pid: int) -> None:
-    """Ends a process that may have ended."""
+    """Kills a process that may already have ended."""
     try:
         os.kill(pid, 9)
     except ProcessLookupError:
@@ -254,7 +254,7 @@ def kill(pid: int) -> None:
 
 
 def run(*command: str) -> str:
-    """Runs a command and returns what it printed. Raises `PlumbingError` with its complaint."""
+    """Runs a command and returns its output. Raises `PlumbingError` with its error output."""
     ran = subprocess.run(
         command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )

@@ -1,4 +1,4 @@
-"""A run whose hosts are the Linux kernel's, on whatever switch side there is."""
+"""A run with the Linux kernel's hosts, on any switch side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Progress, Summary
 
 MakeDriver = Callable[["Plan", LinuxHosts, Any], Driver]
-"""Of a plan, its hosts, and the engine's `Sockets` of these."""
+"""Creates the driver from a plan, its hosts, and the engine's `Sockets` of them."""
 
 
 def run(
@@ -33,7 +33,8 @@ def run(
     switch_side: SwitchSide,
     progress: Tell,
 ) -> Summary:
-    """Makes a plan's hosts and runs; see `Hosts.run`. The run is void where a host was in the way.
+    """Creates a plan's hosts and runs; see `Hosts.run`. The run is void if a host dropped or queued
+    packets.
 
     The engine's `Sockets` name the hosts' devices.
     """
@@ -59,7 +60,7 @@ def run(
 
 
 def voided(summary: Summary, reasons: list[str]) -> Summary:
-    """A summary that more reasons make void, if there are any."""
+    """Adds reasons to a summary; any reason makes the run void."""
     if not reasons:
         return summary
     first = [summary["invalid_reason"]] if summary["invalid_reason"] else []

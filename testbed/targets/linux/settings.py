@@ -1,8 +1,8 @@
-"""What a plan's flows ask of the Linux kernel, and what they ask that it can't do.
+"""The kernel settings that a plan's flows need, and the ones that Linux does not support.
 
-A flow's profile and recovery describe our TCP; the kernel's own stand for both. Some settings are a
-socket's, the others a whole host's (a `sysctl` of its namespace, an attribute of its route), on
-which all of a host's flows must agree.
+A flow's profile and recovery describe our TCP; the kernel's hosts ignore both. Some settings apply
+to a socket. The others apply to a whole host (a `sysctl` of its namespace, an attribute of its
+route), so all flows of a host must agree on them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SYSCTLS = {
     "net.ipv4.tcp_wmem": "4096 65536 67108864",
     "net.ipv4.tcp_no_metrics_save": "1",
 }
-"""Buffers that bound no window, and no memory of earlier connections."""
+"""Buffers that do not limit the window, and no metrics saved from earlier connections."""
 
 NoCounterpart = Literal["initial_ssthresh", "data_on_syn", "max_burst"]
 NO_COUNTERPART: dict[NoCounterpart, str] = {
@@ -38,13 +38,13 @@ NO_COUNTERPART: dict[NoCounterpart, str] = {
     "data_on_syn": "the kernel has no T/TCP",
     "max_burst": "the kernel has no such limit",
 }
-"""Keys of a flow that the kernel's TCP can't follow, and why."""
+"""Keys of a flow that the kernel's TCP does not support, and why."""
 RATE_VARIANT, RATE = "app-tcp", "rate_mbps"
-"""The one variant with a parameter per socket."""
+"""The only variant with a parameter per socket."""
 DATAGRAMS = "udp"
-"""The sender of datagrams that the kernel can be: TFRC's rate is our hosts' only."""
+"""The only datagram sender for the kernel's hosts; TFRC needs our hosts."""
 MOST_DATAGRAM_BYTES = 1500 - 20 - 8
-"""What a veth takes of a datagram in one piece, behind the headers of IPv4 and UDP."""
+"""The largest UDP payload that fits a veth's MTU."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class HostSettings:
 
 
 def of_host(flow: FlowConfig) -> HostSettings:
-    """What one flow asks of both its hosts."""
+    """The settings that one flow needs on both its hosts."""
     asked = HostSettings({}, {})
     keys: tuple[Literal["sack", "timestamps"], ...] = ("sack", "timestamps")
     for key in keys:
@@ -74,16 +74,16 @@ def of_host(flow: FlowConfig) -> HostSettings:
 
 
 def of_sink(flow: FlowConfig, key: Literal["sack", "timestamps", "delayed_ack"]) -> bool | None:
-    """A setting of the flow's own, else of the sink that it names."""
+    """A setting of the flow, or else of its sink."""
     own = flow[key]
     if own is not None or not flow["sink"] or key == "timestamps":
-        # No sink has a rule of its own for timestamps.
+        # No sink sets timestamps.
         return own
     return catalogue.sink(flow["sink"])[key]
 
 
 def by_host(plan: Plan) -> dict[str, HostSettings]:
-    """Every host's settings. The plan is to have no `problems`."""
+    """The settings of every host. The plan must have no `problems`."""
     found = {host["config"]["name"]: HostSettings() for host in plan["hosts"]}
     for flow in plan["flows"]:
         if is_datagrams(flow["flow"]):
@@ -96,7 +96,7 @@ def by_host(plan: Plan) -> dict[str, HostSettings]:
 
 
 def keep_alive_options(flow: FlowConfig) -> dict[tuple[int, int], int]:
-    """Keep-alives in whole seconds and the user timeout in milliseconds, as options of a socket."""
+    """Socket options for keep-alives (whole seconds) and the user timeout (milliseconds)."""
     options = dict[tuple[int, int], int]()
     if asked := flow["keep_alive"]:
         options = {
@@ -112,7 +112,7 @@ def keep_alive_options(flow: FlowConfig) -> dict[tuple[int, int], int]:
 
 
 def segment_option(flow: FlowConfig) -> int | None:
-    """TCP_MAXSEG, in whose bytes the timestamps count too."""
+    """TCP_MAXSEG, which includes the timestamps option."""
     if flow["segment_bytes"] is None:
         return None
     stamped = of_sink(flow, "timestamps") is not False
@@ -120,7 +120,7 @@ def segment_option(flow: FlowConfig) -> int | None:
 
 
 def required_rate(flow: FlowConfig) -> int | None:
-    """The payload in bytes a second that AppTCP is to hold; None for other variants."""
+    """The required rate of AppTCP in payload bytes per second; None for other variants."""
     if flow["variant"] != RATE_VARIANT:
         return None
     parameters = catalogue.variant(RATE_VARIANT)["parameters"]
@@ -135,23 +135,23 @@ def variants_of(plan: Plan) -> list[str]:
 
 
 def is_datagrams(flow: FlowConfig) -> bool:
-    """Whether a flow is none of connections."""
+    """True if a flow sends datagrams instead of using TCP."""
     return catalogue.sender(flow["variant"]) is not None
 
 
 def problems(plan: Plan) -> Iterable[Problem]:
-    """What the kernel can't do of a plan."""
+    """The parts of a plan that the kernel does not support."""
     for host in plan["hosts"]:
         if host["config"]["reconstructs_acks"]:
             name = host["config"]["name"]
-            yield Problem(f"host {name}: access.reconstruct_acks", "is a part of our hosts only")
+            yield Problem(f"host {name}: access.reconstruct_acks", "is supported by our hosts only")
     asked = dict[str, tuple[int, HostSettings]]()
     for planned in plan["flows"]:
         flow = planned["flow"]
         where = f"flow {flow['id']}"
         if is_datagrams(flow):
             if flow["variant"] != DATAGRAMS:
-                what = f"is our hosts' only; expected {DATAGRAMS} or a variant of the kernel's"
+                what = f"needs our hosts; expected {DATAGRAMS} or a variant of the kernel"
                 yield Problem(f"{where}: variant", what, flow["variant"])
             if (flow["segment_bytes"] or 0) > MOST_DATAGRAM_BYTES:
                 what = f"expected at most {MOST_DATAGRAM_BYTES} bytes in a datagram"
@@ -159,24 +159,28 @@ def problems(plan: Plan) -> Iterable[Problem]:
             continue
         for key, why in NO_COUNTERPART.items():
             if flow[key]:
-                yield Problem(f"{where}: {key}", f"is not for --hosts linux: {why}", flow[key])
+                yield Problem(
+                    f"{where}: {key}", f"is not supported by --hosts linux: {why}", flow[key]
+                )
         if flow["sink"] and catalogue.sink(flow["sink"])["ack_control"]:
-            yield Problem(f"{where}: sink", "is our receiver's, not the kernel's", flow["sink"])
+            yield Problem(f"{where}: sink", "is supported by our receiver only", flow["sink"])
         for name in flow["params"]:
             if (flow["variant"], name) != (RATE_VARIANT, RATE):
-                what = "is not for --hosts linux: the kernel's variants have no such parameter"
+                what = "is not supported by --hosts linux: only our variants have parameters"
                 yield Problem(f"{where}: params.{name}", what, flow["params"][name])
         own = of_host(flow)
         for name in (planned["from"], planned["to"]):
             first, others = asked.setdefault(name, (flow["id"], own))
             if others != own:
                 what = (
-                    f"flow {first} at host {name} asks for other TCP options; expected the same, "
-                    'or hosts of their own ([dumbbell] hosts = "per-flow")'
+                    f"flow {first} at host {name} needs different TCP options; expected the same, "
+                    'or separate hosts ([dumbbell] hosts = "per-flow")'
                 )
                 yield Problem(where, what)
     for variant in variants_of(plan):
         if catalogue.is_agent(variant):
-            yield Problem("flow.variant", "is ns-2's; expected a variant of the kernel's", variant)
+            yield Problem(
+                "flow.variant", "is an agent of ns-2; expected a variant of the kernel", variant
+            )
         elif lacking := variants.refused(variant):
             yield Problem("flow.variant", lacking, variant)
