@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import pairwise
@@ -17,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from narrows.analysis.chart import style
+from narrows.analysis.chart import fit, style
 from narrows.analysis.chart.model import Area, Cells, Chart, Limits, Look, Mark, Panel, Rule, Trace
 
 _METADATA: Final[dict[str, dict[str, None]]] = {
@@ -25,8 +24,7 @@ _METADATA: Final[dict[str, dict[str, None]]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "svg": {"Date": None, "Creator": None},
 }
-_TITLE_PER_IN: Final = 12
-"""Characters of a title that fit an inch of a panel, with room for a note at its right."""
+_NOTE_PT: Final = 6.0
 
 
 def files(chart: Chart, formats: Sequence[str]) -> dict[str, bytes]:
@@ -54,7 +52,11 @@ def draw(chart: Chart) -> Canvas:
     rows = math.ceil(count / columns)
     width_in = style.PAGE_IN if chart.fills_page else style.COLUMN_IN
     height_in = max(chart.height_in, style.SINGLE_IN) if rows == 1 else chart.height_in
-    canvas = Canvas(figsize=(width_in, rows * height_in + 0.55), layout="constrained")
+    names, entries = fit.legend([name for name, _, _ in chart.legend], width_in)
+    above_in = fit.legend_height_in(names, entries) if names else 0.0
+    note = fit.wrapped(chart.note, width_in * fit.POINTS_PER_IN - 6, _NOTE_PT)
+    total_in = rows * height_in + 0.4 + above_in + _note_in(note)
+    canvas = Canvas(figsize=(width_in, total_in), layout="constrained")
     grid = [axis for row in canvas.subplots(rows, columns, squeeze=False) for axis in row]
     for spare in grid[count:]:
         spare.set_visible(False)
@@ -63,8 +65,7 @@ def draw(chart: Chart) -> Canvas:
     for index, (panel, ends) in enumerate(zip(chart.panels, limits, strict=True)):
         axis = grid[index]
         letter = f"({_letter(index)}) " if count > 1 else ""
-        lines = textwrap.wrap(letter + panel.title, round(width_in / columns * _TITLE_PER_IN))
-        axis.set_title("\n".join(lines), loc="left")
+        axis.set_title(letter + panel.title, loc="left")
         axis.set_title(panel.note, loc="right", color=_colour(panel.note_look))
         for mark in panel.marks:
             _draw_mark(axis, mark)
@@ -73,21 +74,68 @@ def draw(chart: Chart) -> Canvas:
             axis.tick_params(labelleft=False)
         if panel.y is not None and (not index % columns or groups[index] != groups[index - 1]):
             axis.set_ylabel(panel.y.label)
-    _label(canvas, chart, grid[:count], columns)
-    if chart.x.ticks is not None:
-        _turn_names(canvas, grid[:count])
+    handles = [
+        _handle(name, mark, look) for name, (_, mark, look) in zip(names, chart.legend, strict=True)
+    ]
+    if handles:
+        canvas.legend(handles=handles, loc="outside upper center", ncols=entries)
+    _label(canvas, chart, grid[:count], columns, note)
+    _fit(canvas, grid[:count])
     _settle(canvas)
     return canvas
 
 
-def _turn_names(canvas: Canvas, axes: list[Axes]) -> None:
-    """Turns names under a panel upright where they would lie over one another."""
+def _note_in(note: str) -> float:
+    """The height of the strip below, for the note."""
+    return bool(note) * (note.count("\n") + 1) * 1.4 * _NOTE_PT / fit.POINTS_PER_IN
+
+
+def _fit(canvas: Canvas, axes: list[Axes]) -> None:
+    """Breaks titles and labels where they are too long, turns or thins out names under a panel.
+
+    The layout is worked out once to know the panels' sizes; the canvas grows by what the lines
+    take.
+    """
     canvas.draw_without_rendering()
+    size = float(style.RC["axes.titlesize"])
+    lines = 0
     for axis in axes:
-        boxes = [label.get_window_extent() for label in axis.get_xticklabels()]
-        boxes.sort(key=lambda box: box.x0)
-        if any(left.x1 > right.x0 for left, right in pairwise(boxes)):
-            axis.tick_params(axis="x", rotation=90)
+        box = axis.get_window_extent()
+        room_pt = box.width * fit.POINTS_PER_IN / canvas.dpi - 2
+        note_pt = fit.width_pt(axis.get_title("right"), size)
+        title = axis.get_title("left")
+        if note_pt and note_pt + fit.width_pt(title, size) + 6 > room_pt:
+            title = fit.wrapped(title, room_pt, size) + "\n "
+        else:
+            title = fit.wrapped(title, room_pt - note_pt - 6 * bool(note_pt), size)
+        axis.set_title(title, loc="left")
+        lines = max(lines, title.count("\n"))
+        height_pt = box.height * fit.POINTS_PER_IN / canvas.dpi
+        label = axis.get_ylabel()
+        axis.set_ylabel(fit.wrapped(label, height_pt + 6, float(style.RC["axes.labelsize"])))
+        _turn_names(axis)
+    rows = len({round(axis.get_window_extent().y0) for axis in axes})
+    added = rows * lines * fit.LINE * size / fit.POINTS_PER_IN
+    canvas.set_figheight(canvas.get_figheight() + added)
+
+
+def _turn_names(axis: Axes) -> None:
+    """Turns names under a panel upright where they would lie over one another; leaves out some
+    where there are too many even for that.
+    """
+    labels = [label for label in axis.get_xticklabels() if label.get_text()]
+    boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: box.x0)
+    if not any(left.x1 + 2 > right.x0 for left, right in pairwise(boxes)):
+        return
+    axis.tick_params(axis="x", rotation=90)
+    apart = [
+        right.x0 + right.width / 2 - left.x0 - left.width / 2 for left, right in pairwise(boxes)
+    ]
+    kept = math.ceil(1.1 * boxes[0].height / max(min(apart), 1e-9))
+    if kept > 1:
+        names = [label.get_text() for label in axis.get_xticklabels()]
+        shown = [name if not index % kept else "" for index, name in enumerate(names)]
+        axis.set_xticks(axis.get_xticks(), shown)
 
 
 def _settle(canvas: Canvas) -> None:
@@ -121,27 +169,27 @@ def _set_axes(axis: Axes, chart: Chart, panel: Panel, ends: tuple[Limits, Limits
         set_ends(*((high, low) if said.reverse else (low, high)))
 
 
-def _label(canvas: Canvas, chart: Chart, axes: list[Axes], columns: int) -> None:
-    """Labels the axes once for all panels; the legend goes above them, a note below."""
-    handles = [_handle(name, mark, look) for name, mark, look in chart.legend]
-    if handles:
-        rows = math.ceil(len(handles) / (3 if columns == 1 else 6))
-        entries = math.ceil(len(handles) / rows)
-        canvas.legend(handles=handles, loc="outside upper center", ncols=entries)
+def _label(canvas: Canvas, chart: Chart, axes: list[Axes], columns: int, note: str) -> None:
+    """Labels the axes once for all panels; the note goes below."""
+    size = float(style.RC["axes.labelsize"])
     if chart.cells is not None:
         _colour_bar(canvas, axes, chart.cells)
     if len(axes) == 1:
         axes[0].set_ylabel(chart.y_of(chart.panels[0]).label)
     elif not any(panel.y for panel in chart.panels):
-        canvas.supylabel(chart.y.label)
+        room_pt = canvas.get_figheight() * fit.POINTS_PER_IN * 0.8
+        canvas.supylabel(fit.wrapped(chart.y.label, room_pt, size))
+    room_pt = canvas.get_figwidth() * fit.POINTS_PER_IN * 0.8
+    label = fit.wrapped(chart.x.label, room_pt, size)
     if columns == 1:
-        axes[-1].set_xlabel(chart.x.label)
-        strip = 0.13 / canvas.get_figheight() * bool(chart.note)
-        canvas.set_layout_engine("constrained", rect=(0, strip, 1, 1 - strip))
+        axes[-1].set_xlabel(label)
     else:
-        canvas.supxlabel(chart.x.label)
-    text: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": 6, "color": style.MUTED}
-    canvas.text(0.995, 0.005, chart.note, **text)
+        canvas.supxlabel(label)
+    strip = _note_in(note) / canvas.get_figheight()
+    canvas.set_layout_engine("constrained", rect=(0, strip, 1, 1 - strip))
+    text: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": _NOTE_PT,
+                            "color": style.MUTED}  # fmt: skip
+    canvas.text(0.995, 0.005, note, **text)
 
 
 # Marks

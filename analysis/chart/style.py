@@ -86,6 +86,7 @@ RC: Final[dict[str, Any]] = {
     "legend.frameon": False,
     "legend.fontsize": 7.5,
     "legend.handlelength": 2.4,
+    "legend.handletextpad": 0.8,
     "legend.columnspacing": 1.4,
     "legend.borderaxespad": 0.2,
     "figure.constrained_layout.h_pad": 0.03,
