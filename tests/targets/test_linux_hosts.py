@@ -307,9 +307,9 @@ def test_what_a_host_drops_or_queues_is_found(plumbing: Plumbing) -> None:  # no
             'app = { kind = "cbr", rate = "1Mbps", size = "80B" }',
             "flow 1: segment = 1473: expected at most 1472 bytes",
         ),
-        ('variant = "tfrc"', 'flow 1: variant = "tfrc": is our hosts\' only'),
+        ('variant = "tfrc"', 'flow 1: variant = "tfrc": needs our hosts'),
         ('variant = "compound"', '"compound": is neither in this kernel'),
-        ('variant = "Agent/TCP/Reno"', '"Agent/TCP/Reno": is ns-2\'s'),
+        ('variant = "Agent/TCP/Reno"', '"Agent/TCP/Reno": is an agent of ns-2'),
         ('variant = "reno"\ncount = 30', "hosts = 60: expected at most 26 hosts"),
     ],
 )
