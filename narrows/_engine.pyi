@@ -66,8 +66,8 @@ def recoveries() -> list[RecoveryRecord]:
 def profiles() -> list[ProfileRecord]:
     """Every profile: what its sources differ in."""
 
-def applications() -> list[WorkloadRecord]:
-    """Every application model."""
+def workloads() -> list[WorkloadRecord]:
+    """Every workload."""
 
 def agents() -> list[AgentRecord]:
     """Every source of ns-2 that can be named, and what it stands for."""

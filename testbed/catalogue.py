@@ -1,5 +1,5 @@
 """What the engine can run, from its own records: variants, senders of datagrams, recoveries,
-profiles, applications, queue disciplines.
+profiles, workloads, queue disciplines.
 
 Help, scenario checks, docs and tests iterate these lists; nothing here repeats a name.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
 
 KINDS = (
-    "variants", "senders", "recoveries", "profiles", "applications", "disciplines", "agents",
+    "variants", "senders", "recoveries", "profiles", "workloads", "disciplines", "agents",
     "sinks",
 )  # fmt: skip
 VALIDATION = ROOT / "docs/reports/validation.md"
@@ -73,9 +73,9 @@ def discipline(name: str) -> DisciplineRecord:
     return found
 
 
-def application(kind: str) -> WorkloadRecord:
+def workload(kind: str) -> WorkloadRecord:
     """The record of a workload. Raises `ValueError`."""
-    found: WorkloadRecord = record("applications", kind)
+    found: WorkloadRecord = record("workloads", kind)
     return found
 
 

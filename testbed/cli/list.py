@@ -10,7 +10,7 @@ from narrows.testbed import catalogue
 from narrows.testbed.targets import TARGETS
 
 LISTS = (
-    "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "applications",
+    "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "workloads",
     "disciplines", "figures", "formats", "papers", "targets",
 )  # fmt: skip
 

@@ -63,13 +63,13 @@ class Start(Model):
 
 
 class App(Model):
-    """What the sender writes: a kind that `narrows list applications` names, and its keys, each in
+    """What the sender writes: a kind that `narrows list workloads` names, and its keys, each in
     the unit that the kind's record gives it (`"64kbps"`, `"80B"`, `"50ms"`).
     """
 
     model_config = ConfigDict(extra="allow")
 
-    kind: Annotated[str, registered("applications")]
+    kind: Annotated[str, registered("workloads")]
     bytes: Size | None = None
     """Bytes to transfer; absent: without end."""
 
@@ -98,7 +98,7 @@ class App(Model):
     @property
     def keys(self) -> dict[str, WorkloadKey]:
         """What the engine's record says of the kind's keys, by name."""
-        return {key["name"]: key for key in catalogue.application(self.kind)["keys"]}
+        return {key["name"]: key for key in catalogue.workload(self.kind)["keys"]}
 
     @property
     def is_finite(self) -> bool:
@@ -220,7 +220,7 @@ class Flow(Model):
         for name, key in Flow.model_fields.items():
             if TCP in key.metadata and getattr(self, name) is not None:
                 raise ValueError(f'"{name}" is TCP\'s; this flow sends datagrams')
-        app = catalogue.application(self.app.kind)
+        app = catalogue.workload(self.app.kind)
         if app["answers"] or (sender["needs_pace"] and not app["has_messages"]):
             what = "both its ends write" if app["answers"] else "it has no pace of its own"
             raise ValueError(f'app = "{self.app.kind}": is not for {self.variant}: {what}')

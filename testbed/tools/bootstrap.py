@@ -27,7 +27,7 @@ RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "cli
 STAMP = VENV / "engine.sha256"
 CONSTRAINTS = "constraints.txt"
 PYTHON_ROOMS = ("analysis", "common/schema", "controller", "switch/server", "testbed", "traffic")
-RUST_ROOMS = ("common", "switch", "hosts", "traffic", "dpdk", "engine")
+RUST_ROOMS = ("common", "queueing", "switch", "hosts", "traffic", "dpdk", "engine")
 BUILT_FROM = (".rs", ".toml", ".c")
 
 

@@ -33,7 +33,7 @@ WRONG = [
     ("flow.params", {"gamma": 1}, "unknown parameter of reno"),
     ("flow.app", {"kind": "bulk", "byte": "1KB"}, 'did you mean "bytes"?'),
     ("flow.app", {"kind": "bulk", "bytes": 1000}, "flow.0.app.bytes = 1000: has no unit"),
-    ("flow.app", {"kind": "tenlet"}, "is an unknown application"),
+    ("flow.app", {"kind": "tenlet"}, "is an unknown workload"),
     ("flow.app", {"kind": "cbr", "rate": "64", "size": "80B"}, "rate = '64': has no unit"),
     ("flow.app", {"kind": "cbr", "rate": "64kbps"}, '"size" is missing; cbr needs it'),
     ("flow.app", {"kind": "cve", "intervall": "1s"}, 'did you mean "interval"?'),

@@ -1,4 +1,4 @@
-//! Lists of what the engine has: variants, recoveries, profiles, applications; and what the
+//! Lists of what the engine has: variants, recoveries, profiles, workloads; and what the
 //! applications of a plan write.
 
 use narrows_common::Time;
@@ -63,9 +63,9 @@ pub(super) fn drop_reasons(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, &narrows_queueing::DROP_REASONS[..])?)
 }
 
-/// Every application model.
+/// Every workload.
 #[pyfunction]
-pub(super) fn applications(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+pub(super) fn workloads(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_traffic::WORKLOADS)?)
 }
 

@@ -22,7 +22,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::senders, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::profiles, module)?)?;
-    module.add_function(wrap_pyfunction!(catalogue::applications, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::workloads, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::drop_reasons, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::agents, module)?)?;
