@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench agree validate schema p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: help run test check bench agree validate schema reference p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -64,6 +64,9 @@ p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2 (needs a p4c with that
 schema: setup ## write the schema of plan, summary and records, and its Python types, from the Rust types
 	NARROWS_WRITE_SCHEMA=1 cargo test --quiet --package narrows-engine --test schema
 	@$(VENV_PYTHON) -m narrows.schema.generate
+
+reference: setup ## write docs/reference/ from the records of the code
+	@$(VENV_PYTHON) -m narrows.testbed.reference
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check

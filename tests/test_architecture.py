@@ -65,6 +65,7 @@ PYTHON_LAYERS = {
             ("testbed.papers",),
             ("testbed.tools",),
             ("testbed.cli",),
+            ("testbed.reference",),
         )
     )
     for package in layer

@@ -7,18 +7,23 @@ import os
 from typing import Any
 
 from narrows.testbed import catalogue
+from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets import TARGETS
 
 LISTS = (
     "scenarios", "variants", "recoveries", "agents", "sinks", "profiles", "workloads",
-    "disciplines", "figures", "formats", "papers", "targets",
+    "disciplines", "keys", "figures", "formats", "papers", "targets",
 )  # fmt: skip
 
 
 def add_command(commands: Any) -> None:
     """The sub-command and its options."""
     command = commands.add_parser("list", help="what there is to choose from")
-    command.add_argument("what", choices=LISTS)
+    command.add_argument("what", choices=LISTS, help="which list")
+    command.add_argument(
+        "prefix", nargs="?", default="", metavar="PREFIX",
+        help="with keys: those of this table only, e.g. bottleneck or flow.app",
+    )  # fmt: skip
     command.set_defaults(command=run)
 
 
@@ -27,12 +32,14 @@ def run(options: argparse.Namespace) -> int:
     from narrows.testbed.cli.tables import list_table
     from narrows.testbed.terminal import console
 
-    console().print(list_table(*listed(options.what)))
+    if options.prefix and options.what != "keys":
+        raise InputError("list", [Problem(options.prefix, "is expected with `list keys` only")])
+    console().print(list_table(*listed(options.what, options.prefix)))
     return 0
 
 
-def listed(what: str) -> tuple[list[str], list[list[str]]]:
-    """The columns and rows of a list."""
+def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
+    """The columns and rows of a list; of the keys those below `prefix`. Raises `InputError`."""
     from narrows.testbed.paths import ROOT
     from narrows.testbed.scenario import sweep
 
@@ -42,6 +49,8 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
             shown = [os.path.relpath(path) for path in files]
             titles = [str(sweep.read_toml(path).get("title", "")) for path in files]
             return ["scenario", "title"], [list(row) for row in zip(shown, titles, strict=True)]
+        case "keys":
+            return list_of_keys(prefix)
         case "targets":
             return ["target", "what it is"], [[each.name, each.title] for each in TARGETS.values()]
         case "papers":
@@ -91,6 +100,17 @@ def listed(what: str) -> tuple[list[str], list[list[str]]]:
         case _:
             records = catalogue.records(what)
             return ["name", "title"], [[record["name"], record["title"]] for record in records]
+
+
+def list_of_keys(prefix: str) -> tuple[list[str], list[list[str]]]:
+    """The keys of a scenario below `prefix`. Raises `InputError` where there is none."""
+    from narrows.testbed.scenario.keys.key import keys
+
+    rows = []
+    for key in keys(prefix):
+        default = "required" if key.is_required else key.default or key.absent
+        rows.append([key.path, key.of, key.type, key.unit, default, key.example, key.meaning])
+    return ["key", "of", "type", "unit", "default", "example", "meaning"], rows
 
 
 def parameter(record: dict[str, Any]) -> str:

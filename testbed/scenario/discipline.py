@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import (
     ConfigDict,
@@ -27,7 +27,11 @@ class Discipline(Model):
 
     model_config = ConfigDict(extra="allow")
 
+    short_form: ClassVar = {"type": "string", "x-names": ["disciplines"]}
+    """What may stand for the table: the name alone."""
+
     name: Annotated[str, registered("disciplines")]
+    """The discipline; it decides which other keys there are."""
 
     @model_validator(mode="before")
     @classmethod

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
+    WithJsonSchema,
     model_serializer,
     model_validator,
 )
@@ -26,8 +27,10 @@ from narrows.testbed.scenario.values import (
     Window,
     known,
     number,
+    quantity,
     read_key,
     registered,
+    unit,
 )
 
 if TYPE_CHECKING:
@@ -54,8 +57,13 @@ class Start(Model):
     the gaps between them are exponential besides.
     """
 
+    short_form: ClassVar = quantity("duration", "1s")
+    """What may stand for the table: `at` alone."""
+
     at: Duration = 0
+    """When the first flow opens, since the run began."""
     every: Duration = 0
+    """From one flow to the next."""
     poisson: Duration = 0
     """Mean gap of a Poisson process of arrivals, drawn from the run's seed."""
     spread: Duration = 0
@@ -70,6 +78,7 @@ class App(Model):
     model_config = ConfigDict(extra="allow")
 
     kind: Annotated[str, registered("workloads")]
+    """The workload; it decides which other keys there are."""
     bytes: Size | None = None
     """Bytes to transfer; absent: without end."""
 
@@ -114,8 +123,12 @@ class KeepAlive(Model):
     """Nothing came for so long: the peer is probed."""
     interval: Duration = 75 * units.PS_PER_S
     """Between two probes."""
-    probes: Annotated[int, Field(ge=1, lt=2**32)] = 9
+    probes: Annotated[int, Field(ge=1, lt=2**32, examples=[3])] = 9
     """Without an answer to so many the connection is given up."""
+
+
+HostName = Annotated[Name, Field(examples=["h1"])]
+NUMBER = WithJsonSchema({"type": ["number", "boolean"]})
 
 
 @dataclass(frozen=True)
@@ -126,7 +139,8 @@ class Transport:
 
 
 TCP = Transport("tcp")
-Segments = Annotated[int, Field(ge=1)]
+Ssthresh = Annotated[int, Field(ge=2, examples=[20]), unit("segments")]
+Segments = Annotated[int, Field(ge=1, examples=[10]), unit("segments")]
 
 
 class Flow(Model):
@@ -136,24 +150,25 @@ class Flow(Model):
 
     transport: Literal["tcp", "udp"] | None = None
     """Absent: the variant's."""
-    variant: Annotated[str, known(_variant)]
+    variant: Annotated[str, known(_variant, "variants", "senders", "agents")]
     """Absent over UDP: datagrams leave as the application writes them. A congestion control, one
     that only this machine's kernel has (for `--hosts linux`), or an
     ns-2 source (`"Agent/TCP/Newreno"`, `"Newreno"`), which brings its recovery along and all else
     that it differs in."""
     recovery: Annotated[
-        Annotated[str, known(lambda name: catalogue.recovery(name))] | None, TCP
+        Annotated[str, known(catalogue.recovery, "recoveries", "agents")] | None, TCP
     ] = None
     """A loss recovery, or an ns-2 source that has it; absent: the source's, else `sack`."""
     profile: Annotated[str, registered("profiles")] | None = None
     """Absent: the scenario's; for an ns-2 source under a profile that is none of ns-2's, `ns2`."""
-    name: Name | None = None
+    name: Annotated[Name, Field(examples=["background"])] | None = None
     """What figures call these connections; tables of one name count together."""
-    count: Annotated[int, Field(ge=0, le=MAX_FLOWS)] = 1
-    from_: Name | Names | None = Field(default=None, alias="from")
+    count: Annotated[int, Field(ge=0, le=MAX_FLOWS, examples=[5])] = 1
+    """How many flows of this kind."""
+    from_: HostName | Names | None = Field(default=None, alias="from")
     """The sending host; in a dumbbell absent. Of several the connections take each in turn with
     each of `to`."""
-    to: Name | Names | None = None
+    to: HostName | Names | None = None
     """The receiving host, or several; in a dumbbell absent."""
     start: Annotated[Start, BeforeValidator(_start)] = Start()
     """`"1s"`, or a table of `at`, `every` and `spread`."""
@@ -166,10 +181,11 @@ class Flow(Model):
     """What may be unacknowledged of messages; one that does not fit is left out. Absent: no
     limit."""
     initial_window: Annotated[Segments | None, TCP] = None
-    """Segments."""
-    initial_ssthresh: Annotated[Annotated[int, Field(ge=2)] | None, TCP] = None
-    """Segments; the profile's is unlimited, in ns-2 the offered window."""
-    sink: Annotated[Annotated[str, known(lambda name: catalogue.sink(name))] | None, TCP] = None
+    """The congestion window before the first ACK."""
+    initial_ssthresh: Annotated[Ssthresh | None, TCP] = None
+    """The slow-start threshold before the first loss; the profile's is unlimited, in ns-2 the
+    offered window."""
+    sink: Annotated[Annotated[str, known(catalogue.sink, "sinks")] | None, TCP] = None
     """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`, `TCPSink/Asym` for ACK
     congestion control."""
     delayed_ack: Annotated[bool | None, TCP] = None
@@ -186,7 +202,7 @@ class Flow(Model):
     """Nagle's algorithm (RFC 9293 section 3.7.4)."""
     data_on_syn: Annotated[bool | None, TCP] = None
     """The first segment of data leaves with the SYN, as in T/TCP."""
-    ttl: Annotated[int, Field(ge=1, le=255)] | None = None
+    ttl: Annotated[int, Field(ge=1, le=255, examples=[32]), unit("switches")] | None = None
     """Time to live of the sender's packets; absent: 64. Each switch takes one off, and drops a
     packet that comes with 1."""
     max_burst: Annotated[Segments | None, TCP] = None
@@ -196,7 +212,7 @@ class Flow(Model):
     user_timeout: Annotated[Duration | None, TCP] = None
     """How long what is sent may wait for an answer before the connection is given up (RFC 5482);
     absent: for ever."""
-    params: dict[str, Annotated[Any, BeforeValidator(number)]] = Field(default_factory=dict)
+    params: dict[str, Annotated[Any, BeforeValidator(number), NUMBER]] = Field(default_factory=dict)
     """The variant's own parameters, numbers; true and false are 1 and 0."""
 
     @model_validator(mode="before")

@@ -19,7 +19,10 @@ from narrows.testbed.scenario.values import (
     Probability,
     Queue,
     Rate,
+    unit,
 )
+
+Threshold = Annotated[int, Field(ge=0, lt=2**24, examples=[20]), unit("packets")]
 
 
 class PortStages(Model):
@@ -30,7 +33,7 @@ class PortStages(Model):
 
     loss: Annotated[Probability | None, LOSS] = None
     """Probability that the P4 program drops a packet bound for this port."""
-    ecn_threshold: Annotated[Annotated[int, Field(ge=0, lt=2**24)] | None, ECN] = None
+    ecn_threshold: Annotated[Threshold | None, ECN] = None
     """Packets in the queue above which ECN-capable packets are marked; absent: never."""
 
     def stage_values(self) -> dict[PortStage, float | None]:
@@ -75,6 +78,7 @@ class Access(Model):
     """A host's own link to its switch, the same in both directions, with a queue at each end."""
 
     rate: Rate = 1_000_000_000
+    """What the link carries in each direction."""
     delay: Duration = 0
     """One-way propagation."""
     jitter: Duration = 10_000
@@ -84,6 +88,7 @@ class Access(Model):
     queue: Queue = units.Queue("packets", Fraction(1000))
     """DropTail, in packets."""
     counts: Counts = "frame"
+    """What counts against the rate, in the words of the bottleneck's key."""
     reconstruct_acks: bool | Literal["adaptive"] = False
     """A node between link and host takes ACKs of more than two segments apart and spreads them over
     the time since the last, or with `"adaptive"` by the mean gap (ns-2's AckRecons), for what an
@@ -102,7 +107,7 @@ class Dumbbell(Model):
 
     hosts: Literal["per-flow", "shared"] = "per-flow"
     """A sender and a receiver for each flow, or one of each for all flows."""
-    receivers: Annotated[int, Field(ge=1)] | None = None
+    receivers: Annotated[int, Field(ge=1, examples=[10])] | None = None
     """So many receivers that the flows take in turn, as servers with many users; absent: as
     `hosts` says."""
 
@@ -111,6 +116,7 @@ class Switch(Model):
     """A P4 switch of a topology of your own."""
 
     name: Name
+    """What links and hosts call it."""
 
 
 class Link(Port):
@@ -119,7 +125,9 @@ class Link(Port):
     """
 
     from_: Name = Field(alias="from")
-    to: Name
+    """The switch at one end: the sending one in the direction of the data."""
+    to: Annotated[Name, Field(examples=["s2"])]
+    """The switch at the other end."""
     delay: Duration
     """One-way propagation."""
     bottleneck: bool = False
@@ -131,7 +139,9 @@ class Link(Port):
 class Host(Model):
     """A host, attached to a switch by its own access link."""
 
-    name: Name
+    name: Annotated[Name, Field(examples=["h1"])]
+    """What flows call it."""
     switch: Name
+    """The switch that it is attached to."""
     access: Access | None = None
     """Its link; absent: `[access]`."""

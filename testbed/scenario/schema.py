@@ -40,10 +40,12 @@ from narrows.testbed.scenario.values import (
     Probability,
     Queue,
     Rate,
+    duration_or,
     format_or_duration,
     matching,
     or_duration,
     registered,
+    unit,
 )
 
 
@@ -63,7 +65,9 @@ class PortChange(PortStages):
     """What an event may set at a port: its traffic manager, and the stages of the P4 program."""
 
     rate: Rate | None = None
+    """What the port sends from then on."""
     queue: Queue | None = None
+    """The DropTail limit from then on."""
     discipline: Discipline | None = None
     """Parameters that it does not name take their defaults."""
 
@@ -82,13 +86,18 @@ class Event(Model):
     """What the controller does while the run goes on."""
 
     at: Duration
+    """When, since the run began."""
     set: Change
+    """The keys of a port that change, such as `{ bottleneck = { rate = "2Mbps" } }`."""
+
+
+FIGURE = Field(json_schema_extra={"x-names": ["figures"]})
 
 
 class Report(Model):
     """What is drawn after the runs."""
 
-    figures: list[str] = Field(default_factory=list)
+    figures: list[Annotated[str, FIGURE]] = Field(default_factory=list)
     """Names that `narrows list figures` knows."""
 
 
@@ -98,7 +107,8 @@ class Telemetry(Model):
     every: Every = 1
     """1 packet in so many is reported, 0 none."""
     collector: Annotated[
-        str, matching(r"\d+\.\d+\.\d+\.\d+:\d+", "an IPv4 address and a UDP port")
+        str,
+        matching(r"\d+\.\d+\.\d+\.\d+:\d+", "an IPv4 address and a UDP port", "10.255.0.1:5600"),
     ] = "10.255.0.1:5600"
     """Address and UDP port that the reports are sent to."""
 
@@ -117,6 +127,7 @@ class Record(Model):
         int | Literal["ack", "off"],
         BeforeValidator(or_duration("ack", "off")),
         PlainSerializer(format_or_duration),
+        duration_or("ack", "off"),
     ] = "ack"
     """A row per ACK, none, or one per interval."""
     messages: bool = True
@@ -139,7 +150,7 @@ class Instrument(Model):
     """How far a shaper may be off over a busy second, as a share of its rate."""
     poll_gap: Duration = 10 * units.PS_PER_S // 10**3
     """How long the data path may look away."""
-    lost_packets: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    lost_packets: Annotated[int, Field(ge=0, lt=2**63, examples=[10]), unit("packets")] = 0
     """How many packets each wire may lose, by full rings, for want of memory or otherwise."""
 
 
@@ -150,34 +161,42 @@ class Sweep(Model):
 
     model_config = ConfigDict(extra="allow")
 
-    repeat: Annotated[int, Field(ge=1, le=10_000)] = 1
+    repeat: Annotated[int, Field(ge=1, le=10_000, examples=[3])] = 1
     """Runs of each combination, with the seeds seed, seed + 1, ..."""
 
 
 class Scenario(Model):
     """One point of a scenario: everything about one run but the program's names."""
 
-    title: Annotated[str, matching(r"\S(.*\S)?", "a line of text")]
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    title: Annotated[str, matching(r"\S(.*\S)?", "a line of text", "Two flows")]
+    """What figures and reports call the scenario."""
+    seed: Annotated[int, Field(ge=0, lt=2**63, examples=[7])] = 1
+    """Every random number of a run follows from it."""
     duration: Annotated[
         int | Literal["completion"],
         BeforeValidator(or_duration("completion")),
         AfterValidator(_some_time),
         PlainSerializer(format_or_duration),
+        duration_or("completion"),
     ]
     """How long, or until every flow that can finish has finished."""
     limit: Duration = 3600 * units.PS_PER_S
     """A run to completion that reaches this is stopped, and is invalid."""
     profile: Annotated[str, registered("profiles")] = "rfc"
-    program: str | None = None
+    """What the TCPs differ in besides congestion control, and the defaults of a flow's keys."""
+    program: Annotated[str, Field(examples=["my-program.json"])] | None = None
     """A bmv2 JSON file other than `p4/build/v1model.json`, from the scenario's directory; it must
     have the same tables."""
     bottleneck: Bottleneck | None = None
+    """The middle of the default topology, a dumbbell. A scenario has this or `[[switch]]`."""
     access: Access = Access()
     dumbbell: Dumbbell = Dumbbell()
     switch: list[Switch] = Field(default_factory=list)
+    """The switches of a topology of your own."""
     link: list[Link] = Field(default_factory=list)
+    """The cables between these switches."""
     host: list[Host] = Field(default_factory=list)
+    """The hosts at these switches."""
     flow: Annotated[list[Flow], Field(min_length=1)]
     event: list[Event] = Field(default_factory=list)
     report: Report = Report()

@@ -6,6 +6,7 @@ A quantity's type knows its base unit. `in_base_units` makes a plan's keys of a 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import typing
 from collections.abc import Callable, Iterator
@@ -13,14 +14,16 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     PlainSerializer,
     WithJsonSchema,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from narrows.schema import units
 from narrows.testbed import catalogue
@@ -33,22 +36,41 @@ class BaseUnit:
     name: str
 
 
-def known(find: Callable[[str], object]) -> AfterValidator:
-    """Accepts a name that the engine's records have."""
+@dataclass(frozen=True)
+class Check:
+    """A check of text once it is read, and what a JSON Schema says of it."""
+
+    check: Callable[[str], str]
+    schema: dict[str, Any] = dataclasses.field(hash=False)
+    """`x-names`: the kinds of records whose names it takes (`narrows list`)."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(core), **self.schema}
+
+
+def known(find: Callable[[str], object], *kinds: str) -> Check:
+    """Accepts a name that `find` knows: one of the records of these kinds, or another."""
 
     def check(name: str) -> str:
         find(name)
         return name
 
-    return AfterValidator(check)
+    return Check(check, {"x-names": list(kinds)})
 
 
-def registered(kind: str) -> AfterValidator:
+def registered(kind: str) -> Check:
     """Accepts the name of one of the engine's records of this kind."""
-    return known(lambda name: catalogue.record(kind, name))
+    return known(lambda name: catalogue.record(kind, name), kind)
 
 
-def matching(pattern: str, expected: str) -> AfterValidator:
+def matching(pattern: str, expected: str, example: str) -> Check:
     """Accepts text that the whole of the pattern matches."""
 
     def check(text: str) -> str:
@@ -56,52 +78,86 @@ def matching(pattern: str, expected: str) -> AfterValidator:
             raise ValueError(f"expected {expected}")
         return text
 
-    return AfterValidator(check)
+    return Check(check, {"pattern": f"^{pattern}$", "examples": [example]})
 
 
-def _text(example: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "examples": [example]})
+def quantity(kind: str, *examples: str) -> dict[str, Any]:
+    """The JSON Schema of text with a unit; `kind` is one of `QUANTITIES`."""
+    return {"type": "string", "x-type": kind, "examples": list(examples)}
 
+
+def _text(kind: str, example: str) -> WithJsonSchema:
+    return WithJsonSchema(quantity(kind, example))
+
+
+def duration_or(*words: str) -> WithJsonSchema:
+    """The JSON Schema of a duration, or one of the words in its place."""
+    return WithJsonSchema({"anyOf": [{"enum": list(words)}, quantity("duration", "60s")]})
+
+
+def _share(example: str) -> WithJsonSchema:
+    number = {"type": "number", "minimum": 0, "exclusiveMaximum": 1}
+    return WithJsonSchema(
+        {"anyOf": [number, {"type": "string"}], "x-type": "share", "examples": [example]}
+    )
+
+
+def unit(name: str) -> Any:
+    """Says the unit of a number that has none in a scenario."""
+    return Field(json_schema_extra={"x-unit": name})
+
+
+QUANTITIES = {
+    "rate": ("bit/s", units.A_RATE),
+    "duration": ("s", units.A_DURATION),
+    "size": ("bytes", units.A_SIZE),
+    "queue limit": ("packets, bytes, s, bdp", units.A_QUEUE),
+    "window": ("packets, bytes", units.A_WINDOW),
+    "share": ("1 or %", units.A_SHARE),
+}
+"""What text with a unit is a quantity of, and how a scenario writes it."""
 
 Rate = Annotated[
     int,
     BaseUnit("bps"),
     BeforeValidator(units.parse_rate),
     PlainSerializer(units.format_rate),
-    _text("5Mbps"),
+    _text("rate", "5Mbps"),
 ]
 Duration = Annotated[
     int,
     BaseUnit("ps"),
     BeforeValidator(units.parse_duration),
     PlainSerializer(units.format_duration),
-    _text("50ms"),
+    _text("duration", "50ms"),
 ]
 Size = Annotated[
     int,
     BaseUnit("bytes"),
     BeforeValidator(units.parse_size),
     PlainSerializer(units.format_size),
-    _text("20000KB"),
+    _text("size", "1460B"),
 ]
 Queue = Annotated[
     units.Queue,
     BeforeValidator(units.parse_queue),
     PlainSerializer(str),
-    _text("100packets"),
+    _text("queue limit", "100packets"),
 ]
 Window = Annotated[
     units.Window,
     BaseUnit("bytes"),
     BeforeValidator(units.parse_window),
     PlainSerializer(str),
-    _text("200packets"),
+    _text("window", "200packets"),
 ]
-Probability = Annotated[float, BeforeValidator(units.parse_share), Field(ge=0, lt=1)]
+Probability = Annotated[float, BeforeValidator(units.parse_share), Field(ge=0, lt=1), _share("1%")]
 Counts = Literal["ip", "frame", "wire"]
-Name = Annotated[str, matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _")]
+Name = Annotated[
+    str, matching(r"[A-Za-z][A-Za-z0-9_-]*", "a name of letters, digits, - and _", "s1")
+]
 Names = Annotated[list[Name], Field(min_length=1)]
-Every = Annotated[int, Field(ge=0, lt=2**32)]
+Every = Annotated[int, Field(ge=0, lt=2**32, examples=[10]), unit("packets")]
 
 
 def or_duration(*words: str) -> Callable[[object], object]:

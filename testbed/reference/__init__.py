@@ -1,0 +1,1 @@
+"""The reference manual, written from the records of the code: `make reference`."""

@@ -1,0 +1,29 @@
+"""The files of docs/reference/ that are written from the code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from narrows.testbed.reference import commands, network, results, scenario, senders
+
+FILES: dict[str, Callable[[], str]] = {
+    "scenario.md": scenario.scenario,
+    "scenario.schema.json": scenario.schema,
+    "variants.md": senders.variants,
+    "recoveries.md": senders.recoveries,
+    "profiles.md": senders.profiles,
+    "ns2-names.md": senders.ns2_names,
+    "disciplines.md": network.disciplines,
+    "workloads.md": network.workloads,
+    "figures.md": results.figures,
+    "tables.md": results.tables,
+    "formats.md": results.formats,
+    "commands.md": commands.commands,
+    "targets.md": commands.targets,
+}
+"""By name, in the order of a reader."""
+
+
+def files() -> dict[str, str]:
+    """The text of every file."""
+    return {name: write() for name, write in FILES.items()}

@@ -1,0 +1,1 @@
+"""What a scenario file may hold, as records: a JSON Schema for editors, and a list of the keys."""
