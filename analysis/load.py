@@ -1,8 +1,9 @@
 """Run directories, as a run leaves them: `run.json`, `summary.json` and Parquet tables.
 
 A scenario's results are `results/<scenario>/<point>/`; a point is one combination of the
-scenario's sweep. A directory whose name begins with a dot is a run that has not finished
-and is no run. Tables are scanned lazily: nothing is read before a metric asks for it.
+scenario's sweep. `points.json` beside them names those of the latest run, in its order. A
+directory whose name begins with a dot is a run that has not finished and is no run. Tables are
+scanned lazily: nothing is read before a metric asks for it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from narrows.schema.run import POINTS
 from narrows.schema.tables import TABLES
 
 if TYPE_CHECKING:
@@ -137,9 +139,11 @@ class Run:
 
 
 def load(results_dir: Path) -> list[Run]:
-    """All runs of a scenario's results, or the one run when `results_dir` is a run directory.
+    """The runs of a scenario's results, or the one run when `results_dir` is a run directory.
 
-    Runs come in the natural order of their names (`count=2` before `count=10`).
+    They are the points of the latest `narrows run` (`points.json`), in the scenario's order;
+    points of earlier ones stay on the disk and are left out. Without that file they are all, in
+    the natural order of their names (`count=2` before `count=10`).
     Raises `LoadError` when there is no run, or when one cannot be read.
     """
     if not results_dir.is_dir():
@@ -150,6 +154,10 @@ def load(results_dir: Path) -> list[Run]:
         (path.parent for path in results_dir.glob("*/run.json") if path.parent.name[0] != "."),
         key=lambda path: natural_key(path.name),
     )
+    if (results_dir / POINTS).is_file():
+        names = _read_json(results_dir / POINTS, {"points": list})["points"]
+        finished = {path.name: path for path in paths}
+        paths = [finished[name] for name in names if name in finished]
     if not paths:
         raise LoadError(results_dir, "holds no finished run; expected <point>/run.json")
     return [load_run(path) for path in paths]

@@ -75,6 +75,10 @@ FIGURES: Final[tuple[Figure, ...]] = (
 """Every figure, in the order in which a report shows them."""
 
 
+FILES: Final = ("png", "pdf")
+"""What a figure is drawn as."""
+
+
 class UnknownFigureError(Exception):
     """A figure's name that is not in `FIGURES`."""
 
@@ -97,7 +101,8 @@ def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
     """Draws figures of a scenario's results to `<results_dir>/figures/<name>.png` and `.pdf`.
 
     `names` None means every figure. A figure whose tables no run recorded, or for which the
-    runs hold nothing, is left out. The files depend on the runs alone. Returns their paths.
+    runs hold nothing, is left out, and its files of an earlier run are removed. The files depend
+    on the runs alone. Returns their paths.
     Raises `UnknownFigureError` and `load.LoadError`.
     """
     chosen = select(names)
@@ -105,12 +110,38 @@ def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
     directory = results_dir / "figures"
     paths = []
     for figure in chosen:
-        for suffix, content in render(figure, results, ("png", "pdf")).items():
-            directory.mkdir(exist_ok=True)
+        content = render(figure, results, FILES)
+        for suffix in FILES:
             path = directory / f"{figure.name}.{suffix}"
-            path.write_bytes(content)
-            paths.append(path)
+            if suffix in content:
+                directory.mkdir(exist_ok=True)
+                path.write_bytes(content[suffix])
+                paths.append(path)
+            else:
+                path.unlink(missing_ok=True)
     return paths
+
+
+def not_drawn(results_dir: Path, names: Sequence[str]) -> list[str]:
+    """A sentence for each of these figures that the runs have nothing for: what it needs.
+
+    Raises `UnknownFigureError` and `load.LoadError`.
+    """
+    results = Results(tuple(load(results_dir)))
+    told = ((figure.name, why_not(figure, results)) for figure in select(names))
+    return [f"{name} not drawn: {why}" for name, why in told if why]
+
+
+def why_not(figure: Figure, results: Results) -> str:
+    """What keeps a figure from being drawn, in words; empty where it is drawn."""
+    missing = [table for table in figure.needs if not any(run.has(table) for run in results.runs)]
+    if missing:
+        return f"no run recorded {', '.join(missing)} (record.{missing[0]})"
+    if chart(figure, results) is not None:
+        return ""
+    if not results.valid.runs:
+        return "no run is valid"
+    return f"it needs {figure.wants}" if figure.wants else "no run has data for it"
 
 
 def chart(figure: Figure, results: Results) -> Chart | None:

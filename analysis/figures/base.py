@@ -40,6 +40,14 @@ class Figure:
     """Tables (`load.COLUMNS`) that a run must have to be drawn."""
     chart: Callable[[Results], Chart | None]
     """What it shows of these runs; None where there is nothing to show."""
+    wants: str = ""
+    """What the runs must have besides those tables, in words; empty for nothing."""
+
+    @property
+    def needed(self) -> str:
+        """All that it needs, in words, for a list."""
+        tables = f"record.{' and record.'.join(self.needs)}" if self.needs else ""
+        return "; ".join(filter(None, [tables, self.wants]))
 
 
 @dataclass(frozen=True)
@@ -70,9 +78,14 @@ class Results:
         return [key for key in names if len(self.values(key)) > 1]
 
     def values(self, key: str) -> list[Any]:
-        """The values of a sweep key, numbers by size, names in natural order."""
-        found = dict.fromkeys(_hashable(run.point.get(key)) for run in self.all_runs)
-        return sorted(found, key=_order)
+        """The values of a sweep key: numbers by size, names in the order of the runs.
+
+        That is the scenario's order (`load`).
+        """
+        found = list(dict.fromkeys(_hashable(run.point.get(key)) for run in self.all_runs))
+        sizes = [number(value) for value in found]
+        known = {value: size for value, size in zip(found, sizes, strict=True) if size is not None}
+        return sorted(found, key=known.__getitem__) if len(known) == len(found) else found
 
     @property
     def series_key(self) -> str | None:
@@ -140,11 +153,6 @@ def number(value: Any) -> float | None:
     unit = parts[1][2].strip() if len(parts) == 2 else ""
     prefixed = len(unit) > 1 and unit[0] in scale and unit not in ("min", "packets")
     return parts[0][1] * (scale[unit[0]] if prefixed else 1.0)
-
-
-def _order(value: Any) -> tuple[int, float, list[tuple[int, float, str]]]:
-    size = number(value)
-    return (1, 0.0, natural_key(str(value))) if size is None else (0, size, [])
 
 
 def _hashable(value: Any) -> Any:

@@ -49,5 +49,6 @@ FIGURE = Figure(
     caption="Use of the link, loss and mean queueing delay, over the whole run, in the direction "
     "of the bottleneck's data and in the other one.",
     needs=(),
+    wants="runs that recorded both directions",
     chart=chart,
 )

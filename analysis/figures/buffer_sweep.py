@@ -108,5 +108,6 @@ FIGURE = Figure(
     "bandwidth-delay product (BDP) is the rate times the least round trip that a flow of the run "
     "saw.",
     needs=(),
+    wants="a sweep over bottleneck.queue",
     chart=chart,
 )

@@ -46,5 +46,6 @@ FIGURE = Figure(
     caption="Above: from the first flow's start to the acknowledgement of the last flow's last "
     "byte. Below: by how much that exceeds the delivered payload divided by the bottleneck's rate.",
     needs=(),
+    wants="flows that end (app = { bytes = ... }), and a sweep",
     chart=chart,
 )

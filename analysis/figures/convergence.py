@@ -48,5 +48,6 @@ FIGURE = Figure(
     caption="From the last flow's start until every flow's share of the goodput, second by second, "
     f"is within {DELTA:.0%} of an equal one and stays there while all flows live.",
     needs=("flows",),
+    wants="at least two flows that come to share evenly, and a sweep",
     chart=chart,
 )

@@ -53,5 +53,6 @@ FIGURE = Figure(
     title="Losses of traffic that does not respond",
     caption="Datagrams that were lost beside the TCP flows, over the whole run.",
     needs=(),
+    wants="TCP flows beside datagrams",
     chart=chart,
 )

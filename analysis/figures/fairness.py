@@ -36,5 +36,6 @@ FIGURE = Figure(
     caption="Jain's index of the flows' goodputs, each over its own life; 1 is an equal share for "
     "all, 1/n all for one of n flows.",
     needs=(),
+    wants="at least two flows, and a sweep",
     chart=chart,
 )

@@ -58,5 +58,6 @@ FIGURE = Figure(
     caption="Jain's index of the flows' goodputs in each second, of the flows that have begun and "
     "not ended, where these are at least two.",
     needs=("flows",),
+    wants="at least two flows that live a second together",
     chart=chart,
 )

@@ -74,5 +74,6 @@ FIGURE = Figure(
     "variant, and by the first beside it, each over what it delivers where both have the first's "
     "variant and all else is the same. Left of the upright line the first camp loses.",
     needs=(),
+    wants="flows of two names (name = in [[flow]]), in runs with one variant and with two",
     chart=chart,
 )

@@ -60,5 +60,6 @@ FIGURE = Figure(
     caption="Goodput of a connection of the first name that the scenario gives its flows over that "
     "of the second, means over the connections and the whole run; loss at the bottleneck.",
     needs=(),
+    wants="flows of at least two names (name = in [[flow]])",
     chart=chart,
 )

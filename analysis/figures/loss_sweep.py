@@ -84,5 +84,6 @@ FIGURE = Figure(
     "random; the leftmost place of a sweep that has one is no loss. Dashed: the square-root law "
     "(Mathis et al. 1997) with the least round trip, at most the link's rate.",
     needs=(),
+    wants="a sweep over bottleneck.loss",
     chart=chart,
 )

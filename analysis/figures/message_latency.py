@@ -56,5 +56,6 @@ FIGURE = Figure(
     "be read in order, of all messages read by the end of the run; what had not arrived by then "
     "is left out. Dashed: 100 and 200 ms.",
     needs=("messages",),
+    wants="an application that writes messages",
     chart=chart,
 )

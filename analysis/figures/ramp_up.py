@@ -65,5 +65,6 @@ FIGURE = Figure(
     caption="Time from the start of the flow that the scenario names last until so many of its "
     "bytes were acknowledged; what not every seed reached is left out.",
     needs=("flows",),
+    wants="a flow with name =",
     chart=chart,
 )

@@ -66,5 +66,6 @@ FIGURE = Figure(
     caption="Goodput of each flow against the least round trip it saw, in runs whose flows' paths "
     "differ by more than a fifth.",
     needs=(),
+    wants="a topology ([[link]]) whose paths differ by more than a fifth",
     chart=chart,
 )

@@ -73,5 +73,6 @@ FIGURE = Figure(
     caption="Share of the goodput that the variant at the left took from a bottleneck that it "
     "shared with the variant below, mean over the seeds and over who started first; 0.5 is even.",
     needs=(),
+    wants="runs of at least two pairs of variants that share the bottleneck",
     chart=chart,
 )

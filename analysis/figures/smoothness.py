@@ -43,5 +43,6 @@ FIGURE = Figure(
     caption="Standard deviation over mean of a flow's goodput in bins of 1 s (RFC 5166), mean over "
     "the flows; 0 is an even rate.",
     needs=("flows",),
+    wants="flows that live two seconds, and a sweep",
     chart=chart,
 )

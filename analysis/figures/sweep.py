@@ -53,5 +53,6 @@ FIGURE = Figure(
     caption="Goodput of all flows over the whole run, mean queueing delay and loss at the "
     "bottleneck, Jain's index of the flows.",
     needs=(),
+    wants="a sweep over a number other than bottleneck.queue and bottleneck.loss",
     chart=chart,
 )

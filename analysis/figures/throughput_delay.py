@@ -69,5 +69,6 @@ FIGURE = Figure(
     caption="Small: every flow of every run; large: their mean; ellipse: one standard deviation. "
     "Delay decreases to the right, so up and right is better.",
     needs=(),
+    wants="at least three flows, with their one-way delay",
     chart=chart,
 )

@@ -93,5 +93,6 @@ FIGURE = Figure(
     "congestion window is so much of the bottleneck's rate times its least round trip, and "
     "the window's greatest growth from one round trip to the next until then.",
     needs=("flows",),
+    wants="a flow with name =, and datagrams of another name that end",
     chart=chart,
 )

@@ -6,9 +6,12 @@ a scenario as text, a point of a sweep, what one target alone is told, what it f
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from narrows.schema.summary import Instrument, Progress, Summary
+
+POINTS: Final = "points.json"
+"""Names the points of a scenario's latest run, in its order, beside their directories."""
 
 JsonObject = dict[str, Any]
 """An object of plain JSON."""

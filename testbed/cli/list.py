@@ -60,7 +60,8 @@ def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
         case "figures":
             from narrows.analysis.figures import FIGURES
 
-            return ["figure", "title"], [[figure.name, figure.title] for figure in FIGURES]
+            columns = ["figure", "title", "needs"]
+            return columns, [[figure.name, figure.title, figure.needed] for figure in FIGURES]
         case "formats":
             from narrows.analysis.export import FORMATS
 

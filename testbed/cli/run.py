@@ -90,13 +90,17 @@ def show(results: Results, request: RunRequest, *, draw: bool) -> int:
             where = f"{request.scenario}: {outcome.job.name}"
             print(f"narrows: {where}: {outcome.message}", file=sys.stderr)
     if others := results.others:
-        what = f"{len(others)} runs of other points, which the figures show too"
+        what = f"{len(others)} runs of other points, which the figures leave out"
         print(f"note: {directory} has {what}")
     if good and results.figures and draw:
         from narrows.analysis.figures import draw as draw_figures
+        from narrows.analysis.figures import not_drawn
 
         drawn = draw_figures(directory, results.figures)
         print(f"figures: {directory / 'figures'} ({len(drawn)} files)")
+        stems = {path.stem for path in drawn}
+        for line in not_drawn(directory, [n for n in results.figures if n not in stems]):
+            print(f"note: {line}")
     if any(outcome.state == "refused" for outcome in outcomes):
         return WRONG
     return DONE if len(good) == len(outcomes) else FAILED

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from narrows.schema.run import POINTS
 from narrows.testbed import catalogue
-from narrows.testbed.files import write_json
+from narrows.testbed.files import make_directory, write_json
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.runs import local
 from narrows.testbed.runs.jobs import Job, Outcome, make_jobs
@@ -115,6 +116,17 @@ def check_figures(source: str, names: list[str]) -> list[str]:
     if problems:
         raise InputError(source, problems)
     return names
+
+
+def write_points(results: Path, names: Sequence[str]) -> None:
+    """`points.json`: the points of this run, so that figures leave out those of earlier ones.
+
+    Raises `InputError` where the directory cannot be written.
+    """
+    make_directory(results)
+    partial = results / f".{POINTS}.partial"
+    write_json(partial, {"schema": 1, "points": list(names)})
+    partial.rename(results / POINTS)
 
 
 def write_host(results: Path, outcomes: Sequence[Outcome]) -> None:

@@ -27,6 +27,9 @@ Tree = dict[str, Any]
 
 MAX_POINTS = 100_000
 
+NAMELESS = ("report.", "record.", "telemetry.")
+"""What is drawn and recorded: an override of these does not name a point."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -44,8 +47,8 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
 
     `overrides` are dotted paths with values that take the place of the file's, as a sweep over
     that one value would: they are in the points' names, except for the seed, which is there
-    anyway, what is drawn, and the sweep's own lists (`sweep.repeat`, `sweep.flow.count`). Raises
-    `InputError` with everything wrong in all points.
+    anyway, what is drawn or recorded (`NAMELESS`), and the sweep's own lists (`sweep.repeat`,
+    `sweep.flow.count`). Raises `InputError` with everything wrong in all points.
     """
     tree = read_toml(path)
     choices = read_choices(str(path), tree.pop("choice", {}))
@@ -53,7 +56,7 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
     swept |= {key[6:]: value for key, value in overrides if key.startswith("sweep.")}
     sweep = read_sweep(str(path), swept)
     for key, value in overrides:
-        if key == "seed" or key.startswith("report."):
+        if key == "seed" or key.startswith(NAMELESS):
             override(str(path), tree, key, value)
         elif key in ("sweep", "choice"):
             what = "is a table; expected one of its keys, for example sweep.repeat=3"

@@ -15,7 +15,7 @@ import pytest
 from narrows.analysis import figures
 from narrows.analysis.chart import paper, style
 from narrows.analysis.chart.model import Rule, Trace
-from narrows.analysis.figures import FIGURES, UnknownFigureError, draw, render, select
+from narrows.analysis.figures import FIGURES, UnknownFigureError, draw, not_drawn, render, select
 from narrows.analysis.figures.base import Results, number, thin
 from narrows.analysis.load import load
 from tests.support.analysis_runs import OF_OTHER_SWEEPS, write_run, write_sweep
@@ -259,3 +259,18 @@ def test_the_first_three_colours_stay_apart_in_grey() -> None:
 
     shades = sorted(luminance(colour) for colour in style.COLOURS[:3])
     assert all(high / low > 1.5 for low, high in pairwise(shades))
+
+
+def test_a_figure_without_data_says_what_it_needs(one: Path) -> None:
+    (one / "seed=1" / "queue.parquet").unlink()
+    assert not_drawn(one, ["goodput_ratio", "cwnd", "queue_length"]) == [
+        "goodput_ratio not drawn: it needs flows of at least two names (name = in [[flow]])",
+        "queue_length not drawn: no run recorded queue (record.queue)",
+    ]
+
+
+def test_a_figure_of_an_earlier_run_does_not_stay(one: Path) -> None:
+    draw(one, ["queue_length"])
+    (one / "seed=1" / "queue.parquet").unlink()
+    assert draw(one, ["queue_length"]) == []
+    assert not list((one / "figures").iterdir())

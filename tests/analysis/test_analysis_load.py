@@ -103,3 +103,15 @@ def test_no_results(tmp_path: Path) -> None:
 def test_natural_order() -> None:
     names = ["b", "a10", "a9.5", "a2", "10Mbps", "9Mbps"]
     assert sorted(names, key=natural_key) == ["9Mbps", "10Mbps", "a2", "a9.5", "a10", "b"]
+
+
+def test_only_the_points_of_the_latest_run_count(results: Path) -> None:
+    names = [run.name for run in load(results)][::-1][:2]
+    (results / "points.json").write_text(json.dumps({"schema": 1, "points": [*names, "gone"]}))
+    assert [run.name for run in load(results)] == names
+
+
+def test_points_without_a_run_are_no_results(results: Path) -> None:
+    (results / "points.json").write_text(json.dumps({"schema": 1, "points": ["gone"]}))
+    with pytest.raises(LoadError, match="holds no finished run"):
+        load(results)
