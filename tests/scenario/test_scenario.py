@@ -257,3 +257,14 @@ def test_a_scenario_as_resolved_is_the_same_scenario(path: Path) -> None:
     for point in sweep.read(path):
         resolved = json.loads(json.dumps(point.scenario.resolved()))
         assert Scenario.model_validate(resolved) == point.scenario
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("record.capture", True), ("telemetry.every", 0), ("report.figures", ["cwnd"])],
+)
+def test_what_is_recorded_does_not_name_a_point(key: str, value: object, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(TWO_FLOWS)
+    (point,) = sweep.read(path, [(key, value)])
+    assert (point.name, point.values) == ("seed=1", {})
