@@ -11,7 +11,6 @@ import json
 import logging
 import signal
 import sys
-import threading
 import time
 from typing import Any
 
@@ -19,6 +18,7 @@ from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.tools.switch import live
 from narrows.testbed.tools.switch.options import SwitchOptions, by_port, wrong
+from narrows.testbed.tools.switch.stop import Stop
 
 LOG = logging.getLogger("narrows.switch")
 PS_PER_NS = 1000
@@ -81,7 +81,7 @@ def run(options: SwitchOptions) -> int:
         if running is not None:
             running.stop()
         raise InputError("--grpc-server-addr", [Problem("", str(error))]) from None
-    stop = threading.Event()
+    stop = Stop()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     host = options.grpc_server_addr.rpartition(":")[0]
@@ -108,7 +108,7 @@ def run(options: SwitchOptions) -> int:
 class Daemon:
     """Packets from files through the switch, while controllers come and go."""
 
-    def __init__(self, switch: Any, service: Any, ports: Any, stop: threading.Event) -> None:
+    def __init__(self, switch: Any, service: Any, ports: Any, stop: Stop) -> None:
         self.switch = switch
         self.service = service
         self.ports = ports

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from typing import Any
 
@@ -12,6 +11,7 @@ from narrows.testbed.catalogue import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.tools.switch.options import SwitchOptions
+from narrows.testbed.tools.switch.stop import Stop
 
 POLL_S = 0.02
 """How often controllers are looked after; packets do not wait for it."""
@@ -66,7 +66,7 @@ class Live:
             clock = "the device" if is_stamped else "software"
             log.info("port %d: %s, arrivals stamped by %s", number, device, clock)
 
-    def serve(self, service: Any, stop: threading.Event) -> None:
+    def serve(self, service: Any, stop: Stop) -> None:
         """Until `stop` is set. Raises `RuntimeError` when the data path ends by itself."""
         while not stop.wait(POLL_S):
             if not self._live.is_running():

@@ -1,0 +1,27 @@
+"""A daemon ends at the first signal, whatever its main thread does then."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SCRIPT = """
+import random, signal
+from narrows.testbed.tools.switch.stop import Stop
+
+draw = random.Random(1)
+signal.signal(signal.SIGALRM, lambda *_: stop.set())
+for _ in range(2000):
+    stop = Stop()
+    signal.setitimer(signal.ITIMER_REAL, draw.uniform(0.0001, 0.001))
+    while not stop.wait(0.00002):
+        pass
+"""
+"""A signal at a random place of a loop of short waits, 2,000 times."""
+
+
+def test_a_signal_within_a_wait_stops_it() -> None:
+    """The script hangs with `threading.Event` in place of `Stop`."""
+    command = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
