@@ -32,15 +32,17 @@ pytestmark = needs_dpdk
 @needs("iperf3")
 @pytest.mark.parametrize(("mbps", "workers"), [(5, 1), (50, 2), (500, 1)])
 def test_linux_tcp_gets_the_configured_rate_within_one_percent(
-    hosts: tuple[LinuxHost, LinuxHost], mbps: float, workers: int
+    hosts: tuple[LinuxHost, LinuxHost], machine: Machine, mbps: float, workers: int
 ) -> None:
     arguments = ("--rate", f"2={mbps}Mbps", "--queue", "2=100ms", "--counts", "ip")
     with Between(hosts, *arguments, "--delay", "2=2ms", "--workers", str(workers)) as between:
         seconds = between.iperf3(6)
         between.end()
     assert len(seconds) == 4
-    between.judge(statistics.median(seconds), pytest.approx(mbps * TCP_SHARE, rel=0.01))
-    assert any(line.startswith("port 2: rate off by") for line in between.running.lines)
+    with machine.figures():
+        between.judge(statistics.median(seconds), pytest.approx(mbps * TCP_SHARE, rel=0.01))
+        # There is no such line without a second in which the port is always busy.
+        assert any(line.startswith("port 2: rate off by") for line in between.running.lines)
 
 
 @needs("curl")
