@@ -24,7 +24,7 @@ from narrows.analysis.chart.model import (
     Trace,
 )
 
-DIGITS = 6
+DIGITS = 5
 """Significant digits of a coordinate."""
 
 
@@ -38,7 +38,9 @@ def as_json(chart: Chart) -> str:
             "noteColour": _colour(panel.note_look),
             "marks": [_mark(mark) for mark in panel.marks],
             "x": _axis(chart.x, x_ends, x_group),
-            "y": _axis(chart.y_of(panel), y_ends, y_group),
+            # several panels show the names of one axis: none of them may be zoomed alone
+            "y": _axis(chart.y_of(panel), y_ends, y_group)
+            | {"shared": y_groups.count(y_group) > 1},
         }
         for panel, x_ends, y_ends, x_group, y_group in zip(
             chart.panels, chart.limits("x"), limits, chart.groups("x"), y_groups, strict=True

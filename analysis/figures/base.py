@@ -188,6 +188,10 @@ def point_label(point: dict[str, Any]) -> str:
 # Panels
 
 
+MOST_POINTS: Final = 5_000
+"""Of all lines over time of a figure, about: its page stays small."""
+POINTS_A_COLUMN: Final = 3
+"""That a thinned line keeps, about (`thin`)."""
 MOST_PANELS: Final = 48
 """More are no figure; a sweep's further points are in its tables."""
 
@@ -205,11 +209,24 @@ class Shown:
     note: str
     """Which seed of how many they are, and how many panels there would be."""
 
-    @property
-    def trace_columns(self) -> int:
-        """Pixel columns of a panel in print: traces are thinned to them."""
+    def columns_of(self, lines: int) -> int:
+        """Pixel columns to which each of so many lines in all panels is thinned.
+
+        Those of a panel in print, fewer where a figure would have more than `MOST_POINTS`.
+        """
         width_in = style.COLUMN_IN if self.columns == 1 else style.PAGE_IN
-        return round(width_in / self.columns * style.PRINT_DPI)
+        in_print = round(width_in / self.columns * style.PRINT_DPI)
+        return min(in_print, max(MOST_POINTS // (POINTS_A_COLUMN * max(lines, 1)), 40))
+
+    @property
+    def run_columns(self) -> int:
+        """The same for a line a run."""
+        return self.columns_of(len(self.runs))
+
+    @property
+    def flow_columns(self) -> int:
+        """The same for a line a flow."""
+        return self.columns_of(sum(len(run.flows) for run in self.runs))
 
     def __iter__(self) -> Iterator[tuple[Run, str]]:
         """Each run with its panel's title."""
@@ -286,7 +303,7 @@ def thin(
 
 
 def distribution(values: Floats) -> tuple[Floats, Floats]:
-    """Values with the share of all that are at most as much, from 0 up, in 2,000 steps."""
+    """Values with the share of all that are at most as much, from 0 up, in 250 steps."""
     ordered = np.sort(values)
-    ranks = np.unique(np.linspace(0, ordered.size - 1, 2000).round().astype(int))
+    ranks = np.unique(np.linspace(0, ordered.size - 1, 250).round().astype(int))
     return np.append(ordered[0], ordered[ranks]), np.append(0, ranks + 1) / ordered.size

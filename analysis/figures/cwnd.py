@@ -18,7 +18,7 @@ def chart(results: Results) -> Chart:
     shown = shown_runs(results)
     flows = Flows(shown.runs)
     return Chart(
-        [Panel(_marks(run, flows, shown.trace_columns), title) for run, title in shown],
+        [Panel(_marks(run, flows, shown.flow_columns), title) for run, title in shown],
         time_axis(shared=shown.shared_x),
         from_zero("Congestion window (kB)", shared="row"),
         columns=shown.columns,

@@ -15,7 +15,7 @@ def chart(results: Results) -> Chart:
     """A line through the packets' delays and the 95th percentile."""
     shown = shown_runs(results)
     return Chart(
-        [_panel(run, title, shown.trace_columns) for run, title in shown],
+        [_panel(run, title, shown.run_columns) for run, title in shown],
         time_axis(shared=shown.shared_x),
         from_zero("Queueing delay (ms)"),
         columns=shown.columns,

@@ -12,7 +12,7 @@ def chart(results: Results) -> Chart:
     """Steps of the bottleneck's depth and its time-weighted mean."""
     shown = shown_runs(results)
     return Chart(
-        [_panel(run, title, shown.trace_columns) for run, title in shown],
+        [_panel(run, title, shown.run_columns) for run, title in shown],
         time_axis(shared=shown.shared_x),
         from_zero("Queue length (kB)"),
         columns=shown.columns,

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from narrows.analysis.chart import paper, screen, style
 from narrows.analysis.chart.model import Chart
+from narrows.analysis.page.pack import packed
 
 
 @dataclass
@@ -252,7 +253,7 @@ class Plot:
 <figcaption>{inline(self.caption)}</figcaption>
 <p class="tools"><button data-do="whole" title="The whole range again">Reset</button>
 <button data-save="svg">SVG</button> <button data-save="csv">CSV</button></p>
-<script type="application/json">{screen.as_json(self.chart)}</script>
+<script type="text/plain" class="chart">{packed(screen.as_json(self.chart))}</script>
 </figure>
 """
 
@@ -321,7 +322,7 @@ _LONG: Final = re.compile(r"-?\d+\.\d{3,}")
 
 
 def inline_svg(svg: str, name: str, title: str) -> str:
-    """A figure as an element of the page: ids its own, colours the page's, two decimals.
+    """A figure as an element of the page: ids its own, colours the page's, paths short.
 
     `name` goes before every id, so that two figures on a page do not share one.
     """
@@ -330,7 +331,13 @@ def inline_svg(svg: str, name: str, title: str) -> str:
     svg = re.sub(r'^<svg[^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg \1 {_ROLE}>", svg, count=1)
     svg = svg.replace(_ROLE, f'role="img" aria-label="{escape(title)}"', 1)
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r'\bd="[^"]*"', lambda path: _LONG.sub(_two_decimals, path[0]), svg)
+    svg = re.sub(r'\bd="([^"]*)"', lambda path: f'd="{_short_path(path[1])}"', svg)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r">\s+<", "><", svg)
+    svg = re.sub(
+        r'style="[^"]*"', lambda found: found[0].replace(": ", ":").replace("; ", ";"), svg
+    )
+    svg = re.sub(r'\b(x|y)="(-?\d+\.\d{3,})"', lambda m: f'{m[1]}="{float(m[2]):.2f}"', svg)
     return re.sub(
         r"#[0-9a-f]{6}",
         lambda match: f"var(--{_THEME[match[0]]})" if match[0] in _THEME else match[0],
@@ -338,5 +345,24 @@ def inline_svg(svg: str, name: str, title: str) -> str:
     )
 
 
-def _two_decimals(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.2f}"
+def _short_path(path: str) -> str:
+    """A path in few characters: one decimal, and H and V for lines along an axis.
+
+    A tenth of a point is less than a pixel in print. Curves keep two decimals: those of small
+    marks and letters.
+    """
+    parts = re.findall(r"([A-Za-z])([^A-Za-z]*)", path)
+    if any(letter not in "MLz" for letter, _ in parts):
+        return " ".join(_LONG.sub(lambda found: f"{float(found[0]):.2f}", path).split())
+    short: list[str] = []
+    last = ("", "")
+    for letter, numbers in parts:
+        x, y = (f"{float(number):.1f}" for number in numbers.split()) if letter != "z" else last
+        if letter == "L" and x == last[0]:
+            short += [f"V{y}"] if y != last[1] else []
+        elif letter == "L" and y == last[1]:
+            short.append(f"H{x}")
+        else:
+            short.append("z" if letter == "z" else f"{letter}{x} {y}")
+        last = (x, y)
+    return "".join(short)

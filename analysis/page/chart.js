@@ -5,7 +5,9 @@
 const LEAST_PANEL_PX = 250;
 const TEXT_PX = 12;
 
-const chartOf = figure => JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+// Each figure's chart, unpacked.
+const charts = new Map();
+const chartOf = figure => charts.get(figure);
 
 // The page's colours by name, as they are now.
 function theme() {
@@ -28,11 +30,11 @@ const dashOf = mark => mark.dashes.length
 
 // Marks
 
-function traceOf(mark, axes, colours) {
+function traceOf(mark, panel, axes, colours) {
   const colour = colours[mark.colour];
   const line = { color: colour, width: widthOf(mark), dash: dashOf(mark) };
   const trace = { ...axes, type: "scatter", name: mark.name, x: mark.x, y: mark.y, line,
-    opacity: mark.opacity, hovertemplate: hoverOf(mark) };
+    opacity: mark.opacity, hovertemplate: hoverOf(mark, panel) };
   if (mark.kind === "Area") {
     const fillpattern = mark.hatch
       ? { shape: mark.hatch, fgcolor: colour, bgcolor: faint(colour, 0.3), size: 6, solidity: 0.25 } : undefined;
@@ -50,8 +52,13 @@ function traceOf(mark, axes, colours) {
     cliponaxis: mark.line };
 }
 
-const hoverOf = mark => [mark.name && `<b>${mark.name}</b>`, mark.labels?.length && "%{text}",
-  "%{x:.5~g}, %{y:.5~g}"].filter(Boolean).join("<br>") + "<extra></extra>";
+// An axis' label is "Queue length (kB)": its words, and its unit.
+const wordsOf = axis => axis.label.replace(/ *\([^)]*\).*$/, "");
+const unitOf = axis => axis.label.match(/\(([^)]*)\)/)?.[1] ?? "";
+const valueOf = (name, axis) => `${wordsOf(axis)} %{${name}:.5~g} ${unitOf(axis)}`.trim();
+
+const hoverOf = (mark, panel) => [mark.name && `<b>${mark.name}</b>`, mark.labels?.length && "%{text}",
+  valueOf("x", panel.x), valueOf("y", panel.y)].filter(Boolean).join("<br>") + "<extra></extra>";
 
 function ruleOf(mark, panel, axes, colours) {
   const across = mark.x === null;
@@ -121,8 +128,10 @@ function axisOf(said, domain, anchor, id, colours, more) {
     ? { tickmode: "array", tickvals: said.ticks.map(t => t[0]), ticktext: said.ticks.map(t => t[1]) } : {};
   const whole = said.whole && said.ends[1] - said.ends[0] < 8 ? { dtick: 1, tick0: 0 } : {};
   const first = `${id[0]}${said.group ? said.group + 1 : ""}`;
+  const isX = id[0] === "x"; // a zoom moves the x axes of a group together, y axes never
   return { domain, anchor, range: said.reverse ? range.reverse() : range, type: said.log ? "log" : "linear",
-    matches: first === id ? undefined : first, gridcolor: colours.grid, linecolor: colours.ink, linewidth: 1,
+    matches: isX && first !== id ? first : undefined,
+    fixedrange: !isX && said.shared, gridcolor: colours.grid, linecolor: colours.ink, linewidth: 1,
     zeroline: false, ticks: "outside", ticklen: 3, tickcolor: colours.ink, automargin: false,
     dtick: said.log && range[1] - range[0] > 1.2 ? 1 : undefined, nticks: 6, minor: undefined,
     ...ticks, ...whole, ...more };
@@ -223,7 +232,7 @@ function draw(figure) {
         bar = false;
         return cells;
       }
-      const trace = mark.kind === "Rule" ? ruleOf(mark, panel, axes, colours) : traceOf(mark, axes, colours);
+      const trace = mark.kind === "Rule" ? ruleOf(mark, panel, axes, colours) : traceOf(mark, panel, axes, colours);
       return { ...trace, visible: !hidden.has(mark.name) };
     }));
     figure.classList.add("drawn");
@@ -243,9 +252,36 @@ function draw(figure) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 }
 
+// What the page holds packed: base 85 of gzip (analysis/page/pack.py).
+async function unpacked(element) {
+  const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+  const value = new Uint8Array(128);
+  [...letters].forEach((letter, i) => { value[letter.charCodeAt(0)] = i; });
+  const text = element.textContent;
+  const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4);
+  for (let at = 0, to = 0; at < text.length; at += 5, to += 4) {
+    let word = 0;
+    for (let i = 0; i < 5; i++) word = word * 85 + (at + i < text.length ? value[text.charCodeAt(at + i)] : 84);
+    for (let i = 3; i >= 0; i--, word = Math.floor(word / 256)) bytes[to + i] = word % 256;
+  }
+  const padding = (5 - text.length % 5) % 5;
+  const stream = new Blob([bytes.subarray(0, bytes.length - padding)]).stream();
+  return new Response(stream.pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+async function unpack() {
+  const figures = [...document.querySelectorAll("figure")];
+  await Promise.all(figures.map(async figure =>
+    charts.set(figure, JSON.parse(await unpacked(figure.querySelector("script.chart"))))));
+  const script = document.createElement("script");
+  script.textContent = await unpacked(document.getElementById("plotly"));
+  document.head.append(script);
+  return figures;
+}
+
 // A figure is drawn when it comes near the window.
 const near = new IntersectionObserver(entries => entries.filter(entry => entry.isIntersecting).forEach(entry => {
   near.unobserve(entry.target);
   draw(entry.target);
 }), { rootMargin: "800px" });
-document.querySelectorAll("figure").forEach(figure => near.observe(figure));
+unpack().then(figures => figures.forEach(figure => near.observe(figure)));

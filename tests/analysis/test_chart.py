@@ -87,8 +87,8 @@ def test_the_screen_gets_the_same_ends_and_no_markup() -> None:
     said = json.loads(text)
     assert "<" not in text
     assert said["panels"][0]["marks"][0]["name"] == "</script>"
-    assert said["panels"][0]["marks"][0]["y"] == [0, 0.333333]
-    assert said["panels"][0]["y"]["ends"] == [0, 0.333333]
+    assert said["panels"][0]["marks"][0]["y"] == [0, 0.33333]
+    assert said["panels"][0]["y"]["ends"] == [0, 0.33333]
 
 
 @pytest.mark.parametrize("scale", [style.SCALE, style.TWO_SIDED])

@@ -161,11 +161,16 @@ def test_flatten() -> None:
 def test_a_figure_takes_the_pages_colours_and_its_own_ids() -> None:
     svg = (
         '<?xml version="1.0"?><svg width="1pt" viewBox="0 0 72 36" version="1.1">'
-        '<metadata>x</metadata><path id="p" d="M 1.23456 2" style="stroke: #004488"/>'
+        '<metadata>x</metadata><path id="p" d="M 1.23456 2 L 1.2346 3 L 5 3 z" '
+        'style="stroke: #004488"/>'
         '<use href="#p" transform="scale(0.015625)" clip-path="url(#c)"/></svg>'
     )
     assert inline_svg(svg, "f", "A & B") == (
         '<svg viewBox="0 0 72 36" role="img" aria-label="A &amp; B">'
-        '<path id="f-p" d="M 1.23 2" style="stroke: var(--s0)"/>'
+        '<path id="f-p" d="M1.2 2.0V3.0H5.0z" style="stroke:var(--s0)"/>'
         '<use href="#f-p" transform="scale(0.015625)" clip-path="url(#f-c)"/></svg>'
     )
+
+
+def test_a_page_is_below_3_mb(page: str) -> None:
+    assert len(page.encode()) < 3_000_000
