@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from narrows.analysis.chart.model import Axis, Look, Trace
-from narrows.analysis.figures.base import COUNT, Results, key_label, number, series_name, spaced
+from narrows.analysis.figures.base import (
+    COUNT,
+    KEY_UNITS,
+    Results,
+    key_label,
+    number,
+    series_name,
+    spaced,
+    unit_label,
+)
 from narrows.analysis.load import Run
 from narrows.analysis.metrics import Floats
 
@@ -22,34 +32,37 @@ MOST_STEPS: Final = 8
 """Least distances of two values that fit on an axis with their names."""
 
 
-def axis(results: Results) -> Axis:
-    """The x axis of such a figure: a tick at each value, named as in the scenario."""
-    at, values = _values(results)
-    names = [spaced(value) for value in values]
+def axis(results: Results, *, even: bool = False) -> Axis:
+    """The x axis of such a figure: a tick at each value. `even` as in `places`."""
+    at, values = places(results, even=even)
+    unit, names = units(results.x_key or COUNT, values)
     names = names if results.x_key else [str(len(results.runs[0].flows))]
-    half = 0.5 * step(results)
+    label = key_label(results.x_key or COUNT)
+    log = not even and is_log(results)
+    half = 0.5 * step(results, even=even)
     return Axis(
-        key_label(results.x_key or COUNT),
-        low=min(at) - half,
-        high=max(at) + half,
+        f"{label} ({unit})" if unit else label,
+        low=min(at) / half if log else min(at) - half,
+        high=max(at) * half if log else max(at) + half,
         pad=(0.0, 0.0),
+        log=log,
         ticks=list(zip(at, names, strict=True)),
     )
 
 
 def lines(
-    whole: Results, among: Results, measure: Measure, places: Places | None = None
+    whole: Results, among: Results, measure: Measure, where: Places | None = None
 ) -> list[Trace]:
     """A measure's mean over the seeds with its least and greatest value, a line per series.
 
     `among` is the part of the runs that the panel shows; a run without the measure is left out.
-    `places` puts the runs elsewhere than at the values of the x axis.
+    `where` puts the runs elsewhere than at the values of the x axis.
     """
     traces = []
     for index, series in enumerate(whole.series):
         measured = [
             (place, [value for run in runs if (value := measure(run)) is not None])
-            for place, runs in (places or beside)(whole, among, index, series)
+            for place, runs in (where or beside)(whole, among, index, series)
         ]
         points = [(at, np.mean(found), min(found), max(found)) for at, found in measured if found]
         if points:
@@ -89,34 +102,73 @@ def curves(
 
 
 def beside(
-    whole: Results, among: Results, index: int, series: Any, apart: float = 0.05
+    whole: Results,
+    among: Results,
+    index: int,
+    series: Any,
+    apart: float = 0.05,
+    *,
+    even: bool = False,
 ) -> Iterator[tuple[float, tuple[Run, ...]]]:
     """Where the n-th series has runs on the x axis, and those runs.
 
-    Series stand beside each other, `apart` of the distance between two values.
+    Series stand beside each other, `apart` of the distance between two values. `even` as in
+    `places`.
     """
-    at, values = _values(whole)
-    aside = (index - (len(whole.series) - 1) / 2) * apart * step(whole)
+    at, values = places(whole, even=even)
+    aside = (index - (len(whole.series) - 1) / 2) * apart
+    wide = step(whole, even=even)
     for place, value in zip(at, values, strict=True):
         found = among.of_series(series).matching({whole.x_key: value} if whole.x_key else {})
         if found.runs:
-            yield place + aside, found.runs
+            log = not even and is_log(whole)
+            yield place * wide**aside if log else place + aside * wide, found.runs
 
 
-def step(results: Results) -> float:
-    """Least distance of two values on the x axis; 1 where there is one value."""
-    return float(min(np.diff(sorted(_values(results)[0])), default=1.0))
+def step(results: Results, *, even: bool = False) -> float:
+    """Least distance of two values on the x axis, on a log axis their least ratio.
+
+    1, on a log axis 2, where there is one value.
+    """
+    at = sorted(places(results, even=even)[0])
+    if not even and is_log(results):
+        return float(min((high / low for low, high in pairwise(at)), default=2.0))
+    return float(min(np.diff(at), default=1.0))
 
 
-def _values(results: Results) -> tuple[list[float], list[Any]]:
+def places(results: Results, *, even: bool = False) -> tuple[list[float], list[Any]]:
     """Where the values stand on the x axis, and the values.
 
-    At their sizes; in even steps where they are names, or some are too close together for that.
+    At their sizes; in even steps where they are names or `even` is asked for, and where they are
+    so uneven that some would lie over one another: with 0 among them, no log axis helps.
     """
     values = results.values(results.x_key) if results.x_key else [None]
     known = [size for value in values if (size := number(value)) is not None]
-    if len(known) == len(values) and max(known) - min(known) <= MOST_STEPS * min(
-        np.diff(sorted(known)), default=1.0
-    ):
+    if not even and len(known) == len(values) and (_is_even(known) or is_log(results)):
         return known, values
     return [float(n) for n in range(len(values))], values
+
+
+def is_log(results: Results) -> bool:
+    """Whether the values of the x axis are above 0, and too uneven for an axis in equal steps."""
+    values = results.values(results.x_key) if results.x_key else []
+    known = [size for value in values if (size := number(value)) is not None]
+    above = len(known) == len(values) > 1 and min(known) > 0
+    return above and not _is_even(known)
+
+
+def _is_even(sizes: Sequence[float]) -> bool:
+    return max(sizes) - min(sizes) <= MOST_STEPS * min(np.diff(sorted(sizes)), default=1.0)
+
+
+def units(key: str, values: Sequence[Any]) -> tuple[str, list[str]]:
+    """The unit that all values of a key have, for the axis' label, and the values without it.
+
+    Where they have several units these stay with the values.
+    """
+    names = [spaced(value) for value in values]
+    parts = [name.split(" ", 1) for name in names]
+    found = {part[1] for part in parts if len(part) == 2}
+    if len(found) == 1 and all(len(part) == 2 for part in parts):
+        return unit_label(found.pop()), [part[0] for part in parts]
+    return KEY_UNITS.get(key, ""), names

@@ -159,9 +159,32 @@ def _hashable(value: Any) -> Any:
     return repr(value) if isinstance(value, (dict, list)) else value
 
 
+KEY_WORDS: Final = {
+    COUNT: "Number of flows", VARIANT: "Variant", "bottleneck.queue": "Buffer",
+    "bottleneck.loss": "Random loss", "bottleneck.rate": "Rate of the bottleneck",
+    "bottleneck.delay": "Delay of the bottleneck", "bottleneck.discipline": "Queue discipline",
+    "bottleneck.ecn_threshold": "ECN threshold", "access.rate": "Rate of the access links",
+    "access.delay": "Delay of the access links", "access.queue": "Buffer of the access links",
+    "flow.recovery": "Loss recovery", "flow.segment": "Segment", "flow.start.every": "Start after",
+    "flow.app.bytes": "Bytes per flow", "flow.app.size": "Message", "flow.app.interval": "Interval",
+    "duration": "Duration",
+}  # fmt: skip
+"""What keys of a scenario are called at an axis; others by their last two parts."""
+KEY_UNITS: Final = {"bottleneck.loss": "share of packets"}
+"""Units of keys whose values are plain numbers."""
+
+
 def key_label(key: str) -> str:
-    """A sweep key as an axis label."""
-    return {COUNT: "Number of flows", VARIANT: "Variant"}.get(key, key)
+    """A sweep key as an axis label, in words."""
+    if key in KEY_WORDS:
+        return KEY_WORDS[key]
+    parts = [part for part in key.split(".") if not part.isdigit() and part != "choice"]
+    return " ".join(parts[-2:]).replace("_", " ").capitalize()
+
+
+def unit_label(unit: str) -> str:
+    """A unit of a scenario's value as a label has it."""
+    return {"bdp": "multiples of the BDP"}.get(unit, re.sub("bps$", "b/s", unit))
 
 
 def value_label(key: str | None, value: Any) -> str:

@@ -19,7 +19,7 @@ def chart(results: Results) -> Chart | None:
     facets = counted.facets(counted.series_key, counted.x_key)
     return Chart(
         [Panel(_boxes(counted, among), point_label(point)) for point, among in facets],
-        against.axis(counted),
+        against.axis(counted, even=True),
         from_zero("Queueing delay (ms)"),
         columns=2,
         height_in=1.8,
@@ -29,10 +29,10 @@ def chart(results: Results) -> Chart | None:
 
 def _boxes(whole: Results, among: Results) -> list[Mark]:
     apart = 0.8 / len(whole.series)
-    width = 0.85 * apart * against.step(whole)
+    width = 0.85 * apart * against.step(whole, even=True)
     marks: list[Mark] = []
     for index, series in enumerate(whole.series):
-        for place, runs in against.beside(whole, among, index, series, apart):
+        for place, runs in against.beside(whole, among, index, series, apart, even=True):
             delays = np.concatenate([metrics.queue_delays_ms(run) for run in runs])
             if delays.size:
                 numbers = {p: metrics.percentile(delays, p) for p in (5, 25, 50, 75, 95)}

@@ -1,4 +1,4 @@
-"""Throughput against delay: a point per flow, a 1-sigma ellipse per series.
+"""Throughput against delay: a point per flow, a 1-sigma ellipse per variant or name.
 
 As Winstein and Balakrishnan draw it (TCP ex Machina, SIGCOMM 2013): delay grows to the left,
 so up and to the right is better.
@@ -12,7 +12,16 @@ import numpy as np
 
 from narrows.analysis.chart.ellipse import ellipse
 from narrows.analysis.chart.model import Axis, Chart, Look, Mark, Panel, Trace
-from narrows.analysis.figures.base import Figure, Results, point_label, seeds_note, series_name
+from narrows.analysis.figures.base import (
+    VARIANT,
+    Figure,
+    Results,
+    point_label,
+    seeds_note,
+    value_label,
+)
+from narrows.analysis.figures.groups import groups
+from narrows.analysis.load import Run
 from narrows.analysis.metrics.base import follow
 
 if TYPE_CHECKING:
@@ -25,26 +34,38 @@ def chart(results: Results) -> Chart | None:
     if sum(len(run.flows) for run in counted.runs) < 3:
         return None
     facets = counted.facets(counted.series_key)
+    names = list(dict.fromkeys(name for run in counted.runs for name in _groups(counted, run)))
     label = "95th percentile of one-way delay (ms), decreasing"
     return Chart(
-        [Panel(_marks(counted, among), point_label(point)) for point, among in facets],
+        [Panel(_marks(counted, among, names), point_label(point)) for point, among in facets],
         Axis(label, pad=(0.12, 0.12), reverse=True, shared="none"),
         Axis("Goodput (Mb/s)", pad=(0.12, 0.12), shared="none"),
         height_in=1.7,
         note=seeds_note(results, "flows of {count} seeds"),
-        keys=[(series_name(counted, v), _mean(i)) for i, v in enumerate(counted.series)],
+        keys=[(name, _mean(index)) for index, name in enumerate(names)],
     )
 
 
-def _marks(whole: Results, among: Results) -> list[Mark]:
+def _groups(whole: Results, run: Run) -> dict[str, list[FlowSummary]]:
+    """A run's flows by what tells them apart: their name or variant, and the run's series."""
+    key = whole.series_key
+    series = value_label(key, run.point.get(key)) if key else ""
+    found = groups(run)
+    if len(found) == 1:
+        return {series or next(iter(found)): run.flows}
+    # of a sweep over the variant of some flows, those names say it already
+    apart = series if key != VARIANT else ""
+    return {", ".join(filter(None, [name, apart])): flows for name, flows in found.items()}
+
+
+def _marks(whole: Results, among: Results, names: list[str]) -> list[Mark]:
     marks: list[Mark] = []
-    for index, value in enumerate(whole.series):
-        flows = [(flow, run) for run in among.of_series(value).runs for flow in run.flows]
+    for index, name in enumerate(names):
+        flows = [(f, run) for run in among.runs for f in _groups(whole, run).get(name, [])]
         known = [(found, flow, run) for flow, run in flows if (found := _point(flow)) is not None]
         if not known:
             continue
         points = np.array([point for point, _, _ in known])
-        name = series_name(whole, value)
         labels = [f"flow {flow['id']}, seed {run.seed}" for _, flow, run in known]
         small = Look(index, line=False, marker="filled", size=2.2, opacity=0.55)
         marks += ellipse(points, index, name)
@@ -66,7 +87,8 @@ def _point(flow: FlowSummary) -> tuple[float, float] | None:
 FIGURE = Figure(
     name="throughput_delay",
     title="Throughput against delay",
-    caption="Small: every flow of every run; large: their mean; ellipse: one standard deviation. "
+    caption="Small: every flow of every run; large: the mean of a variant or name; ellipse: one "
+    "standard deviation. "
     "Delay decreases to the right, so up and right is better.",
     needs=(),
     wants="at least three flows, with their one-way delay",

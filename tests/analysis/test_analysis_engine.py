@@ -115,7 +115,8 @@ def test_every_figure_and_the_report(results: Path) -> None:
     # and those of other sweeps
     others = {
         "message_latency", "both_directions", "buffer_sweep", "loss_sweep", "rtt_fairness",
-        "shares", "goodput_ratio", "gain_loss", "ramp_up", "window_recovery", "cross_losses",
+        "share", "shares", "goodput_ratio", "gain_loss", "ramp_up", "window_recovery",
+        "cross_losses",
     }  # fmt: skip
     assert len(draw(results)) == 2 * (len(FIGURES) - len(others))
     write([results], results / "report.html")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ import pytest
 
 from narrows.analysis import figures, metrics
 from narrows.analysis.chart import paper
-from narrows.analysis.chart.model import Cells, Chart, Trace
+from narrows.analysis.chart.model import Area, Cells, Chart, Trace
+from narrows.analysis.figures import share
 from narrows.analysis.figures.base import Results
 from narrows.analysis.figures.buffer_sweep import buffer_bdp
 from narrows.analysis.load import load, load_run
+from narrows.testbed.scenario import sweep
 from tests.support.analysis_runs import write_ledger
+from tests.support.world import ROOT
 
 
 def flow(
@@ -310,3 +314,63 @@ def test_a_window_takes_what_datagrams_left(tmp_path: Path) -> None:
     assert lost is not None
     (trace,) = lost.panels[0].marks
     assert isinstance(trace, Trace) and trace.y.tolist() == [7]
+
+
+def test_a_share_is_of_all_that_was_delivered(tmp_path: Path) -> None:
+    """Names a and b deliver 6 and 2 of 8 Mb/s with two flows and one: fair are two thirds."""
+    flows = [flow(1, "x", 3), flow(2, "x", 3), flow(3, "x", 2)]
+    tables = [{"name": "a", "count": 2}, {"name": "b", "count": 1}]
+    for rate in ("1Mbps", "2Mbps"):
+        write(tmp_path / rate, {"bottleneck.rate": rate}, flows, flow=tables)
+    found = chart(tmp_path, "share")
+    assert found is not None
+    lines = {}
+    for mark in found.panels[0].marks:
+        assert isinstance(mark, Trace)
+        lines[mark.name, mark.look.colour] = mark.y.tolist()
+    assert lines["a", 0] == [75, 75] and lines["b", 1] == [25, 25]
+    assert lines["fair share", "muted"] == pytest.approx([100 / 3] * 2)
+
+
+def test_the_example_of_share_is_valid() -> None:
+    """The command in the figure's docstring is one that the scenario takes."""
+    text = str(share.__doc__).split("\n\n")[2].replace("\\\n", " ")
+    options = [word for word in shlex.split(text) if "=" in word]
+    path = ROOT / "scenarios/rate-change.toml"
+    points = sweep.read(path, [sweep.parse_setting(option) for option in options])
+    rates = [point.values["bottleneck.rate"] for point in points]
+    assert rates == ["5Mbps", "10Mbps", "20Mbps"]
+    assert points[0].scenario.report.figures == ["share"]
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "label", "log"),
+    [
+        ("bottleneck.rate", ["1Mbps", "2Mbps"], "Rate of the bottleneck (Mb/s)", False),
+        ("bottleneck.delay", ["1ms", "10ms", "250ms"], "Delay of the bottleneck (ms)", True),
+        ("flow.0.app.send_buffer", ["1kB", "2MB"], "App send buffer", False),
+        ("choice.load", ["60", "85"], "Load", False),
+    ],
+)
+def test_an_axis_has_words_and_a_unit(
+    key: str, values: list[str], label: str, log: bool, tmp_path: Path
+) -> None:
+    for value in values:
+        write(tmp_path / value, {key: value}, [flow(1, "a", 2)])
+    found = chart(tmp_path, "sweep")
+    assert found is not None
+    assert (found.x.label, found.x.log) == (label, log)
+
+
+def test_throughput_against_delay_has_an_ellipse_per_name(tmp_path: Path) -> None:
+    delays = [30.0, 40.0, 50.0, 35.0, 45.0, 60.0]
+    flows = [
+        flow(n, "x", n) | {"one_way_delay_ms": {"p95": delay}}
+        for n, delay in enumerate(delays, start=1)
+    ]
+    tables = [{"name": "near", "count": 3}, {"name": "far", "count": 3}]
+    write(tmp_path / "one", {}, flows, flow=tables)
+    found = chart(tmp_path, "throughput_delay")
+    assert found is not None
+    areas = [mark.name for mark in found.panels[0].marks if isinstance(mark, Area)]
+    assert areas == ["near", "far"]

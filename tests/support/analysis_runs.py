@@ -40,7 +40,7 @@ MESSAGES = {
 
 OF_OTHER_SWEEPS = {
     "both_directions", "buffer_sweep", "cross_losses", "gain_loss", "goodput_ratio", "loss_sweep",
-    "ramp_up", "rtt_fairness", "shares", "window_recovery",
+    "ramp_up", "rtt_fairness", "share", "shares", "window_recovery",
 }  # fmt: skip
 """Figures of sweeps that the toy's is not: tests/analysis/test_sweep_figures.py has theirs."""
 
