@@ -290,7 +290,7 @@ def test_the_engines_lists_have_the_additions(tree: Path) -> None:
     (tree / "hosts/tests/additions.rs").write_text(LISTS, encoding="utf-8")
     done = subprocess.run(
         ["cargo", "test", "--quiet", "--package", "narrows-hosts", "--test", "additions"],
-        cwd=tree, env=os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target/copies")},
+        cwd=tree, env=os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -88,3 +88,7 @@ def test_a_documents_links_lead_to_files(document: Path) -> None:
 def test_the_readme_is_a_screen_and_a_half() -> None:
     """75 lines: a screen has about 50."""
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 75
+
+
+def test_the_limitations_have_at_most_1500_words() -> None:
+    assert len((ROOT / "LIMITATIONS.md").read_text(encoding="utf-8").split()) <= 1500

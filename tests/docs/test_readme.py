@@ -15,6 +15,7 @@ from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
+from tests.docs.guide import FOLDER, PAGES
 from tests.support.world import ROOT, narrows
 
 CHEAP_VERBS = {"help", "doctor", "p4-check"}
@@ -23,8 +24,8 @@ CHEAP_VERBS = {"help", "doctor", "p4-check"}
 def commands() -> Iterator[tuple[str, str]]:
     """(document, command) for every line of a ```sh block that begins with make or narrows."""
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]:
-        if path.name == "tutorial.md":
-            continue  # tests/docs/test_tutorial.py runs it from its beginning to its end
+        if path.parent == FOLDER and path.name in PAGES:
+            continue  # tests/docs/test_guide.py runs it from its beginning to its end
         for block in re.findall(r"^```sh\n(.*?)^```", path.read_text(), re.M | re.S):
             for line in block.splitlines():
                 line = line.split("  #")[0].strip().removeprefix("$ ").removeprefix(".venv/bin/")
