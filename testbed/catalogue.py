@@ -1,5 +1,5 @@
-"""What the engine can run, from its own records: variants, senders of datagrams, recoveries,
-profiles, workloads, queue disciplines.
+"""The engine's records: variants, senders of datagrams, recoveries, profiles, workloads, queue
+disciplines.
 
 Help, scenario checks, docs and tests iterate these lists; nothing here repeats a name.
 """
@@ -33,7 +33,7 @@ VALIDATION = ROOT / "docs/reports/validation.md"
 
 
 class EngineMissingError(Exception):
-    """The extension module is not there; the message has the command that builds it."""
+    """The extension module is not built; the message has the command that builds it."""
 
 
 def engine() -> Any:
@@ -53,7 +53,7 @@ def records(kind: str) -> tuple[Any, ...]:
 
 
 def record(kind: str, name: str) -> Any:
-    """One record by its name. Raises `ValueError` that names the nearest one."""
+    """The record with this name. Raises `ValueError`, naming the most similar one."""
     for found in records(kind):
         if found["name"] == name:
             return found
@@ -80,14 +80,12 @@ def workload(kind: str) -> WorkloadRecord:
 
 
 def is_agent(name: str) -> bool:
-    """True for ns-2's name of a source."""
+    """True for the name of an ns-2 source."""
     return _by_ns2(name, "agents") is not None
 
 
 def variant(name: str) -> VariantRecord | SenderRecord:
-    """The record of the variant that a name, ours or ns-2's, stands for, or of the sender of
-    datagrams. Raises `ValueError`.
-    """
+    """The record of a variant or datagram sender, by our name or ns-2's. Raises `ValueError`."""
     agent = _by_ns2(name, "agents")
     return sender(name) or record("variants", name if agent is None else agent["variant"])
 
@@ -98,14 +96,14 @@ def sender(name: str) -> SenderRecord | None:
 
 
 def recovery(name: str) -> RecoveryRecord:
-    """The record of the recovery that a name, ours or ns-2's, stands for. Raises `ValueError`."""
+    """The record of a recovery, by our name or ns-2's. Raises `ValueError`."""
     agent = _by_ns2(name, "agents")
     found: RecoveryRecord = record("recoveries", name if agent is None else agent["recovery"])
     return found
 
 
 def default_recovery(variant: str) -> str:
-    """The recovery of a flow that names none; datagrams have none."""
+    """The default recovery of a flow; None for datagrams."""
     if sender(variant):
         return "none"
     agent = _by_ns2(variant, "agents")
@@ -113,7 +111,7 @@ def default_recovery(variant: str) -> str:
 
 
 def segment_bytes(variant: str) -> int | None:
-    """The segment of an ns-2 source that has its own; `None` where the profile says."""
+    """The segment size of an ns-2 source; `None` if the profile decides."""
     agent = _by_ns2(variant, "agents")
     return None if agent is None else agent["segment_bytes"]
 
@@ -131,10 +129,10 @@ def _by_ns2(name: str, kind: str) -> Any:
 
 @functools.cache
 def checks(kind: str) -> dict[str, list[str]]:
-    """How each record of a kind (`variant`, `recovery`, `source`) was checked, by its name.
+    """The checks of each record of a kind (`variant`, `recovery`, `source`), by name.
 
     These are the columns of `docs/reports/validation.md` in which the record's row has an entry.
-    Entries in brackets do not count: they are shown, not checked.
+    Entries in brackets are shown for comparison and do not count as checks.
     """
     found: dict[str, list[str]] = {}
     columns: list[str] | None = None

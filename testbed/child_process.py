@@ -1,4 +1,4 @@
-"""The Python processes that do a run: their environment, and how they end."""
+"""The environment of the Python processes that execute runs, and how they end."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PACKAGES = Path(narrows.__file__).resolve().parents[1]
 def environment() -> dict[str, str]:
     """This process's environment, with this checkout's modules first and memory in huge pages.
 
-    A run goes through thousands of packets and connections in turn. glibc from 2.35 on asks for
-    huge pages, which Linux then gives. Paths and tunables that were set before are kept.
+    A run cycles through thousands of packets and connections, which misses in the TLB without huge
+    pages. The tunable needs glibc 2.35 or later. Existing paths and tunables are kept.
     """
     path, tunables = os.environ.get("PYTHONPATH"), os.environ.get("GLIBC_TUNABLES")
     return {
@@ -27,5 +27,5 @@ def environment() -> dict[str, str]:
 
 
 def exit_at_sigterm() -> None:
-    """Lets SIGTERM end this process by an exception, so that it takes away what it has made."""
+    """Makes SIGTERM raise an exception, so that this process cleans up."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -1,4 +1,4 @@
-"""Files and directories: refused by name where they can't be had, and whole or not there."""
+"""Reads and writes files and directories: errors name the path, and writes are atomic."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Summary
 
 PLAIN_DIRECTORY = re.compile(r"[A-Za-z0-9/._-]{1,60}")
-"""What leaves room for a name in the 107 bytes of a Unix socket's path (linux/un.h), and is the
-same where a path is read as a URI (gRPC) or as one of several (LD_PRELOAD)."""
+"""Directories short enough for a Unix socket's path of 107 bytes (linux/un.h), without characters
+that are special in a URI (gRPC) or a path list (LD_PRELOAD).
+"""
 
 
 def plain_directory() -> tempfile.TemporaryDirectory[str]:
-    """A temporary directory with a short name: in `/tmp` where TMPDIR is too long or not plain."""
+    """A temporary directory with a short name: in `/tmp` if TMPDIR is too long or has special
+    characters.
+    """
     is_plain = PLAIN_DIRECTORY.fullmatch(tempfile.gettempdir())
     return tempfile.TemporaryDirectory(prefix="narrows-", dir=None if is_plain else "/tmp")
 
@@ -35,7 +38,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
     except UnicodeDecodeError as error:
-        what = f"is no text in UTF-8 ({error.reason} at byte {error.start})"
+        what = f"is not UTF-8 text ({error.reason} at byte {error.start})"
     raise InputError(str(path), [Problem("", what)])
 
 
@@ -46,7 +49,7 @@ def make_directory(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"no directory can be made there ({error.strerror}); expected a place for results"
+        what = f"cannot create this directory ({error.strerror}); expected a writable place"
         raise InputError("--out", [Problem(str(path), what)]) from None
     try:
         tempfile.TemporaryFile(dir=path).close()
@@ -56,7 +59,7 @@ def make_directory(path: Path) -> None:
 
 
 def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """Writes a JSON file, the keys in their order."""
+    """Writes a JSON file with keys in the given order."""
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -67,7 +70,7 @@ def write_summary(out: Path, summary: Summary) -> None:
 
 
 def publish(partial: Path, final: Path) -> None:
-    """Puts a complete run in its place, and takes an earlier one away after that."""
+    """Moves a complete run to its place, then removes the earlier one."""
     retired = partial.with_suffix(".retired")
     if final.exists():
         final.rename(retired)

@@ -1,4 +1,4 @@
-"""What `narrows doctor` says: what is there, and what mends what is missing."""
+"""The findings of `narrows doctor`: what is installed, and the remedy for what is missing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """One item of a list of what is there: what was found, or what mends it."""
+    """One finding: what was found, or the remedy."""
 
     name: str
     found: str | None
     mend: str = ""
     required: bool = True
-    """True where the list's subject does not work without it."""
+    """True if the list's subject does not work without it."""
 
     def __str__(self) -> str:
         if self.found is not None:

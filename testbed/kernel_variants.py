@@ -1,6 +1,6 @@
-"""The variants that the Linux kernel's TCP can have: its own, its modules', and ours in eBPF.
+"""The variants of the Linux kernel's TCP: built in, from modules, and ours in eBPF.
 
-`targets/linux/variants.py` registers them for the time of a run.
+`targets/linux/variants.py` registers ours for the duration of a run.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ PREFIX = "nw_"
 
 
 def ours() -> list[str]:
-    """The variants that `hosts/ebpf/` has, by the names that a scenario uses."""
+    """The variants in `hosts/ebpf/`, by their names in scenarios."""
     return sorted(path.name.split(".")[0].replace("_", "-") for path in SOURCES.glob("*.bpf.c"))
 
 
 def kernel_name(variant: str) -> str:
-    """What one of our variants is called in the kernel, which has 15 characters for it."""
+    """The kernel's name of one of our variants; the kernel allows 15 characters."""
     return PREFIX + variant.replace("-", "_")
 
 
 def built_in() -> list[str]:
-    """What the kernel has itself, its modules that are loaded included."""
+    """The kernel's own variants, including those of loaded modules."""
     return [name for name in available() if not name.startswith(PREFIX)]
 
 
 def available() -> list[str]:
-    """What a socket can be given now; nothing where the system is not Linux."""
+    """The variants available to a socket now; empty on other systems than Linux."""
     return AVAILABLE.read_text().split() if AVAILABLE.exists() else []
 
 
 def is_known(variant: str) -> bool:
-    """True when the kernel has a variant, a module of its, or `hosts/ebpf/`."""
+    """True if the kernel, one of its modules, or `hosts/ebpf/` has a variant."""
     module = f"kernel/net/ipv4/tcp_{variant}.ko*"
     found = Path("/lib/modules", platform.release()).glob(module)
     return variant in ours() or variant in available() or any(found)

@@ -1,7 +1,8 @@
-"""What Narrows needs of this machine, what of it is there, and the command that mends the rest.
+"""The software that Narrows needs, what this machine has of it, and the commands that install the
+rest.
 
 Standard library only, and importable before anything is installed. `narrows doctor` prints this
-list, `tools/bootstrap.py` installs from it, and targets and hosts ask it what they lack.
+list, and `tools/bootstrap.py` installs from it. Targets and hosts use it to report what they lack.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 LEAST_RUST = (1, 85)
 LEAST_PYTHON = (3, 11)
 
-# The one command of the Rust project's own installation page, https://rustup.rs.
+# The command of the Rust project's installation page, https://rustup.rs.
 GET_RUSTUP = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
 MORE_HUGEPAGES = "sysctl -w vm.nr_hugepages=128"
 GET_P4C = "https://github.com/p4lang/p4c#installing-packaged-versions-of-p4c"
@@ -29,24 +30,24 @@ GET_BMV2 = "https://github.com/p4lang/behavioral-model#installing-bmv2"
 
 @dataclass(frozen=True)
 class Need:
-    """Something a part of Narrows needs from the machine."""
+    """Software or a property of the machine that a part of Narrows needs."""
 
     name: str
     serves: str
-    """What cannot be done without it."""
+    """The parts that do not work without it."""
     find: Callable[[], str | None]
-    """What was found, or None."""
+    """Returns what was found, or None."""
     packages: dict[str, Sequence[str]]
-    """The packages that bring it, by package manager."""
+    """The packages that contain it, by package manager."""
     otherwise: str = ""
-    """What to do where no package brings it: a command, or an address."""
+    """The remedy without a package: a command, or an address."""
     required: bool = False
-    """True when nothing runs without it."""
+    """True if nothing runs without it."""
     set_up: bool = False
-    """True when `make` installs it where it can."""
+    """True if `make` installs it when possible."""
 
     def mend(self) -> str:
-        """The command that mends it on this machine."""
+        """The command that installs it on this machine."""
         manager = package_manager()
         if manager and manager in self.packages:
             sudo = "" if os.geteuid() == 0 else "sudo "
@@ -55,7 +56,7 @@ class Need:
 
 
 def package_manager() -> str | None:
-    """`apt-get` or `dnf`, whichever is there."""
+    """`apt-get` or `dnf`, whichever is installed."""
     return next((name for name in ("apt-get", "dnf") if shutil.which(name)), None)
 
 
@@ -65,7 +66,7 @@ def install_command(manager: str, packages: Sequence[str]) -> list[str]:
 
 
 def output(*command: str) -> str | None:
-    """What a command prints, or None where it is missing or fails."""
+    """The output of a command, or None if it is missing or fails."""
     try:
         ran = subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
@@ -76,7 +77,7 @@ def output(*command: str) -> str | None:
 
 
 def cargo_environment() -> dict[str, str]:
-    """The environment with rustup's own directory on PATH, where its installer leaves it."""
+    """The environment with rustup's default directory on PATH."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     path = os.environ.get("PATH", "")
     if str(home / "bin") not in path.split(os.pathsep):
@@ -85,7 +86,7 @@ def cargo_environment() -> dict[str, str]:
 
 
 def python() -> str | None:
-    """This interpreter's version, when it is recent enough."""
+    """This interpreter's version, if recent enough."""
     version = ".".join(map(str, sys.version_info[:3]))
     return f"{version} ({sys.executable})" if sys.version_info >= LEAST_PYTHON else None
 
@@ -109,7 +110,7 @@ def c_compiler() -> str | None:
 
 
 def rust() -> str | None:
-    """rustc's version, when cargo is there too and it is recent enough."""
+    """rustc's version, if recent enough and cargo is installed too."""
     path = cargo_environment()["PATH"]
     rustc = shutil.which("rustc", path=path)
     if rustc is None or shutil.which("cargo", path=path) is None:
@@ -145,7 +146,7 @@ def dpdk() -> str | None:
 
 
 def hugepages() -> str | None:
-    """How many hugepages of 2 MiB are free."""
+    """The number of free hugepages of 2 MiB."""
     try:
         free = int(Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").read_text())
     except (OSError, ValueError):
@@ -154,12 +155,12 @@ def hugepages() -> str | None:
 
 
 def all_on_path(*names: str) -> Callable[[], str | None]:
-    """Finds programs that only serve together."""
+    """Finds programs that are needed together."""
     return lambda: ", ".join(names) if all(map(shutil.which, names)) else None
 
 
 def ebpf_tools() -> str | None:
-    """What compiles and loads the kernel's variants."""
+    """Finds the tools that compile and load variants in eBPF."""
     headers = Path("/usr/include/bpf/bpf_helpers.h")
     return all_on_path("clang", "bpftool")() if headers.exists() else None
 
@@ -171,18 +172,18 @@ def kernel_types() -> str | None:
 
 
 def root() -> str | None:
-    """Whether we may make namespaces and load eBPF."""
+    """True if this process may create namespaces and load eBPF."""
     return "yes" if os.geteuid() == 0 else None
 
 
 def veth() -> str | None:
-    """Whether the kernel joins namespaces; asked in one that ends with the question."""
+    """True if the kernel supports veths, tried in a temporary namespace."""
     made = output("unshare", "--map-root-user", "--net", "ip", "link", "add", "type", "veth")
     return None if made is None else "yes"
 
 
 def update_rust() -> str:
-    """How to get a recent Rust here."""
+    """The command that installs a recent Rust."""
     return "rustup update stable && rustup default stable" if shutil.which("rustup") else GET_RUSTUP
 
 
@@ -203,7 +204,7 @@ NEEDS = [
          "a C compiler of your system (macOS: xcode-select --install)", required=True, set_up=True),
     RUST,
     RUST_TOOLS,
-    Need("Python headers", "building other extensions; ours needs none", python_headers,
+    Need("Python headers", "building other extensions (ours does not need them)", python_headers,
          {"apt-get": [f"{PYTHON_PACKAGE}-dev"], "dnf": ["python3-devel"]}, set_up=True),
     Need("p4c", "make p4", p4c, {}, GET_P4C),
     Need("simple_switch_grpc", "target bmv2, tests against it", on_path("simple_switch_grpc"),
@@ -211,9 +212,9 @@ NEEDS = [
     Need("libdpdk", "target dpdk, live ports of narrows switch", dpdk,
          {"apt-get": ["libdpdk-dev", "pkg-config"], "dnf": ["dpdk-devel", "pkgconf-pkg-config"]},
          "https://core.dpdk.org/download/", set_up=True),
-    Need("dpdk-testpmd", "make bench beside it", on_path("dpdk-testpmd"),
+    Need("dpdk-testpmd", "comparison in make bench", on_path("dpdk-testpmd"),
          {"apt-get": ["dpdk-dev"], "dnf": ["dpdk"]}),
-    Need("hugepages", "packets in real time with less overhead", hugepages, {}, MORE_HUGEPAGES),
+    Need("hugepages", "faster packets in real time", hugepages, {}, MORE_HUGEPAGES),
     Need("iperf3 and curl", "tests of the live switch", all_on_path("iperf3", "curl"),
          {"apt-get": ["iperf3", "curl"], "dnf": ["iperf3", "curl"]}),
     Need("ip, tc and ethtool", "--hosts linux, tests against the kernel's TCP",
@@ -228,13 +229,13 @@ NEEDS = [
          {"apt-get": ["clang", "bpftool", "libbpf-dev"],
           "dnf": ["clang", "bpftool", "libbpf-devel"]}),
     Need("types of the kernel", "narrows kernel (variants in eBPF)", kernel_types, {},
-         "a kernel with CONFIG_DEBUG_INFO_BTF, as distributions have it"),
+         "use a kernel with CONFIG_DEBUG_INFO_BTF, such as those of distributions"),
     Need("root", "--hosts linux, narrows kernel (variants in eBPF), tests against the kernel's TCP",
-         root, {}, "sudo, in front of the command"),
+         root, {}, "put sudo before the command"),
 ]  # fmt: skip
 
 
 def lacking(part: str) -> list[str]:
-    """What is missing for a part of Narrows (a word of `serves`), with what mends it."""
+    """What is missing for a part of Narrows (a word of `serves`), with its remedy."""
     missing = [need for need in NEEDS if part in need.serves and need.find() is None]
-    return [f"{need.name} (mended by: {need.mend()})" for need in missing]
+    return [f"{need.name} (to install: {need.mend()})" for need in missing]

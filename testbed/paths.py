@@ -1,6 +1,6 @@
-"""Where the files of this project are."""
+"""Paths of the project's files."""
 
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-"""The checkout; of an installed package, the folder `narrows`, which has the same rooms."""
+"""The checkout, or the folder `narrows` of an installed package, which has the same rooms."""

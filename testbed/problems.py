@@ -1,4 +1,4 @@
-"""What is wrong with an input: the file, the key, the value, and what was expected."""
+"""Errors in inputs: the file, the key, the value, and the expected value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong. `key` is a dotted path, empty for the file as a whole."""
+    """One problem. `key` is a dotted path, empty for the whole file."""
 
     key: str
     what: str
@@ -24,7 +24,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """An input that cannot be used; the command ends with exit code 2."""
+    """An invalid input; the command exits with code 2."""
 
     def __init__(self, source: str, problems: Iterable[Problem]) -> None:
         self.source = source

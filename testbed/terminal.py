@@ -1,7 +1,7 @@
-"""What the command prints: to a console as wide as the terminal, with foreign text made harmless.
+"""The command's output: on a console as wide as the terminal, with control characters escaped.
 
-A title, a value or an error message may come from somebody else's file. It is printed as it
-stands: without markup, and with control characters written out.
+Titles, values and error messages may come from untrusted files. They are printed literally: without
+markup, and with control characters escaped.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PLAIN_WIDTH = 140
-"""Columns where there is no terminal and COLUMNS says nothing."""
+"""Columns without a terminal and without COLUMNS."""
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, line separators, and changes of direction."""
 
 
 def plain(text: str) -> str:
-    r"""The text with its control characters written out: ESC is `\x1b`."""
+    r"""The text with control characters escaped: ESC becomes `\x1b`."""
     return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console as wide as the terminal or as COLUMNS says, else 140 columns.
+    """A console as wide as the terminal or COLUMNS, else 140 columns.
 
-    It takes text as it stands: no markup, no emoji names, no highlighting.
+    It prints text literally: no markup, no emoji names, no highlighting.
     """
     from rich.console import Console
 

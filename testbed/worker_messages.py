@@ -1,4 +1,4 @@
-"""What a process of a run says to its parent: JSON objects, a line each, on standard output."""
+"""Messages of a run's process to its parent: one JSON object per line on standard output."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class SocketsError(Exception):
-    """Hosts with the kernel's TCP could not be had, or did not do what they should."""
+    """Hosts with the kernel's TCP could not be created, or failed."""
 
 
 def say(message: WorkerMessage) -> int:
-    """Writes one line; 1 when the parent is gone."""
+    """Writes one line; exits with 1 if the parent has ended."""
     try:
         print(json.dumps(message), flush=True)
     except BrokenPipeError:
@@ -31,7 +31,7 @@ def say(message: WorkerMessage) -> int:
 
 @contextlib.contextmanager
 def reported(engine: Any) -> Iterator[None]:
-    """Says why what is done inside was refused, or failed; ends a process that was stopped."""
+    """Reports errors raised inside as `refused` or `failed`; ends a stopped process."""
     try:
         yield
     except engine.Cancelled:

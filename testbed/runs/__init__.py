@@ -1,1 +1,1 @@
-"""Runs of a scenario's points in worker processes."""
+"""Executes the runs of a scenario's points in worker processes."""

@@ -1,10 +1,10 @@
 """Runs on the workers of a Dask scheduler: `narrows run … --scheduler ADDRESS`.
 
-A run is one task. Its parcel holds everything it depends on (plan, P4 program, what `run.json`
-says beforehand), so workers share no disk with the client, only the version of narrows; its key is
-the SHA-256 of the parcel, so the same run is the same task whoever asks for it. A task whose worker
-dies is run again on another one. A task stays published on the scheduler until its result has been
-collected: a client that is killed and started again finds what was finished or is running.
+A run is one task. Its parcel holds all inputs (plan, P4 program, the fixed part of `run.json`), so
+workers need the same version of narrows but no shared disk. The task's key is the SHA-256 of the
+parcel, so equal runs of several clients are one task. If a worker dies, Dask repeats its task on
+another. A task stays published on the scheduler until a client collects its result. So a client
+that is killed and restarted finds finished and running tasks.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from narrows.schema.summary import Summary
 
 AT_ONCE: Final = 1000
-"""Tasks that the scheduler has at a time; the others wait here."""
+"""Maximum tasks on the scheduler at once; the others wait in the client."""
 CONNECT_S: Final = 10
 """How long to wait for the scheduler."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A run as it travels to a worker."""
+    """A run as sent to a worker."""
 
     name: str
     plan: str
-    """The plan; its programs are names in `files`."""
+    """The plan; it refers to programs by their names in `files`."""
     record: RunRecord
     files: dict[str, str]
-    """The programs' texts, and what stands beside them, by file name."""
+    """The programs and their accompanying files, by file name."""
     version: str
 
     @property
@@ -64,7 +64,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Result:
-    """What comes back: how the run ended, and its directory as a tar file."""
+    """The result of a task: the outcome, and the run directory as a tar file."""
 
     state: Literal["done", "reused", "refused", "failed"]
     message: str
@@ -72,17 +72,17 @@ class Result:
     wall_s: float
     tar: bytes
     sha256: str
-    """Of the tar file."""
+    """SHA-256 of the tar file."""
 
 
 def pack(job: Job) -> Parcel:
-    """The parcel of a job. Raises `OSError` when a program can't be read."""
+    """Packs a job. Raises `OSError` if a program cannot be read."""
     plan = json.loads(job.plan)
     files = {}
     for switch in plan["switches"]:
         program = Path(switch["program"])
         p4info = program.with_suffix(".p4info.txtpb")
-        # Two programs of one name in different directories stay apart.
+        # Keep programs with the same name from different directories apart.
         digest = hashlib.sha256(str(program).encode()).hexdigest()[:8]
         switch["program"] = f"{digest}-{program.name}"
         files[switch["program"]] = program.read_text(encoding="utf-8")
@@ -92,10 +92,12 @@ def pack(job: Job) -> Parcel:
 
 
 def run_parcel(parcel: Parcel) -> Result:
-    """The task: runs a parcel in a directory of its own, in a process of its own."""
+    """The task: runs a parcel in a new directory and a new process."""
     own = catalogue.engine().version()
     if own != parcel.version:
-        message = f"a worker has narrows {own}, the client {parcel.version}; expected the same"
+        message = (
+            f"a worker has narrows {own}, the client {parcel.version}; expected equal versions"
+        )
         return Result("refused", message, None, 0.0, b"", hashlib.sha256().hexdigest())
     with tempfile.TemporaryDirectory(prefix="narrows-") as name:
         directory = Path(name)
@@ -112,9 +114,9 @@ def run_parcel(parcel: Parcel) -> Result:
 
 
 def unpack(job: Job, result: Result) -> Outcome:
-    """Puts a result in its place. What arrived damaged, or does not fit on the disk, has failed."""
+    """Stores a result. The run has failed if the result is corrupt or the disk is full."""
     if hashlib.sha256(result.tar).hexdigest() != result.sha256:
-        return Outcome(job, "failed", f"its result arrived damaged (SHA-256 {result.sha256})")
+        return Outcome(job, "failed", f"its result is corrupt (expected SHA-256 {result.sha256})")
     if result.tar:
         job.partial.mkdir(parents=True)
         with tarfile.open(fileobj=io.BytesIO(result.tar)) as tar:
@@ -124,9 +126,9 @@ def unpack(job: Job, result: Result) -> Outcome:
 
 
 def unpack_files(tar: tarfile.TarFile, directory: Path) -> None:
-    """Writes the regular files of an archive into a directory, by their last names.
+    """Extracts the regular files of an archive into one directory, by their base names.
 
-    Python 3.11.2, Debian 12's, has no `filter` for `extractall`.
+    Python 3.11.2 (Debian 12) has no `filter` argument of `extractall`.
     """
     for member in tar:
         content = tar.extractfile(member)
@@ -135,10 +137,10 @@ def unpack_files(tar: tarfile.TarFile, directory: Path) -> None:
 
 
 def run_all(address: str, todo: Sequence[Job], resume: bool, display: Display) -> list[Outcome]:
-    """Runs the jobs on a scheduler's workers and returns how each ended, in the jobs' order.
+    """Runs the jobs on a scheduler's workers and returns their outcomes, in the jobs' order.
 
-    On SIGINT or SIGTERM the tasks are cancelled; `KeyboardInterrupt`. Raises `InputError` when
-    there is no scheduler at the address, or no Dask here.
+    SIGINT and SIGTERM cancel the tasks and raise `KeyboardInterrupt`. Raises `InputError` if no
+    scheduler answers at the address, or Dask is not installed.
     """
     outcomes, waiting = put_aside_finished(todo, resume, display)
     parcels = ((job, pack(job)) for job in waiting)
@@ -181,7 +183,7 @@ def connect(address: str) -> Any:
 
 
 class Tasks:
-    """The tasks that the scheduler has."""
+    """The tasks on the scheduler."""
 
     def __init__(self, client: Any) -> None:
         from distributed import as_completed
@@ -191,9 +193,9 @@ class Tasks:
         self._jobs: dict[str, tuple[Job, Any]] = {}
 
     def submit_next(self, parcels: Iterator[tuple[Job, Parcel]]) -> None:
-        """Hands the next parcel over, where there is one.
+        """Submits the next parcel, if any remains.
 
-        Published under its key, a task outlives this client; one of that key may be there already.
+        A published task outlives this client. A task with this key may already exist.
         """
         for job, parcel in parcels:
             future = self._client.submit(run_parcel, parcel, key=parcel.key)
@@ -203,13 +205,13 @@ class Tasks:
             return
 
     def finished(self, parcels: Iterator[tuple[Job, Parcel]]) -> Iterator[tuple[Job, Result]]:
-        """Each job when it has ended, with its result; the next parcel goes out in its stead."""
+        """Yields each job that ends, with its result, and submits the next parcel."""
         for future in self._completed:
             job, _ = self._jobs[future.key]
             if future.status == "finished":
                 yield job, future.result()
             else:
-                # Workers died under it one after the other, or its result could not be sent.
+                # Several workers died while running it, or its result could not be sent.
                 yield job, Result("failed", str(future.exception()), None, 0.0, b"",
                                   hashlib.sha256().hexdigest())  # fmt: skip
             self._client.unpublish_dataset(future.key)
@@ -217,14 +219,16 @@ class Tasks:
             self.submit_next(parcels)
 
     def cancel(self) -> None:
-        """Takes back what has not ended."""
+        """Cancels the unfinished tasks."""
         for key, (_, future) in self._jobs.items():
             self._client.unpublish_dataset(key)
             future.cancel()
 
 
 def _tar(directory: Path) -> bytes:
-    """The files of a directory, none when it is not there; no owners, no dates."""
+    """A tar of a directory's files, without owners and dates; empty if the directory does not
+    exist.
+    """
     if not directory.is_dir():
         return b""
     content = io.BytesIO()

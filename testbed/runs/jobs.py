@@ -1,7 +1,7 @@
-"""The runs to do for a scenario's points, and how they ended.
+"""Jobs, one per run of a scenario's points, and their outcomes.
 
-Results are `<out>/<scenario>/<point>/`. A run directory holds nothing that depends on the wall
-clock, on the number of processes or on the machine; that is in `host.json` beside the points.
+Results are `<out>/<scenario>/<point>/`. A run directory does not depend on the wall clock, the
+number of processes or the machine. `host.json`, in the parent directory, records these.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ RUN_SCHEMA = 1
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do."""
+    """One run to execute."""
 
     name: str
     plan: str
     """The engine's plan as JSON text."""
     record: RunRecord
-    """What `run.json` says beforehand."""
+    """The part of `run.json` known before the run."""
     final: Path
     expected_ps: int
-    """About how long it lasts in simulated time."""
+    """Approximate simulated duration."""
     settings: Settings = field(default_factory=dict)
-    """What the target is told besides the plan."""
+    """The target's settings besides the plan."""
     path: Understood | None = None
     """What the scenario was understood as."""
 
     @property
     def target(self) -> Target:
-        """What it runs on."""
+        """The name of the target."""
         return TARGETS[self.record["target"]]
 
     @property
     def partial(self) -> Path:
-        """Where it is written until it is complete."""
+        """The directory that it is written to until it is complete."""
         return self.final.parent / f".{self.name}.{os.getpid()}.partial"
 
     def as_text(self) -> str:
-        """What the worker reads."""
+        """The JSON line that the worker reads."""
         fields = {"plan": self.plan, "record": self.record}
         places = {"partial": str(self.partial), "final": str(self.final)}
         return json.dumps({**fields, **places, "settings": self.settings})
@@ -66,7 +66,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended."""
+    """The outcome of a run."""
 
     job: Job
     state: Literal["done", "reused", "refused", "failed"]
@@ -79,10 +79,10 @@ class Display(Protocol):
     """Shows the progress of many runs."""
 
     def update(self, fraction: float, simulated_s: float) -> None:
-        """The share of the work that is done, and the simulated time so far."""
+        """Shows the completed share of the work, and the simulated time so far."""
 
     def finished(self, outcome: Outcome) -> None:
-        """One run has ended."""
+        """Shows that one run has ended."""
 
 
 def make_jobs(
@@ -95,7 +95,7 @@ def make_jobs(
 ) -> list[Job]:
     """The runs of a scenario's points. `settings` are the target's.
 
-    Raises `InputError` where a point cannot be planned, or the target or the hosts cannot have it.
+    Raises `InputError` if a point cannot be planned, or the target or hosts do not support it.
     """
     told = settings or {}
     program = program_path(points[0].scenario, str(source))
@@ -131,10 +131,10 @@ def make_jobs(
 
 
 def worked_ps(outcome: Outcome) -> int:
-    """How much of the progress is an ended run's; one that was there already took no time."""
+    """Weight of an ended run in the progress; a kept run has none."""
     return 0 if outcome.state == "reused" else outcome.job.expected_ps
 
 
 def simulated(outcome: Outcome) -> float:
-    """Simulated seconds of a run that has ended."""
+    """Simulated seconds of an ended run."""
     return float(outcome.summary["duration_s"]) if outcome.summary else 0.0

@@ -1,4 +1,4 @@
-"""Runs jobs on this machine, several at a time, in processes of their own."""
+"""Runs jobs on this machine in worker processes, several at a time."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Worker:
 
     @property
     def fraction(self) -> float:
-        """The share done, below 1."""
+        """The completed share, below 1."""
         return min(self.simulated_ps / max(self.job.expected_ps, 1), 0.99)
 
     def read(self) -> bool:
-        """Takes in what it says; true when the job is done, or the process has ended."""
+        """Reads its messages; returns true if the job is done or the process has ended."""
         lines = self.process.read()
         for line in lines or ():
             message = json.loads(line)
@@ -47,7 +47,7 @@ class Worker:
         return lines is None or bool(self.last)
 
     def outcome(self, spare: Spare | None = None) -> Outcome:
-        """How it ended. A process that can do another job becomes a spare one."""
+        """The outcome. A process that can do another job becomes a spare."""
         status, errors = 0, ""
         if self.last and spare is not None and not self.job.target.in_real_time:
             spare.put(self.process)
@@ -66,13 +66,13 @@ class Worker:
         return Outcome(self.job, "done", "", summary, wall_s)
 
     def stop(self) -> None:
-        """Ends it and removes what it had written."""
+        """Ends it and removes its output."""
         self.process.stop()
         shutil.rmtree(self.job.partial, ignore_errors=True)
 
 
 def run_one(job: Job) -> Outcome:
-    """Runs one job here and now."""
+    """Runs one job in the foreground."""
     worker = Worker(job, WorkerProcess(job.target))
     while not worker.read():
         pass
@@ -82,9 +82,9 @@ def run_one(job: Job) -> Outcome:
 def run_all(
     todo: Sequence[Job], at_once: int, resume: bool, display: Display, spare: Spare
 ) -> list[Outcome]:
-    """Runs the jobs, `at_once` at a time, and returns how each ended, in the jobs' order.
+    """Runs the jobs, `at_once` at a time, and returns their outcomes, in the jobs' order.
 
-    On SIGINT or SIGTERM the running ones are stopped and leave nothing; `KeyboardInterrupt`.
+    SIGINT and SIGTERM stop running jobs, remove their output and raise `KeyboardInterrupt`.
     """
     outcomes, waiting = put_aside_finished(todo, resume, display)
     total_ps = sum(job.expected_ps for job in waiting)
@@ -128,7 +128,7 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Lets a clean-up finish."""
+    """Ignores signals during a clean-up."""
     before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT,)]
     try:
         yield

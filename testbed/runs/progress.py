@@ -1,4 +1,4 @@
-"""Shows how far runs are: a live bar on a terminal, lines elsewhere."""
+"""Shows the progress of runs: a live bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ProgressDisplay:
         self.bar.stop()
 
     def update(self, fraction: float, simulated_s: float) -> None:
-        """The bar; without a terminal a line now and then."""
+        """Updates the bar; without a terminal, prints an occasional line."""
         elapsed_s = time.monotonic() - self.began
         left = ""
         if fraction > 0.01 and elapsed_s > 1.0:
@@ -61,7 +61,7 @@ class ProgressDisplay:
             self.line(", ".join(filter(None, said)))
 
     def finished(self, outcome: Outcome) -> None:
-        """One line a run."""
+        """Prints one line per run."""
         self.ended += 1
         what = f"[{self.ended}/{self.total}] {outcome.job.name}: {MARKS[outcome.state]}"
         if outcome.summary is not None:
@@ -76,7 +76,7 @@ class ProgressDisplay:
         self.line(what)
 
     def line(self, text: str) -> None:
-        """A line above the bar."""
+        """Prints a line above the bar."""
         self.printed = time.monotonic()
         self.console.print(plain(text), soft_wrap=True)
 
@@ -95,13 +95,13 @@ class Silent:
     """A display that shows nothing."""
 
     def update(self, fraction: float, simulated_s: float) -> None:
-        """Nothing to show."""
+        """Does nothing."""
 
     def finished(self, outcome: Outcome) -> None:
-        """Nothing to show."""
+        """Does nothing."""
 
     def line(self, text: str) -> None:
-        """Nothing to show."""
+        """Does nothing."""
 
 
 @contextlib.contextmanager

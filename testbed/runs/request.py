@@ -1,4 +1,6 @@
-"""What `narrows run` is asked for. It imports little: the first worker starts before the rest."""
+"""The arguments of `narrows run`. This module imports little, since the first worker starts before
+the rest loads.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A scenario's points on a target."""
+    """A request to run a scenario's points on a target."""
 
     scenario: Path
     """The scenario's file."""
     overrides: Sequence[str]
-    """`KEY=VALUE`, each sets a key of the scenario."""
+    """Overrides `KEY=VALUE` of scenario keys."""
     seed: int | None
-    """The first seed; None: the scenario's."""
+    """The first seed; None means the scenario's."""
     target: Target
     hosts: Hosts
     settings: Settings
-    """The target's."""
+    """Options of the target."""
     out: Path
     at_once: int
-    """Runs at a time."""
+    """Number of concurrent runs."""
     scheduler: str | None
-    """The address of a Dask scheduler; None: this machine."""
+    """Address of a Dask scheduler; None means this machine."""
     resume: bool
-    """True: finished runs that are the same stay."""
+    """True: keep finished runs that would be the same."""
     quiet: bool = False
     """True: no progress is shown."""

@@ -1,4 +1,4 @@
-"""The directories of runs: finished ones that may stay, and what killed runs left."""
+"""Run directories: finished runs to keep, and remains of killed runs to remove."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEFTOVER = re.compile(r"\.(?P<point>.+)\.(?P<pid>\d+)\.(?P<kind>partial|retired)
 
 
 def reusable(job: Job) -> Summary | None:
-    """The summary of a finished run that is what `job` would write, if there is one."""
+    """The summary of a finished run equal to what `job` would write, if one exists."""
     try:
         record = json.loads((job.final / "run.json").read_text(encoding="utf-8"))
         summary: Summary = json.loads((job.final / "summary.json").read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ def reusable(job: Job) -> Summary | None:
 
 
 def sweep_leftovers(results: Path) -> None:
-    """Removes what killed runs left, and puts back a run whose replacement never came."""
+    """Removes remains of killed runs, and restores a run if its replacement is incomplete."""
     for path in results.glob(".*"):
         found = LEFTOVER.fullmatch(path.name)
         if found is None or alive(int(found["pid"])):
@@ -43,7 +43,7 @@ def sweep_leftovers(results: Path) -> None:
 
 
 def alive(pid: int) -> bool:
-    """True when another process of that number runs."""
+    """True if another process with this id runs."""
     if pid == os.getpid():
         return False
     try:
@@ -58,10 +58,9 @@ def alive(pid: int) -> bool:
 def put_aside_finished(
     todo: Sequence[Job], resume: bool, display: Display
 ) -> tuple[dict[Path, Outcome], list[Job]]:
-    """The outcomes, by the run's directory, of runs that are there already, where these are kept,
-    and the jobs to do.
+    """The outcomes of kept runs, by run directory, and the jobs still to do.
 
-    Makes the directories of their results and removes what killed runs left there.
+    Creates the result directories and removes remains of killed runs.
     """
     outcomes = dict[Path, Outcome]()
     waiting = list[Job]()

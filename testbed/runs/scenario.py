@@ -1,4 +1,4 @@
-"""Runs a scenario's points and writes down what this machine took for them."""
+"""Runs a scenario's points and records the wall time of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from narrows.testbed.scenario.understood import described
 
 @dataclass(frozen=True)
 class Results:
-    """How the runs of a scenario ended."""
+    """The outcomes of a scenario's runs."""
 
     title: str
     directory: Path
@@ -34,7 +34,7 @@ class Results:
 
     @property
     def good(self) -> list[Outcome]:
-        """The runs that count."""
+        """The valid runs."""
         return [outcome for outcome in self.outcomes if outcome.state in ("done", "reused")]
 
     @property
@@ -74,7 +74,7 @@ def prepare(request: RunRequest) -> Prepared:
 
 
 def run_scenario(request: RunRequest, spare: Spare) -> Results:
-    """Runs the scenario's points and shows how far they are. Raises `InputError`."""
+    """Runs the scenario's points and shows their progress. Raises `InputError`."""
     prepared = prepare(request)
     todo = prepared.jobs
     with progress_display(
@@ -130,7 +130,7 @@ def write_points(results: Path, names: Sequence[str]) -> None:
 
 
 def write_host(results: Path, outcomes: Sequence[Outcome]) -> None:
-    """`host.json`: the machine, and what each run took of its wall clock."""
+    """Writes `host.json`: the machine, and the wall time of each run."""
     partial = results / ".host.json.partial"
     write_json(
         partial,

@@ -1,14 +1,13 @@
 """The worker process, `python -m narrows.testbed.runs.worker TARGET`.
 
-Standard input has a JSON object a line, each a `jobs.Job` as text. Standard output gets a JSON
-object a line: `{"progress": {...}}` now and then, at last one of `{"summary": ...}`,
+Standard input has one JSON object per line, each a `jobs.Job` as text. Standard output has one JSON
+object per line: `{"progress": {...}}` at intervals, and finally one of `{"summary": ...}`,
 `{"refused": text}` (the engine refused the plan) and `{"failed": text}`. The process ends with its
-input, and after a run in real time, whose devices a process can have once only.
+input. It also ends after a run in real time, since a process can open its devices only once.
 
-A run is written to a directory whose name begins with a dot and is renamed when complete, so a run
-that was killed never looks like a finished one. SIGINT is ignored: the parent decides. SIGTERM ends
-the process at once, except while it renames. A parent that is gone is noticed at the next progress
-line.
+A run is written to a directory with a leading dot in its name, which is renamed when complete. So a
+killed run never looks finished. SIGINT is ignored: the parent decides. SIGTERM ends the process
+immediately, except during the renaming. The next progress line detects a parent that has ended.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Does one job after the other."""
+    """Runs one job after the other."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     target = TARGETS[sys.argv[1]]
     target.prepare()
@@ -44,7 +43,7 @@ def main() -> int:
 
 
 def do(job: WorkerJob) -> None:
-    """Runs a job and puts the result in place; ends the process when nobody listens any more."""
+    """Runs a job and stores its result; ends the process if the parent has ended."""
     partial, final = Path(job["partial"]), Path(job["final"])
     try:
         with reported(catalogue.engine()):
@@ -71,12 +70,14 @@ def carry_out(job: WorkerJob, out: Path) -> Summary:
 
 
 def report_progress(progress: Progress) -> bool:
-    """Passes the engine's progress on; False, which stops the run, when nobody listens."""
+    """Forwards the engine's progress; returns False, which stops the run, if the
+    parent has ended.
+    """
     return say({"progress": progress}) == 0
 
 
 def run_record(record: RunRecord, summary: Summary) -> RunRecord:
-    """`run.json`: what was run, how far the instrument was off, and whether it counts."""
+    """Completes `run.json`: the run's inputs, the instrument's errors, and the run's validity."""
     # In virtual time an event is never late.
     instrument: Instrument | VirtualClock = {"clock": "virtual", "error_ps": 0}
     if "instrument" in summary:

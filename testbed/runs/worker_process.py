@@ -1,7 +1,7 @@
-"""The processes that runs are done in, each `python -m narrows.testbed.runs.worker TARGET`.
+"""Handles of worker processes, each `python -m narrows.testbed.runs.worker TARGET`.
 
-One can be started before its job is known: it imports what it needs while the scenario is read.
-After a run in virtual time it takes the next one, since its start costs more than a short run.
+A worker can start before its job is known, so that it loads its imports while the scenario is read.
+After a run in virtual time it takes the next job, since a start takes longer than a short run.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ READ_BYTES = 1 << 16
 
 
 class WorkerProcess:
-    """A process of a target that waits for a job and does it, again and again in virtual time."""
+    """A process of a target that waits for a job and runs it; in virtual time it repeats this."""
 
     def __init__(self, target: Target) -> None:
         self.rest = b""
-        """The beginning of a line."""
+        """The incomplete last line."""
         self.errors: IO[str] = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (see close)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "narrows.testbed.runs.worker", target.name],
@@ -33,12 +33,12 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env=environment(),
-            process_group=0,  # so that the terminal's Ctrl-C comes to the parent only
+            process_group=0,  # so that only the parent receives the terminal's Ctrl-C
         )
 
     def give(self, job: str) -> None:
-        """Gives it a job, one line."""
-        # What it said of the one before; the process writes where we are.
+        """Sends it a job as one line."""
+        # Errors of the previous job; the process writes at the shared file offset.
         self.errors.seek(0)
         self.errors.truncate()
         assert self.process.stdin is not None
@@ -47,12 +47,12 @@ class WorkerProcess:
             self.process.stdin.flush()
 
     def fileno(self) -> int:
-        """What becomes readable when it says something, or ends."""
+        """The stream that becomes readable when it writes or ends."""
         assert self.process.stdout is not None
         return self.process.stdout.fileno()
 
     def read(self) -> list[str] | None:
-        """The lines it has said, waiting for the first bytes of one; `None` when it has ended."""
+        """Its complete lines, after waiting for output; `None` if it has ended."""
         said = os.read(self.fileno(), READ_BYTES)
         if not said:
             return None
@@ -60,7 +60,7 @@ class WorkerProcess:
         return [line.decode() for line in lines]
 
     def end(self) -> tuple[int, str]:
-        """Waits for its end: the exit status and what it wrote on standard error."""
+        """Waits for its end; returns the exit status and its standard error."""
         self.process.communicate()
         status = self.process.returncode
         self.errors.seek(0)
@@ -75,24 +75,24 @@ class WorkerProcess:
 
 
 class Spare:
-    """Workers without a job; the first is started before there is one."""
+    """Idle workers; the first starts before a job exists."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self.workers = [WorkerProcess(target)]
 
     def take(self) -> WorkerProcess:
-        """A spare one, or a new one."""
+        """Returns a spare worker, or a new one."""
         return self.workers.pop() if self.workers else WorkerProcess(self.target)
 
     def put(self, worker: WorkerProcess) -> None:
-        """Takes one back that has done its job."""
+        """Takes back a worker that has finished its job."""
         self.workers.append(worker)
 
 
 @contextlib.contextmanager
 def spare(target: Target) -> Iterator[Spare]:
-    """Starts a worker of a target; those that are spare at the end of the block end with it."""
+    """Starts a worker of a target; ends all spare workers at the end of the block."""
     spare = Spare(target)
     try:
         yield spare

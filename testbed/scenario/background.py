@@ -1,9 +1,9 @@
-"""A scenario's background traffic: what a generator of packets can send in the place of its hosts.
+"""A scenario's background traffic, for packet generators that replace its hosts.
 
-Background is what has a rate of its own: flows whose application writes messages of one length.
-Each `[[flow]]` of them becomes a stream of UDP packets with the addresses of its first connection,
-one a message, sent at the instants at which the applications write (those of the scenario's own
-hosts, seed for seed), whatever becomes of the packets.
+Background traffic is open-loop: flows with an application that writes messages of one length. Each
+such `[[flow]]` becomes a stream of UDP packets with the addresses of its first connection. A
+message is one packet, sent when the scenario's hosts would write it (for the same seed),
+independent of losses.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BackgroundRequest:
-    """Which traffic is asked for."""
+    """The arguments that select the traffic."""
 
     scenario: Path
     overrides: Sequence[str] = ()
     """`KEY=VALUE`, each sets a key of the scenario."""
     duration: str | None = None
-    """How long; None: as long as the scenario."""
+    """Duration; None means the scenario's."""
 
 
 @dataclass(frozen=True)
 class Background:
-    """A scenario's traffic."""
+    """A scenario's background traffic."""
 
     source: str
     title: str
@@ -44,12 +44,12 @@ class Background:
     """The connections of each `[[flow]]`, in the plan's order."""
 
     def streams(self, most: int | None = None) -> list[Stream]:
-        """The streams, with the first `most` messages of each connection. Raises `InputError` when
-        there is none.
+        """The streams, with the first `most` messages of each connection. Raises `InputError` if
+        there are none.
         """
         found = list(self._streams(most))
         if not found:
-            what = "none writes messages of one length: no background traffic"
+            what = "no flow writes messages of one length, so there is no background traffic"
             raise InputError(self.source, [Problem("flow", what)])
         return found
 
@@ -87,7 +87,7 @@ class Background:
 
 
 def read(request: BackgroundRequest) -> Background:
-    """The traffic of a scenario's one point. Raises `InputError`."""
+    """The traffic of a scenario's only point. Raises `InputError`."""
     from narrows.testbed.scenario.plan import make_plan
     from narrows.testbed.scenario.sweep import read_one
 
@@ -95,6 +95,6 @@ def read(request: BackgroundRequest) -> Background:
     duration = [] if request.duration is None else [("duration", request.duration)]
     scenario = read_one(request.scenario, request.overrides, duration).scenario
     if scenario.duration == "completion":
-        raise InputError(source, [Problem("duration", "has no end: --duration", "completion")])
+        raise InputError(source, [Problem("duration", "expected --duration", "completion")])
     sizes = [flow.count for flow in scenario.flow]
     return Background(source, scenario.title, make_plan(scenario, source), sizes)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Discipline(Model):
-    """What decides which packets a queue sends and drops: a name that `narrows list disciplines`
-    has, or a table of the name and parameters, each in the unit that the discipline's record gives
-    it: `{ name = "codel", target = "5ms" }`. Absent parameters have the record's defaults.
+    """The queue discipline: a name from `narrows list disciplines`, or a table with name and
+    parameters, such as `{ name = "codel", target = "5ms" }`. Parameters use the units of the
+    discipline's record; absent ones take its defaults.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -64,8 +64,8 @@ class Discipline(Model):
         return catalogue.discipline(self.name)
 
     def planned(self) -> DisciplineConfig:
-        """The discipline as a plan has it, every parameter in base units; one without parameters by
-        its name alone.
+        """The discipline in the plan's format: all parameters in base units, or only the name if it
+        has none.
         """
         parameters = self.record["parameters"]
         if not parameters:
@@ -78,7 +78,7 @@ class Discipline(Model):
 
 
 def check_range(parameter: DisciplineParameter, value: float) -> None:
-    """Raises `ValueError` for a value out of the parameter's range."""
+    """Raises `ValueError` for a value outside the parameter's range."""
     least, most = parameter["min"], parameter["max"]
     if not least <= value <= most:
         write = RECORD_UNITS[parameter["unit"]][1]

@@ -1,4 +1,4 @@
-"""Random numbers of a scenario: each follows from the run's seed and a name of its own."""
+"""Random numbers of a scenario: each is a function of the run's seed and its own name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 
 def draw(seed: int, name: str, below: int) -> int:
-    """A uniform integer in `0..below` that follows from the seed and the name alone (0 for 0).
+    """A uniform integer in `0..below`, a function of seed and name (0 for 0).
 
     64 bits of SHA-256, scaled; the bias is below `below` / 2^64.
     """
@@ -16,7 +16,7 @@ def draw(seed: int, name: str, below: int) -> int:
 
 
 def exponential(seed: int, name: str, mean: int) -> int:
-    """An exponential integer of this mean that follows from the seed and the name (0 for 0).
+    """An exponential integer with this mean, a function of seed and name (0 for 0).
 
     `-mean ln(u)`, u uniform in (0, 1] in steps of 2^-64; `Decimal`'s logarithm is the same on
     every machine.

@@ -1,4 +1,6 @@
-"""A scenario's events as the plan's: what the controller does at which port, in base units."""
+"""Converts a scenario's events to the plan's: operations of the controller at ports, in
+base units.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
-    """What the controller does while the run goes on, in the order of time."""
+    """The controller's operations during the run, in order of time."""
     planned: list[EventPlan] = []
     state = EventState(layout)
     indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
@@ -36,20 +38,20 @@ def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
 
 
 def changes(change: Change) -> list[tuple[str, PortChange]]:
-    """What an event sets, by link direction."""
+    """The settings of an event, by link direction."""
     named = [("bottleneck", change.bottleneck)] if change.bottleneck else []
     return [*named, *change.link.items()]
 
 
 class EntryChange(TypedDict):
-    """A write of a table entry."""
+    """The write of a table entry."""
 
     entry: TableEntryPlan
     op: EntryOperation
 
 
 class EventState:
-    """The ports as the events so far have left them."""
+    """The state of the ports after the previous events."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -93,7 +95,7 @@ class EventState:
 
 
 def entry_change(old: TableEntry | None, new: TableEntry | None) -> EntryChange:
-    """The write that turns one table entry into another."""
+    """The write that changes one table entry into another."""
     if new is not None:
         return {"entry": new.as_json(), "op": "modify" if old else "insert"}
     assert old is not None, "one of the two is there"

@@ -1,4 +1,4 @@
-"""A scenario's flows: transport and application, and what either may be told."""
+"""A scenario's flows: transport and application, and their keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAX_FLOWS = 100_000
 
 
 def _variant(name: str) -> None:
-    """Accepts a variant of ours, or else one that this machine's kernel can have."""
+    """Accepts one of our variants, or a variant of this machine's kernel."""
     try:
         catalogue.variant(name)
     except ValueError:
@@ -53,26 +53,26 @@ def _start(value: object) -> object:
 
 
 class Start(Model):
-    """When flows open: flow i of `count` at `at + i x every`, plus up to `spread`; with `poisson`
-    the gaps between them are exponential besides.
+    """The start of flows: flow i of `count` opens at `at + i x every`, plus a random delay up to
+    `spread`. With `poisson`, exponential gaps are added.
     """
 
     short_form: ClassVar = quantity("duration", "1s")
     """What may stand for the table: `at` alone."""
 
     at: Duration = 0
-    """When the first flow opens, since the run began."""
+    """Time from the start of the run to the first flow's opening."""
     every: Duration = 0
-    """From one flow to the next."""
+    """Time from one flow's opening to the next."""
     poisson: Duration = 0
-    """Mean gap of a Poisson process of arrivals, drawn from the run's seed."""
+    """Mean gap of a Poisson arrival process, drawn from the run's seed."""
     spread: Duration = 0
     """A uniform random delay below this, drawn from the run's seed for each flow."""
 
 
 class App(Model):
-    """What the sender writes: a kind that `narrows list workloads` names, and its keys, each in
-    the unit that the kind's record gives it (`"64kbps"`, `"80B"`, `"50ms"`).
+    """The application at the sender: a kind from `narrows list workloads`, and its keys, each in
+    the unit of the kind's record (`"64kbps"`, `"80B"`, `"50ms"`).
     """
 
     model_config = ConfigDict(extra="allow")
@@ -80,7 +80,7 @@ class App(Model):
     kind: Annotated[str, registered("workloads")]
     """The workload; it decides which other keys there are."""
     bytes: Size | None = None
-    """Bytes to transfer; absent: without end."""
+    """Bytes to transfer; absent: unlimited."""
 
     @model_validator(mode="after")
     def _keys_are_the_kinds(self) -> Self:
@@ -106,12 +106,12 @@ class App(Model):
 
     @property
     def keys(self) -> dict[str, WorkloadKey]:
-        """What the engine's record says of the kind's keys, by name."""
+        """The engine's records of the kind's keys, by name."""
         return {key["name"]: key for key in catalogue.workload(self.kind)["keys"]}
 
     @property
     def is_finite(self) -> bool:
-        """True when it will have written its last byte some day."""
+        """True if it writes a finite number of bytes."""
         ends = {"messages", "file"} & set(self.model_extra or {})
         return self.bytes is not None or bool(ends)
 
@@ -120,11 +120,11 @@ class KeepAlive(Model):
     """Keep-alives (RFC 9293 section 3.8.4), with Linux's defaults."""
 
     idle: Duration = 7200 * units.PS_PER_S
-    """Nothing came for so long: the peer is probed."""
+    """Idle time after which the first probe is sent."""
     interval: Duration = 75 * units.PS_PER_S
-    """Between two probes."""
+    """Interval between two probes."""
     probes: Annotated[int, Field(ge=1, lt=2**32, examples=[3])] = 9
-    """Without an answer to so many the connection is given up."""
+    """Number of unanswered probes after which the connection is aborted."""
 
 
 HostName = Annotated[Name, Field(examples=["h1"])]
@@ -133,7 +133,7 @@ NUMBER = WithJsonSchema({"type": ["number", "boolean"]})
 
 @dataclass(frozen=True)
 class Transport:
-    """Marks a key of a flow that one transport alone has a use for."""
+    """Marks a flow's key that only one transport uses."""
 
     name: str
 
@@ -144,76 +144,86 @@ Segments = Annotated[int, Field(ge=1, examples=[10]), unit("segments")]
 
 
 class Flow(Model):
-    """One TCP connection, or one flow of datagrams, or `count` alike. What is absent is the
-    profile's.
+    """One TCP connection or datagram flow, or `count` equal ones. Absent keys take the profile's
+    values.
     """
 
     transport: Literal["tcp", "udp"] | None = None
     """Absent: the variant's."""
     variant: Annotated[str, known(_variant, "variants", "senders", "agents")]
-    """Absent over UDP: datagrams leave as the application writes them. A congestion control, one
-    that only this machine's kernel has (for `--hosts linux`), or an
-    ns-2 source (`"Agent/TCP/Newreno"`, `"Newreno"`), which brings its recovery along and all else
-    that it differs in."""
+    """The congestion control: one of ours, one of this machine's kernel (for `--hosts linux`), or
+    an ns-2 source (`"Agent/TCP/Newreno"`, `"Newreno"`), which also sets recovery and defaults.
+    Absent over UDP: datagrams leave as the application writes them.
+    """
     recovery: Annotated[
         Annotated[str, known(catalogue.recovery, "recoveries", "agents")] | None, TCP
     ] = None
-    """A loss recovery, or an ns-2 source that has it; absent: the source's, else `sack`."""
+    """The loss recovery, or an ns-2 source that has it; absent: the source's, else `sack`."""
     profile: Annotated[str, registered("profiles")] | None = None
-    """Absent: the scenario's; for an ns-2 source under a profile that is none of ns-2's, `ns2`."""
+    """The host profile; absent: the scenario's, or `ns2` for an ns-2 source if the scenario's is
+    not an ns-2 profile.
+    """
     name: Annotated[Name, Field(examples=["background"])] | None = None
-    """What figures call these connections; tables of one name count together."""
+    """The name of these connections in figures; flows with the same name form one group."""
     count: Annotated[int, Field(ge=0, le=MAX_FLOWS, examples=[5])] = 1
     """How many flows of this kind."""
     from_: HostName | Names | None = Field(default=None, alias="from")
-    """The sending host; in a dumbbell absent. Of several the connections take each in turn with
-    each of `to`."""
+    """The sending host, or several; absent in a dumbbell. Connections cycle through all pairs with
+    `to`.
+    """
     to: HostName | Names | None = None
-    """The receiving host, or several; in a dumbbell absent."""
+    """The receiving host, or several; absent in a dumbbell."""
     start: Annotated[Start, BeforeValidator(_start)] = Start()
-    """`"1s"`, or a table of `at`, `every` and `spread`."""
+    """The start time: `"1s"`, or a table of `at`, `every` and `spread`."""
     app: App = App.model_construct(kind="bulk")
     segment: Size | None = None
-    """Payload bytes of a full segment; of a datagram the most of a message."""
+    """Payload bytes of a full segment; for datagrams, the maximum message bytes per datagram."""
     window: Annotated[Window | None, TCP] = None
-    """What the receiver offers at most."""
+    """The maximum receive window, in bytes or segments."""
     send_buffer: Annotated[Size | None, TCP] = None
-    """What may be unacknowledged of messages; one that does not fit is left out. Absent: no
-    limit."""
+    """Limit of unacknowledged message bytes; a message that does not fit is skipped. Absent: no
+    limit.
+    """
     initial_window: Annotated[Segments | None, TCP] = None
     """The congestion window before the first ACK."""
     initial_ssthresh: Annotated[Ssthresh | None, TCP] = None
-    """The slow-start threshold before the first loss; the profile's is unlimited, in ns-2 the
-    offered window."""
+    """The slow-start threshold before the first loss; absent: unlimited, or the offered window for
+    ns-2.
+    """
     sink: Annotated[Annotated[str, known(catalogue.sink, "sinks")] | None, TCP] = None
-    """An ns-2 receiver by its name: stands for `sack` and `delayed_ack`, `TCPSink/Asym` for ACK
-    congestion control."""
+    """An ns-2 receiver by name, which sets `sack` and `delayed_ack`; `TCPSink/Asym` adds ACK
+    congestion control.
+    """
     delayed_ack: Annotated[bool | None, TCP] = None
-    """The receiver acknowledges every second segment, or the first after a while."""
+    """Delayed ACKs: the receiver acknowledges every second segment, or the first after
+    a time-out.
+    """
     sack: Annotated[bool | None, TCP] = None
     """Selective acknowledgments (RFC 2018)."""
     timestamps: Annotated[bool | None, TCP] = None
     """The timestamps option (RFC 7323)."""
     ecn: Annotated[bool | None, TCP] = None
-    """Explicit congestion notification (RFC 3168); absent: where the variant needs it."""
+    """Explicit congestion notification (RFC 3168); absent: on if the variant needs it."""
     min_rto: Annotated[Duration | None, TCP] = None
-    """The least retransmission time-out."""
+    """The minimum retransmission time-out."""
     nagle: Annotated[bool | None, TCP] = None
     """Nagle's algorithm (RFC 9293 section 3.7.4)."""
     data_on_syn: Annotated[bool | None, TCP] = None
     """The first segment of data leaves with the SYN, as in T/TCP."""
     ttl: Annotated[int, Field(ge=1, le=255, examples=[32]), unit("switches")] | None = None
-    """Time to live of the sender's packets; absent: 64. Each switch takes one off, and drops a
-    packet that comes with 1."""
+    """Time to live of the sender's packets, in hops; absent: 64. Each switch decrements it, and
+    drops a packet that arrives with 1.
+    """
     max_burst: Annotated[Segments | None, TCP] = None
-    """Segments that leave at once, the rest of a window spread over the round trip."""
+    """Maximum segments sent back to back; the rest of a window is spread over the round trip."""
     keep_alive: Annotated[KeepAlive | None, TCP] = None
-    """Probes of a silent peer; absent: none."""
+    """Keep-alive probes of an idle peer; absent: none."""
     user_timeout: Annotated[Duration | None, TCP] = None
-    """How long what is sent may wait for an answer before the connection is given up (RFC 5482);
-    absent: for ever."""
+    """How long sent data may stay unacknowledged before the connection is aborted (RFC 5482);
+    absent: no limit.
+    """
     params: dict[str, Annotated[Any, BeforeValidator(number), NUMBER]] = Field(default_factory=dict)
-    """The variant's own parameters, numbers; true and false are 1 and 0."""
+    """The variant's parameters, as numbers; true and false mean 1 and 0."""
 
     @model_validator(mode="before")
     @classmethod
@@ -230,7 +240,9 @@ class Flow(Model):
             what = f"expected none, or one of {', '.join(senders)}"
             raise ValueError(f'variant = "{self.variant}": is TCP\'s; over UDP {what}')
         if self.transport == "tcp" and sender is not None:
-            raise ValueError(f'variant = "{self.variant}": sends datagrams; transport = "udp"')
+            raise ValueError(
+                f'variant = "{self.variant}": sends datagrams; expected transport = "udp"'
+            )
         if sender is None:
             return self
         for name, key in Flow.model_fields.items():
@@ -239,7 +251,7 @@ class Flow(Model):
         app = catalogue.workload(self.app.kind)
         if app["answers"] or (sender["needs_pace"] and not app["has_messages"]):
             what = "both its ends write" if app["answers"] else "it has no pace of its own"
-            raise ValueError(f'app = "{self.app.kind}": is not for {self.variant}: {what}')
+            raise ValueError(f'app = "{self.app.kind}": is not supported by {self.variant}: {what}')
         return self
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""A scenario's network: ports, links, switches and hosts, or the dumbbell that stands for them."""
+"""A scenario's network: ports, links, switches and hosts, or a dumbbell."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ Threshold = Annotated[int, Field(ge=0, lt=2**24, examples=[20]), unit("packets")
 
 
 class PortStages(Model):
-    """What the P4 program does to packets bound for a port: a key per stage, absent: nothing.
+    """Stages of the P4 program for packets towards a port: a key per stage; absent: off.
 
-    The type of a key names its stage, and the key is the parameter of the stage's action.
+    A key's type names its stage; the key is the parameter of the stage's action.
     """
 
     loss: Annotated[Probability | None, LOSS] = None
-    """Probability that the P4 program drops a packet bound for this port."""
+    """Probability that the P4 program drops a packet towards this port."""
     ecn_threshold: Annotated[Threshold | None, ECN] = None
-    """Packets in the queue above which ECN-capable packets are marked; absent: never."""
+    """Queue depth in packets above which the P4 program marks ECN-capable packets;
+    absent: never.
+    """
 
     def stage_values(self) -> dict[PortStage, float | None]:
-        """The value of each stage; None where its key is absent."""
+        """The value of each stage; None if its key is absent."""
         return {
             each: getattr(self, key)
             for key, field in type(self).model_fields.items()
@@ -47,27 +49,30 @@ class PortStages(Model):
 
 
 class Port(PortStages):
-    """A switch's output port towards one link."""
+    """A switch's output port to one link."""
 
     rate: Rate
-    """What the port sends, in the bits that `counts` names."""
+    """The port's rate, in bits per second of the length that `counts` selects."""
     queue: Queue = units.Queue("packets", Fraction(100))
-    """The DropTail limit; a `bdp` multiple is rate x base RTT (propagation only, there and back),
-    rounded down to whole bytes, and keeps its bytes when an event changes the rate."""
+    """The queue limit. A `bdp` multiple is of rate x base RTT (propagation only, both ways),
+    rounded down to whole bytes; it stays the same when an event changes the rate.
+    """
     discipline: Discipline = Discipline.model_construct(name="drop-tail")
-    """What the queue does within its limit: a name, or a table such as
-    `{ name = "codel", target = "5ms" }`; `narrows list disciplines` has the names."""
+    """The queue discipline: a name from `narrows list disciplines`, or a table such as `{ name =
+    "codel", target = "5ms" }`.
+    """
     counts: Counts = "frame"
-    """What counts against the rate and a limit in bytes: the IP length, the Ethernet frame
-    without its check sequence, or what the wire carries (check sequence, padding to 64 B,
-    preamble and gap: 24 B more)."""
+    """The packet length that counts against the rate and a limit in bytes: the IP length, the
+    Ethernet frame without check sequence, or the wire length (check sequence, padding to 64 B,
+    preamble and gap: 24 B more).
+    """
     telemetry: Annotated[Every | None, TELEMETRY] = None
-    """Reports 1 packet in so many, 0 none; absent: what `[telemetry]` says."""
+    """Reports one packet in so many; 0: none; absent: the value of `[telemetry]`."""
 
 
 class Bottleneck(Port):
-    """The dumbbell's middle: one P4 switch. Rate, queue and counts hold in both directions; loss,
-    marking and reports in the direction of the data.
+    """The dumbbell's bottleneck: one P4 switch. Rate, queue and counts apply in both directions;
+    loss, marking and reports only in the direction of the data.
     """
 
     delay: Duration
@@ -82,17 +87,19 @@ class Access(Model):
     delay: Duration = 0
     """One-way propagation."""
     jitter: Duration = 10_000
-    """What a packet takes longer at most, uniformly: 10 ns, what an interface's clock domains
-    cost. With 0 a link exactly as fast as the bottleneck is in step with it to the picosecond,
-    and one flow can lock out all others (Floyd and Jacobson 1992)."""
+    """Maximum of the uniform random delay added to each packet. The default of 10 ns models an
+    interface's clock domains. With 0, a link at exactly the bottleneck's rate runs in phase with
+    it, and one flow can lock out all others (Floyd and Jacobson 1992).
+    """
     queue: Queue = units.Queue("packets", Fraction(1000))
-    """DropTail, in packets."""
+    """The DropTail limit of the queue at each end, in packets."""
     counts: Counts = "frame"
     """What counts against the rate, in the words of the bottleneck's key."""
     reconstruct_acks: bool | Literal["adaptive"] = False
-    """A node between link and host takes ACKs of more than two segments apart and spreads them over
-    the time since the last, or with `"adaptive"` by the mean gap (ns-2's AckRecons), for what an
-    ACK-filtering queue leaves."""
+    """ACK reconstruction (ns-2's AckRecons) after an ACK-filtering queue. ACKs of more than two
+    segments are split and spread over the time since the previous ACK, or with `"adaptive"` by the
+    mean gap.
+    """
 
     @property
     def queue_packets(self) -> int:
@@ -103,25 +110,28 @@ class Access(Model):
 
 
 class Dumbbell(Model):
-    """How the default topology places its hosts."""
+    """Placement of hosts in the default topology."""
 
     hosts: Literal["per-flow", "shared"] = "per-flow"
-    """A sender and a receiver for each flow, or one of each for all flows."""
+    """`"per-flow"`: a sender and a receiver for each flow; `"shared"`: one of each
+    for all flows.
+    """
     receivers: Annotated[int, Field(ge=1, examples=[10])] | None = None
-    """So many receivers that the flows take in turn, as servers with many users; absent: as
-    `hosts` says."""
+    """Number of receivers that flows use in turn, as servers with many users; absent: `hosts`
+    decides.
+    """
 
 
 class Switch(Model):
-    """A P4 switch of a topology of your own."""
+    """A P4 switch of a custom topology."""
 
     name: Name
     """What links and hosts call it."""
 
 
 class Link(Port):
-    """A cable between two switches. Its keys describe the port at `from`; the port at `to` has
-    the same rate, queue and counts unless `reverse` says otherwise.
+    """A cable between two switches. Its keys describe the port at `from`; the port at `to` has the
+    same rate, queue and counts unless `reverse` changes them.
     """
 
     from_: Name = Field(alias="from")
@@ -131,9 +141,9 @@ class Link(Port):
     delay: Duration
     """One-way propagation."""
     bottleneck: bool = False
-    """Whose figures go to the summary; the first link's where none says so."""
+    """True if the summary describes this link; default: the first link."""
     reverse: Port | None = None
-    """The port at `to`."""
+    """Settings of the port at `to`."""
 
 
 class Host(Model):
@@ -144,4 +154,4 @@ class Host(Model):
     switch: Name
     """The switch that it is attached to."""
     access: Access | None = None
-    """Its link; absent: `[access]`."""
+    """Its access link; absent: `[access]`."""

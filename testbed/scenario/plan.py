@@ -44,22 +44,24 @@ SCHEMA = 1
 PROGRAM = ROOT / "p4/build/v1model.json"
 
 TIMESTAMP_BYTES = 12
-"""The timestamps option with its padding (RFC 7323 appendix A), which comes off an MSS."""
+"""Bytes of the timestamps option with padding (RFC 7323 appendix A), which reduce the payload of a
+segment.
+"""
 
 UDP_ROOM_BYTES = 12
-"""By how much UDP's header is shorter than TCP's."""
+"""Difference between the TCP and UDP header lengths, in bytes."""
 
 
 def program_path(scenario: Scenario, source: str) -> Path:
-    """The P4 program of a scenario that was read from the file `source`."""
+    """The P4 program of a scenario read from the file `source`."""
     if scenario.program is None:
         return PROGRAM
     return (Path(source).parent / scenario.program).resolve()
 
 
 def make_plan(scenario: Scenario, source: str, numbers: Sequence[int] = ()) -> Plan:
-    """The plan of one point; `numbers` as `lay_out` has them. Raises `InputError` naming the file
-    where parts do not fit.
+    """The plan of one point; `numbers` as in `lay_out`. Raises `InputError`, naming the file, if
+    parts are inconsistent.
     """
     return laid_out_plan(scenario, source, numbers)[1]
 
@@ -102,8 +104,8 @@ def plan_of(scenario: Scenario, layout: Layout, source: str) -> Plan:
 
 
 def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:
-    """Places everything. `numbers` are a dumbbell's ports 1, 2 and 3 on a switch that has other
-    numbers for them. Raises `LayoutError`.
+    """Builds the layout. `numbers` replace a dumbbell's port numbers 1, 2 and 3. Raises
+    `LayoutError`.
     """
     if scenario.is_dumbbell:
         return Dumbbell(scenario, numbers).layout()
@@ -111,7 +113,7 @@ def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:
 
 
 def expected_ps(scenario: Scenario, plan: Plan) -> int:
-    """About how long the run will last in simulated picoseconds, for the progress bar only."""
+    """Approximate duration of the run in simulated picoseconds, for the progress bar only."""
     if scenario.duration != "completion":
         return int(scenario.duration)
     apps = [flow["flow"]["app"] for flow in plan["flows"]]
@@ -126,7 +128,7 @@ def expected_ps(scenario: Scenario, plan: Plan) -> int:
 
 
 def switches(scenario: Scenario, layout: Layout, program: str) -> list[SwitchPlan]:
-    """Every switch: its program, its ports, and what the controller puts on it."""
+    """Every switch: its program, its ports, and the controller's state."""
     planned: list[SwitchPlan] = []
     for switch in layout.topology.switches:
         state = switch_state(layout.topology, layout.routes, switch)
@@ -150,7 +152,7 @@ def switches(scenario: Scenario, layout: Layout, program: str) -> list[SwitchPla
 
 
 def port(scenario: Scenario, layout: Layout, end: End) -> PortConfig:
-    """A port's traffic manager. A port towards hosts or the collector sends at once."""
+    """A port's traffic manager. A port towards hosts or the collector has no rate limit."""
     settings = layout.ports[end]
     own = settings.scenario
     if own is None:
@@ -175,7 +177,7 @@ def port(scenario: Scenario, layout: Layout, end: End) -> PortConfig:
 
 
 def reverse(scenario: Scenario, layout: Layout) -> PortName | None:
-    """The bottleneck's other direction, where its figures are wanted."""
+    """The bottleneck's other direction, if it is recorded."""
     if not scenario.record.both_directions:
         return None
     _, back = layout.links["bottleneck"]
@@ -183,7 +185,7 @@ def reverse(scenario: Scenario, layout: Layout) -> PortName | None:
 
 
 def cables(layout: Layout) -> list[CablePlan]:
-    """What is plugged into which port."""
+    """The cables between ports."""
     planned: list[CablePlan] = [
         {"a": as_json(cable.a), "b": as_json(cable.b), "delay_ps": cable.delay_ps}
         for cable in layout.topology.cables
@@ -207,7 +209,7 @@ RECONSTRUCTIONS: dict[bool | str, Spacing | None] = {
     True: "even",
     "adaptive": "adaptive",
 }
-"""How ACKs are reconstructed, by the scenario's word for it."""
+"""The mode of ACK reconstruction, from the scenario's value."""
 
 
 def hosts(layout: Layout) -> list[HostPlan]:
@@ -243,8 +245,8 @@ def access_link(access: Access) -> LinkConfig:
 
 
 def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[FlowPlan]:
-    """Every connection; paths count from the scenario's directory. Raises `LayoutError` where a run
-    to completion would never end.
+    """Every connection; paths are relative to the scenario's directory. Raises `LayoutError` if a
+    run to completion would never end.
     """
     endless = [placed for placed in layout.flows if not placed.settings.app.is_finite]
     if scenario.duration == "completion" and len(endless) == len(layout.flows):
@@ -256,7 +258,7 @@ def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[FlowPlan]
 RESOLVED = frozenset(
     ("transport", "variant", "recovery", "profile", "name", "count", "from_", "to", "start", "app")
 )
-"""Keys of a flow whose outcome is in a plan. The others are there as they are, in base units."""
+"""Keys of a flow that the plan resolves. The other keys are copied, in base units."""
 
 
 def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> FlowPlan:
@@ -290,7 +292,7 @@ def endpoint(ip: int, port: int) -> Endpoint:
 
 
 def application(app: App, directory: Path) -> AppPlan:
-    """What the sender writes, with only the keys that were given, by their names in a plan."""
+    """The sender's application, with only the given keys, by their names in a plan."""
     planned: dict[str, Any] = {"kind": app.kind} | (
         {} if app.bytes is None else {"bytes": app.bytes}
     )
@@ -306,7 +308,7 @@ def application(app: App, directory: Path) -> AppPlan:
 
 
 def window_bytes(settings: Flow, profile: str) -> int | None:
-    """What the receiver offers; packets are segments of the flow's own or the profile's size."""
+    """The receive window; packets are segments of the flow's or the profile's size."""
     if settings.window is None:
         return None
     record = catalogue.profile(profile)
@@ -318,8 +320,8 @@ def window_bytes(settings: Flow, profile: str) -> int | None:
 def payload_bytes(
     variant: str, profile: ProfileRecord, segment_bytes: int | None, *, stamped: bool
 ) -> int:
-    """Payload of a full segment: the flow's own size, its ns-2 source's, or its profile's; of a
-    datagram the most of a message.
+    """Payload of a full segment: the size of the flow, its ns-2 source or its profile. For
+    datagrams, the maximum message bytes per datagram.
     """
     given = segment_bytes or catalogue.segment_bytes(variant)
     if given is not None:

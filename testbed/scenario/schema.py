@@ -1,9 +1,8 @@
-"""The scenario file's schema: every key, its unit, its default, what it means.
+"""The scenario file's schema: every key with its unit, default and meaning.
 
-A scenario is TOML. A quantity is text with its unit (`narrows.schema.units`); a key that is not
-here is refused. Network and flows have modules of their own (`network.py`, `flows.py`). `sweep.py`
-reads a file into these models, one `Scenario` per point of its sweep, and `plan.py` turns each into
-what the engine runs.
+A scenario is TOML. A quantity is text with its unit (`narrows.schema.units`); unknown keys are
+errors. Network and flows are in `network.py` and `flows.py`. `sweep.py` reads a file into these
+models, one `Scenario` per point of its sweep, and `plan.py` turns each into what the engine runs.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ from narrows.testbed.scenario.values import (
 
 def _some_time(value: int | str) -> int | str:
     if value == 0:
-        raise ValueError('is no time; expected one above zero such as "60s"')
+        raise ValueError('expected a duration above zero, such as "60s"')
     return value
 
 
@@ -62,28 +61,31 @@ def _queue_record(value: object) -> object:
 
 
 class PortChange(PortStages):
-    """What an event may set at a port: its traffic manager, and the stages of the P4 program."""
+    """Settings of a port that an event can change: its traffic manager, and the stages of the P4
+    program.
+    """
 
     rate: Rate | None = None
     """What the port sends from then on."""
     queue: Queue | None = None
     """The DropTail limit from then on."""
     discipline: Discipline | None = None
-    """Parameters that it does not name take their defaults."""
+    """The queue discipline; parameters that it does not name take their defaults."""
 
 
 class Change(Model):
-    """What an event sets, and where."""
+    """The settings of an event, by place."""
 
     bottleneck: PortChange | None = None
-    """The dumbbell's bottleneck: rate and queue in both directions, loss and marking in the
-    direction of the data. In other topologies the summary's link."""
+    """The dumbbell's bottleneck, or the summary's link in a custom topology. Rate and queue apply
+    in both directions, loss and marking in the direction of the data.
+    """
     link: dict[str, PortChange] = Field(default_factory=dict)
-    """By direction, `"s1->s2"`: the port at s1."""
+    """Settings by link direction: `"s1->s2"` is the port at s1."""
 
 
 class Event(Model):
-    """What the controller does while the run goes on."""
+    """A change that the controller makes during the run."""
 
     at: Duration
     """When, since the run began."""
@@ -95,32 +97,33 @@ FIGURE = Field(json_schema_extra={"x-names": ["figures"]})
 
 
 class Report(Model):
-    """What is drawn after the runs."""
+    """The figures drawn after the runs."""
 
     figures: list[Annotated[str, FIGURE]] = Field(default_factory=list)
-    """Names that `narrows list figures` knows."""
+    """Names from `narrows list figures`."""
 
 
 class Telemetry(Model):
     """The P4 program's reports."""
 
     every: Every = 1
-    """1 packet in so many is reported, 0 none."""
+    """Reports one packet in so many; 0: none."""
     collector: Annotated[
         str,
         matching(r"\d+\.\d+\.\d+\.\d+:\d+", "an IPv4 address and a UDP port", "10.255.0.1:5600"),
     ] = "10.255.0.1:5600"
-    """Address and UDP port that the reports are sent to."""
+    """The IPv4 address and UDP port that receive the reports."""
 
 
 class Record(Model):
-    """Which tables a run writes."""
+    """The tables that a run writes."""
 
     queue: Annotated[
         bool | Literal["both", "summary", "both-summary"], BeforeValidator(_queue_record)
     ] = True
-    """The ledger of the ports in the direction of the data, or of both directions; `"summary"` and
-    `"both-summary"`: its figures in `summary.json` without the table."""
+    """The queue ledger of the ports in the direction of the data, or of both directions (`"both"`).
+    `"summary"` and `"both-summary"` write only its figures in `summary.json`.
+    """
     packets: bool = True
     """The telemetry reports."""
     flows: Annotated[
@@ -129,7 +132,7 @@ class Record(Model):
         PlainSerializer(format_or_duration),
         duration_or("ack", "off"),
     ] = "ack"
-    """A row per ACK, none, or one per interval."""
+    """The flow table: a row per ACK, no rows, or a row per interval."""
     messages: bool = True
     """Applications' messages."""
     capture: bool = False
@@ -137,36 +140,36 @@ class Record(Model):
 
     @property
     def both_directions(self) -> bool:
-        """True when the bottleneck's other direction is recorded too."""
+        """True if the bottleneck's other direction is also recorded."""
         return self.queue in ("both", "both-summary")
 
 
 class Instrument(Model):
-    """How far the instrument may be off in real time; a run beyond it is invalid."""
+    """Limits of the instrument's errors in real time; a run that exceeds one is invalid."""
 
     departure_error: Duration = 200 * units.PS_PER_S // 10**6
-    """How late packets may leave, at the 99th percentile of each wire."""
+    """Maximum lateness of packets, at the 99th percentile of each wire."""
     rate_error: Probability = 0.01
-    """How far a shaper may be off over a busy second, as a share of its rate."""
+    """Maximum error of a shaper over a busy second, as a fraction of its rate."""
     poll_gap: Duration = 10 * units.PS_PER_S // 10**3
-    """How long the data path may look away."""
+    """Maximum gap between two polls of the data path."""
     lost_packets: Annotated[int, Field(ge=0, lt=2**63, examples=[10]), unit("packets")] = 0
-    """How many packets each wire may lose, by full rings, for want of memory or otherwise."""
+    """Maximum packets that each wire may lose, through full rings, lack of memory or otherwise."""
 
 
 class Sweep(Model):
-    """Every combination of its values is a point. A key is a dotted path into the file
-    (`"flow.count"`: in every `[[flow]]`; `"flow.0.count"`: in the first), its value a list.
+    """Parameter sweep: every combination of values is a point. A key is a dotted path into the file
+    (`"flow.count"`: every `[[flow]]`; `"flow.0.count"`: the first), and its value is a list.
     """
 
     model_config = ConfigDict(extra="allow")
 
     repeat: Annotated[int, Field(ge=1, le=10_000, examples=[3])] = 1
-    """Runs of each combination, with the seeds seed, seed + 1, ..."""
+    """Number of runs per combination, with the seeds seed, seed + 1, ..."""
 
 
 class Scenario(Model):
-    """One point of a scenario: everything about one run but the program's names."""
+    """One point of a scenario."""
 
     title: Annotated[str, matching(r"\S(.*\S)?", "a line of text", "Two flows")]
     """What figures and reports call the scenario."""
@@ -179,14 +182,15 @@ class Scenario(Model):
         PlainSerializer(format_or_duration),
         duration_or("completion"),
     ]
-    """How long, or until every flow that can finish has finished."""
+    """Duration of the run, or `"completion"`: until every finite flow has finished."""
     limit: Duration = 3600 * units.PS_PER_S
-    """A run to completion that reaches this is stopped, and is invalid."""
+    """Time limit of a run to completion; a run that reaches it stops and is invalid."""
     profile: Annotated[str, registered("profiles")] = "rfc"
     """What the TCPs differ in besides congestion control, and the defaults of a flow's keys."""
     program: Annotated[str, Field(examples=["my-program.json"])] | None = None
-    """A bmv2 JSON file other than `p4/build/v1model.json`, from the scenario's directory; it must
-    have the same tables."""
+    """A bmv2 JSON file that replaces `p4/build/v1model.json`, relative to the scenario's directory;
+    it must have the same tables.
+    """
     bottleneck: Bottleneck | None = None
     """The middle of the default topology, a dumbbell. A scenario has this or `[[switch]]`."""
     access: Access = Access()
@@ -207,9 +211,14 @@ class Scenario(Model):
     @model_validator(mode="after")
     def _has_a_topology(self) -> Self:
         if self.switch and self.bottleneck:
-            raise ValueError("has both [bottleneck] (a dumbbell) and [[switch]] (your own)")
+            raise ValueError(
+                "has both [bottleneck] (a dumbbell) and [[switch]] (a custom topology); expected "
+                "one"
+            )
         if not self.switch and not self.bottleneck:
-            raise ValueError("has no [bottleneck] (nor [[switch]], [[link]] and [[host]])")
+            raise ValueError(
+                "has no network; expected [bottleneck], or [[switch]], [[link]] and [[host]]"
+            )
         if not self.switch and (self.link or self.host):
             raise ValueError("has [[link]] or [[host]] but no [[switch]]")
         return self
@@ -220,7 +229,7 @@ class Scenario(Model):
         return not self.switch
 
     def ports(self) -> dict[str, Port]:
-        """Every table that describes a switch's port towards a link, by its key."""
+        """All tables that describe a switch port to a link, by key."""
         found: dict[str, Port] = {"bottleneck": self.bottleneck} if self.bottleneck else {}
         for index, link in enumerate(self.link):
             found[f"link.{index}"] = link

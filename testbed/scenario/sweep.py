@@ -1,4 +1,4 @@
-"""A scenario file to its points: the TOML read, `--set` applied, the sweep expanded, checked."""
+"""Reads a scenario file, applies `--set`, expands the sweep, and checks every point."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.schema import Scenario, Sweep
 
 Tree = dict[str, Any]
-"""A TOML file as it was read, before the schema checks it."""
+"""A parsed TOML file, before the schema checks it."""
 
 MAX_POINTS = 100_000
 
@@ -36,19 +36,19 @@ class Point:
     """One run of a scenario."""
 
     name: str
-    """The name of its directory: `count=2,variant=new-aimd,seed=1`."""
+    """The name of its directory, such as `count=2,variant=new-aimd,seed=1`."""
     values: dict[str, Any]
-    """The sweep's keys with this point's values; the seed among them where runs are repeated."""
+    """The sweep's keys with this point's values; includes the seed if runs are repeated."""
     scenario: Scenario
 
 
 def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
     """The points of the scenario in `path`, in the file's order.
 
-    `overrides` are dotted paths with values that take the place of the file's, as a sweep over
-    that one value would: they are in the points' names, except for the seed, which is there
-    anyway, what is drawn or recorded (`NAMELESS`), and the sweep's own lists (`sweep.repeat`,
-    `sweep.flow.count`). Raises `InputError` with everything wrong in all points.
+    `overrides` are dotted paths with values that replace the file's, like a sweep over one value.
+    They appear in the points' names, except for the seed (always present), figures and recorded
+    tables (`NAMELESS`), and the sweep's own lists (`sweep.repeat`, `sweep.flow.count`). Raises
+    `InputError` with all problems of all points.
     """
     tree = read_toml(path)
     choices = read_choices(str(path), tree.pop("choice", {}))
@@ -59,7 +59,7 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
         if key == "seed" or key.startswith(NAMELESS):
             override(str(path), tree, key, value)
         elif key in ("sweep", "choice"):
-            what = "is a table; expected one of its keys, for example sweep.repeat=3"
+            what = "is a table; expected one of its keys, such as sweep.repeat=3"
             raise InputError("--set", [Problem(key, what)])
         elif not key.startswith("sweep."):
             sweep.values[key] = [value]
@@ -80,38 +80,38 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
             kept = named if sweep.repeat > 1 else values
             points.append(Point(point_name(named), kept, scenario))
     twice = [name for name, times in Counter(point.name for point in points).items() if times > 1]
-    problems += [Problem("sweep", f'gives the point "{name}" twice') for name in twice]
+    problems += [Problem("sweep", f'contains the point "{name}" twice') for name in twice]
     if problems:
         raise InputError(str(path), problems)
     return points
 
 
 def read_toml(path: Path) -> Tree:
-    """The file as a tree. Raises `InputError` when it cannot be read or is no TOML."""
+    """Parses the file. Raises `InputError` if it cannot be read or is not valid TOML."""
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(str(path), [Problem("", f"is no TOML: {error}")]) from None
+        raise InputError(str(path), [Problem("", f"is not valid TOML: {error}")]) from None
 
 
 def read_one(
     path: Path, overrides: Sequence[str], settings: Sequence[tuple[str, Any]] = ()
 ) -> Point:
-    """The one point of a scenario under overrides (`KEY=VALUE`) and settings (a key, its value).
-    Raises `InputError`.
+    """The only point of a scenario, with overrides (`KEY=VALUE`) and settings (key, value). Raises
+    `InputError`.
     """
     points = read(path, [*map(parse_setting, overrides), *settings])
     if len(points) != 1:
-        what = f"has {len(points)} points; expected one (--set)"
+        what = f"has {len(points)} points; expected one (use --set)"
         raise InputError(str(path), [Problem("sweep", what)])
     return points[0]
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """`key=value` of `--set`; the value is TOML, or else the text itself. Raises `InputError`."""
+    """Parses `key=value` of `--set`; a value that is not TOML is text. Raises `InputError`."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        what = 'expected key=value, for example bottleneck.rate="5Mbps"'
+        what = 'expected key=value, such as bottleneck.rate="5Mbps"'
         raise InputError("--set", [Problem(text, what)])
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
@@ -121,13 +121,13 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 @dataclass
 class Combinations:
-    """A sweep, read: paths with their values, and how often each combination is run."""
+    """A parsed sweep: paths with their values, and the number of runs per combination."""
 
     values: dict[str, list[Any]]
     repeat: int
 
     def combinations(self) -> Iterator[dict[str, Any]]:
-        """Every combination, the last key's values changing fastest."""
+        """All combinations; the last key changes fastest."""
         for values in itertools.product(*self.values.values()):
             yield dict(zip(self.values, values, strict=True))
 
@@ -143,12 +143,12 @@ def read_sweep(source: str, table: object) -> Combinations:
         if not isinstance(listed, list) or not listed:
             problems.append(Problem(f"sweep.{key}", "expected a list of values", listed))
         elif key == "seed":
-            problems.append(Problem("sweep.seed", "seeds are counted by `repeat`"))
+            problems.append(Problem("sweep.seed", "expected `repeat` instead, which counts seeds"))
     number = sweep.repeat
     for listed in values.values():
         number *= len(listed) if isinstance(listed, list) else 1
     if number > MAX_POINTS:
-        problems.append(Problem("sweep", f"gives {number} runs, above {MAX_POINTS}"))
+        problems.append(Problem("sweep", f"has {number} runs; expected at most {MAX_POINTS}"))
     if problems:
         raise InputError(source, problems)
     return Combinations(values, sweep.repeat)
@@ -156,19 +156,18 @@ def read_sweep(source: str, table: object) -> Combinations:
 
 @dataclass
 class Choices:
-    """The `[choice]` table: settings under a name, which a sweep goes over as one value.
+    """The `[choice]` table: named groups of settings, which a sweep treats as one value.
 
     `[choice.tcp]` with `tahoe = { "flow.recovery" = "tahoe" }` gives a sweep the key `choice.tcp`
-    and its value `"tahoe"`. A key is a dotted path in quotes, its value takes the place of what
-    is there.
+    and its value `"tahoe"`. A key is a dotted path in quotes; its value replaces the existing one.
     """
 
     families: dict[str, dict[str, Any]]
 
     def settings(self, source: str, key: str, value: Any) -> list[tuple[str, Any]]:
-        """What a sweep's key and value set: themselves, or what the choice stands for.
+        """The settings of a sweep's key and value: the pair itself, or the settings of the choice.
 
-        Raises `InputError` for a choice that is not there.
+        Raises `InputError` for an unknown choice.
         """
         head, _, family = key.partition(".")
         if head != "choice":
@@ -184,7 +183,7 @@ class Choices:
 
 
 def read_choices(source: str, table: object) -> Choices:
-    """The `[choice]` table. Raises `InputError` where it is not tables of tables."""
+    """The `[choice]` table. Raises `InputError` unless it is a table of tables."""
     families: dict[str, Any] = table if isinstance(table, dict) else {"": table}
     for family, named in families.items():
         for name, settings in named.items() if isinstance(named, dict) else [("", named)]:
@@ -205,9 +204,9 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def override(source: str, tree: Tree, path: str, value: Any) -> None:
-    """Sets the value at a dotted path; through a list without an index, in each of its tables.
+    """Sets the value at a dotted path; a list without an index means each of its tables.
 
-    Missing tables are made; whether the key exists, the schema says. Raises `InputError`.
+    Creates missing tables; the schema checks the key later. Raises `InputError`.
     """
     *parents, last = path.split(".")
     tables = [tree]
@@ -225,13 +224,13 @@ def override(source: str, tree: Tree, path: str, value: Any) -> None:
                 raise InputError(source, [Problem(path, what)])
             tables = [tables[int(index)]]
         if not all(isinstance(table, dict) for table in tables):
-            raise InputError(source, [Problem(path, f"{part} is no table")])
+            raise InputError(source, [Problem(path, f"{part} is not a table")])
     for table in tables:
         table[last] = copy.deepcopy(value)
 
 
 def point_name(values: Mapping[str, Any]) -> str:
-    """The directory name of a point: each path's shortest distinct ending, and the value.
+    """The directory name of a point: for each path its shortest unique suffix, and the value.
 
     It depends on the sweep's keys and this point's values only, so it is stable when values
     are added to a sweep.
@@ -240,7 +239,7 @@ def point_name(values: Mapping[str, Any]) -> str:
 
 
 def short(path: str, paths: Sequence[str]) -> str:
-    """The shortest ending of a dotted path that no other path shares."""
+    """The shortest suffix of a dotted path that no other path shares."""
     parts = path.split(".")
     for length in range(1, len(parts) + 1):
         ending = ".".join(parts[-length:])
@@ -250,7 +249,7 @@ def short(path: str, paths: Sequence[str]) -> str:
 
 
 def name(value: Any) -> str:
-    """A value as part of a file's name: as it is where that is short, else its hash."""
+    """A value as part of a file name: itself if short, else its hash."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     safe = re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.")
     if safe != text or not safe or len(safe) > 40:
@@ -262,7 +261,7 @@ def name(value: Any) -> str:
 def explain(
     error: ValidationError, model: type[BaseModel] = Scenario, prefix: str = ""
 ) -> list[Problem]:
-    """Pydantic's errors in this project's words."""
+    """Converts Pydantic's errors to our problems."""
     problems = []
     for item in error.errors(include_url=False):
         loc = [part for part in item["loc"] if not str(part).startswith(("function-", "lax-"))]

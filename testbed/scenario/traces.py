@@ -1,8 +1,8 @@
-"""Packet traces for `app = { kind = "trace", file = ... }`: CSV or pcap to times and sizes.
+"""Reads packet traces for `app = { kind = "trace", file = ... }`: times and sizes from CSV or pcap.
 
 CSV: a line `seconds,bytes`, then a line per packet. pcap: the classic format in either byte order,
-with microseconds or nanoseconds (draft-ietf-opsawg-pcap); a packet's size is its length on the
-wire, whatever part of it was captured. Times count from the first packet.
+with microseconds or nanoseconds (draft-ietf-opsawg-pcap). A packet's size is its length on the
+wire, even if the capture is truncated. Times are relative to the first packet.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from narrows.schema.units import PS_PER_S
 HEADER = ["seconds", "bytes"]
 
 LEAST_BYTES = 24
-"""A message has room for its header (traffic/src/message.rs)."""
+"""Minimum bytes of a packet: a message must have room for its header (traffic/src/message.rs)."""
 
 MAGICS = {0xA1B2C3D4: 10**6, 0xA1B23C4D: 10**9}
-"""pcap's magic numbers, and the parts of a second that its times count."""
+"""pcap's magic numbers, and their time units per second."""
 
 FILE_HEADER_BYTES, RECORD_HEADER_BYTES = 24, 16
 
 
 class TraceError(Exception):
-    """A trace that cannot be replayed: what is wrong and where."""
+    """A trace that cannot be replayed; the message has the reason and the line or packet."""
 
 
 def read(path: Path) -> list[tuple[int, int]]:
-    """Picoseconds since the first packet and bytes, of every packet. Raises `TraceError`."""
+    """Picoseconds since the first packet, and bytes, of every packet. Raises `TraceError`."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -43,7 +43,7 @@ def read(path: Path) -> list[tuple[int, int]]:
     writes = []
     for where, time, size_bytes in packets:
         if time < last:
-            raise TraceError(f"{where} is before the one above it; expected the order of time")
+            raise TraceError(f"{where} is earlier than its predecessor; expected increasing times")
         if not LEAST_BYTES <= size_bytes < 2**32:
             raise TraceError(f"{where} has {size_bytes} B; expected at least {LEAST_BYTES} B")
         last = time
@@ -52,7 +52,7 @@ def read(path: Path) -> list[tuple[int, int]]:
 
 
 def read_csv(content: bytes) -> Iterator[tuple[str, Fraction, int]]:
-    """Where, time in seconds and size of every line's packet."""
+    """Position, time in seconds and size of the packet on each line."""
     try:
         lines = csv.reader(content.decode("utf-8").splitlines())
         if next(lines, None) != HEADER:
@@ -63,13 +63,13 @@ def read_csv(content: bytes) -> Iterator[tuple[str, Fraction, int]]:
                 seconds, size_bytes = fields
                 yield where, Fraction(seconds), int(size_bytes)
             except (ValueError, ZeroDivisionError):
-                raise TraceError(f"{where} is no time in seconds and size in bytes") from None
+                raise TraceError(f"{where} is not a time in seconds and a size in bytes") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"is no CSV ({error})") from None
+        raise TraceError(f"is not valid CSV ({error})") from None
 
 
 def read_pcap(content: bytes) -> Iterator[tuple[str, Fraction, int]]:
-    """Where, time in seconds and size of every record's packet."""
+    """Position, time in seconds and size of each packet."""
     magics = ((order, magic) for order in "<>" for magic in MAGICS)
     order, magic = next(
         (m for m in magics if struct.pack(f"{m[0]}I", m[1]) == content[:4]), ("", 0)

@@ -1,7 +1,7 @@
-"""What a scenario's values are: quantities with their units, names, and the tables of them.
+"""Types of a scenario's values: quantities with units, names, and tables of them.
 
-A quantity's type knows its base unit. `in_base_units` makes a plan's keys of a scenario's:
-`min_rto`, a `Duration`, is `min_rto_ps` there, and a key that is no quantity keeps its name.
+A quantity's type knows its base unit. `in_base_units` converts scenario keys to plan keys:
+`min_rto`, a `Duration`, becomes `min_rto_ps`. Keys of other types keep their names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from narrows.testbed import catalogue
 
 @dataclass(frozen=True)
 class BaseUnit:
-    """The unit that a quantity has in a plan, where it ends the key's name."""
+    """The unit of a quantity in a plan, which is the suffix of the key's name."""
 
     name: str
 
@@ -71,7 +71,7 @@ def registered(kind: str) -> Check:
 
 
 def matching(pattern: str, expected: str, example: str) -> Check:
-    """Accepts text that the whole of the pattern matches."""
+    """Accepts text that matches the whole pattern."""
 
     def check(text: str) -> str:
         if re.fullmatch(pattern, text) is None:
@@ -161,7 +161,7 @@ Every = Annotated[int, Field(ge=0, lt=2**32, examples=[10]), unit("packets")]
 
 
 def or_duration(*words: str) -> Callable[[object], object]:
-    """Takes one of the words, or a duration."""
+    """Parses one of the words, or a duration."""
 
     def parse(value: object) -> object:
         if isinstance(value, str) and value in words:
@@ -180,7 +180,7 @@ def format_or_duration(value: int | str) -> str:
 
 
 def number(value: object) -> object:
-    """Takes a number; true and false are 1 and 0."""
+    """Parses a number; true and false mean 1 and 0."""
     if isinstance(value, bool | int | float):
         return float(value)
     raise ValueError("expected a number or a boolean")
@@ -188,7 +188,7 @@ def number(value: object) -> object:
 
 def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("is no whole number above 0")
+        raise ValueError("is not a whole number above 0")
     return value
 
 
@@ -200,7 +200,7 @@ def _flag(value: object) -> bool:
 
 def _word(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("is no text")
+        raise ValueError("is not text")
     return value
 
 
@@ -214,11 +214,11 @@ RECORD_UNITS: dict[str, tuple[Callable[[object], Any], Callable[[Any], object]]]
     "word": (_word, str),
     "trace": (_word, str),
 }
-"""How the value of a key is read and written, by the unit that an engine's record names."""
+"""Functions that parse and format a key's value, by the unit in the engine's record."""
 
 
 def read_key(name: str, value: object, unit: str) -> Any:
-    """The value of a key whose unit a record names, in base units. Raises `ValueError`."""
+    """Parses a key's value in the unit of its record, to base units. Raises `ValueError`."""
     try:
         return RECORD_UNITS[unit][0](value)
     except ValueError as error:
@@ -226,7 +226,7 @@ def read_key(name: str, value: object, unit: str) -> Any:
 
 
 class Model(BaseModel):
-    """A table of the file: typed strictly, unknown keys refused, its values fixed once read."""
+    """A table of the file: strictly typed, without unknown keys, immutable."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -240,7 +240,7 @@ class Model(BaseModel):
 
 
 def in_base_units(table: Model, without: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """A table's values under their names in a plan; `without` these keys of the scenario."""
+    """A table's values by their names in a plan, `without` these scenario keys."""
     planned = dict[str, Any]()
     for name, field in type(table).model_fields.items():
         if name in without:

@@ -1,1 +1,1 @@
-"""The verbs besides runs: tools for packets, switches and this machine."""
+"""Implementations of the commands besides runs: tools for packets, switches and this machine."""

@@ -1,9 +1,9 @@
-"""From a fresh clone to a working `.venv`: `make setup` runs this module.
+"""`make setup` runs this module: it turns a fresh clone into a working `.venv`.
 
-Standard library only. Each step is skipped when it is done already: what the machine lacks is
-installed (as root, by its package manager) or named with the exact command; `.venv` is made;
-the extension module is built when a Rust source, a Cargo file or pyproject.toml changed, and the
-rooms' bytecode is written, which an interpreter that may not write it reads all the same.
+It uses only the standard library, and skips completed steps. It installs missing software as root
+with the package manager, or prints the exact command. It creates `.venv`. It builds the extension
+module if a Rust source, a Cargo file or pyproject.toml changed. It writes bytecode, for
+interpreters without write permission.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from narrows.testbed.paths import ROOT
 
 VENV = ROOT / ".venv"
 RUST_PACKAGES = {"apt-get": ["rustup"], "dnf": ["rust", "cargo", "rustfmt", "clippy"]}
-"""Tried as root; older distributions have none that is recent enough."""
+"""Packages tried as root; older distributions have no recent enough version."""
 STAMP = VENV / "engine.sha256"
 CONSTRAINTS = "constraints.txt"
 PYTHON_ROOMS = ("analysis", "common/schema", "controller", "switch/server", "testbed", "traffic")
@@ -32,11 +32,11 @@ BUILT_FROM = (".rs", ".toml", ".c")
 
 
 class BuildError(Exception):
-    """A step that failed; the message has the command that mends it."""
+    """A step failed; the message has the command that repairs it."""
 
 
 def main() -> int:
-    """Runs the steps; exit code 1 with the reason when one cannot be done."""
+    """Runs the steps; returns exit code 1 after printing the reason if one fails."""
     try:
         mend_machine()
         make_venv()
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def mend_machine() -> None:
-    """Installs what is missing as root; otherwise says what to run."""
+    """Installs missing software as root; otherwise prints the command."""
     for need in needs.NEEDS:
         if need.find() or not need.set_up:
             continue
@@ -57,13 +57,15 @@ def mend_machine() -> None:
         if install(need):
             print(f"setup: installed {need.name}", flush=True)
         elif need.required:
-            raise BuildError(f"{need.name} is missing, and nothing runs without it:\n  {command}")
+            raise BuildError(f"{need.name} is missing and is required:\n  {command}")
         else:
             print(f"setup: no {need.name} ({need.serves}); to get it: {command}", flush=True)
 
 
 def install(need: needs.Need) -> bool:
-    """Tries the package manager as root, or rustup as anyone. True when the need is then met."""
+    """Tries the package manager as root, or rustup as any user. Returns true if the need is then
+    met.
+    """
     manager = needs.package_manager()
     is_rust = need in (needs.RUST, needs.RUST_TOOLS)
     packages = RUST_PACKAGES if is_rust else need.packages
@@ -80,7 +82,7 @@ def install(need: needs.Need) -> bool:
 
 
 def make_venv() -> None:
-    """Makes `.venv` of this interpreter, unless there is one whose interpreter still works."""
+    """Creates `.venv` with this interpreter, unless a working one exists."""
     recent = "import sys; assert sys.version_info >= (3, 11)"
     if needs.output(str(VENV / "bin/python"), "-c", recent) is not None:
         return
@@ -89,7 +91,7 @@ def make_venv() -> None:
 
 
 def build_engine() -> None:
-    """Installs the dependencies and builds the extension into `narrows/`, when it is stale."""
+    """Installs the dependencies and builds the extension into `narrows/`, if it is stale."""
     digest = source_digest()
     built = any(ROOT.glob("narrows/_engine.*"))
     if built and STAMP.exists() and STAMP.read_text() == digest:
@@ -105,17 +107,17 @@ def build_engine() -> None:
 
 
 def compile_rooms() -> None:
-    """Writes the bytecode of what changed: without it a start takes a seventh longer."""
+    """Compiles changed modules to bytecode; without it a start takes a seventh longer."""
     for room in PYTHON_ROOMS:
         compileall.compile_dir(ROOT / room, quiet=2)
 
 
 def source_digest() -> str:
-    """SHA-256 over the names and contents of everything the extension is built from."""
+    """SHA-256 of the names and contents of all sources of the extension."""
     files = [ROOT / name for name in ("pyproject.toml", CONSTRAINTS, "Cargo.toml", "Cargo.lock")]
     for room in RUST_ROOMS:
         files += [path for path in (ROOT / room).rglob("*") if path.suffix in BUILT_FROM]
-    # libdpdk is built against where it is there.
+    # The extension links to libdpdk if it is installed.
     digest = hashlib.sha256((needs.dpdk() or "").encode())
     for path in sorted(files):
         digest.update(f"{path.relative_to(ROOT)}\0".encode())
@@ -124,14 +126,14 @@ def source_digest() -> str:
 
 
 def environment() -> dict[str, str]:
-    """For every command: no questions, the venv's own programs first, cargo on PATH."""
+    """Environment of every command: no questions, the venv's programs first, cargo on PATH."""
     found = needs.cargo_environment()
     found["PATH"] = f"{VENV / 'bin'}{os.pathsep}{found['PATH']}"
     found |= {"VIRTUAL_ENV": str(VENV), "DEBIAN_FRONTEND": "noninteractive"}
     found |= {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     # pip splits this variable at spaces, so a path with a space must be a URI.
     found["PIP_CONSTRAINT"] = (ROOT / CONSTRAINTS).as_uri()
-    found.pop("CONDA_PREFIX", None)  # two environments at once confuse the build
+    found.pop("CONDA_PREFIX", None)  # a second active environment confuses the build
     return found
 
 
@@ -141,11 +143,13 @@ def run(command: Sequence[str]) -> None:
         command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, check=False
     )
     if ran.returncode != 0:
-        raise BuildError(f"this failed with exit code {ran.returncode}:\n  {' '.join(command)}")
+        raise BuildError(
+            f"a command failed with exit code {ran.returncode}:\n  {' '.join(command)}"
+        )
 
 
 def run_quietly(command: Sequence[str]) -> None:
-    """Runs a command that may fail; what it was for is looked for afterwards."""
+    """Runs a command that may fail; the caller checks its effect."""
     print(f"setup: {' '.join(command)}", flush=True)
     subprocess.run(
         command,

@@ -1,9 +1,9 @@
-"""`narrows calibrate`: what this machine can do in real time, as its own instrument judges it.
+"""`narrows calibrate`: finds the highest rates at which this machine's real-time runs are valid.
 
-For each segment size the bottleneck's rate is doubled until a run is void (its loop was late, its
-shaper off, packets lost) or its hosts no longer fill the bottleneck; then the gap between the last
-good rate and the first bad one is halved a few times. A rate is given up after three bad runs. What
-is written down is the highest rate at which a run was valid.
+For each segment size it doubles the bottleneck's rate until a run is void (late loop, inexact
+shaper, lost packets) or the hosts no longer fill the bottleneck. It then bisects between the last
+good rate and the first bad one a few times. A rate is bad after three bad runs. The result is the
+highest rate with a valid run.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from narrows.testbed.targets.dpdk import setup as dpdk
 SEGMENTS_BYTES = (100, 500, 1448)
 FIRST_BPS = 5_000_000
 MOST_BPS = 100_000_000_000
-#: Runs of a rate before it is given up.
+#: Failed runs after which a rate counts as bad.
 TRIES = 3
 HALVINGS = 2
 LEAST_BUSY = 0.9
-"""A bottleneck that its hosts keep less busy than this was not tried."""
+"""Minimum utilization: below it, the hosts did not load the bottleneck enough for a test."""
 SCENARIO = """
 title = "Calibration"
 duration = "{seconds}s"
@@ -54,21 +54,23 @@ count = 4
 
 @dataclass(frozen=True)
 class Tried:
-    """A rate that was tried."""
+    """The result of one run at a rate."""
 
     rate_bps: int
     why_not: str
-    """Why it can't be trusted; empty where it can."""
+    """Reasons why the run is void; empty if valid."""
     packets_per_second: float
 
 
 def calibrate(seconds: int, out: Path) -> None:
-    """Finds the rates by runs of so many seconds and writes them down. Raises `InputError`."""
+    """Finds the rates by runs of so many seconds and writes them to a file. Raises `InputError`."""
     if seconds < 2:
-        what = "expected at least 2: a shaper's error is taken over a busy second"
+        what = "expected at least 2, since a shaper's error is measured over a busy second"
         raise InputError("--seconds", [Problem(str(seconds), what)])
     if catalogue.engine().dpdk_version() is None:
-        raise InputError("calibrate", [Problem("", "needs libdpdk: narrows doctor")])
+        raise InputError(
+            "calibrate", [Problem("", "needs libdpdk; narrows doctor shows the remedy")]
+        )
     make_directory(out.parent)
     found = {}
     for segment_bytes in SEGMENTS_BYTES:
@@ -110,7 +112,7 @@ def calibrate(seconds: int, out: Path) -> None:
 
 
 def search(attempt: Callable[[int], Tried]) -> tuple[Tried | None, Tried | None]:
-    """The highest rate found good and the lowest found bad above it."""
+    """The highest good rate and the lowest bad rate above it."""
     good: Tried | None = None
     bad: Tried | None = None
     rate_bps = FIRST_BPS
@@ -127,8 +129,8 @@ def search(attempt: Callable[[int], Tried]) -> tuple[Tried | None, Tried | None]
 
 
 def patiently(once: Callable[[], Tried]) -> Tried:
-    """The first good run of a rate, or its last bad one: a machine that stands still for a moment
-    does so at any rate, and one that is too slow for a rate is so each time.
+    """The first good run of a rate, or its last bad one. A brief stall can void a run at any rate;
+    only a machine that is too slow fails every time.
     """
     tried = once()
     for _ in range(TRIES - 1):
@@ -139,7 +141,7 @@ def patiently(once: Callable[[], Tried]) -> Tried:
 
 
 def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
-    """One run. Raises `InputError` when it did not come to its end."""
+    """Executes one run. Raises `InputError` if it does not finish."""
     from narrows.testbed.runs import local, worker_process
     from narrows.testbed.runs.jobs import make_jobs
     from narrows.testbed.runs.progress import Silent
@@ -160,5 +162,5 @@ def measure(rate_bps: int, segment_bytes: int, seconds: int) -> Tried:
     why_not = outcome.message
     busy = bottleneck["utilization"] or 0.0
     if not why_not and busy < LEAST_BUSY:
-        why_not = f"the hosts kept it only {100 * busy:.0f} % busy"
+        why_not = f"the hosts loaded it to only {100 * busy:.0f} %"
     return Tried(rate_bps, why_not, rate)

@@ -1,4 +1,4 @@
-"""`narrows doctor`: what this machine has and lacks, and the command that mends it.
+"""`narrows doctor`: what this machine has and lacks, with the commands that install the rest.
 
 Standard library only and importable before anything is installed: `make doctor` runs this module.
 """
@@ -11,7 +11,7 @@ from narrows.testbed.needs import NEEDS
 
 
 def main() -> int:
-    """Prints the list. Exit code 1 when something is missing that everything needs."""
+    """Prints the list. Returns exit code 1 if required software is missing."""
     missing = False
     for need in NEEDS:
         if found := need.find():

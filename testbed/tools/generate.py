@@ -1,4 +1,4 @@
-"""`narrows generate`: a scenario's background traffic from our own generator, by a DPDK port."""
+"""`narrows generate`: sends a scenario's background traffic through a DPDK port."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from narrows.testbed.targets.dpdk.setup import PortOptions, setup_by
 from narrows.traffic.pktgen.profile import ProfileError, Stream
 
 FIRST_MESSAGES = 100
-"""Of each connection, by which a stream's length is known; later ones are checked as they come."""
+"""Messages of each connection that determine a stream's packet length; later ones are checked when
+sent.
+"""
 
 
 @dataclass(frozen=True)
 class GenerateRequest:
-    """Which packets go where."""
+    """The packets to send, and the port."""
 
     traffic: BackgroundRequest
     device: str
     """The DPDK device."""
     ports: PortOptions
     count: int | None = None
-    """So many packets at most."""
+    """Maximum number of packets."""
 
 
 def generate(request: GenerateRequest) -> int:
-    """Sends the packets. Returns 1 where one could not be sent, else 0. Raises `InputError`."""
+    """Sends the packets. Returns 1 if one could not be sent, else 0. Raises `InputError`."""
     if request.count is not None and request.count < 1:
         raise InputError("--count", [Problem(str(request.count), "expected at least 1")])
     traffic = background.read(request.traffic)
@@ -64,7 +66,7 @@ def generate(request: GenerateRequest) -> int:
 
 
 def headers(stream: Stream) -> bytes:
-    """A packet's bytes before its payload, which is zeros. Raises `ProfileError`."""
+    """A packet's headers; its payload is zeros. Raises `ProfileError`."""
     import dpkt
 
     _ = stream.frame_bytes

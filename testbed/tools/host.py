@@ -1,10 +1,9 @@
-"""Hosts of a scenario on DPDK ports, opposite any switch.
+"""`narrows host`: a scenario's hosts on DPDK ports, attached to any switch.
 
-The scenario says everything about the hosts: addresses, access links, flows with their variants,
-applications, what is recorded. A port is given for each group of hosts that is to be here (and for
-a collector of telemetry): the senders, the receivers, or both. Its switches are elsewhere: a
-`narrows switch`, another P4 switch, hardware; what belongs on them is what `narrows plan` prints.
-Results are the tables of `narrows run`.
+The scenario defines the hosts: addresses, access links, flows, applications, recorded tables.
+Options assign a port to each group of hosts on this machine (senders, receivers, or both) and to a
+telemetry collector. The switches run elsewhere: `narrows switch`, another P4 switch, or hardware.
+`narrows plan` prints their configuration. Results are the tables of `narrows run`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from narrows.testbed.targets.dpdk.setup import PortOptions, RunSettings, setup_b
 
 @dataclass(frozen=True)
 class HostRequest:
-    """Which hosts of which scenario, and where."""
+    """The scenario, its hosts on this machine, and their ports."""
 
     scenario: Path
     devices: Sequence[str]
@@ -35,14 +34,16 @@ class HostRequest:
     overrides: Sequence[str] = ()
     """`KEY=VALUE`, each sets a key of the scenario."""
     begin: float | None = None
-    """When the run's time is 0, in seconds since 1970; None: when all ports are up."""
+    """Start time in seconds since 1970; None means when all ports are up."""
 
 
 def run_hosts(request: HostRequest) -> tuple[Point, Outcome]:
-    """Runs the hosts and shows how far they are. Raises `InputError`."""
+    """Runs the hosts and shows progress. Raises `InputError`."""
     devices = devices_by_group(request.devices)
     if request.begin is not None and request.begin < time.time():
-        raise InputError("--begin", [Problem(f"{request.begin:g}", "expected a time to come")])
+        raise InputError(
+            "--begin", [Problem(f"{request.begin:g}", "expected a time in the future")]
+        )
     point = read_one(request.scenario, request.overrides)
     setup = setup_by(request.ports, list(devices.values()))
     settings = RunSettings(setup, devices=devices, begin_s=request.begin).as_json()
@@ -60,6 +61,6 @@ def devices_by_group(texts: Sequence[str]) -> dict[str, str]:
         if not given or not device:
             raise InputError("--port", [Problem(text, "expected GROUP=DEVICE")])
         if group in found:
-            raise InputError("--port", [Problem(text, f"group '{group}' is there twice")])
+            raise InputError("--port", [Problem(text, f"group '{group}' is repeated")])
         found[group] = device
     return found

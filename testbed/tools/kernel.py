@@ -1,4 +1,4 @@
-"""`narrows kernel`: a program of yours, with variants in the kernel for as long as it runs."""
+"""`narrows kernel`: runs your program with variants registered in the kernel."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ DONE, FAILED = 0, 1
 
 
 def main(names: Sequence[str], program: Sequence[str]) -> int:
-    """Runs a program with variants registered; without one, says what there is.
+    """Runs a program with variants registered; without a program, lists the variants.
 
-    Returns 0 when the program does, else 1. Raises `InputError` for a variant that this kernel
-    can't have, or a program that can't be started.
+    Returns 0 if the program does, else 1. Raises `InputError` for a variant that this kernel cannot
+    load, or a program that cannot start.
     """
     if not program:
         show()
@@ -34,15 +34,15 @@ def main(names: Sequence[str], program: Sequence[str]) -> int:
 
 
 def show() -> None:
-    """What the kernel has, and what it could have."""
+    """Lists the kernel's variants and ours."""
     own = kernel_variants.built_in()
     print(f"in this kernel: {', '.join(own)}")
     print(f"in hosts/ebpf, as eBPF: {', '.join(set_apart(own))}")
     for lacking in variants.missing():
-        print(f"  not on this machine: {lacking}; narrows doctor says what mends it")
+        print(f"  not on this machine: {lacking}; narrows doctor shows the remedy")
 
 
 def set_apart(own: Sequence[str]) -> list[str]:
-    """Our variants that the kernel has not itself, with the kernel's name of each."""
+    """Our variants that the kernel lacks, with the kernel's name of each."""
     names = [name for name in kernel_variants.ours() if name not in own]
     return [f"{name} ({kernel_variants.kernel_name(name)})" for name in names]

@@ -15,17 +15,17 @@ from narrows.traffic.pktgen.script import script
 
 @dataclass(frozen=True)
 class PktgenRequest:
-    """Which traffic becomes a script."""
+    """The traffic, and the script to write."""
 
     traffic: BackgroundRequest
     out: Path
-    """The script."""
+    """The script's file."""
     link: str = "10Gbps"
-    """What pktgen takes its ports' speed for."""
+    """The speed that pktgen assumes for its ports."""
 
 
 def write(request: PktgenRequest) -> None:
-    """Writes the script and says what it sends. Raises `InputError`."""
+    """Writes the script and prints its streams. Raises `InputError`."""
     traffic = background.read(request.traffic)
     try:
         link_bps = units.parse_rate(request.link)

@@ -15,8 +15,8 @@ PASSED, FAILED, WRONG = 0, 1, 2
 
 
 def main(program: Path, p4info: Path | None, tests: Sequence[Path]) -> int:
-    """Runs each test on a fresh switch. Returns 0 when all pass, 1 when packets or counters
-    differ, 2 when a test can't be carried out. Raises `InputError` for the program's files.
+    """Runs each test on a fresh switch. Returns 0 if all pass, 1 if packets or counters differ, 2
+    if a test cannot run. Raises `InputError` for the program's files.
     """
     text = read_text(program)
     if p4info is not None:
@@ -25,7 +25,7 @@ def main(program: Path, p4info: Path | None, tests: Sequence[Path]) -> int:
 
 
 def run(text: str, program: Path, test: Path) -> int:
-    """One test; says how it went."""
+    """Runs one test and prints the result."""
     test_text = read_text(test)
     try:
         differences: list[str] = catalogue.engine().stf(text, test_text)
@@ -39,7 +39,7 @@ def run(text: str, program: Path, test: Path) -> int:
 
 
 def check_p4info(path: Path, program: Path, text: str) -> None:
-    """Raises `InputError` when the P4Info is none, or does not agree with the program."""
+    """Raises `InputError` if the P4Info is invalid or does not match the program."""
     from finsy.proto import p4i
     from google.protobuf import text_format
 
@@ -57,6 +57,6 @@ def check_p4info(path: Path, program: Path, text: str) -> None:
     except ValueError:
         raise InputError(str(program), [Problem("", "not JSON")]) from None
     except TargetError as error:
-        # What only the P4Runtime server lacks does not keep a test from running.
+        # A feature that only the P4Runtime server lacks must not prevent a test.
         if error.kind != "unimplemented":
             raise InputError(str(path), [Problem("", str(error))]) from None

@@ -106,7 +106,7 @@ def test_iperf3s_json_has_what_iperf3_tells_of_udp(tmp_path: Path) -> None:
             {"app": {"kind": "request-response", "size": "80B", "response": "80B"}},
             'app = "request-response": is not for udp: both its ends write',
         ),
-        ({"transport": "tcp", "variant": "udp"}, 'sends datagrams; transport = "udp"'),
+        ({"transport": "tcp", "variant": "udp"}, 'sends datagrams; expected transport = "udp"'),
         ({"params": {"alpha": 1}}, "unknown parameter of udp"),
     ],
 )

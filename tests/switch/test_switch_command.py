@@ -91,7 +91,7 @@ def test_a_controller_and_225_packets_give_bmv2s_bytes(
     session = fy.P4CloneSessionEntry(session_id=1, replicas=[COLLECTOR])
     entities = [+entry(given) for given in recording["entries"]]
     asyncio.run(set_up(running.address, [*entities, +session]))
-    running.wait_for("packets are through")
+    running.wait_for("all packets processed")
     code, errors = running.end()
     assert (code, errors) == (0, "")
     assert f"received {len(recording['sent'])}" in running.lines
@@ -141,7 +141,7 @@ def test_rate_and_queue_shape_what_leaves(tmp_path: Path, start: Callable[..., R
             await switch.write([+ROUTE])
 
     asyncio.run(route())
-    running.wait_for("packets are through")
+    running.wait_for("all packets processed")
     code, errors = running.end(signal.SIGINT)
     assert (code, errors) == (0, "")
     got = [(time_ns, packet[34:38].hex()) for time_ns, packet in read_pcap(tmp_path / "b_out.pcap")]
@@ -159,7 +159,7 @@ def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) ->
         "--grpc-server-addr", "127.0.0.1:0",
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "dropped since there is no program yet: 2" in ran.stdout
+    assert "dropped before a program was loaded: 2" in ran.stdout
     assert read_pcap(tmp_path / "a_out.pcap") == []
 
 
@@ -169,7 +169,7 @@ def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) ->
         ((), "switch: expected a program (JSON), or --no-p4"),
         (("nowhere.json",), "nowhere.json: no such file"),
         ((P4INFO,), "not a bmv2 JSON program"),
-        ((PROGRAM, "--no-p4"), "--no-p4: a program is given too"),
+        ((PROGRAM, "--no-p4"), "--no-p4: expected no program with it"),
         ((PROGRAM, "-i", "1@x", "--log-console"), "expected --use-files SECONDS"),
         ((PROGRAM, "--port", "1=x", "--use-files", "0"), "expected no --port with it"),
         ((PROGRAM, "--port", "1=x", "--delay", "2=1ms"), "there is no such --port"),
@@ -178,7 +178,7 @@ def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) ->
         ((PROGRAM, "-i", "511@x", "--use-files", "0"), "expected a port from 0 to 510"),
         ((PROGRAM, "-i", "1", "--use-files", "0"), "expected PORT@NAME"),
         ((PROGRAM, "-i", "1@nowhere", "--use-files", "0"), "nowhere_in.pcap"),
-        ((PROGRAM, "--rate", "1=5Mbps"), "there is no such interface"),
+        ((PROGRAM, "--rate", "1=5Mbps"), "expected the port of an --interface"),
         ((PROGRAM, "--cpu-port", "255", "--queue", "255=5fish"), "--queue"),
         ((PROGRAM, "--grpc-server-addr", "203.0.113.1:1"), "--grpc-server-addr"),
         ((PROGRAM, "--grpc-server-ssl"), "expected --grpc-server-cert"),

@@ -341,7 +341,7 @@ def test_without_root_the_run_ends_at_once_and_says_what_mends_it(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     source = str(write(tmp_path, SCENARIO))
     assert cli.main(["run", source, "--target", "dpdk", "--hosts", "linux"]) == 2
-    assert "--hosts linux: this machine lacks root (mended by: sudo" in capsys.readouterr().err
+    assert "--hosts linux: this machine lacks root (to install: put sudo" in capsys.readouterr().err
 
 
 def test_flows_at_one_host_must_agree(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_our_tcp_does_what_the_script_says(path: Path, capsys: pytest.CaptureFix
         (
             "+0   > P. 1:501(500) ack 1 win 32768 <TS val 100 ecr 800>",
             "",
-            "sent, and the script has no more: > P. 1:501(500)",
+            "sent after the end of the script: > P. 1:501(500)",
         ),
         ("state == ESTABLISHED", "state == CLOSED", "state is ESTABLISHED, not == CLOSED"),
         ("= 500", "= 499", "write() returns 500, not 499"),
@@ -67,7 +67,7 @@ def test_a_difference_is_shown_with_its_line_and_the_trace(
         ("0 < S 0:0(0) win 5 <mss>", 'option "mss"; expected nop'),
         ("0 ioctl(3, SIOCOUTQ, 0) = 0", "ioctl() before there is a connection"),
         ("0 setsockopt(3, SOL_TCP, TCP_CORK, [1], 4) = 0", "setsockopt TCP_CORK; expected one of"),
-        ("* < S 0:0(0) win 5", "only what is sent can come at any time"),
+        ("* < S 0:0(0) win 5", "only sent segments can have the time *"),
         ("--variant=renoo\n0 < S 0:0(0) win 5", 'variant = "renoo" is unknown'),
         ("--colour=1\n0 < S 0:0(0) win 5", "colour"),
     ],

@@ -38,7 +38,9 @@ class Dumbbell(Builder):
     def hosts_for(
         self, number: int, copy: int, flow: Flow, key: str
     ) -> tuple[net.Host, net.Host] | None:
-        """A sender and a receiver, new ones for each flow unless they are shared."""
+        """The sender and receiver of a connection; new hosts for each flow unless they
+        are shared.
+        """
         if flow.from_ or flow.to:
             what = "names a host; a dumbbell places its own (give [[switch]] and [[host]] instead)"
             self.problems.append(Problem(f"{key}.{'from' if flow.from_ else 'to'}", what))

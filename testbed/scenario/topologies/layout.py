@@ -1,7 +1,7 @@
-"""Where everything is: a scenario's switches, ports, cables, hosts and flows, with their addresses.
+"""The layout of a scenario: switches, ports, cables, hosts and flows, with their addresses.
 
-`dumbbell.py` and `own_topology.py` place switches, links and hosts; what both share is here. The
-collector's port is always a switch's last.
+`dumbbell.py` and `own_topology.py` place switches, links and hosts; this module has their common
+part. The collector's port is always a switch's last.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ COLLECTOR_MAC = 0x02C0_0000_0001
 
 @dataclass(frozen=True)
 class PortSettings:
-    """A switch port as its traffic manager sees it."""
+    """A switch port with its traffic manager's settings."""
 
     end: net.End
     scenario: Port | None
-    """The scenario's keys; None for a port without a rate (towards hosts or the collector)."""
+    """The scenario's keys; None for a port without a rate, towards hosts or the collector."""
     forward: bool
-    """True in the direction of the data."""
+    """True for a port in the direction of the data."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class PlacedHost:
 
 @dataclass(frozen=True)
 class PlacedFlow:
-    """One connection of a `[[flow]]`, and when it opens."""
+    """One connection of a `[[flow]]`, with its opening time."""
 
     flow: net.Flow
     settings: Flow
@@ -66,30 +66,30 @@ class Layout:
     routes: Routes
     ports: dict[net.End, PortSettings]
     groups: dict[str, tuple[net.End, int]]
-    """For each group of hosts the port it is behind, and the cable's delay in picoseconds."""
+    """For each group of hosts: its switch port, and the cable's delay in picoseconds."""
     hosts: list[PlacedHost]
     flows: list[PlacedFlow]
     bottleneck: net.End
-    """The port whose figures the summary gives."""
+    """The port that the summary describes."""
     links: dict[str, tuple[net.End, net.End]]
     """The ports at both ends of a link direction, nearest first: `s1->s2`, and `bottleneck`."""
 
     def queue_limit(self, end: net.End, queue: Queue, rate_bps: int) -> QueueLimit:
-        """A limit as the plan has it; BDP multiples with the largest base RTT through the port.
+        """A limit in the plan's format; BDP multiples use the largest base RTT through the port.
 
-        Raises `ValueError` where that is zero.
+        Raises `ValueError` if the result is zero.
         """
         if queue.unit != "bdp":
             return queue.as_limit()
         base = self.base_rtt_ps(end)
         limit = int(queue.amount * rate_bps * base / (8 * PS_PER_S))
         if limit == 0:
-            raise ValueError(f'"{queue}" is not one byte: the base RTT is {base} ps')
+            raise ValueError(f'"{queue}" is less than one byte: the base RTT is {base} ps')
         return {"bytes": limit}
 
     def base_rtt_ps(self, end: net.End) -> int:
-        """The largest base RTT of the flows whose data leaves by this port (of all flows where
-        there is none): propagation both ways, no transmission times.
+        """The largest base RTT of flows that send data through this port, or of all flows if none
+        does: propagation both ways, without transmission times.
         """
         flows = [placed.flow for placed in self.flows_through(end)]
         return max(
@@ -112,7 +112,7 @@ class Layout:
 
 
 class LayoutError(Exception):
-    """A scenario whose parts do not fit together."""
+    """A scenario with inconsistent parts."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(map(str, problems)))
@@ -120,7 +120,7 @@ class LayoutError(Exception):
 
 
 class Builder:
-    """What both kinds of topology collect."""
+    """The layout that both kinds of topology build."""
 
     def __init__(self, scenario: Scenario, numbers: Sequence[int] = ()) -> None:
         self.scenario = scenario
@@ -142,7 +142,7 @@ class Builder:
         return end
 
     def add_host(self, name: str, group: str, ip: int, access: Access) -> net.Host:
-        """A host behind a group's port; its MAC address counts up."""
+        """Adds a host behind a group's port; MAC addresses count up."""
         end, cable_delay_ps = self.groups[group]
         mac = 0x0200_0000_0000 + len(self.hosts) + 1
         host = net.Host(name, mac, ip, end, access.delay + cable_delay_ps)
@@ -152,8 +152,8 @@ class Builder:
     def hosts_for(
         self, number: int, copy: int, flow: Flow, key: str
     ) -> tuple[net.Host, net.Host] | None:
-        """The source and destination of the scenario's `number`-th connection, from 1, which is
-        the flow's `copy`-th, from 0.
+        """The source and destination of the scenario's connection `number` (from 1), the flow's
+        `copy` (from 0).
         """
         raise NotImplementedError
 
@@ -176,11 +176,11 @@ class Builder:
                 at = start.at + copy * start.every + arrival + late
                 placed.append(PlacedFlow(flow, settings, at))
         if not placed and not self.problems:
-            self.problems.append(Problem("flow", "no flow is left: every count is 0"))
+            self.problems.append(Problem("flow", "there are no flows: every count is 0"))
         return placed
 
     def finish(self, bottleneck: net.End) -> Layout:
-        """Puts everything together. Raises `LayoutError` with the problems found so far."""
+        """Builds the layout. Raises `LayoutError` with all problems found so far."""
         flows = self.flows()
         if self.problems:
             raise LayoutError(self.problems)
@@ -209,7 +209,7 @@ class Builder:
         return Layout(topology, found, ports, groups, self.hosts, flows, bottleneck, links)
 
     def switch(self, node_id: int, name: str) -> net.Switch:
-        """A switch as the controller knows it."""
+        """A switch in the controller's topology."""
         return net.Switch(
             name,
             node_id,
@@ -217,7 +217,9 @@ class Builder:
         )
 
     def port(self, node_id: int, end: net.End) -> net.Port:
-        """A port as the controller knows it; the P4 program's stages towards the data only."""
+        """A port in the controller's topology; only ports in the direction of the data have P4
+        stages.
+        """
         mac = 0x02FF_0000_0000 + (node_id << 16) + end.port
         settings = self.ports[end]
         if settings.scenario is None or not settings.forward:
@@ -227,7 +229,7 @@ class Builder:
         return net.Port(end.port, mac, on)
 
     def reports(self, end: net.End) -> int:
-        """One packet in so many is reported at a port, 0 none."""
+        """The telemetry ratio at a port: one report per so many packets, 0 for none."""
         settings = self.ports[end]
         if settings.scenario is None or not settings.forward:
             return 0
@@ -249,7 +251,7 @@ def protocol(settings: Flow) -> int:
 
 
 def queue_limit(layout: Layout, end: net.End, queue: Queue, rate_bps: int, key: str) -> QueueLimit:
-    """A DropTail limit; what is wrong with it as a `LayoutError`."""
+    """A DropTail limit. Raises `LayoutError`."""
     try:
         return layout.queue_limit(end, queue, rate_bps)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A topology of the scenario's own tables: `[[switch]]`, `[[link]]` and `[[host]]`.
+"""A custom topology: `[[switch]]`, `[[link]]` and `[[host]]`.
 
 A switch has its links on ports 1, 2, ... in the file's order, then one port for all its hosts.
 Hosts are 10.0.0.0/15, in order.
@@ -16,14 +16,14 @@ from narrows.testbed.scenario.network import Link
 from narrows.testbed.scenario.topologies.layout import Builder, Layout, LayoutError
 
 MAX_LINKS = 500
-"""Per switch; the program has 512 ports."""
+"""Maximum links per switch; the program has 512 ports."""
 
 
 class OwnTopology(Builder):
-    """A topology of the scenario's own tables."""
+    """Builds a custom topology."""
 
     def layout(self) -> Layout:
-        """Switches, links, then hosts."""
+        """Places switches, then links, then hosts."""
         self.names = [switch.name for switch in self.scenario.switch]
         self.unique("switch", self.names)
         self.unique("host", [host.name for host in self.scenario.host])
@@ -34,7 +34,7 @@ class OwnTopology(Builder):
                     what = f"no such switch; expected one of {', '.join(self.names)}"
                     self.problems.append(Problem(f"link.{index}.{key}", what, name))
             if link.from_ == link.to:
-                self.problems.append(Problem(f"link.{index}", f"joins {link.to} to itself"))
+                self.problems.append(Problem(f"link.{index}", f"connects {link.to} to itself"))
             end = self.add_link(index, link)
             if link.bottleneck and marked:
                 self.problems.append(Problem(f"link.{index}.bottleneck", "there can be only one"))
@@ -71,7 +71,7 @@ class OwnTopology(Builder):
             (f"{link.to}->{link.from_}", (back, there)),
         ):
             if name in self.links:
-                self.problems.append(Problem(f"link.{index}", f"{name} is there already"))
+                self.problems.append(Problem(f"link.{index}", f"{name} already exists"))
             self.links[name] = ends
         if there.port > MAX_LINKS or back.port > MAX_LINKS:
             what = f"a switch has at most {MAX_LINKS} links"
@@ -79,15 +79,15 @@ class OwnTopology(Builder):
         return there
 
     def unique(self, key: str, names: list[str]) -> None:
-        """Notes every name that is there twice."""
+        """Collects duplicate names."""
         for index, name in enumerate(names):
             if name in names[:index]:
-                self.problems.append(Problem(f"{key}.{index}.name", "is there already", name))
+                self.problems.append(Problem(f"{key}.{index}.name", "already exists", name))
 
     def hosts_for(
         self, number: int, copy: int, flow: Flow, key: str
     ) -> tuple[net.Host, net.Host] | None:
-        """The hosts that the flow names; of lists each pair in turn."""
+        """The flow's hosts; lists are cycled through pair by pair."""
         ends = list[net.Host]()
         hosts = {placed.host.name: placed.host for placed in self.hosts}
         pairs = list(itertools.product(listed(flow.from_), listed(flow.to)))

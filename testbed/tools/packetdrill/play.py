@@ -1,4 +1,6 @@
-"""Plays a script to our TCP: its calls and the peer's segments in, our segments held against it."""
+"""Plays a script to our TCP: makes its calls, injects the peer's segments, and checks
+our segments.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 IGNORED_CALLS = {"bind", "fcntl", "listen", "poll"}
-"""One connection is there from the start: nothing is to be done."""
+"""Calls without effect, since the only connection exists from the start."""
 SOCKET_OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "TCP_CONGESTION": ("variant", str),
     "TCP_NODELAY": ("nagle", lambda text: text == "0"),
@@ -39,18 +41,18 @@ SOCKET_OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "TCP_KEEPINTVL": ("keep_alive.interval_ps", lambda text: int(text) * 10**12),
     "TCP_KEEPCNT": ("keep_alive.probes", int),
 }
-"""Options that are settings of a flow: the setting, and how it is read."""
+"""Options that set a flow's setting: the setting, and its parser."""
 KEEP_ALIVE = {"idle_ps": 7200 * 10**12, "interval_ps": 75 * 10**12, "probes": 9}
-"""What SO_KEEPALIVE alone means, as in Linux."""
+"""Defaults of SO_KEEPALIVE, as in Linux."""
 
 
 class DifferenceError(Exception):
-    """Our TCP does not do what the script says."""
+    """Our TCP differs from the script."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A segment that left, and when."""
+    """A sent segment and its time."""
 
     at_ps: int
     segment: Segment
@@ -78,7 +80,7 @@ class Player:
                 raise type(error)(f"line {event.line}: {error}") from None
         if self._sent:
             left = "; ".join(f"{sent.segment} at {seconds(sent.at_ps)}" for sent in self._sent)
-            raise DifferenceError(f"sent, and the script has no more: {left}")
+            raise DifferenceError(f"sent after the end of the script: {left}")
 
     def _do(self, event: Event) -> None:
         base_ps = self._now_ps if event.when.is_relative else 0
@@ -89,7 +91,7 @@ class Player:
             self._expect(event.action, least_ps, latest_ps)
             return
         if greatest_ps is None:
-            raise LineError("only what is sent can come at any time")
+            raise LineError("only sent segments can have the time *")
         self._run_until(least_ps)
         if isinstance(event.action, Segment):
             self._inject(event.action)
@@ -154,7 +156,7 @@ class Player:
         self.trace.append(f"{seconds(self._now_ps)} {segment}")
         frame = wire.emit(segment, ends, self._numbers)
         if reason := self._connection.handle_frame(self._now_ps, frame):
-            raise DifferenceError(f"{segment}\n  was not taken: {reason}")
+            raise DifferenceError(f"{segment}\n  was not accepted: {reason}")
         self._collect()
 
     # Calls.
@@ -181,7 +183,7 @@ class Player:
             raise DifferenceError(f"{call.name}() returns {result}, not {expected}")
 
     def _result_of(self, call: Call) -> int | None:
-        """What a call returns; None where the number means nothing here."""
+        """The result of a call; None if the number has no meaning here."""
         if call.name == "setsockopt":
             self._set_option(call.arguments)
             return 0
@@ -252,7 +254,7 @@ class Player:
 
 
 def blank(sent: Segment, expected: Segment) -> Segment:
-    """What was sent, without what the script does not check."""
+    """The sent segment, without fields that the script does not check."""
     return replace(
         sent,
         window=None if expected.window is None else sent.window,
@@ -262,17 +264,19 @@ def blank(sent: Segment, expected: Segment) -> Segment:
 
 
 def seconds(time_ps: int) -> str:
-    """A time for people."""
+    """Formats a time in seconds."""
     return f"{time_ps / 1e12:.6f} s"
 
 
 def main(paths: Sequence[Path]) -> int:
-    """`narrows packetdrill`: 0 when every script passes, 1 when one fails, 2 when one is wrong."""
+    """Runs `narrows packetdrill`: returns 0 if every script passes, 1 if one fails, 2 if one is
+    invalid.
+    """
     return max(run(path) for path in paths)
 
 
 def run(path: Path) -> int:
-    """One script; says how it went."""
+    """Plays one script and prints the result."""
     player = Player(script.read(path))
     try:
         player.play()

@@ -1,4 +1,4 @@
-"""Reads a script: packetdrill's dialect, as far as docs/reference/packetdrill.md says."""
+"""Reads a script in the packetdrill dialect of docs/reference/packetdrill.md."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class When:
 
     least_ps: int
     greatest_ps: int | None
-    """None: whenever it comes (`*`)."""
+    """None means any time (`*`)."""
     is_relative: bool
-    """Counted from the event before, not from the start."""
+    """True if relative to the previous event, not to the start."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment with numbers relative to each side's first."""
+    """A segment with sequence numbers relative to each side's first."""
 
     is_ours: bool
     flags: int
@@ -36,11 +36,11 @@ class Segment:
     length: int
     ack: int | None
     window: int | None
-    """Not checked where the script has none."""
+    """Not checked if absent in the script."""
     options: tuple[str, ...] | None
-    """As the script writes them; None (`<...>`): not checked."""
+    """In the script's syntax; None (`<...>`): not checked."""
     ecn: int | None
-    """Not checked where the script has none."""
+    """Not checked if absent in the script."""
 
     def __str__(self) -> str:
         letters = "".join(letter for letter, bit in FLAGS.items() if self.flags & bit)
@@ -55,7 +55,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Call:
-    """A system call and what it returns, None where the script does not care."""
+    """A system call and its expected result; None if not checked."""
 
     name: str
     arguments: tuple[str, ...]
@@ -64,7 +64,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Assertion:
-    """A figure held against a value."""
+    """A comparison of a figure with a value."""
 
     figure: str
     relation: str
@@ -89,11 +89,11 @@ class Script:
 
 
 class LineError(Exception):
-    """A line that is none of the dialect."""
+    """A line outside the dialect."""
 
 
 def read(path: Path) -> Script:
-    """Reads a file. Raises `InputError` with every line that is wrong."""
+    """Reads a file. Raises `InputError` with every invalid line."""
     try:
         return parse(read_text(path))
     except LineError as error:
@@ -103,7 +103,7 @@ def read(path: Path) -> Script:
 def parse(text: str) -> Script:
     """Reads a script's text. Raises `LineError`."""
     script = Script()
-    # Comments become blank, so that lines keep their numbers.
+    # Blank out comments, so that line numbers stay correct.
     text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.S)
     for number, line in enumerate(text.splitlines(), 1):
         line = re.sub(r"(//|#).*", "", line).strip()
@@ -131,7 +131,7 @@ def value_of(text: str) -> str | int | bool:
 
 
 def event(number: int, line: str) -> Event:
-    """Reads a line that is no option. Raises `LineError`."""
+    """Reads a line with an event. Raises `LineError`."""
     time = rf"(\*|\+?{NUMBER}(?:~\+?{NUMBER})?)"
     found = re.fullmatch(rf"{time}\s+(.*)", line)
     if not found:

@@ -1,4 +1,4 @@
-"""A script's segments as frames, and frames as a script's segments."""
+"""Converts a script's segments to frames and back."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MSS, WINDOW_SCALE, SACK_PERMITTED, SACK, TIMESTAMPS = 2, 3, 4, 5, 8
 
 @dataclass
 class Numbers:
-    """Where each side's sequence numbers begin."""
+    """The initial sequence number of each side."""
 
     ours: int | None = None
     """Unknown before our SYN."""
     theirs: int = 4_294_960_000
-    """So that they wrap after some segments."""
+    """Chosen so that sequence numbers wrap after some segments."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Ends:
 
 
 def emit(segment: Segment, ends: Ends, numbers: Numbers) -> bytes:
-    """The frame of a segment of the peer's. Raises `LineError` for its options."""
+    """The frame of a peer's segment. Raises `LineError` for invalid options."""
     tcp = dpkt.tcp.TCP(
         sport=ends.ports[0],
         dport=ends.ports[1],
@@ -84,7 +84,7 @@ def sack_blocks(option: str) -> list[tuple[int, int]]:
 
 
 def parse(frame: bytes, numbers: Numbers) -> Segment:
-    """A frame of ours in a script's words; our first number is taken from its SYN."""
+    """Our frame in the script's syntax; the SYN provides our initial sequence number."""
     ip = dpkt.ethernet.Ethernet(frame).data
     tcp = ip.data
     if numbers.ours is None and tcp.flags & dpkt.tcp.TH_SYN:
@@ -103,7 +103,7 @@ def parse(frame: bytes, numbers: Numbers) -> Segment:
 
 
 def parse_options(data: bytes, sack_from: int) -> list[str]:
-    """The options in a script's words, without the padding."""
+    """The options in the script's syntax, without padding."""
     shown = []
     for kind, body in dpkt.tcp.parse_opts(data):
         if kind == MSS:

@@ -1,8 +1,8 @@
 """`narrows switch`: the software P4 target as a daemon with a gRPC server.
 
-With pcap files as ports time is virtual: it is that
-of the packets that come in, and a packet goes out when its last bit has left the port. With DPDK
-ports it is real (`narrows.testbed.tools.switch.live`).
+With pcap files as ports, time is virtual: it follows the input packets' stamps, and an output
+packet is stamped when its last bit leaves the port. With DPDK ports, time is real
+(`narrows.testbed.tools.switch.live`).
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from narrows.testbed.tools.switch.stop import Stop
 LOG = logging.getLogger("narrows.switch")
 PS_PER_NS = 1000
 POLL_S = 0.02
-"""How often controllers' packets are looked for while nothing else happens."""
+"""Polling interval for controllers' packets while idle."""
 POLL_PACKETS = 32
 GRACE_S = 1.0
-"""For controllers' calls to end."""
+"""Time limit for controllers' calls to end."""
 REASONS = {
     "dropped_ingress": "by the program's ingress",
     "dropped_egress": "by the program's egress",
     "no_such_port": "for a port that does not exist",
     "no_such_group": "for a multicast group that does not exist",
     "aborted": "by an assertion or an endless loop of the program",
-    "endless": "since they came round too often",
-    "no_program": "since there is no program yet",
+    "endless": "after too many recirculations",
+    "no_program": "before a program was loaded",
 }
 EGRESS_PROGRAM = "egress-program"
 
 
 def run(options: SwitchOptions) -> int:
-    """`narrows switch`. Raises `InputError`."""
+    """Runs `narrows switch`. Raises `InputError`."""
     from narrows.switch.server.gnmi.service import GnmiService
     from narrows.switch.server.p4runtime.service import P4RuntimeService
     from narrows.switch.server.serve import Tls, serve
@@ -96,7 +96,7 @@ def run(options: SwitchOptions) -> int:
         if not options.exit_at_end:
             daemon.serve_on()
     finally:
-        # Where the machine is busy gRPC has been seen to miss the end of a call.
+        # On a busy machine gRPC can miss the end of a call.
         server.stop(grace=GRACE_S).wait(3 * GRACE_S)
         if running is not None:
             running.stop()
@@ -106,7 +106,7 @@ def run(options: SwitchOptions) -> int:
 
 
 class Daemon:
-    """Packets from files through the switch, while controllers come and go."""
+    """Sends packets from files through the switch, while controllers connect and disconnect."""
 
     def __init__(self, switch: Any, service: Any, ports: Any, stop: Stop) -> None:
         self.switch = switch
@@ -119,7 +119,7 @@ class Daemon:
         self._dropped = {port: self.queue_drops(port) for port in switch.ports()}
 
     def wait_to_begin(self, seconds: float, after_controller: bool) -> bool:
-        """Waits as the options say; false when the switch is to stop before."""
+        """Waits as the options request; returns false if the switch must stop first."""
         begin, arbitration = time.monotonic() + seconds, self.service.arbitration
         while not self.stop.is_set():
             self.service.poll(time.monotonic_ns())
@@ -130,7 +130,7 @@ class Daemon:
         return False
 
     def forward(self) -> None:
-        """All packets of the files, in their order."""
+        """Processes all packets of the files, in order."""
         LOG.info("packets begin")
         for number, (time_ns, port, frame) in enumerate(self.ports.arrivals()):
             if self.stop.is_set():
@@ -145,23 +145,23 @@ class Daemon:
                 self.service.poll(time.monotonic_ns())
         self.drain()
         self.ports.flush()
-        LOG.info("packets are through")
+        LOG.info("all packets processed")
 
     def drain(self) -> None:
-        """Goes on until nothing waits."""
+        """Continues until all queues are empty."""
         self.write(self.switch.run_until(self.switch.now_ps()))
         while (due := self.switch.poll_timeout_ps()) is not None and not self.stop.is_set():
             self.write(self.switch.run_until(due))
         self.service.poll(time.monotonic_ns())
 
     def serve_on(self) -> None:
-        """What controllers send goes out, until the switch is to stop."""
+        """Processes controllers' packets until the switch must stop."""
         while not self.stop.wait(POLL_S):
             self.drain()
             self.ports.flush()
 
     def write(self, sent: list[tuple[int, int, int, bytes]]) -> None:
-        """Packets that left, and in the log what did not."""
+        """Writes departed packets, and logs dropped ones."""
         for port, _, end_ps, frame in sent:
             time_ns = self.base_ns + end_ps // PS_PER_NS
             self.ports.write(port, time_ns, frame)
@@ -171,7 +171,7 @@ class Daemon:
             self.log_drops()
 
     def log_drops(self) -> None:
-        """What was dropped since the last call, and what the program logged."""
+        """Logs drops since the last call, and the program's log messages."""
         now = shown(self.base_ns + self.switch.now_ps() // PS_PER_NS)
         done = self.switch.statistics()
         for key, reason in REASONS.items():
@@ -190,7 +190,7 @@ class Daemon:
             LOG.debug("%s program: %s", now, line)
 
     def summarise(self) -> None:
-        """What the switch did."""
+        """Logs the switch's counters."""
         done = self.switch.statistics()
         LOG.info("received %d", done["received"])
         for port, count in sorted(self.sent.items()):
@@ -204,7 +204,7 @@ class Daemon:
                     LOG.info("dropped at port %d, %s: %d", port, reason, count)
 
     def queue_drops(self, port: int) -> dict[str, int]:
-        """Packets that a port's queues dropped, by reason; those of egress are in `REASONS`."""
+        """Packets dropped by a port's queues, by reason; `REASONS` has those of egress."""
         drops: dict[str, int] = self.switch.port_state(port)["drops"]
         return {reason: count for reason, count in drops.items() if reason != EGRESS_PROGRAM}
 
@@ -215,8 +215,8 @@ def shown(time_ns: int) -> str:
 
 
 def load(switch: Any, options: SwitchOptions) -> Any:
-    """Loads the program; returns the forwarding pipeline configuration where a P4Info came
-    with it. Raises `InputError`, or `TargetError` for what the switch refuses.
+    """Loads the program; returns the forwarding pipeline configuration if a P4Info is given. Raises
+    `InputError`, or `TargetError` if the switch refuses the program.
     """
     from finsy.proto import p4r
     from google.protobuf import text_format

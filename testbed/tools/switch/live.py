@@ -1,4 +1,4 @@
-"""`narrows switch` on DPDK ports: real packets, in real time, with controllers beside the path."""
+"""`narrows switch` on DPDK ports: real packets in real time, with controllers on other threads."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from narrows.testbed.tools.switch.options import SwitchOptions
 from narrows.testbed.tools.switch.stop import Stop
 
 POLL_S = 0.02
-"""How often controllers are looked after; packets do not wait for it."""
+"""Interval at which controllers are served; packets do not wait for it."""
 
 MOST_QUEUES = 64
-"""Of a port; cards have so many, or fewer."""
+"""Maximum queues per port; cards may have fewer."""
 
 Port = tuple[int, str, int]
 """Number, device string, and the cable's delay in picoseconds."""
@@ -38,7 +38,7 @@ def ports(devices: dict[int, str], delays: dict[int, str]) -> list[Port]:
 
 
 def pipelines(live_ports: list[Port], workers: int) -> dict[int, int]:
-    """The pipeline of every live port, where each worker has one. Raises `InputError`."""
+    """The pipeline of each live port, one per worker. Raises `InputError`."""
     most = max(1, len(live_ports))
     if not 1 <= workers <= most:
         raise InputError("--workers", [Problem(str(workers), f"expected 1 to {most}, a port each")])
@@ -46,7 +46,7 @@ def pipelines(live_ports: list[Port], workers: int) -> dict[int, int]:
 
 
 class Live:
-    """A switch on its ports, from its making to `stop`. Raises `InputError`."""
+    """Runs a switch on its ports until `stop`. Raises `InputError`."""
 
     def __init__(
         self, switch: Any, live_ports: list[Port], options: SwitchOptions, log: logging.Logger
@@ -67,14 +67,14 @@ class Live:
             log.info("port %d: %s, arrivals stamped by %s", number, device, clock)
 
     def serve(self, service: Any, stop: Stop) -> None:
-        """Until `stop` is set. Raises `RuntimeError` when the data path ends by itself."""
+        """Waits until `stop` is set. Raises `RuntimeError` if the data path ends unexpectedly."""
         while not stop.wait(POLL_S):
             if not self._live.is_running():
-                raise RuntimeError("the data path has ended")
+                raise RuntimeError("the data path ended unexpectedly")
             service.poll(time.monotonic_ns())
 
     def stop(self) -> None:
-        """Closes the ports and says how far the instrument was off."""
+        """Closes the ports and logs the instrument's errors."""
         instrument = self._live.stop()
         if instrument is None:
             return

@@ -1,4 +1,4 @@
-"""What `narrows switch` is asked for: its options, their contradictions, its ports.
+"""The options of `narrows switch`: parsing, consistency checks, ports.
 
 Options are named as in `simple_switch_grpc`.
 """
@@ -17,7 +17,7 @@ from narrows.testbed.targets.dpdk.setup import PortOptions, af_packet
 DEFAULT_QUEUE = {"packets": 64}
 """bmv2's."""
 MOST_PORT = 510
-"""511 means drop."""
+"""Highest port number; 511 means drop."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SwitchOptions:
         if self.program is None and not self.no_p4:
             yield "switch", "expected a program (JSON), or --no-p4"
         if self.program is not None and self.no_p4:
-            yield "--no-p4", "a program is given too"
+            yield "--no-p4", "expected no program with it"
         if self.p4info is not None and self.program is None:
             yield "--p4info", "expected a program (JSON) with it"
         is_live = bool(self.devices) or (self.interfaces and self.use_files is None)
@@ -98,7 +98,7 @@ class SwitchOptions:
                 raise wrong("--interface", "expected PORT@NAME", text)
             port = port_number(number, "--interface")
             if port in names:
-                raise wrong("--interface", f"port {port} is there twice", text)
+                raise wrong("--interface", f"port {port} is repeated", text)
             names[port] = name
         return names
 
@@ -109,11 +109,12 @@ class SwitchOptions:
         names = self.interface_names()
         found = by_port(self.devices, "--port")
         for port in set(found) & set(names):
-            raise wrong("--port", f"port {port} is an --interface too")
+            raise wrong("--port", f"port {port} is also an --interface")
         return found | {port: af_packet(port, name) for port, name in names.items()}
 
     def config(self, ports: set[int], pipelines: dict[int, int]) -> dict[str, Any]:
-        """What the engine's switch with these ports is made of. `pipelines` has each live port's.
+        """The configuration of the engine's switch with these ports. `pipelines` has each live
+        port's.
 
         Raises `InputError`.
         """
@@ -123,11 +124,11 @@ class SwitchOptions:
         if self.cpu_port is not None:
             cpu_port = port_number(str(self.cpu_port), "--cpu-port")
             if cpu_port in numbers:
-                raise wrong("--cpu-port", "is an interface too", str(cpu_port))
+                raise wrong("--cpu-port", "is also an interface", str(cpu_port))
             numbers.add(cpu_port)
         for option, given in (("--rate", rates), ("--queue", queues)):
             for port in set(given) - numbers:
-                raise wrong(option, "there is no such interface", str(port))
+                raise wrong(option, "expected the port of an --interface", str(port))
         switch = {
             "ports": [
                 {
@@ -154,7 +155,7 @@ def by_port(texts: Sequence[str], option: str) -> dict[int, str]:
             raise wrong(option, "expected PORT=VALUE", text)
         port = port_number(number, option)
         if port in found:
-            raise wrong(option, f"port {port} is there twice", text)
+            raise wrong(option, f"port {port} is repeated", text)
         found[port] = value
     return found
 
@@ -175,7 +176,7 @@ def parse_rate(text: str) -> int:
 
 
 def parse_limit(text: str) -> dict[str, int]:
-    """A queue's limit as the engine reads it. Raises `InputError`."""
+    """A queue limit in the engine's format. Raises `InputError`."""
     try:
         limit = units.parse_queue(text)
     except ValueError as error:
@@ -186,5 +187,5 @@ def parse_limit(text: str) -> dict[str, int]:
 
 
 def wrong(option: str, what: str, value: str = "") -> InputError:
-    """What is wrong with an option."""
+    """Builds the error for an option."""
     return InputError(option, [Problem(value, what)])

@@ -1,4 +1,4 @@
-"""pcap files as a switch's ports: `<name>_in.pcap` comes in, `<name>_out.pcap` goes out.
+"""pcap files as a switch's ports: `<name>_in.pcap` is input, `<name>_out.pcap` output.
 
 Times are integers in nanoseconds; dpkt reads and writes the format.
 """
@@ -21,7 +21,7 @@ SNAPLEN = 262_144
 DLT_ETHERNET = 1
 
 Arrival = tuple[int, int, bytes]
-"""When (ns), at which port, the frame."""
+"""Time in ns, port, frame."""
 
 
 class Ports:
@@ -40,19 +40,19 @@ class Ports:
             self._writers[port] = dpkt.pcap.Writer(self._files[port], snaplen=SNAPLEN, nano=True)
 
     def arrivals(self) -> Iterator[Arrival]:
-        """All packets in the order of their times, then of their ports."""
+        """All packets in order of time, then of port."""
         streams = [read(path, reader, port) for port, (path, reader) in self._readers.items()]
         return heapq.merge(*streams, key=lambda arrival: arrival[:2])
 
     def write(self, port: int, time_ns: int, frame: bytes) -> bool:
-        """Writes a packet; false where the port has no file."""
+        """Writes a packet; returns false if the port has no file."""
         if port not in self._writers:
             return False
         self._writers[port].writepkt_time(frame, Decimal(time_ns) / NS)
         return True
 
     def flush(self) -> None:
-        """Brings what was written to the disk's side."""
+        """Flushes written packets to the files."""
         for file in self._files.values():
             file.flush()
 
@@ -65,7 +65,7 @@ class Ports:
 
 
 def open_input(path: Path) -> tuple[Path, Any]:
-    """A file that begins as pcap."""
+    """Opens a file with a pcap header."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -74,7 +74,7 @@ def open_input(path: Path) -> tuple[Path, Any]:
         reader = dpkt.pcap.Reader(file)
     except (ValueError, dpkt.UnpackError) as error:
         file.close()
-        what = f"is no pcap file ({error}); pcapng is not read"
+        what = f"is not a pcap file ({error}); pcapng is not supported"
         raise InputError(str(path), [Problem("", what)]) from None
     if reader.datalink() != DLT_ETHERNET:
         file.close()
@@ -92,11 +92,11 @@ class Readable:
 
 
 def read(path: Path, reader: Readable, port: int) -> Iterator[Arrival]:
-    """A file's packets; time does not go back."""
+    """A file's packets; times never decrease."""
     last = 0
     try:
         for time_s, frame in reader.packets:
-            # Microseconds come as a float, whose error is below half of one.
+            # dpkt returns a float, with an error below half a microsecond.
             nano = isinstance(time_s, Decimal)
             time_ns = int(time_s * NS) if nano else round(time_s * 10**6) * 1000
             last = max(last, time_ns)
