@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from narrows.analysis import figures, metrics
+from narrows.analysis import compare, figures, flow_rows, metrics, words
 from narrows.analysis.figures.base import SEED, Figure, Results, key_label
 from narrows.analysis.load import Run, load
 from narrows.analysis.page import (
@@ -99,7 +99,7 @@ def write(dirs: list[Path], out: Path) -> None:
 
 
 def page(scenarios: list[Results]) -> Page:
-    """The report of these scenarios: of one its parts, of several a section each."""
+    """The report of these scenarios: of one its parts; of several what differs, then each."""
     definitions = Section("Definitions", [Lines(DEFINITIONS)])
     if len(scenarios) == 1:
         parts = [*_parts(scenarios[0]), definitions]
@@ -108,8 +108,9 @@ def page(scenarios: list[Results]) -> Page:
         Section(results.runs[0].title, [Text(_shape(results), "lead"), *_parts(results)])
         for results in scenarios
     ]
+    compared = compare.section(scenarios, flatten)
     lead = f"{len(scenarios)} scenarios, {sum(len(results.runs) for results in scenarios)} runs."
-    return Page("Results", lead, [*sections, definitions])
+    return Page("Results", lead, [compared, *sections, definitions])
 
 
 def _shape(results: Results) -> str:
@@ -125,13 +126,22 @@ def _count(number: int, what: str) -> str:
 
 
 def _parts(results: Results) -> list[Section]:
-    drawn = [plot for figure in _wanted(results) if (plot := _plot(figure, results)) is not None]
+    wanted = _wanted(results)
+    plots = {figure.name: _plot(figure, results) for figure in wanted}
+    drawn = [plot for plot in plots.values() if plot is not None]
+    gone = [figure for figure in wanted if plots[figure.name] is None]
+    missing = [f"{figure.name} not drawn: {figures.why_not(figure, results)}" for figure in gone]
+    # a scenario that names no figures gets those that its runs allow
+    notes = [Lines(missing)] if missing and _asked(results) else []
+    shown: list[Block] = [*drawn, *notes]
     return [
+        Section("Summary", [Lines(words.sentences(results))]),
         Section("What was run", [*_validity(results), *_switch(results), *_parameters(results)]),
-        Section("Results", [_points(results), Text("A click on a head sorts by it.", "small")]),
-        *([Section("Figures", drawn)] if drawn else []),
+        Section("Results", [_points(results), Text("A click on a head sorts by it.", "small"),
+                            *_flows(results)]),
+        *([Section("Figures", shown)] if shown else []),
         Section("Runs", [_runs(results)]),
-    ]
+    ]  # fmt: skip
 
 
 def _validity(results: Results) -> list[Block]:
@@ -163,11 +173,16 @@ def _plot(figure: Figure, results: Results) -> Plot | None:
     return None if chart is None else Plot(figure.name, figure.title, figure.caption, chart)
 
 
-def _wanted(results: Results) -> list[Figure]:
-    """The figures that the scenario names and this version has; all where it names none."""
-    names = results.runs[0].scenario.get("report", {}).get("figures")
+def _asked(results: Results) -> list[str]:
+    """The figures that the scenario names and this version has."""
+    names = results.runs[0].scenario.get("report", {}).get("figures") or []
     known = {figure.name for figure in figures.FIGURES}
-    return figures.select([name for name in names if name in known] if names else None)
+    return [name for name in names if name in known]
+
+
+def _wanted(results: Results) -> list[Figure]:
+    """The figures that the scenario names; all where it names none."""
+    return figures.select(_asked(results) or None)
 
 
 # Parameters
@@ -240,6 +255,39 @@ def _points(results: Results) -> Table:
         numbers = [measure(run) for _, measure in measured]
         rows.append([*point, *[run.seed] * seeds, *numbers, verdict])
     return Table(columns, rows)
+
+
+FLOW_COLUMNS: Final = (
+    (Column("Goodput", "Mb/s", 3), "goodput_bps", 1e-6),
+    (Column("RTT, mean", "ms", 1), "rtt_mean_ms", 1.0),
+    (Column("RTT, p95", "ms", 1), "rtt_p95_ms", 1.0),
+    (Column("One way, p95", "ms", 1), "one_way_delay_p95_ms", 1.0),
+    (Column("Resent", "segments", 0), "retransmits", 1.0),
+    (Column("Time-outs", "", 0), "timeouts", 1.0),
+    (Column("Lost", "datagrams", 0), "datagrams_lost", 1.0),
+    (Column("Start", "s", 2), "start_s", 1.0),
+    (Column("Completion", "s", 2), "completion_s", 1.0),
+)
+"""The table of flows: its columns, the keys of `flow_rows.rows`, and the factors of their units."""
+MOST_FLOWS: Final = 300
+"""Rows of that table; `runs.csv` has all."""
+
+
+def _flows(results: Results) -> list[Block]:
+    """A row per flow and run, folded."""
+    found = flow_rows.rows(results.runs)
+    kept = found[:MOST_FLOWS]
+    named = any(row["name"] for row in kept)
+    columns = [each for each in FLOW_COLUMNS if any(row[each[1]] is not None for row in kept)]
+    heads = [Column("Run"), Column("Flow"), *[Column("Name")] * named, Column("Variant"),
+             *(column for column, _, _ in columns)]  # fmt: skip
+    rows: list[list[Value]] = [
+        [row["run"], row["flow"], *[row["name"]] * named, row["variant"],
+         *(None if row[key] is None else row[key] * factor for _, key, factor in columns)]
+        for row in kept
+    ]  # fmt: skip
+    more = f"; {len(found) - len(kept)} more are in `runs.csv`" if len(found) > len(kept) else ""
+    return [Details(f"{_count(len(kept), 'flow')}{more}", [Table(heads, rows)])] if kept else []
 
 
 def _runs(results: Results) -> Details:

@@ -57,7 +57,7 @@ PYTHON_LAYERS = {
             ("schema",),
             ("traffic", "switch.server", "controller", "analysis"),
             ("analysis.export", "analysis.figures", "analysis.page"),
-            ("analysis.report", "analysis.reproduction"),
+            ("analysis.report", "analysis.compare", "analysis.words", "analysis.reproduction"),
             ("testbed",),
             ("testbed.scenario",),
             ("testbed.targets",),

@@ -92,6 +92,8 @@ def show(results: Results, request: RunRequest, *, draw: bool) -> int:
     if others := results.others:
         what = f"{len(others)} runs of other points, which the figures leave out"
         print(f"note: {directory} has {what}")
+    if good:
+        write_rows(directory)
     if good and results.figures and draw:
         from narrows.analysis.figures import draw as draw_figures
         from narrows.analysis.figures import not_drawn
@@ -104,3 +106,11 @@ def show(results: Results, request: RunRequest, *, draw: bool) -> int:
     if any(outcome.state == "refused" for outcome in outcomes):
         return WRONG
     return DONE if len(good) == len(outcomes) else FAILED
+
+
+def write_rows(directory: Path) -> None:
+    """`runs.parquet` and `runs.csv`: a row per flow and run of this scenario's points."""
+    from narrows.analysis import flow_rows
+    from narrows.analysis.load import load
+
+    flow_rows.write(load(directory), directory)

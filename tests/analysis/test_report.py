@@ -127,7 +127,7 @@ def test_several_scenarios_and_single_runs(results: Path, tmp_path: Path) -> Non
     write([results, single], tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     titles = [run.title for run in (load(results)[0], load(single)[0])]
-    assert page.text["h2"] == [*titles, "Definitions"]
+    assert page.text["h2"] == ["Side by side", *titles, "Definitions"]
     assert page.text["h3"].count("What was run") == 2
 
 

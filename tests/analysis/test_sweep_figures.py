@@ -32,7 +32,7 @@ def flow(
     return {
         "id": number, "variant": variant, "goodput_bps": mbps * 1e6, "rtt_ms": {"min": rtt_ms},
         "start_s": 0.0, "completion_s": None, "delivered_bytes": delivered,
-        "sent_segments": delivered // 1000, "retransmits": 0,
+        "sent_segments": delivered // 1000, "retransmits": 0, "timeouts": 0,
     }  # fmt: skip
 
 

@@ -1,0 +1,85 @@
+"""A row per flow and run: the swept keys, the flow's numbers, the bottleneck's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from narrows.analysis import metrics
+from narrows.analysis.load import Run
+from narrows.analysis.metrics.base import follow
+
+OF_FLOW: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("goodput_bps", ("goodput_bps",)),
+    ("throughput_bps", ("throughput_bps",)),
+    ("delivered_bytes", ("delivered_bytes",)),
+    ("sent_segments", ("sent_segments",)),
+    ("retransmits", ("retransmits",)),
+    ("timeouts", ("timeouts",)),
+    ("rtt_min_ms", ("rtt_ms", "min")),
+    ("rtt_mean_ms", ("rtt_ms", "mean")),
+    ("rtt_p95_ms", ("rtt_ms", "p95")),
+    ("one_way_delay_mean_ms", ("one_way_delay_ms", "mean")),
+    ("one_way_delay_p95_ms", ("one_way_delay_ms", "p95")),
+    ("datagrams_lost", ("datagrams", "lost")),
+    ("start_s", ("start_s",)),
+    ("completion_s", ("completion_s",)),
+)
+"""Columns with numbers of a summary's flow, and where they stand in it."""
+
+
+def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """A row per flow of each run, in their order.
+
+    `run`, the swept keys by their dotted paths, `seed`, `valid`, `flow`, `name` (of its
+    `[[flow]]`), `variant`, `OF_FLOW`, and of the run's bottleneck `link_use_percent`,
+    `queue_delay_mean_ms`, `queue_delay_p95_ms`, `loss_percent`, and `jain` of the run.
+    """
+    keys = list(dict.fromkeys(key for run in runs for key in run.point if key != "seed"))
+    return [row for run in runs for row in _rows(run, keys)]
+
+
+def _rows(run: Run, keys: Sequence[str]) -> list[dict[str, Any]]:
+    names = {int(flow["id"]): name for name, own in run.named.items() for flow in own}
+    point = {key: _plain(run.point.get(key)) for key in keys}
+    shared = {
+        "link_use_percent": metrics.link_use_percent(run),
+        "queue_delay_mean_ms": metrics.mean_queue_delay_ms(run),
+        "queue_delay_p95_ms": follow(run.summary, ("bottleneck", "queue_delay_ms", "p95")),
+        "loss_percent": metrics.loss_percent(run),
+        "jain": follow(run.summary, ("jain",)),
+    }
+    return [
+        {
+            "run": run.name, **point, "seed": run.seed, "valid": run.valid, "flow": int(flow["id"]),
+            "name": names.get(int(flow["id"])), "variant": str(flow["variant"]),
+            **{column: follow(flow, path) for column, path in OF_FLOW}, **shared,
+        }
+        for flow in run.flows
+    ]  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, bool)) or value is None else repr(value)
+
+
+def write(runs: Sequence[Run], directory: Path) -> list[Path]:
+    """`runs.parquet` and `runs.csv` with `rows` in a scenario's results. Raises `OSError`.
+
+    A swept key whose values are of several types is text.
+    """
+    found = rows(runs)
+    texts = {
+        key for key in dict.fromkeys(key for row in found for key in row)
+        if len({type(row[key]) for row in found if row[key] is not None}) > 1
+    }  # fmt: skip
+    for row in found:
+        row |= {key: str(row[key]) for key in texts if row[key] is not None}
+    table = pl.DataFrame(found, infer_schema_length=None)
+    paths = [directory / "runs.parquet", directory / "runs.csv"]
+    table.write_parquet(paths[0])
+    table.write_csv(paths[1])
+    return paths
