@@ -29,10 +29,18 @@ def plain_directory() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="narrows-", dir=None if is_plain else "/tmp")
 
 
-def read_text(path: Path) -> str:
-    """A file's text, in UTF-8. Raises `InputError`."""
+def read_text(path: Path, most_bytes: int | None = None) -> str:
+    """A file's text, in UTF-8; at most so many bytes, of a regular file or a pipe. Raises
+    `InputError`.
+    """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read() if most_bytes is None else file.read(most_bytes + 1)
+        if most_bytes is not None and len(content) > most_bytes:
+            what = f"has more than {most_bytes // 10**6} MB; expected a text file"
+        else:
+            text = content.decode("utf-8")
+            return text.replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         what = "no such file"
     except OSError as error:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.plan import expected_ps, laid_out_plan, program_path
-from narrows.testbed.scenario.sweep import Point
+from narrows.testbed.scenario.sweep import Point, scenario_name
 from narrows.testbed.scenario.understood import Understood, understood
 from narrows.testbed.targets import TARGETS
 from narrows.testbed.targets.base import Hosts, Target
@@ -98,6 +98,7 @@ def make_jobs(
     Raises `InputError` if a point cannot be planned, or the target or hosts do not support it.
     """
     told = settings or {}
+    name = scenario_name(source)
     program = program_path(points[0].scenario, str(source))
     try:
         digest = hashlib.sha256(program.read_bytes()).hexdigest()
@@ -114,7 +115,7 @@ def make_jobs(
             raise InputError(f"{source}: --hosts {hosts.name}", problems)
         record: RunRecord = {
             "schema": RUN_SCHEMA,
-            "name": source.stem,
+            "name": name,
             "scenario": point.scenario.resolved(),
             "point": point.values,
             "seed": point.scenario.seed,
@@ -123,7 +124,7 @@ def make_jobs(
             "program": {"sha256": digest},
             "versions": {"narrows": catalogue.engine().version()} | hosts.versions(),
         }
-        final = out / source.stem / point.name
+        final = out / name / point.name
         expected = expected_ps(point.scenario, plan)
         path = understood(point.scenario, layout)
         made.append(Job(point.name, json.dumps(plan), record, final, expected, told, path))

@@ -91,7 +91,7 @@ def run_scenario(request: RunRequest, spare: Spare) -> Results:
             outcomes = cluster.run_all(request.scheduler, todo, request.resume, display)
         else:
             outcomes = local.run_all(todo, request.at_once, request.resume, display, spare)
-    results = request.out / request.scenario.stem
+    results = todo[0].final.parent
     write_host(results, outcomes)
     return Results(prepared.title, results, outcomes, prepared.figures)
 

@@ -11,7 +11,7 @@ from narrows.controller.topology import End
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.schema import Change, PortChange, Scenario
-from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, queue_limit
+from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, packets, queue_limit
 
 if TYPE_CHECKING:
     from narrows.schema.plan import EntryOperation, EventPlan
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def events(scenario: Scenario, layout: Layout) -> list[EventPlan]:
     """The controller's operations during the run, in order of time."""
     planned: list[EventPlan] = []
-    state = EventState(layout)
+    state = EventState(scenario, layout)
     indexed = sorted(enumerate(scenario.event), key=lambda pair: pair[1].at)
     for index, event in indexed:
         for name, change in changes(event.set):
@@ -53,7 +53,8 @@ class EntryChange(TypedDict):
 class EventState:
     """The state of the ports after the previous events."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, scenario: Scenario, layout: Layout) -> None:
+        self.scenario = scenario
         self.layout = layout
         self.stages = {
             End(switch.name, port.number): dict(port.stages)
@@ -82,7 +83,10 @@ class EventState:
         if not self.layout.ports[end].forward:
             return planned
         stages = self.stages[end]
-        for stage, value in change.stage_values().items():
+        own, rate_bps = self.layout.ports[end].scenario, self.rates_bps[end]
+        assert own is not None, "a port in the data's direction has settings"
+        values = change.stage_values(lambda limit: packets(self.scenario, own, limit, rate_bps))
+        for stage, value in values.items():
             if value is not None:
                 old, new = (
                     stage.entry(end.port, each) if each not in (None, stage.off) else None

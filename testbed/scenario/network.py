@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -19,10 +20,8 @@ from narrows.testbed.scenario.values import (
     Probability,
     Queue,
     Rate,
-    unit,
+    Threshold,
 )
-
-Threshold = Annotated[int, Field(ge=0, lt=2**24, examples=[20]), unit("packets")]
 
 
 class PortStages(Model):
@@ -34,17 +33,21 @@ class PortStages(Model):
     loss: Annotated[Probability | None, LOSS] = None
     """Probability that the P4 program drops a packet towards this port."""
     ecn_threshold: Annotated[Threshold | None, ECN] = None
-    """Queue depth in packets above which the P4 program marks ECN-capable packets;
-    absent: never.
-    """
+    """Packets in the queue above which ECN-capable packets are marked; absent: never. `"30kB"` and
+    `"5ms"` are so many full packets at the port's rate, rounded down, and keep their number when an
+    event changes the rate."""
 
-    def stage_values(self) -> dict[PortStage, float | None]:
-        """The value of each stage; None if its key is absent."""
-        return {
+    def stage_values(self, packets: Callable[[Queue], int]) -> dict[PortStage, float | None]:
+        """The value of each stage, None where its key is absent; `packets` counts a limit's."""
+        values = {
             each: getattr(self, key)
             for key, field in type(self).model_fields.items()
             for each in field.metadata
             if isinstance(each, PortStage)
+        }
+        return {
+            stage: packets(value) if isinstance(value, units.Queue) else value
+            for stage, value in values.items()
         }
 
 

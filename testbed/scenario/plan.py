@@ -19,6 +19,7 @@ from narrows.testbed.scenario import traces
 from narrows.testbed.scenario.events import events
 from narrows.testbed.scenario.flows import App, Flow
 from narrows.testbed.scenario.network import Access
+from narrows.testbed.scenario.packets import payload_bytes
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.dumbbell import Dumbbell
 from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, PlacedFlow, queue_limit
@@ -37,19 +38,10 @@ if TYPE_CHECKING:
         PortName,
         SwitchPlan,
     )
-    from narrows.schema.profile import ProfileRecord
     from narrows.schema.switch import PortConfig
 
 SCHEMA = 1
 PROGRAM = ROOT / "p4/build/v1model.json"
-
-TIMESTAMP_BYTES = 12
-"""Bytes of the timestamps option with padding (RFC 7323 appendix A), which reduce the payload of a
-segment.
-"""
-
-UDP_ROOM_BYTES = 12
-"""Difference between the TCP and UDP header lengths, in bytes."""
 
 
 def program_path(scenario: Scenario, source: str) -> Path:
@@ -315,23 +307,6 @@ def window_bytes(settings: Flow, profile: str) -> int | None:
     stamped = record["timestamps"] if settings.timestamps is None else settings.timestamps
     segment_bytes = payload_bytes(settings.variant, record, settings.segment, stamped=stamped)
     return settings.window.as_bytes(segment_bytes)
-
-
-def payload_bytes(
-    variant: str, profile: ProfileRecord, segment_bytes: int | None, *, stamped: bool
-) -> int:
-    """Payload of a full segment: the size of the flow, its ns-2 source or its profile. For
-    datagrams, the maximum message bytes per datagram.
-    """
-    given = segment_bytes or catalogue.segment_bytes(variant)
-    if given is not None:
-        return given
-    segment = profile["segment"]
-    if "payload" in segment:
-        return segment["payload"]
-    if sender := catalogue.sender(variant):
-        return segment["mss"] + UDP_ROOM_BYTES - sender["header_bytes"]
-    return segment["mss"] - (TIMESTAMP_BYTES if stamped else 0)
 
 
 def mac_text(mac: int) -> str:

@@ -168,6 +168,27 @@ class Sweep(Model):
     """Number of runs per combination, with the seeds seed, seed + 1, ..."""
 
 
+def with_delay(tree: dict[str, Any]) -> dict[str, Any]:
+    """A dumbbell's tables with the delay that `rtt` stands for. Raises `ValueError`."""
+    bottleneck, access = tree.get("bottleneck"), tree.get("access", {})
+    if not isinstance(bottleneck, dict) or not isinstance(access, dict):
+        raise ValueError("rtt: is a dumbbell's; expected the delays of links and hosts")
+    try:
+        rtt_ps = units.parse_duration(tree["rtt"])
+        access_ps = units.parse_duration(access.get("delay", "0s"))
+        delay_ps = rtt_ps // 2 - 2 * access_ps
+        given_ps = units.parse_duration(bottleneck.get("delay", f"{max(delay_ps, 0)}ps"))
+    except ValueError:
+        return tree  # its own key says what is wrong with it
+    if delay_ps < 0:
+        least = units.format_duration(4 * access_ps)
+        raise ValueError(f"rtt: is below 4 x access.delay; expected at least {least}")
+    if given_ps != delay_ps:
+        what = "disagrees with bottleneck.delay and access.delay; expected one or the other"
+        raise ValueError(f"rtt: {what}")
+    return tree | {"bottleneck": bottleneck | {"delay": units.format_duration(delay_ps)}}
+
+
 class Scenario(Model):
     """One point of a scenario."""
 
@@ -187,6 +208,9 @@ class Scenario(Model):
     """Time limit of a run to completion; a run that reaches it stops and is invalid."""
     profile: Annotated[str, registered("profiles")] = "rfc"
     """What the TCPs differ in besides congestion control, and the defaults of a flow's keys."""
+    rtt: Duration | None = None
+    """A dumbbell's base RTT, 2 x (2 x `access.delay` + `bottleneck.delay`), in place of
+    `bottleneck.delay`."""
     program: Annotated[str, Field(examples=["my-program.json"])] | None = None
     """A bmv2 JSON file that replaces `p4/build/v1model.json`, relative to the scenario's directory;
     it must have the same tables.
@@ -207,6 +231,11 @@ class Scenario(Model):
     telemetry: Telemetry = Telemetry()
     record: Record = Record()
     instrument: Instrument = Instrument()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _delay_of_rtt(cls, tree: Any) -> Any:
+        return with_delay(tree) if isinstance(tree, dict) and "rtt" in tree else tree
 
     @model_validator(mode="after")
     def _has_a_topology(self) -> Self:

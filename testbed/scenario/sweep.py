@@ -8,24 +8,27 @@ import itertools
 import json
 import re
 import tomllib
-import typing
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from narrows.testbed import catalogue
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.scenario.explain import explain, explain_toml
 from narrows.testbed.scenario.schema import Scenario, Sweep
 
 Tree = dict[str, Any]
 """A parsed TOML file, before the schema checks it."""
 
 MAX_POINTS = 100_000
+MAX_DEPTH = 20
+MAX_BYTES = 10**7
+"""Of a scenario's file."""
 
 NAMELESS = ("report.", "record.", "telemetry.")
 """What is drawn and recorded: an override of these does not name a point."""
@@ -87,11 +90,42 @@ def read(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> list[Point]:
 
 
 def read_toml(path: Path) -> Tree:
-    """Parses the file. Raises `InputError` if it cannot be read or is not valid TOML."""
+    """The file as a tree. Raises `InputError` when it cannot be read or is not valid TOML."""
+    text = read_text(path, MAX_BYTES)
+    too_deep = Problem("", f"is nested too deeply; expected at most {MAX_DEPTH} levels")
     try:
-        return tomllib.loads(read_text(path))
+        tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(str(path), [Problem("", f"is not valid TOML: {error}")]) from None
+        raise InputError(str(path), [Problem("", explain_toml(str(error), text))]) from None
+    except RecursionError:
+        raise InputError(str(path), [too_deep]) from None
+    if depth(tree) > MAX_DEPTH:
+        raise InputError(str(path), [too_deep])
+    return tree
+
+
+def depth(tree: object) -> int:
+    """Levels of tables and lists below one another."""
+    levels, level = 0, [tree]
+    while level:
+        level = [
+            part
+            for found in level
+            if isinstance(found, dict | list)
+            for part in (found.values() if isinstance(found, dict) else found)
+        ]
+        levels += 1
+    return levels - 1
+
+
+def scenario_name(path: Path) -> str:
+    """What a scenario's results are called. Raises `InputError` for a name that no directory can
+    have, or that is hidden.
+    """
+    if path.stem.startswith(".") or not path.stem:
+        what = "results are called after the file; expected a name that does not begin with a dot"
+        raise InputError(str(path), [Problem("", what)])
+    return path.stem
 
 
 def read_one(
@@ -117,6 +151,8 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return key.strip(), value
+    except RecursionError:
+        raise InputError("--set", [Problem(key.strip(), "is nested too deeply")]) from None
 
 
 @dataclass
@@ -256,45 +292,3 @@ def name(value: Any) -> str:
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         return f"{safe[:24].rstrip('-')}-{digest}" if safe else digest
     return safe
-
-
-def explain(
-    error: ValidationError, model: type[BaseModel] = Scenario, prefix: str = ""
-) -> list[Problem]:
-    """Converts Pydantic's errors to our problems."""
-    problems = []
-    for item in error.errors(include_url=False):
-        loc = [part for part in item["loc"] if not str(part).startswith(("function-", "lax-"))]
-        key = ".".join([prefix] * bool(prefix) + [str(part) for part in loc])
-        match item["type"]:
-            case "extra_forbidden":
-                known = keys_at(model, loc[:-1])
-                if model is Scenario and len(loc) == 1:
-                    known += ["sweep", "choice"]
-                what = catalogue.unknown("key", str(loc[-1]), known)
-                problems.append(Problem(key, what))
-            case "missing":
-                problems.append(Problem(key, "is missing"))
-            case "value_error":
-                problems.append(Problem(key, str(item["ctx"]["error"]), item["input"]))
-            case _:
-                what = item["msg"].replace("Input should be", "should be")
-                problems.append(Problem(key, what, item["input"]))
-    return problems
-
-
-def keys_at(model: type[BaseModel], loc: Sequence[object]) -> list[str]:
-    """The keys of the table at a location in the schema."""
-    for part in loc:
-        for key, field in model.model_fields.items():
-            if part in (key, field.alias):
-                model = next(models_in(field.annotation), model)
-    return [field.alias or key for key, field in model.model_fields.items()]
-
-
-def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that an annotation names, in order."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in typing.get_args(annotation):
-        yield from models_in(part)

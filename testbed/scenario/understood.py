@@ -8,16 +8,11 @@ from typing import TypeVar
 
 from narrows.controller.routes import base_rtt_ps
 from narrows.schema.units import PS_PER_S, format_duration, format_rate
-from narrows.testbed import catalogue
-from narrows.testbed.scenario.plan import TIMESTAMP_BYTES, payload_bytes
+from narrows.testbed.scenario.packets import full_packet_bytes
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.layout import Layout, PlacedFlow
 
 T = TypeVar("T", int, float)
-
-COUNTED_BYTES = {"ip": 0, "frame": 14, "wire": 38}
-"""What counts of a full packet besides its IP length, as `LengthBasis` has it."""
-IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
 
 
 @dataclass(frozen=True)
@@ -49,9 +44,7 @@ def understood(scenario: Scenario, layout: Layout) -> Understood:
     port = layout.ports[end].scenario
     assert port is not None, "a bottleneck has a rate"
     rtts_ps = [base_rtt(layout, placed) for placed in layout.flows_through(end)]
-    packet_bytes = COUNTED_BYTES[port.counts] + max(
-        ip_bytes(scenario, placed) for placed in layout.flows
-    )
+    packet_bytes = full_packet_bytes(scenario, port.counts)
     limit = layout.queue_limit(end, port.queue, port.rate)
     if "packets" in limit:
         queue_bytes = float(limit["packets"] * packet_bytes)
@@ -67,17 +60,6 @@ def base_rtt(layout: Layout, placed: PlacedFlow) -> int:
     found = base_rtt_ps(layout.topology, layout.routes, placed.flow)
     assert found is not None, "a layout has a way for every flow"
     return found
-
-
-def ip_bytes(scenario: Scenario, placed: PlacedFlow) -> int:
-    """The IP length of a flow's full packet."""
-    flow = placed.settings
-    profile = catalogue.profile(scenario.profile_of(flow))
-    stamped = profile["timestamps"] if flow.timestamps is None else flow.timestamps
-    payload = payload_bytes(flow.variant, profile, flow.segment, stamped=stamped)
-    if catalogue.sender(flow.variant):
-        return payload + IP_BYTES + UDP_BYTES
-    return payload + IP_BYTES + TCP_BYTES + (TIMESTAMP_BYTES if stamped else 0)
 
 
 def described(points: Sequence[Understood]) -> list[str]:

@@ -159,6 +159,40 @@ Name = Annotated[
 Names = Annotated[list[Name], Field(min_length=1)]
 Every = Annotated[int, Field(ge=0, lt=2**32, examples=[10]), unit("packets")]
 
+A_THRESHOLD = 'packets such as 20, or "20packets", "30kB" or "5ms"'
+
+
+def _threshold(value: object) -> int | units.Queue:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 0 <= value < 2**24:
+            raise ValueError(f"is not in 0 to {2**24 - 1}; expected {A_THRESHOLD}")
+        return value
+    try:
+        queue = units.parse_queue(value)
+    except ValueError:
+        raise ValueError(f"expected {A_THRESHOLD}") from None
+    if queue.unit == "bdp":
+        raise ValueError(f"is a multiple of a BDP; expected {A_THRESHOLD}")
+    return queue
+
+
+Threshold = Annotated[
+    int | units.Queue,
+    BeforeValidator(_threshold),
+    PlainSerializer(lambda value: value if isinstance(value, int) else str(value)),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**24},
+                quantity("queue limit", "5ms"),
+            ],
+            "x-unit": "packets",
+            "examples": [20, "5ms"],
+        }
+    ),
+]
+"""Packets in a queue, as a number or by another unit; `packets.to_packets` counts them."""
+
 
 def or_duration(*words: str) -> Callable[[object], object]:
     """Parses one of the words, or a duration."""

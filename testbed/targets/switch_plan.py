@@ -12,7 +12,7 @@ from narrows.controller.stages import TELEMETRY
 from narrows.controller.state import TableEntry
 from narrows.controller.switch import FLOW, FORWARD, REPORT
 from narrows.testbed import catalogue
-from narrows.testbed.scenario.plan import UDP_ROOM_BYTES, payload_bytes
+from narrows.testbed.scenario.packets import UDP_ROOM_BYTES, payload_bytes
 
 if TYPE_CHECKING:
     from narrows.schema.flow import FlowConfig

@@ -100,7 +100,7 @@ def test_every_mistake_is_reported_at_once(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["run", "absent.toml"], "no such file"),
-        (["run", "broken.toml"], "is no TOML"),
+        (["run", "broken.toml"], "is not valid TOML"),
         (["run", "good.toml", "--set", "bottleneck.rate"], "expected key=value"),
         (["run", "good.toml", "--set", "bottleneck.rate.of=1"], "bottleneck.rate"),
         (["run", "good.toml", "--set", "flow.3.count=1"], "flow has 1 tables"),

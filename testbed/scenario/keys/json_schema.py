@@ -17,9 +17,9 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from narrows.testbed import catalogue
+from narrows.testbed.scenario.explain import models_in
 from narrows.testbed.scenario.keys.docstrings import of_field, one_line
 from narrows.testbed.scenario.schema import Scenario, Sweep
-from narrows.testbed.scenario.sweep import models_in
 from narrows.testbed.scenario.values import RECORD_UNITS, quantity
 
 Schema = dict[str, Any]

@@ -19,6 +19,7 @@ from narrows.testbed.problems import Problem
 from narrows.testbed.scenario.draws import draw, exponential
 from narrows.testbed.scenario.flows import Flow
 from narrows.testbed.scenario.network import Access, Port
+from narrows.testbed.scenario.packets import full_packet_bytes, to_packets
 from narrows.testbed.scenario.schema import Scenario
 
 if TYPE_CHECKING:
@@ -224,7 +225,10 @@ class Builder:
         settings = self.ports[end]
         if settings.scenario is None or not settings.forward:
             return net.Port(end.port, mac)
-        values = settings.scenario.stage_values() | {TELEMETRY: self.reports(end)}
+        own = settings.scenario
+        values = own.stage_values(lambda limit: packets(self.scenario, own, limit, own.rate)) | {
+            TELEMETRY: self.reports(end)
+        }
         on = {stage: value for stage, value in values.items() if value not in (None, stage.off)}
         return net.Port(end.port, mac, on)
 
@@ -248,6 +252,11 @@ class Builder:
 def protocol(settings: Flow) -> int:
     """The IPv4 protocol number of a flow."""
     return net.PROTOCOL_UDP if catalogue.sender(settings.variant) else net.PROTOCOL_TCP
+
+
+def packets(scenario: Scenario, port: Port, limit: Queue, rate_bps: int) -> int:
+    """A limit at a port as full packets."""
+    return to_packets(limit, rate_bps, full_packet_bytes(scenario, port.counts))
 
 
 def queue_limit(layout: Layout, end: net.End, queue: Queue, rate_bps: int, key: str) -> QueueLimit:

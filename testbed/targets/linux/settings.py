@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from narrows.schema.units import PS_PER_S
 from narrows.testbed import catalogue
 from narrows.testbed.problems import Problem
-from narrows.testbed.scenario.plan import TIMESTAMP_BYTES
+from narrows.testbed.scenario.packets import TIMESTAMP_BYTES
 from narrows.testbed.targets.linux import variants
 
 if TYPE_CHECKING:

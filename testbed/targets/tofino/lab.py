@@ -17,6 +17,7 @@ from narrows.controller.drivers.bfrt import FECS, SPEEDS
 from narrows.schema import units
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import sweep
+from narrows.testbed.scenario.explain import explain
 from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.values import Model, Rate, Size, matching
 
@@ -101,7 +102,7 @@ def read(path: Path) -> Lab:
     try:
         lab = Lab.model_validate(sweep.read_toml(path))
     except ValidationError as error:
-        raise InputError(str(path), sweep.explain(error, Lab)) from None
+        raise InputError(str(path), explain(error, Lab)) from None
     problems = list[Problem]()
     for name in ("senders", "receivers", "collector"):
         speed_bps = getattr(lab.port, name).speed
