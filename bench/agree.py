@@ -1,9 +1,10 @@
-"""How far `sim`, `dpdk` and `bmv2` differ: `python -m bench.agree`, which `make agree` runs.
+"""Measures the differences between `sim`, `dpdk` and `bmv2`: `python -m bench.agree` (`make
+agree`).
 
 The same scenario files run under the virtual clock, in real time on DPDK ports, and with bmv2 as
-the switch. TCP through a full queue is chaotic: a packet a nanosecond later ends in another pattern
-of losses. So beside the difference between the targets stands what a microsecond more on the access
-links makes on `sim` alone: each seed has one more, on every target.
+the switch. TCP through a full queue is chaotic: delaying a packet by a nanosecond changes the
+pattern of losses. So the report also shows the effect of an extra microsecond on the access links
+on `sim` alone: each seed adds one, on every target.
 
 Writes `docs/reports/agreement.md`.
 """
@@ -78,7 +79,7 @@ CASES = [
 
 @dataclass(frozen=True)
 class Result:
-    """What one run came to."""
+    """The results of one run."""
 
     summary: dict[str, Any]
     cwnd: dict[int, np.ndarray[Any, np.dtype[np.float64]]]
@@ -91,7 +92,7 @@ class Result:
         return found
 
     def why_void(self) -> str:
-        """Why the instrument voids it; empty where it does not."""
+        """Reasons why the run is void; empty if valid."""
         return self.summary["invalid_reason"] or ""
 
 
@@ -146,7 +147,7 @@ MEASURES: dict[str, tuple[str, Callable[[Result], float]]] = {
 
 
 def spread(values: Sequence[float]) -> str:
-    """The mean, the least and the greatest; of no valid run there is none."""
+    """The mean, minimum and maximum; empty without a valid run."""
     if not values:
         return "void"
     mean = sum(values) / len(values)
@@ -154,8 +155,8 @@ def spread(values: Sequence[float]) -> str:
 
 
 def rows(case: Case, by_target: dict[str, list[Result]]) -> Iterator[str]:
-    """A table's rows of one case: `sim`, then each other target and how far it is from there, in
-    the runs that its instrument stands by.
+    """The table rows of one case: `sim`, then each other target with its difference from `sim`,
+    over valid runs.
     """
     virtual, *others = by_target.values()
     pairs = [
@@ -176,7 +177,7 @@ def rows(case: Case, by_target: dict[str, list[Result]]) -> Iterator[str]:
 
 
 def apart(there: Sequence[float], here: Sequence[float]) -> str:
-    """How far the means are from each other."""
+    """The difference of the means."""
     if not here:
         return "-"
     means = sum(there) / len(there), sum(here) / len(here)
@@ -189,7 +190,7 @@ def table_row(cells: Sequence[str]) -> str:
 
 
 def errors(case: Case, seed: int, run: Result) -> str:
-    """A row of what the instrument was off by."""
+    """A row with the instrument's errors."""
     instrument = run.summary["instrument"]
     bottleneck = next(
         wire for wire in instrument["wires"]
@@ -200,7 +201,7 @@ def errors(case: Case, seed: int, run: Result) -> str:
 
 
 def bmv2_errors(case: Case, seed: int, run: Result) -> str:
-    """The same of bmv2, by the stamps of the packets themselves."""
+    """A row with bmv2's errors, by the packets' stamps."""
     switch = run.summary["instrument"]["switch"]
     wire = switch["to_the_wire_us"]
     return table_row([
@@ -213,7 +214,7 @@ def bmv2_errors(case: Case, seed: int, run: Result) -> str:
 
 
 def kept(case: Case, seed: int, bottleneck: dict[str, Any]) -> list[str]:
-    """How late packets left the bottleneck, and how far its shaper was off."""
+    """Lateness of packets at the bottleneck, and the error of its shaper."""
     late, rate = bottleneck["departure_error_us"], bottleneck["rate_error"]
     shown = f"{100 * rate['worst']:+.4f} % over {rate['windows']} s" if rate else "-"
     return [

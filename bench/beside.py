@@ -14,7 +14,7 @@ OURS = {
 
 
 def measure(options: Options) -> Json:
-    """Packets per second of each, ours with its ledger, and how many times as fast ours is."""
+    """Packets per second of each, ours with its ledger, and the speed-up of ours."""
     ours = cost(DUMBBELL, OURS, options.rounds)
     found: Json = {"ours": ours}
     print(f"\n{'the same dumbbell':32} {'packets':>10} {'cpu s':>9} {'packets/s':>11} {'ours':>11}")

@@ -1,4 +1,4 @@
-"""Whether two checkouts give the same results: `python -m bench.compare OLD NEW`.
+"""Checks that two checkouts give the same results: `python -m bench.compare OLD NEW`.
 
 Each committed scenario of OLD is run in both, shortened, at a few points of its sweep: the i-th
 run takes the i-th value of each swept key. Tables are compared by value and the summaries by
@@ -36,7 +36,7 @@ class Comparison:
     target: str
 
     def differences(self) -> list[str]:
-        """What differs, a line each."""
+        """The differences, one per line."""
         with tempfile.TemporaryDirectory() as scratch:
             old, new = (
                 self.run(checkout, Path(scratch, name))

@@ -1,8 +1,8 @@
-"""One run in a process of its own, and what it cost: `python -m bench.measure SCENARIO SETTINGS`.
+"""Measures one run in its own process: `python -m bench.measure SCENARIO SETTINGS`.
 
-What counts is the time that the engine's thread spent on a processor (`engine_s`): whatever else
-runs on the machine takes little of it, and on an idle machine it is the wall-clock time. The
-tables are written by another thread, whose time is in `process_s`.
+The result is the CPU time of the engine's thread (`engine_s`). Other load on the machine hardly
+changes it, and on an idle machine it equals the wall-clock time. Another thread writes the tables;
+`process_s` includes its time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def memory_kib(field: str) -> int:
 
 
 def main() -> int:
-    """Runs, and says what it cost as one JSON object."""
+    """Runs, and prints the cost as one JSON object."""
     from narrows.testbed import catalogue
     from narrows.testbed.scenario import plan, sweep
 

@@ -1,8 +1,8 @@
-"""What everything costs: `python -m bench.run`, which `make bench` runs.
+"""Runs all benchmarks: `python -m bench.run` (`make bench`).
 
-`SECTIONS` are the parts. Results go to `bench/results.json`; `--check` compares with those there
-instead, as ratios to the machine's own speed, and fails where a rate fell by
-a third. `--only` measures some of the sections and keeps the others' results.
+`SECTIONS` are the parts. Results go to `bench/results.json`. `--check` compares with this file
+instead, relative to the machine's speed, and fails if a rate fell by a third. `--only` measures
+some of the sections and keeps the others' results.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def rates(results: Json) -> dict[str, float]:
 
 
 def slower(before: Json, now: Json) -> list[str]:
-    """What fell below `FLOOR` of what it was."""
+    """The rates that fell below `FLOOR` of the earlier ones."""
     old, new = rates(before), rates(now)
     return [
         f"{name}: {new[name] / rate:.2f} of what it was"
@@ -82,12 +82,14 @@ def cpu() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints a line each, and writes the results or compares them."""
-    parser = argparse.ArgumentParser(description="What everything costs.")
-    parser.add_argument("--rounds", type=int, default=3, help="of so many the cheapest counts")
+    parser = argparse.ArgumentParser(description="Runs all benchmarks.")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="rounds, of which the cheapest counts"
+    )
     parser.add_argument("--duration", default="10s", help="simulated time of most runs")
     names = [section.name for section in SECTIONS]
     parser.add_argument("--only", nargs="+", choices=names, default=names, help="some sections")
-    parser.add_argument("--check", action="store_true", help="fail where it got slower")
+    parser.add_argument("--check", action="store_true", help="fail if a rate got slower")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args(arguments)
     began, options = time.perf_counter(), Options(given.rounds, given.duration)

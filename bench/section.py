@@ -17,10 +17,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """How thorough a measurement is."""
+    """The thoroughness of a measurement."""
 
     rounds: int
-    """Of so many runs the cheapest counts."""
+    """Number of rounds, of which the cheapest counts."""
     duration: str
     """Simulated time of most runs."""
 

@@ -58,7 +58,7 @@ class Cable:
 
 @dataclass(frozen=True)
 class Host:
-    """A host and the switch port that it is attached to."""
+    """A host and its switch port."""
 
     name: str
     mac: int

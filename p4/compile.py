@@ -5,7 +5,7 @@
     p4/compile.py --check    compare p4/build/sources.sha256 with the files, and where p4c is,
                              p4/build/ with what it makes of them now
 
-Outputs, all committed so that nobody needs p4c to run or test:
+Outputs, all committed, so that runs and tests do not need p4c:
 
 - `v1model.json`: bmv2 JSON, with this machine's paths taken out of its source positions;
 - `v1model.p4info.txtpb`: the P4Runtime description of the same program;
@@ -77,7 +77,7 @@ def neutral(text: str) -> str:
 
 
 def check() -> int:
-    """Compares what is recorded with what is there; names every file that drifted."""
+    """Compares the recorded checksums with the files; names every file that differs."""
     recorded = (ROOT / SUMS).read_text().splitlines() if (ROOT / SUMS).exists() else []
     drifted = sorted({line[66:] for line in set(recorded) ^ set(sums())})
     for path in drifted:
@@ -116,7 +116,7 @@ def compiled(p4c: str) -> dict[Path, str] | None:
 
 
 def compile_program() -> int:
-    """Runs p4c and puts its outputs in place only when it succeeds."""
+    """Runs p4c and replaces the outputs only if it succeeds."""
     p4c = compiler()
     if p4c is None:
         print(NO_COMPILER, file=sys.stderr)

@@ -1,8 +1,8 @@
 """The same dumbbell in ns-2 and ns-3, where they are installed (Debian: `ns2`, `libns3-dev`).
 
-Five SACK senders of window rule Reno, a bottleneck of 100 Mb/s with a queue of one
-bandwidth-delay product, access links of ten times its rate, a base round trip of 20 ms, nothing
-traced. Neither executes a P4 program, and both leave out what ours records by default.
+Five SACK senders of window rule Reno, a bottleneck of 100 Mb/s with a queue of one bandwidth-delay
+product, access links of ten times its rate, a base round trip of 20 ms, nothing traced. Neither
+executes a P4 program or records tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An ACK: nanoseconds of a sender, by variant and window (`hosts/benches/ack.rs`)."""
+"""Cost of an ACK in nanoseconds of a sender, by variant and window (`hosts/benches/ack.rs`)."""
 
 from __future__ import annotations
 

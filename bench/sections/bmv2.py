@@ -17,7 +17,7 @@ PORT = 9393
 
 
 def command(variable: str, name: str) -> list[str] | None:
-    """How to start one of bmv2's programs, None where it is missing."""
+    """The command of one of bmv2's programs; None if not installed."""
     if variable in os.environ:
         return shlex.split(os.environ[variable])
     found = shutil.which(name)
@@ -29,8 +29,8 @@ CLI = command("NARROWS_SIMPLE_SWITCH_CLI", "simple_switch_CLI")
 
 
 def configure(commands: Sequence[str]) -> None:
-    """Gives a running switch these commands. Raises `AssertionError` with its answer where it
-    refuses one, `CalledProcessError` where there is no switch.
+    """Gives a running switch these commands. Raises `AssertionError` with its answer if it refuses
+    one, `CalledProcessError` if no switch answers.
     """
     assert CLI
     answer = subprocess.run(

@@ -1,4 +1,4 @@
-"""How fast the machine is: a loop whose time every other figure is compared with.
+"""The machine's speed: a reference loop for all other figures.
 
 Results of two machines, or of one at two times, differ most in the machine; the ratio of a rate
 to this loop's differs little. The loop is Python's own arithmetic and dictionary, as branchy and

@@ -1,4 +1,4 @@
-"""The data path on DPDK beside what the machine can do without it, as ratios of one run.
+"""The data path on DPDK against the machine's limits without it, as ratios within one run.
 
 Packets a second through the switch beside those of a loop that only receives and sends
 (`engine/benches/forward.rs`) on rings and on veths, on these beside `dpdk-testpmd`'s too,

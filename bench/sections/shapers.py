@@ -1,9 +1,9 @@
-"""How late packets leave a shaper: our switch on veths beside the kernel's tbf, by the same stamps.
+"""Lateness of packets from a shaper: our switch on veths and the kernel's tbf, by the same stamps.
 
-A packet socket sends frames of one length at three times the shaper's rate, so that its queue does
-not run empty when the sender stands still for a while, and the kernel stamps them where they come
-out. From the first quarter on the n-th is to leave n transmission times after the first; the one
-that left earliest by that has the error zero.
+A packet socket sends frames of one length at three times the shaper's rate, so that a stalled
+sender does not empty the queue. The kernel stamps the frames on output. After the first quarter,
+the n-th frame is due n transmission times after the first. The earliest frame relative to this
+schedule has error zero.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The switch by itself: packets per second of the engine, large tables, and bmv2 beside it.
+"""The switch alone: packets per second of the engine, large tables, and bmv2 for comparison.
 
 Our figures come from `cargo bench -p narrows-switch` (`switch/benches/`). bmv2's `simple_switch`,
 where it is installed (`bmv2.py`), runs the program of thirty tables, and the bottleneck with

@@ -1,1 +1,1 @@
-"""What the rooms say to one another: the types of plan and tables, and the grammar of units."""
+"""The data shared between rooms: the types of plan and tables, and the grammar of units."""

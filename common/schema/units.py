@@ -16,8 +16,8 @@ share    = "%"
 Prefixes are powers of 1000, so a kB is 1000 bytes; KiB, MiB, GiB and TiB are powers of 1024. K is
 k; otherwise case counts, because m and M differ. `µs` is `us`.
 
-Base units are those of the engine: bits per second, picoseconds, bytes. Conversions are exact;
-a value that is no whole number of base units is refused, never rounded.
+Base units are those of the engine: bits per second, picoseconds, bytes. Conversions are exact; a
+value that is not a whole number of base units is an error, never rounded.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Queue:
                 return f"{decimal(self.amount)}bdp"
 
     def as_limit(self) -> QueueLimit:
-        """The limit as a plan has it. Raises `ValueError` for a BDP multiple."""
+        """The limit in the plan's format. Raises `ValueError` for a BDP multiple."""
         match self.unit:
             case "packets":
                 return {"packets": int(self.amount)}
@@ -108,7 +108,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Window:
-    """What a receiver offers: packets of the flow's segment size, or bytes."""
+    """A receive window: packets of the flow's segment size, or bytes."""
 
     unit: Literal["packets", "bytes"]
     amount: int
@@ -199,7 +199,7 @@ def ip_bytes(text: str) -> bytes:
 def quantity(
     value: object, expected: str, units: Mapping[str, int | Fraction]
 ) -> tuple[Fraction, str]:
-    """Splits text into its exact number and its unit; says what is wrong with it otherwise."""
+    """Splits text into its exact number and its unit. Raises `ValueError`."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"is no text; expected {expected}")
     match = QUANTITY.match(str(value))
@@ -228,7 +228,7 @@ def whole(
     least: int = 0,
     most: int = LARGEST,
 ) -> int:
-    """The amount as an integer in `least..=most`; refuses what is not one."""
+    """The amount as an integer in `least..=most`. Raises `ValueError`."""
     if amount.denominator != 1:
         raise ValueError(f"is no whole number of {base}; expected {expected}")
     if amount < least:

@@ -1,8 +1,8 @@
-"""Runs a paper's experiments and writes what came of them.
+"""Runs a paper's experiments and writes their results.
 
 Everything is in `<out>/<paper>/`: a folder of run directories per experiment and set of
-assumptions, `reproduce.json`, `report.html` and `figures/`. Finished runs that are the same are
-kept, so a reproduction that was stopped goes on where it was.
+assumptions, `reproduce.json`, `report.html` and `figures/`. Finished runs that would be the same
+are kept, so a stopped reproduction can resume.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Part:
     folder: str
     jobs: tuple[Job, ...]
     missing: tuple[tuple[str, str], ...]
-    """Values of the experiment's optional key that this build does not have, and why."""
+    """Values of the experiment's optional key that this build lacks, with reasons."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A reproduction that has ended."""
+    """A completed reproduction."""
 
     report: Path
     content: dict[str, Any]
@@ -53,7 +53,7 @@ class Outcome:
 
 
 def reproduce(paper: Paper, out: Path, at_once: int, *, quick: bool) -> Outcome:
-    """Runs what is not there yet, judges, writes the report. Raises `InputError`."""
+    """Runs missing experiments, judges the claims, and writes the report. Raises `InputError`."""
     directory = out / paper.name
     base = [part(paper, each, BASE, (), directory, quick=quick) for each in paper.experiments]
     varied = {
@@ -105,7 +105,7 @@ def part(
         missing += absent
     read = sweep.read(source, given)
     results = directory / folder / experiment.name
-    # A job's directory is named after its scenario's file; here the experiment's name stands.
+    # Name the directory after the experiment instead of its scenario's file.
     jobs = [
         replace(job, final=results / job.name) for job in make_jobs(source, read, directory, SIM)
     ]
@@ -113,12 +113,12 @@ def part(
 
 
 def merged(*settings: Settings) -> Settings:
-    """Later settings of a key take the place of earlier ones."""
+    """Later settings of a key replace earlier ones."""
     return tuple(dict(pair for part in settings for pair in part).items())
 
 
 def available(source: Path, key: str, given: Settings) -> tuple[list[Any], list[tuple[str, str]]]:
-    """The values of a swept key that this build can run, and the others with the reason."""
+    """The values of a swept key that this build can run, and the others with reasons."""
     present, missing = list[Any](), list[tuple[str, str]]()
     swept = dict(sweep.flatten(sweep.read_toml(source).get("sweep", {})))
     alone = tuple(pair for pair in given if not pair[0].startswith("sweep."))
@@ -133,7 +133,7 @@ def available(source: Path, key: str, given: Settings) -> tuple[list[Any], list[
 
 
 def others(swept: Mapping[str, Any], key: str) -> Settings:
-    """Sweeps over all keys but one as their first value, which every build has."""
+    """Reduces all sweeps but one to their first value, which every build supports."""
     return tuple(
         (f"sweep.{other}", values[:1])
         for other, values in swept.items()
@@ -144,7 +144,7 @@ def others(swept: Mapping[str, Any], key: str) -> Settings:
 def alternative_parts(
     paper: Paper, assumption: Assumption, alternative: Alternative, directory: Path, *, quick: bool
 ) -> list[Part]:
-    """The experiments that another value of an assumption changes."""
+    """The experiments that an alternative of an assumption changes."""
     parts = []
     for name, settings in alternative.settings.items():
         experiment = paper.experiment(name)
@@ -155,17 +155,17 @@ def alternative_parts(
 
 
 def part_key(part: Part) -> tuple[str, str]:
-    """Where a part's runs are."""
+    """The directory of a part's runs."""
     return part.folder, part.experiment.name
 
 
 def runs_of(part: Part) -> list[Run]:
-    """The runs of a part that have come to an end."""
+    """The finished runs of a part."""
     return [load_run(job.final) for job in part.jobs if (job.final / "run.json").is_file()]
 
 
 def described(part: Part, runs: Sequence[Run]) -> dict[str, Any]:
-    """What `reproduce.json` says of an experiment."""
+    """The entry of an experiment in `reproduce.json`."""
     experiment = part.experiment
     return {
         "name": experiment.name,

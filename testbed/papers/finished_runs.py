@@ -1,4 +1,4 @@
-"""The runs that a reproduction has, and the values that claims and tables take from them."""
+"""The finished runs of a reproduction, and the values that claims and tables read from them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from narrows.testbed.papers.quantity import Quantity
 
 
 class NotRunError(Exception):
-    """A value was asked for that no run has: left out by `--quick`, missing here, or failed."""
+    """No run has the requested value: skipped by `--quick`, not supported here, or failed."""
 
 
 class Values(dict[Any, Estimate]):
-    """Estimates by a swept key's values; asking for one that no run has is a `NotRunError`."""
+    """Estimates by a swept key's values; a missing one raises `NotRunError`."""
 
     def __missing__(self, key: Any) -> Estimate:
         raise NotRunError(f"no run at {key}")
@@ -31,7 +31,7 @@ class FinishedRuns:
 
     def at(self, experiment: str, **point: Any) -> list[Run]:
         """The valid runs at a point. A keyword is the last part of a swept key (`tcp` for
-        `choice.tcp`). Raises `NotRunError` where there are none.
+        `choice.tcp`). Raises `NotRunError` if there are none.
         """
         runs = [
             run
@@ -44,7 +44,7 @@ class FinishedRuns:
         return runs
 
     def value(self, quantity: Quantity, experiment: str, **point: Any) -> Estimate:
-        """A quantity over the runs at a point. Raises `NotRunError` where none has it."""
+        """A quantity over the runs at a point. Raises `NotRunError` if no run has it."""
         values = [quantity.of(run) for run in self.at(experiment, **point)]
         known = [value for value in values if value is not None]
         if not known:
@@ -70,7 +70,7 @@ class FinishedRuns:
 
 
 def value_at(run: Run, key: str) -> Any:
-    """A run's value of a swept key, named in full or by its last part; None without the key."""
+    """A run's value of a swept key, by its full name or last part; None without the key."""
     for path, value in run.point.items():
         if path == key or path.rsplit(".", 1)[-1] == key:
             return value
@@ -89,6 +89,6 @@ def listed(values: Mapping[Any, Estimate], digits: int = 0, unit: str = "") -> s
 
 
 def shown(value: Estimate, digits: int = 0) -> str:
-    """`1130 ± 4`, without the interval where there is none."""
+    """`1130 ± 4`, or without the interval if unknown."""
     text = f"{value.mean:,.{digits}f}"
     return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text

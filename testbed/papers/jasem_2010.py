@@ -40,7 +40,7 @@ def bottleneck(run: Run, *keys: str) -> float:
 
 
 def throughput_over_time(run: Run) -> tuple[list[float], list[float]]:
-    """What the bottleneck sent a second: seconds, kB/s."""
+    """The bottleneck's throughput: seconds, kB/s."""
     sent = metrics.throughput_bps(run, metrics.PS_PER_S)
     return (sent["time_ps"] / metrics.PS_PER_S).to_list(), (sent["bps"] / 8e3).to_list()
 
@@ -60,12 +60,12 @@ DROPS: Final = Quantity("Packets dropped", "packets", lambda run: bottleneck(run
 
 
 def counts(finished: FinishedRuns) -> list[int]:
-    """The numbers of flows that were run, without one flow: it queues at its own interface."""
+    """The numbers of flows in the runs, without one flow, which queues at its own interface."""
     return [count for count in finished.swept("transfer", COUNT) if count > 1]
 
 
 def saving_percent(finished: FinishedRuns) -> Estimate:
-    """How much less time New-AIMD takes than AIMD-FC+, mean over the numbers of flows."""
+    """Time that New-AIMD saves against AIMD-FC+, as the mean over the numbers of flows."""
     savings = []
     for count in finished.swept("transfer", COUNT):
         new = finished.value(TIME, "transfer", variant=NEW, count=count)
@@ -75,7 +75,7 @@ def saving_percent(finished: FinishedRuns) -> Estimate:
 
 
 def less(quantity: Quantity, finished: FinishedRuns) -> bool | None:
-    """Whether New-AIMD has less than AIMD-FC+ with every number of flows from two on."""
+    """True if New-AIMD has less than AIMD-FC+ for every number of flows from two."""
     answers = {
         greater(
             finished.value(quantity, "transfer", variant=FC_PLUS, count=count),
@@ -100,7 +100,7 @@ def by_count(quantity: Quantity, finished: FinishedRuns) -> str:
 
 
 def bound(finished: FinishedRuns) -> str:
-    """How far the times are above what the bytes alone take."""
+    """Excess of the times over the transmission time of the payload."""
     parts = []
     for count in finished.swept("transfer", COUNT):
         runs = finished.at("transfer", count=count)

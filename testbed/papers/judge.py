@@ -1,8 +1,8 @@
-"""Published value, our value, difference; a verdict per claim: all worked out from the runs.
+"""Computes published value, our value, difference, and a verdict per claim from the runs.
 
-A claim is judged with the assumptions as taken and again under every alternative that touches
-its experiments. It `holds` where every judgement says so, `does not hold` where every one says
-the opposite, and else depends on the assumptions under which the answer changes.
+A claim is judged with the assumptions as taken and again under every alternative that touches its
+experiments. It `holds` if all judgements agree, and `does not hold` if all disagree. Otherwise it
+depends on the assumptions that change the answer.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) ->
 
 
 def claim_record(paper: Paper, claim: Claim, finished: FinishedRuns, under: Under) -> Json:
-    """A claim, its verdict, and what it rests on."""
+    """A claim, its verdict, and the evidence."""
     answers = {"": answer(claim, finished)}
     for assumption, alternative in touching(paper, claim.experiments):
         if (assumption, alternative) in under:
@@ -99,7 +99,7 @@ def answer(claim: Claim, finished: FinishedRuns) -> str:
 
 
 def verdict(answers: Mapping[str, str]) -> tuple[str, list[str]]:
-    """The verdict in words, and the alternatives under which the answer is another.
+    """The verdict in words, and the alternatives that change the answer.
 
     The key "" is the answer with the assumptions as taken.
     """
@@ -114,7 +114,7 @@ def verdict(answers: Mapping[str, str]) -> tuple[str, list[str]]:
 
 
 def said(evidence: Any, finished: FinishedRuns) -> str:
-    """The evidence's sentence; why there is none where a run is missing."""
+    """The evidence as a sentence, or the reason if a run is missing."""
     try:
         return str(evidence(finished))
     except NotRunError as error:
@@ -152,7 +152,7 @@ def number_row(number: Number, finished: FinishedRuns) -> Json:
 def numbers_row(
     source: str, what: str, unit: str, published: float, ours: Estimate | None, digits: int
 ) -> Json:
-    """Published, ours, difference; in percent of the published value where that is not 0."""
+    """Published, ours, difference; in percent of the published value unless that is 0."""
     row: Json = {"source": source, "what": what, "unit": unit, "digits": digits}
     row["published"] = published
     if ours is None:
@@ -202,7 +202,7 @@ def table_record(table: Table, finished: FinishedRuns) -> Json:
 
 
 def curves_record(curves: Curves, finished: FinishedRuns) -> Json | None:
-    """Curves over time of the first seed of each value; None where no run is there."""
+    """Curves over time of the first seed of each value; None without a run."""
     series = []
     for value in finished.swept(curves.experiment, curves.by):
         try:
@@ -230,7 +230,7 @@ def curves_record(curves: Curves, finished: FinishedRuns) -> Json | None:
 def assumption_record(
     paper: Paper, assumption: Assumption, finished: FinishedRuns, under: Under
 ) -> Json:
-    """An assumption, and what its alternatives change in the tables."""
+    """An assumption, and the effect of its alternatives on the tables."""
     alternatives = []
     for alternative in assumption.alternatives:
         other = under.get((assumption.name, alternative.name))
@@ -247,7 +247,7 @@ def assumption_record(
 def table_effects(
     paper: Paper, alternative: Any, finished: FinishedRuns, other: FinishedRuns
 ) -> Iterator[Json]:
-    """Each value of a table under an alternative beside the value as taken."""
+    """Each value of a table under an alternative, with the value under the chosen assumption."""
     for table in paper.tables:
         if table.experiment not in alternative.settings:
             continue

@@ -1,7 +1,7 @@
-"""What a paper is made of: experiments, printed numbers, claims, and what it leaves open.
+"""The declaration of a paper: experiments, printed numbers, claims, assumptions, findings.
 
 A paper's file declares one `Paper`; the list in `testbed/papers/__init__.py` is the only other
-edit. Our values and the verdicts are worked out from the runs by what is declared here.
+edit. The declaration determines how our values and the verdicts follow from the runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Settings = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Experiment:
-    """Some runs of a scenario file."""
+    """Runs of a scenario file."""
 
     name: str
     title: str
@@ -29,18 +29,18 @@ class Experiment:
     """The file, from `scenarios/`."""
     settings: Settings = ()
     quick: Settings = ()
-    """In addition with `--quick`."""
+    """Additional settings with `--quick`."""
     sensitivity: Settings = ()
-    """In addition where an assumption is varied: fewer points or seeds."""
+    """Additional settings if an assumption is varied: fewer points or seeds."""
     optional: tuple[str, ...] = ()
-    """Swept keys whose values are left out, and named, where this build does not have them."""
+    """Swept keys; values that this build lacks are skipped and reported."""
     figures: tuple[str, ...] = ()
     """Names of `narrows list figures`, drawn from the runs."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A quantity over one or two keys of a sweep, with the paper's numbers where it prints them."""
+    """A quantity over one or two keys of a sweep, with the paper's numbers if printed."""
 
     name: str
     title: str
@@ -49,7 +49,7 @@ class Table:
     experiment: str
     quantity: Quantity
     rows: str
-    """A key of the sweep."""
+    """A swept key."""
     columns: str | None = None
     published: Mapping[Any, Any] = field(default_factory=dict)
     """A number by row and column: `{"vegas": {"200": 1130.872}}`; without columns by row."""
@@ -66,7 +66,7 @@ class Curves:
     experiment: str
     by: str
     at: Mapping[str, Any]
-    """Which point of the other keys."""
+    """The values of the other keys."""
     x: str
     y: str
     of: Callable[[Run], tuple[Sequence[float], Sequence[float]]]
@@ -74,7 +74,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Number:
-    """One printed number that stands in no table, or a figure's reading from the text."""
+    """One printed number outside a table, or a figure's value from the text."""
 
     source: str
     what: str
@@ -87,27 +87,27 @@ class Number:
 
 @dataclass(frozen=True)
 class Pick:
-    """What the paper chooses in a table of words, and what the runs would."""
+    """The choices in a paper's table of words, and the choices by our runs."""
 
     source: str
     what: str
     published: str | None
-    """None where the paper promises a choice and has none."""
+    """None if the paper promises a choice without making one."""
     ours: Callable[[FinishedRuns], str]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper with a way to tell whether it is so."""
+    """A claim of the paper, with a test."""
 
     source: str
     text: str
     experiments: tuple[str, ...]
-    """What it is judged by."""
+    """The function that judges it."""
     holds: Callable[[FinishedRuns], bool | None]
-    """None where the runs leave it open."""
+    """None if the runs cannot decide."""
     evidence: Callable[[FinishedRuns], str]
-    """The figures it was judged by."""
+    """The evidence for the judgement."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What the paper leaves open."""
+    """A parameter that the paper does not state, and our choice."""
 
     name: str
     taken: str
@@ -131,7 +131,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a result differs from the paper's, with the figures that show it."""
+    """An explanation of a difference from the paper, with evidence."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""What a paper measures of a run."""
+"""Quantities that a paper measures in a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Quantity:
     title: str
     unit: str
     of: Callable[[Run], float | None]
-    """None where the run has none, as the completion time of a flow that did not finish."""
+    """None if the run lacks it, such as the completion time of an unfinished flow."""
     digits: int = 1
     over_runs: Callable[[Sequence[float]], Estimate] = estimate
-    """How runs with different seeds become one value."""
+    """Combines the values of runs with different seeds."""

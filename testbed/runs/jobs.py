@@ -54,7 +54,7 @@ class Job:
 
     @property
     def partial(self) -> Path:
-        """The directory that it is written to until it is complete."""
+        """The directory of the incomplete run."""
         return self.final.parent / f".{self.name}.{os.getpid()}.partial"
 
     def as_text(self) -> str:

@@ -155,6 +155,6 @@ class Host(Model):
     name: Annotated[Name, Field(examples=["h1"])]
     """What flows call it."""
     switch: Name
-    """The switch that it is attached to."""
+    """The switch of its port."""
     access: Access | None = None
     """Its access link; absent: `[access]`."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class OurHosts(Hosts):
-    """Hosts that the engine has beside its switches."""
+    """Hosts inside the engine."""
 
     name = "narrows"
     title = "our TCP"

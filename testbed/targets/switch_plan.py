@@ -1,6 +1,4 @@
-"""What a plan says of its one switch, where that is not ours: its ports, who is behind them, its
-packets.
-"""
+"""A plan's only switch, for foreign switches: its ports, their hosts, its packets."""
 
 from __future__ import annotations
 
@@ -40,9 +38,9 @@ class SwitchPlan:
         """The bottleneck."""
         self.counts: str = self.ports[self.port]["counts"]
         self.packet_bytes = max(full_length(flow["flow"], self.counts) for flow in plan["flows"])
-        """Of the scenario's full segments the longest, as it counts against the rate."""
+        """The longest full segment of the scenario, in bytes that count against the rate."""
         self.groups = dict[str, int]()
-        """The ports that groups of hosts are behind."""
+        """The ports with groups of hosts."""
         self.collector: int | None = None
         for cable in plan["cables"]:
             if "group" in cable["b"]:
@@ -53,7 +51,7 @@ class SwitchPlan:
 
     @property
     def every(self) -> int:
-        """One of so many packets of the bottleneck is reported; 0: none."""
+        """Telemetry ratio of the bottleneck: one report per so many packets; 0: none."""
         params = self._params(TELEMETRY.table, self.port)
         return params["every"] if params and self.collector is not None else 0
 
@@ -66,7 +64,7 @@ class SwitchPlan:
         return params["udp_port"]
 
     def flows_to(self, port: int) -> frozenset[str]:
-        """The lines of the flow table's entries whose packets leave by a port."""
+        """The lines of flow-table entries for packets that leave through a port."""
         destination = "hdr.ipv4.dst_addr"
         there = {
             getattr(entry.matches[destination], "value", None)
@@ -83,7 +81,7 @@ class SwitchPlan:
         return frozenset(lines)
 
     def _params(self, table: str, port: int) -> Mapping[str, int] | None:
-        """What a table says of a port; None without an entry."""
+        """The parameter of a port's entry in a table; None without an entry."""
         for entry in self._entries:
             if entry.table == table and Exact(port) in entry.matches.values():
                 return entry.params
@@ -91,9 +89,7 @@ class SwitchPlan:
 
 
 def full_length(flow: FlowConfig, counts: str) -> int:
-    """What of a flow's full segment counts against a rate, in bytes; of its datagrams', where they
-    are all alike.
-    """
+    """The bytes of a flow's full segment, or of its equal datagrams, that count against a rate."""
     profile, app = catalogue.profile(flow["profile"]), flow["app"]
     stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
     payload = payload_bytes(flow["variant"], profile, flow["segment_bytes"], stamped=stamped)

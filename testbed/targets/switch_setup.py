@@ -1,9 +1,9 @@
-"""The controller sets a `sim` run's switches up, over P4Runtime and gNMI as any other's.
+"""Sets up a `sim` run's switches through the controller, over P4Runtime and gNMI as on any target.
 
-Each switch of the plan is made without program and rates, behind a gRPC server on a Unix socket.
-The client pushes the pipeline, writes entries, clone sessions and registers, and sets rates and
-queue limits; then the run takes the switch as it is. A program without its P4Info beside it
-(`name.json`, `name.p4info.txtpb`) can't be had so: the engine writes its state in process.
+Each switch of the plan starts without program and rates, behind a gRPC server on a Unix socket. The
+client pushes the pipeline, writes entries, clone sessions and registers, and sets rates and queue
+limits. The run then uses this switch. A program without a P4Info file (`name.p4info.txtpb` next to
+`name.json`) needs another way: the engine writes its state in process.
 """
 
 from __future__ import annotations
@@ -29,23 +29,24 @@ if TYPE_CHECKING:
 
 
 DROP_TAIL = "drop-tail"
-"""The discipline of a port that nobody has set."""
+"""The default discipline of a port."""
 
 TRIES = 3
-"""How often a switch is set up that does not answer: finsy waits 10 s, which a machine with too
-much to do may take to compile a program."""
+"""Attempts to set up a switch: finsy waits 10 s, and an overloaded machine may need longer to
+compile a program.
+"""
 
 
 def set_up(engine: Any, plan: Plan) -> dict[str, Any]:
-    """The plan's switches by name, set up; without those whose program has no P4Info. Raises
+    """Sets up the plan's switches, except those without P4Info; returns them by name. Raises
     `ControllerError` or `DriverError` naming the switch.
     """
-    # One event loop for all: gRPC's poller may still have a closed one's news.
+    # One event loop for all: gRPC's poller may still deliver events of a closed loop.
     return asyncio.run(set_up_all(engine, plan))
 
 
 async def set_up_all(engine: Any, plan: Plan) -> dict[str, Any]:
-    """The same, in an event loop."""
+    """Sets up the switches in an event loop."""
     made = dict[str, Any]()
     with files.plain_directory() as directory:
         for number, switch in enumerate(plan["switches"]):
@@ -57,8 +58,8 @@ async def set_up_all(engine: Any, plan: Plan) -> dict[str, Any]:
 
 
 async def set_up_one(engine: Any, switch: SwitchPlan, seed: int, place: Path) -> Any:
-    """A switch of the plan, behind sockets at `place` until it is set up; begun anew where it was
-    late. Raises as `set_up` does.
+    """Sets up a switch of the plan, behind sockets at `place`; restarts after a time-out. Raises as
+    `set_up` does.
     """
     program, ports = Path(switch["program"]), switch["config"]["ports"]
     bare = [port | {"rate_bps": None, "discipline": DROP_TAIL} for port in ports]
@@ -85,13 +86,13 @@ async def set_up_one(engine: Any, switch: SwitchPlan, seed: int, place: Path) ->
 
 
 def p4info_of(program: Path) -> Path:
-    """Where the P4Info of a program stands."""
+    """The path of a program's P4Info."""
     return program.with_suffix(".p4info.txtpb")
 
 
 async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[PortConfig]) -> None:
     """Gives a switch its pipeline, its state, and its ports' rates, limits and disciplines. Raises
-    `DriverError` where a target would round one.
+    `DriverError` if the target rounds a value.
     """
     async with client:
         await client.write(state)
@@ -110,7 +111,7 @@ async def configure(client: SwitchClient, state: SwitchState, ports: Iterable[Po
                     raise DriverError(f"port {number}: discipline {discipline} became {in_force}")
             kind, value = kind_and_value(limit)
             if kind == "time_ps" and value % PS_PER_US:
-                # gNMI has whole microseconds; the port was made with its limit.
+                # gNMI has only whole microseconds, so the port already has its limit.
                 continue
             in_force = await driver.set_queue_limit(number, limit)
             if in_force != limit:

@@ -107,7 +107,7 @@ def test_a_scenario_that_is_too_fast_is_refused(
 def test_a_lab_has_one_switch(path: Path) -> None:
     source = ROOT / "scenarios/parking-lot.toml"
     scenario = sweep.read(source)[0].scenario
-    with pytest.raises(InputError, match=r"switches; .* has one: a dumbbell fits"):
+    with pytest.raises(InputError, match=r"switches; expected a dumbbell"):
         lab.check(lab.read(path), path, str(source), scenario)
 
 

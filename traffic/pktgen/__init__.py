@@ -1,3 +1,3 @@
-"""DPDK pktgen in the place of a scenario's background traffic: `profile` makes phases of constant
-rate of a stream's messages, `script` writes them as the Lua that pktgen runs.
+"""Background traffic of a scenario for DPDK pktgen. `profile` converts a stream's messages to
+phases of constant rate; `script` writes them as Lua for pktgen.
 """

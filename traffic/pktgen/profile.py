@@ -1,8 +1,8 @@
-"""A stream of messages as phases of a constant rate, which is what pktgen can do.
+"""Converts a stream of messages to phases of constant rate, as pktgen needs.
 
-A phase has a whole number of packets, so that nothing is lost or added by rounding: pktgen is told
-the count and ends a phase by itself. Within a phase the packets sent by the end of each slot of
-`SLOT_PS` are the messages written by then, to two packets.
+A phase has a whole number of packets, so rounding does not change the total: pktgen gets the count
+and ends the phase after it. At the end of each slot of `SLOT_PS`, the packets sent differ from the
+messages written by at most two.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ UDP_IP_ETHERNET_BYTES = 8 + 20 + 14
 CHECK_SEQUENCE_BYTES = 4
 PREAMBLE_AND_GAP_BYTES = 20
 LEAST_FRAME_BYTES, MOST_FRAME_BYTES = 64, 1518
-"""With the check sequence."""
+"""Including the check sequence."""
 
 
 class ProfileError(ValueError):
-    """A stream that pktgen can't send."""
+    """A stream that pktgen cannot send."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A UDP flow: its headers, and when how many bytes of payload are sent (`at_ps` rising)."""
+    """A UDP flow: its headers, its payload length, and its send times (`at_ps`, increasing)."""
 
     name: str
     source_mac: str
@@ -39,11 +39,11 @@ class Stream:
     payload_bytes: int
     at_ps: Sequence[int]
     flows: Sequence[int] = ()
-    """The scenario's flows that it stands for."""
+    """The scenario's flows that it represents."""
 
     @property
     def frame_bytes(self) -> int:
-        """A frame with its check sequence, padded where it must be. Raises `ProfileError`."""
+        """The frame length with padding and check sequence. Raises `ProfileError`."""
         frame = self.payload_bytes + UDP_IP_ETHERNET_BYTES + CHECK_SEQUENCE_BYTES
         if frame > MOST_FRAME_BYTES:
             most = self.payload_bytes - (frame - MOST_FRAME_BYTES)
@@ -54,7 +54,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Phase:
-    """So many packets, evenly over a time."""
+    """Packets spread evenly over a duration."""
 
     start_ps: int
     length_ps: int
@@ -67,8 +67,8 @@ class Phase:
 
 
 def phases(stream: Stream) -> Iterator[Phase]:
-    """The stream in phases, each as long as some rate has its counts at all of the slots' edges, to
-    one packet. None begins with a slot in which nothing is sent.
+    """Splits the stream into phases. Each is as long as one rate matches the counts at all slot
+    boundaries to one packet. No phase begins with an empty slot.
     """
     edges = cumulative(stream.at_ps)
     first = 0
@@ -76,7 +76,7 @@ def phases(stream: Stream) -> Iterator[Phase]:
         if edges[first + 1] == edges[first]:
             first += 1
             continue
-        # Packets per slot: the least and the greatest rate that fit so far.
+        # Packets per slot: the lowest and highest rates that fit so far.
         least, most = Fraction(0), Fraction(len(stream.at_ps))
         last = first
         while last + 1 < len(edges):
@@ -91,7 +91,7 @@ def phases(stream: Stream) -> Iterator[Phase]:
 
 
 def cumulative(at_ps: Sequence[int]) -> list[int]:
-    """How many messages there were by the end of each slot, 0 first."""
+    """Cumulative messages at the end of each slot, starting with 0."""
     slots = max(at_ps) // SLOT_PS + 1 if at_ps else 0
     counts = [0] * (slots + 1)
     for at in at_ps:

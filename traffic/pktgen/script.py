@@ -1,9 +1,9 @@
-"""Phases as Lua for DPDK pktgen 23: a port of pktgen's for each stream, by single packets.
+"""Writes phases as Lua for DPDK pktgen 23, with one pktgen port per stream.
 
-pktgen's rate is a share of the link's speed, of which it makes whole packets per second and whole
-cycles from one packet to the next (`pktgen_packet_rate`): rates are a bit off, counts are not.
-Sequences of packets, which would hold several streams on one port, are left alone: pktgen 23.06.1
-built only the first packet of one from Lua.
+pktgen's rate is a share of the link's speed. It rounds to whole packets per second and whole cycles
+between packets (`pktgen_packet_rate`), so rates are inexact but counts are exact. Packet sequences,
+which would put several streams on one port, are not used: from Lua, pktgen 23.06.1 built only a
+sequence's first packet.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from narrows.traffic.pktgen.profile import (
 
 PS_PER_MS = 10**9
 FIRST_PERCENT = 0.01
-"""Until the first phase: what pktgen takes 0 for."""
+"""Delay before the first phase; pktgen treats 0 as a default."""
 
 HEAD = """\
 -- {title}
@@ -94,8 +94,8 @@ def timeline(streams: Sequence[Stream], link_bps: int) -> Iterator[str]:
 
 
 def share(phase: Phase, stream: Stream, link_bps: int) -> float:
-    """A phase's rate in percent of the link, half a packet above it, as pktgen rounds down.
-    Raises `ProfileError` for one that the link can't carry.
+    """A phase's rate in percent of the link, raised by half a packet, since pktgen rounds down.
+    Raises `ProfileError` if it exceeds the link.
     """
     wire_bytes = stream.frame_bytes + PREAMBLE_AND_GAP_BYTES
     most = link_bps // (8 * wire_bytes)

@@ -1,4 +1,4 @@
-"""The testbed's formats as Scapy layers, and packet tests that any target can be given.
+"""The testbed's packet formats as Scapy layers, and packet tests for any target.
 
 Importing it is enough for Scapy to dissect reports, stamps and messages (`load_layers`).
 """

@@ -1,4 +1,4 @@
-"""What our hosts write into payloads, as Scapy layers: a segment's stamp, a message's header.
+"""Scapy layers for our hosts' payloads: a segment's stamp, a message's header.
 
 A stamp (`hosts/src/wire/stamp.rs`) stands at the front of a data segment's zeros, a message's
 header (`traffic/src/message.rs`) at the front of every message in the stream; each begins with a
@@ -15,7 +15,7 @@ MESSAGE_MAGIC = b"nrwm"
 
 
 class Stamp(Packet):
-    """When a segment was sent, and of which flow it is."""
+    """The time and flow of a segment."""
 
     name = "Narrows Stamp"
     fields_desc = [  # noqa: RUF012 (Scapy reads the class's list)
@@ -26,7 +26,7 @@ class Stamp(Packet):
 
 
 class Message(Packet):
-    """The front of a message: its length with this header, its number, when it was written."""
+    """A message's header: its length with this header, its number, its write time."""
 
     name = "Narrows Message"
     fields_desc = [  # noqa: RUF012
@@ -41,6 +41,6 @@ LAYERS = {STAMP_MAGIC: Stamp, MESSAGE_MAGIC: Message}
 
 
 def of_payload(payload: bytes) -> Packet | None:
-    """The stamp or message header at the front of a segment's payload; None without one."""
+    """The stamp or message header at the start of a segment's payload; None without one."""
     layer = LAYERS.get(payload[:4])
     return layer(payload) if layer and len(payload) >= len(layer()) else None

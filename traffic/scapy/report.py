@@ -1,4 +1,4 @@
-"""Telemetry reports as Scapy layers: what `p4/headers.p4` writes, field by field.
+"""Scapy layers for the telemetry reports of `p4/headers.p4`.
 
 Telemetry Report Format Specification 2.0 (P4.org Applications Working Group, 2020): a group
 header, then individual reports. Ours is RepType 1 (INT), sent beside the packet (INT-XD): fixed
@@ -24,7 +24,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.packet import Packet, bind_layers, split_layers
 
 DEFAULT_PORT = 5600
-"""The port of reports until `collect_on` names another; a scenario's default."""
+"""Default UDP port of reports, also in scenarios; `collect_on` changes it."""
 
 METADATA_BITS = 0x7C00
 """RepMdBits 1 to 5: interfaces, hop latency, queue, ingress and egress timestamp."""
@@ -96,7 +96,7 @@ class FlowMetadata(Packet):
 
 
 def collect_on(udp_port: int) -> None:
-    """Dissects UDP to this port as reports, and no other port's."""
+    """Dissects UDP packets to this port, and only this one, as reports."""
     global _port
     split_layers(UDP, TelemetryReport, dport=_port)
     bind_layers(UDP, TelemetryReport, dport=udp_port, sport=udp_port)

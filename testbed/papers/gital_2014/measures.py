@@ -1,4 +1,4 @@
-"""What is measured and asked of the runs of Gital et al. 2014."""
+"""Quantities and evidence from the runs of Gital et al. 2014."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ TEXT_ORDER: Final = {
 """The order in which section VI names the variants, best first."""
 
 SETTLED_S: Final = 1.0
-"""Updates written within the last second of a run are left out: they may be on their way."""
+"""Updates written in the last second of a run are excluded, since they may be in flight."""
 
 
 def throughput_kbps(run: Run) -> float:
-    """Payload that all users' servers could read, over the whole run."""
+    """Payload readable at all users' servers, over the whole run, in kb/s."""
     return float(metrics.mean_goodput_bps(run) / 1e3)
 
 
 def throughput_over_time(run: Run) -> tuple[list[float], list[float]]:
-    """The same in bins of 10 s: seconds, kb/s."""
+    """Throughput in bins of 10 s: seconds, kb/s."""
     total = (
         metrics.goodput_bps(run, 10 * metrics.PS_PER_S)
         .group_by("time_ps")
@@ -51,7 +51,7 @@ def throughput_over_time(run: Run) -> tuple[list[float], list[float]]:
 
 
 def settled_latencies_ms(run: Run) -> metrics.Floats:
-    """Write-to-read latency of the updates that had their time, those never read left out."""
+    """Write-to-read latency of the counted updates, without updates that were never read."""
     end_ps = run.duration_ps - int(SETTLED_S * metrics.PS_PER_S)
     rows = run.table("messages").filter(pl.col("written_ps") < end_ps)
     latency = (pl.col("read_ps") - pl.col("written_ps")) / metrics.PS_PER_MS
@@ -59,7 +59,7 @@ def settled_latencies_ms(run: Run) -> metrics.Floats:
 
 
 def in_time_percent(limit_ms: float, run: Run) -> float:
-    """Of all updates written, those read within a limit; an update never read is late."""
+    """Share of updates read within a limit; an update never read counts as late."""
     flow = run.scenario["flow"][0]
     app = flow["app"]
     interval_ms = float(str(app["interval"]).removesuffix("ms"))
@@ -78,7 +78,7 @@ def jitter_ms(run: Run) -> float | None:
 
 
 def superseded_percent(run: Run) -> float | None:
-    """Of the updates read, those that came no sooner than a newer one of the same user."""
+    """Share of read updates that arrived no earlier than a newer one of the same user."""
     messages = [flow["messages"] for flow in run.flows]
     read = sum(each["read"] for each in messages)
     return 100 * sum(each["superseded"] for each in messages) / read if read else None
@@ -92,7 +92,7 @@ SUPERSEDED: Final = Quantity("Superseded updates", "%", superseded_percent)
 
 
 def is_first(users: str, variant: str, finished: FinishedRuns) -> bool | None:
-    """Whether a variant has the highest throughput; None where the runs leave it open."""
+    """True if a variant has the highest throughput; None if the runs cannot decide."""
     values = finished.values(THROUGHPUT, "throughput", "choice.tcp", users=users)
     best = ranking(values)[0]
     if best != variant:
@@ -107,21 +107,21 @@ def throughputs(users: str, finished: FinishedRuns) -> str:
 
 
 def grows_with_users(finished: FinishedRuns) -> bool:
-    """Whether every variant carries more with 600 users than with 200."""
+    """True if every variant delivers more with 600 users than with 200."""
     few = finished.values(THROUGHPUT, "throughput", "choice.tcp", users="200")
     many = finished.values(THROUGHPUT, "throughput", "choice.tcp", users="600")
     return all(many[name].low > few[name].high for name in few)
 
 
 def spread_percent(users: str, finished: FinishedRuns) -> float:
-    """From the least to the greatest variant, in percent of the least."""
+    """Difference between the best and the worst variant, in percent of the worst."""
     values = finished.values(THROUGHPUT, "throughput", "choice.tcp", users=users)
     means = [value.mean for value in values.values()]
     return 100 * (max(means) / min(means) - 1)
 
 
 def label_evidence(_: FinishedRuns) -> str:
-    """How far table and text agree, with the rows as printed and with two of them exchanged."""
+    """Agreement of table and text, with the rows as printed and with two of them exchanged."""
     exchanged = TABLE_II | {"vegas": TABLE_II["newreno"], "newreno": TABLE_II["vegas"]}
     parts = []
     for users, order in TEXT_ORDER.items():

@@ -1,4 +1,4 @@
-"""What is measured and asked of the runs of Islam et al. 2009."""
+"""Quantities and evidence from the runs of Islam et al. 2009."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from narrows.testbed.papers.quantity import Quantity
 
 SEGMENT_BYTES: Final = 1000
 SEVEN: Final = ("Tahoe", "Reno", "Newreno", "NewrenoAsym", "Sack1", "Fack", "Vegas")
-"""The sources that the paper has results for."""
+"""The sources with results in the paper."""
 FIVE_SINKS: Final = ("TCPSink", "Asym", "Sack1", "DelAck", "Sack1DelAck")
-"""The sinks that it names."""
+"""The sinks named in the paper."""
 
 
 def rows(columns: tuple[str, ...], numbers: Mapping[tuple[str, ...], tuple[int, ...]]) -> Any:
-    """A printed table whose rows are shared by several sources."""
+    """A printed table; several sources share a row."""
     return {
         source: dict(zip(columns, values, strict=True))
         for sources, values in numbers.items()
@@ -56,7 +56,7 @@ TABLE_3: Final = rows(
 
 
 def packets(run: Run) -> float:
-    """Segments that the receiver could read in order."""
+    """Segments readable in order at the receiver."""
     return sum(int(flow["delivered_bytes"]) for flow in run.flows) / SEGMENT_BYTES
 
 
@@ -100,7 +100,7 @@ def leaders(quantity: Quantity, experiment: str, by: str, finished: FinishedRuns
 
 
 def best(experiment: str, by: str, finished: FinishedRuns, quantity: Quantity = PACKETS) -> str:
-    """Who is first over a swept key: in words, for a table of choices."""
+    """The leaders over a swept key, in words, for a table of choices."""
     names = leaders(quantity, experiment, by, finished)
     if names == set(finished.swept(experiment, "choice.source")):
         return "all alike"
@@ -113,7 +113,7 @@ def best(experiment: str, by: str, finished: FinishedRuns, quantity: Quantity = 
 
 
 def leads(wanted: set[str], experiment: str, by: str, finished: FinishedRuns) -> bool:
-    """Whether exactly these are first everywhere."""
+    """True if exactly these lead at every value."""
     return leaders(PACKETS, experiment, by, finished) == wanted
 
 
@@ -126,7 +126,7 @@ def table_text(experiment: str, by: str, finished: FinishedRuns) -> str:
 
 
 def same(experiment: str, by: str, sources: tuple[str, ...], finished: FinishedRuns) -> bool:
-    """Whether these sources receive the same, to a packet, at every value."""
+    """True if these sources receive the same number of packets at every value."""
     for value in finished.swept(experiment, by):
         values = finished.values(PACKETS, experiment, "choice.source", **{by: value})
         means = [values[source].mean for source in sources if source in values]
@@ -142,7 +142,7 @@ def window_text(finished: FinishedRuns) -> str:
 
 
 def largest_window(finished: FinishedRuns) -> bool:
-    """Whether NewrenoASYM keeps the largest window at 5 Mb/s."""
+    """True if NewrenoASYM has the largest window at 5 Mb/s."""
     values = finished.values(WINDOW, "rate", "choice.source", rate="5Mbps")
     return bool(ranking(values)[0] == "NewrenoAsym")
 
@@ -165,7 +165,9 @@ TTL, ROUND_TRIP = "flow.ttl", "choice.round-trip"
 
 
 def fack_text(finished: FinishedRuns) -> str:
-    """How many packets fewer FACK has than Reno, printed and ours; what Reno sends in a second."""
+    """The deficit of FACK against Reno in packets, printed and ours, and Reno's packets
+    per second.
+    """
     parts, seconds = [], finished.runs["bandwidth"][0].duration_ps / metrics.PS_PER_S
     for bandwidth in finished.swept("bandwidth", BANDWIDTH):
         values = finished.values(PACKETS, "bandwidth", "choice.source", rate=bandwidth)

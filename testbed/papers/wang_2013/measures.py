@@ -1,4 +1,4 @@
-"""What is measured and asked of the runs of `wang_2013.py`. Rates are payload."""
+"""Quantities and evidence from the runs of Wang et al. 2013. Rates are of payload."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVALUATED: Final = (
 )  # fmt: skip
 """AppTCP and the modules of Linux 2.6.18 that the paper compares it with."""
 SETTLED_S: Final = 10
-"""Seconds that a stability leaves out at the start: every variant begins with slow start."""
+"""Seconds excluded from stability at the start, which is slow start."""
 CLOSE: Final = 0.05
 """"Quite small", as a share of the required rate; ours."""
 
@@ -30,7 +30,7 @@ def first_mbps(run: Run) -> float:
 
 
 def second_mbps(run: Run) -> float:
-    """The same of the second flow."""
+    """Payload rate of the second flow, from its start to its end."""
     return float(run.flows[1]["goodput_bps"]) / 1e6
 
 
@@ -53,13 +53,13 @@ def settled_windows(run: Run) -> list[int]:
 
 
 def settled_mbps(run: Run) -> float | None:
-    """Mean throughput without the first seconds and the last, which is not whole."""
+    """Mean throughput without the first seconds and the incomplete last one."""
     rates_mbps = per_second(run)[1][SETTLED_S:-1]
     return float(np.mean(rates_mbps)) if rates_mbps else None
 
 
 def rise_s(run: Run) -> float | None:
-    """When a second first has 90 % of 850 Mb/s."""
+    """The first second with 90 % of 850 Mb/s."""
     seconds, rates_mbps = per_second(run)
     return metrics.rise_time_s(seconds, rates_mbps, 850.0)
 
@@ -80,7 +80,7 @@ RISE: Final = Quantity("Time to 765 Mb/s", "s", rise_s)
 
 
 def compared(quantity: Quantity, experiment: str, finished: FinishedRuns, **point: Any) -> Values:
-    """A quantity of the variants that the paper evaluated."""
+    """A quantity of the variants in the paper's evaluation."""
     values = finished.values(quantity, experiment, "choice.tcp", **point)
     return Values({name: values[name] for name in EVALUATED if name in values})
 
@@ -89,7 +89,7 @@ def extreme(
     names: set[str], quantity: Quantity, experiment: str, finished: FinishedRuns, *, last: bool,
     **point: Any,
 ) -> bool:  # fmt: skip
-    """Whether these variants stand at the end of the ranking, or at its head."""
+    """True if these variants are at the end of the ranking, or at its head."""
     order = ranking(compared(quantity, experiment, finished, **point))
     return set(order[-len(names) :] if last else order[: len(names)]) == names
 
@@ -159,13 +159,13 @@ def kept_at_1e_4(tcp: str, finished: FinishedRuns) -> float:
 
 
 def beside_bic(tcp: str, finished: FinishedRuns) -> tuple[Estimate, Estimate]:
-    """Throughput of a variant and of BIC beside it."""
+    """Throughput of a variant and of the competing BIC flow."""
     own = finished.value(THROUGHPUT, "friendliness", tcp=tcp)
     return own, finished.value(RIVAL, "friendliness", tcp=tcp)
 
 
 def shares(finished: FinishedRuns, *names: str) -> str:
-    """What variants and BIC beside them get."""
+    """Throughput of each variant and of the competing BIC flow."""
     pairs = ((name, beside_bic(name, finished)) for name in names)
     return "; ".join(
         f"{name} {shown(own)} and BIC {shown(rival)} Mb/s" for name, (own, rival) in pairs
@@ -185,7 +185,7 @@ def deviation_mb_per_s(tcp: str, finished: FinishedRuns, path: str) -> Estimate:
 
 
 def held_window(tcp: str, finished: FinishedRuns) -> str:
-    """The window after the first seconds over each path, beside how the throughput varies."""
+    """The window after the first seconds over each path, and the variation of the throughput."""
     values = [
         [finished.value(each, "dynamic", tcp=tcp, **path) for each in WINDOW_AND_DEVIATION]
         for path in PATHS

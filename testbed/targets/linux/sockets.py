@@ -1,8 +1,7 @@
-"""An end of a flow: a socket of the kernel's, and what the engine is told of it.
+"""An end of a flow: a kernel socket, and its reports to the engine.
 
-What to write, what a message is, and what goes into which table is the engine's
-(`hosts/src/sockets`); this knows sockets only. Constants are Linux's, from the headers named beside
-them.
+The engine (`hosts/src/sockets`) decides what to write and what to record; this module handles only
+sockets. Constants are from the named Linux headers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 TCP_NOTSENT_LOWAT, TCP_INFO_BYTES = 25, 256
-"""linux/tcp.h; room for more than today's struct tcp_info."""
+"""linux/tcp.h; larger than today's struct tcp_info."""
 SO_TIMESTAMPING = 37
 """asm-generic/socket.h; also the type of the message that has the stamps."""
 IP_RECVERR = 11
@@ -29,27 +28,30 @@ IP_RECVERR = 11
 TX_SOFTWARE, SOFTWARE, OPT_ID, OPT_TSONLY, OPT_ID_TCP = 1 << 1, 1 << 4, 1 << 7, 1 << 11, 1 << 16
 """linux/net_tstamp.h: SOF_TIMESTAMPING_..."""
 SO_EE_ORIGIN_TIMESTAMPING, SCM_TSTAMP_SND = 4, 0
-"""linux/errqueue.h: whose message it is, and that it tells of a departure to the device."""
+"""linux/errqueue.h: the origin of a message, and the type of a stamp at departure to the device."""
 TIMESPEC, EXTENDED_ERROR = struct.Struct("=qq"), struct.Struct("=IBBBBII")
 """struct timespec, struct sock_extended_err (linux/errqueue.h)."""
 UINT = struct.Struct("=I")
 
 SND_MSS_AT, SND_CWND_AT = 16, 80
-"""Where struct tcp_info has them (linux/tcp.h)."""
+"""Offsets in struct tcp_info (linux/tcp.h)."""
 
 UNSENT_BYTES = 1 << 14
-"""What a socket holds beyond what its window admits: so much or another window, so that it is never
-short of data and what is written leaves soon."""
+"""Data that a socket buffers beyond its window: this many bytes or one window. It never runs out of
+data, and writes leave soon.
+"""
 MOST_DATAGRAM_BYTES = (1 << 16) - 1
 SEND_BYTES, RECEIVE_BYTES = 1 << 14, 1 << 18
 CLOCK_READINGS = 3
-"""Of so many readings of two clocks the closest counts: the thread may lose its core between."""
+"""Readings of two clocks, of which the closest is used, since the thread may lose its core between
+them.
+"""
 PROBE_PS = 10**10
-"""How often the kernel is asked for the time at which a byte leaves: every 10 ms."""
+"""Interval at which the kernel is asked for a byte's departure time: 10 ms."""
 
 
 class Connection:
-    """An end of a flow: a socket, and what it is registered for."""
+    """An end of a flow: a socket and its registered events."""
 
     def __init__(self, driver: Loop, planned: FlowPlan, host: str, sock: socket.socket) -> None:
         self.driver, self.engine, self.socket = driver, driver.engine, sock
@@ -66,7 +68,9 @@ class Connection:
         sock.setblocking(False)
 
     def want(self, mask: int) -> None:
-        """Waits for these events, if any: a socket that has ended would tell of it for ever."""
+        """Registers for these events; with none, unregisters, since a closed socket is always
+        ready.
+        """
         epoll, number = self.driver.epoll, self.socket.fileno()
         if mask == self.mask:
             return
@@ -81,7 +85,7 @@ class Connection:
         self.mask = mask
 
     def handle_events(self, events: int) -> None:
-        """What epoll said."""
+        """Handles events from epoll."""
         try:
             if events & select.EPOLLERR:
                 self.read_departures()
@@ -100,19 +104,19 @@ class Connection:
             self.close()
 
     def open(self) -> None:
-        """The connection is established."""
+        """Handles an established connection."""
         self.is_open = True
         flags = SOFTWARE | OPT_ID | OPT_TSONLY
         try:
             self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, flags | OPT_ID_TCP)
         except OSError:
-            # Before Linux 6.2; nothing was written yet, so bytes have the same numbers.
+            # Before Linux 6.2. Nothing was written yet, so byte numbers are the same.
             self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, flags)
         self.engine.handle_open(self.driver.now_ps(), self.host, self.flow)
         self.send()
 
     def send(self) -> None:
-        """Gives the socket what it takes."""
+        """Writes as much as the socket accepts."""
         wanted = 0 if self.has_ended else select.EPOLLIN
         now_ps = self.driver.now_ps()
         while data := self.engine.poll_send(now_ps, self.host, self.flow, SEND_BYTES):
@@ -127,7 +131,7 @@ class Connection:
         self.want(wanted)
 
     def give(self, data: bytes) -> None:
-        """Sends some of it, now and then asking when its last byte leaves."""
+        """Sends some of it, and occasionally requests its last byte's departure time."""
         now_ps = self.driver.now_ps()
         if self.is_sender and now_ps - self.probed_ps >= PROBE_PS:
             self.probe(now_ps, data)
@@ -137,13 +141,13 @@ class Connection:
         self.engine.handle_sent(now_ps, self.host, self.flow, taken)
 
     def probe(self, now_ps: int, data: bytes) -> None:
-        """Sends the first of it and asks when its last byte leaves.
+        """Sends the first part of it and requests the departure time of that part's last byte.
 
-        The kernel keeps the number of that byte with the buffer that has it, and stamps a segment
-        of this buffer. MSG_EOR makes the byte the buffer's last. Otherwise Linux 6.10 and later may
-        move the byte, not its number, to the buffer before (`tcp_grow_skb`), and a retransmission
-        of the buffer's rest counts as the byte's (`tcp_gso_tstamp`). Of a write that the kernel
-        takes in part it stamps the retransmission only (`tcp_tx_timestamp` after `tcp_push`).
+        The kernel stores the number of that byte with its buffer, and stamps a segment of this
+        buffer. MSG_EOR makes the byte the buffer's last. Without it, Linux 6.10 and later may move
+        the byte, but not its number, to the previous buffer (`tcp_grow_skb`). A retransmission of
+        the buffer's rest then counts as the byte's (`tcp_gso_tstamp`). If the kernel accepts a
+        write in part, it stamps only the retransmission (`tcp_tx_timestamp` after `tcp_push`).
         """
         self.probed_ps = now_ps
         part = data[: self.probe_bytes()]
@@ -157,23 +161,23 @@ class Connection:
             self.since_probe_bytes += taken
 
     def probe_bytes(self) -> int:
-        """How many bytes to send for a probe: up to the end of a full segment.
+        """Bytes to send for a probe: up to the end of a full segment.
 
-        So MSG_EOR makes no short segment where segments were full before.
+        MSG_EOR then does not create a short segment.
         """
         segment_bytes = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
         return segment_bytes - self.since_probe_bytes % segment_bytes
 
     def watch(self, number: int) -> None:
-        """The receiver times the byte of this number."""
+        """Makes the receiver record the arrival of this byte."""
         self.engine.watch(self.peer, self.flow, number)
 
     def number_of(self, key: int) -> int:
-        """The lower half of the number that the kernel's key of a departure stands for."""
+        """The lower 32 bits of the byte number, from the kernel's key of a departure."""
         return key
 
     def read_departures(self) -> None:
-        """Reads when bytes left, from the socket's error queue."""
+        """Reads departure times from the socket's error queue."""
         with suppress(BlockingIOError):
             while True:
                 _, messages, _, _ = self.socket.recvmsg(0, 512, socket.MSG_ERRQUEUE)
@@ -190,7 +194,7 @@ class Connection:
                     self.engine.handle_departure(at_ps, self.peer, self.flow, key)
 
     def receive(self) -> None:
-        """Reads what has come."""
+        """Reads received data."""
         for _ in range(8):
             try:
                 data = self.socket.recv(RECEIVE_BYTES)
@@ -205,11 +209,11 @@ class Connection:
             if len(data) < RECEIVE_BYTES:
                 break
         if self.has_messages:
-            # Whoever of the host's applications answers, or sends on.
+            # Other applications of the host may answer or forward it.
             self.driver.send_ready(self.host)
 
     def handle_arrived(self, data: bytes) -> None:
-        """Tells what was read, after every departure that came before."""
+        """Reports the data read, after all earlier departures."""
         now_ps = self.driver.now_ps()
         if not self.is_sender:
             sender = self.driver.ends[self.origin, self.flow]
@@ -218,13 +222,13 @@ class Connection:
         self.engine.handle_arrived(now_ps, self.host, self.flow, data)
 
     def clamp(self) -> None:
-        """Offers no more than the flow's window: Linux forgets that when it has seen a segment."""
+        """Limits the receive window to the flow's; Linux resets it after a segment."""
         option = (socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP)
         if self.window_bytes and self.socket.getsockopt(*option) != self.window_bytes:
             self.socket.setsockopt(*option, self.window_bytes)
 
     def sample(self) -> None:
-        """Tells what the kernel knows."""
+        """Reports the kernel's state."""
         if self.is_open:
             info = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
             self.engine.handle_info(self.driver.now_ps(), self.host, self.flow, info)
@@ -235,22 +239,22 @@ class Connection:
                 self.socket.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, self.unsent_bytes)
 
     def close(self) -> None:
-        """Is no longer driven."""
+        """Closes the end."""
         self.want(0)
         self.is_open = False
         self.socket.close()
 
 
 class Datagrams(Connection):
-    """An end of a flow of datagrams: open from its start, and told nothing by the kernel."""
+    """An end of a datagram flow: open from its start, without kernel state to report."""
 
     def __init__(self, driver: Loop, planned: FlowPlan, host: str, sock: socket.socket) -> None:
         super().__init__(driver, planned, host, sock)
         self.watched = list[int]()
-        """The kernel's keys count the datagrams that it was asked about."""
+        """The kernel's keys count only the datagrams with a requested stamp."""
 
     def watch(self, number: int) -> None:
-        """The receiver times the datagram of this number."""
+        """Makes the receiver record the arrival of this datagram."""
         self.watched.append(number)
         super().watch(number)
 
@@ -259,21 +263,21 @@ class Datagrams(Connection):
         return MOST_DATAGRAM_BYTES
 
     def number_of(self, key: int) -> int:
-        """The lower half of the number of the datagram."""
+        """The lower 32 bits of the datagram's number."""
         return self.watched[key] & 0xFFFF_FFFF
 
     def receive(self) -> None:
-        """Reads the datagrams that have come."""
+        """Reads received datagrams."""
         with suppress(BlockingIOError):
             while True:
                 self.handle_arrived(self.socket.recv(RECEIVE_BYTES))
 
     def sample(self) -> None:
-        """Nothing: there is no window and no round trip."""
+        """Does nothing: datagrams have neither window nor round trip."""
 
 
 class Loop(ABC):
-    """What a socket of a run knows of the loop that drives them all."""
+    """The interface of the loop that serves all sockets of a run."""
 
     engine: Any
     """`narrows._engine.Sockets`."""
@@ -286,14 +290,14 @@ class Loop(ABC):
 
     @abstractmethod
     def send_ready(self, host: str) -> None:
-        """Every application of a host that has something for its socket sends it."""
+        """Lets every application of a host send its pending data."""
 
     def now_ps(self) -> int:
-        """The run's time, by the clock that its data path goes by."""
+        """The run's time, by the clock of its data path."""
         return (time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - self.began_ns) * 1000
 
     def wall_ps(self, wall_ns: int) -> int:
-        """The run's time when the wall clock, which is not set meanwhile, said this."""
+        """The run's time at this wall-clock time, assuming that the wall clock was not set."""
 
         def read() -> tuple[int, int]:
             before_ps, now_ns, after_ps = self.now_ps(), time.time_ns(), self.now_ps()

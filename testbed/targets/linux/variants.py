@@ -1,9 +1,9 @@
-"""Congestion control for the kernel's sockets: what it has itself, and ours in eBPF.
+"""Congestion control for kernel sockets: the kernel's variants, and ours in eBPF.
 
-A variant of `hosts/ebpf/` is compiled for the running kernel (its types come from
-/sys/kernel/btf/vmlinux), registered while somebody uses it, and then taken out. Each user holds a
-shared lock on `/run/narrows/<kernel's name>.lock`, however it ends; a variant that nobody holds is
-taken out by the next user of any (`sweep`). Sockets that still have it keep it until they close.
+A variant of `hosts/ebpf/` is compiled for the running kernel, with types from
+/sys/kernel/btf/vmlinux. It is registered while in use, and then removed. Each user holds a shared
+lock on `/run/narrows/<kernel's name>.lock` until it ends or crashes. The next user of any variant
+removes unlocked ones (`sweep`). Sockets that still use a removed variant keep it until they close.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ RATE_MAP = "nw_app_tcp_rate"
 
 
 class VariantError(Exception):
-    """A variant is not to be had on this kernel."""
+    """A variant is not available on this kernel."""
 
 
 def missing() -> list[str]:
-    """What this machine lacks for the variants in eBPF; empty when it has everything."""
+    """What this machine lacks for the variants in eBPF; empty if nothing."""
     lacking = [
         f"{tool} is not installed" for tool in ("clang", "bpftool") if not shutil.which(tool)
     ]
     if not BTF.exists():
-        lacking.append(f"{BTF} is not there (a kernel with CONFIG_DEBUG_INFO_BTF)")
+        lacking.append(f"{BTF} does not exist (needs a kernel with CONFIG_DEBUG_INFO_BTF)")
     if not BPF_HELPERS.exists():
-        lacking.append(f"{BPF_HELPERS} is not there (libbpf's headers)")
+        lacking.append(f"{BPF_HELPERS} does not exist (needs libbpf's headers)")
     if os.geteuid() != 0:
         lacking.append("not root (eBPF needs CAP_BPF and CAP_NET_ADMIN)")
     return lacking
@@ -55,17 +55,17 @@ def missing() -> list[str]:
 
 @contextmanager
 def registered(variants: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Has variants in the kernel; yields the kernel's name of each, for TCP_CONGESTION.
+    """Registers variants in the kernel; yields the kernel's name of each, for TCP_CONGESTION.
 
-    A variant that the kernel has under the same name is the kernel's, a module is loaded where
-    there is one. Raises `VariantError`.
+    A kernel variant of the same name takes precedence; its module is loaded if necessary. Raises
+    `VariantError`.
     """
     with ExitStack() as stack:
         yield {name: stack.enter_context(_registered(name)) for name in dict.fromkeys(variants)}
 
 
 def refused(variant: str) -> str | None:
-    """Why a socket can't be given a variant here; None where it can."""
+    """The reason why a socket cannot use a variant here; None if it can."""
     if variant not in built_in() and shutil.which("modprobe"):
         subprocess.run(["modprobe", "-q", f"tcp_{variant}"], capture_output=True, check=False)
     if variant in built_in():
@@ -108,7 +108,7 @@ def _registered(variant: str) -> Iterator[str]:
 
 @contextmanager
 def _changing() -> Iterator[None]:
-    """One process at a time registers and takes out."""
+    """Lets one process at a time register and remove."""
     LOCKS.mkdir(exist_ok=True)
     lock = os.open(LOCKS / "variants.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -119,7 +119,7 @@ def _changing() -> Iterator[None]:
 
 
 def sweep() -> None:
-    """Takes out the variants that nobody holds."""
+    """Removes the variants without users."""
     for name in registered_names():
         file = os.open(lock_of(name), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
@@ -131,19 +131,19 @@ def sweep() -> None:
 
 
 def lock_of(name: str) -> Path:
-    """The file that the users of a registered variant hold."""
+    """The file that users of a registered variant lock."""
     return LOCKS / f"{name}.lock"
 
 
 def registered_names() -> list[str]:
-    """Our variants that a socket can be given now."""
+    """Our registered variants."""
     return [name for name in available() if name.startswith(PREFIX)]
 
 
 def unregister(name: str) -> None:
-    """Takes a variant out. Raises `VariantError`."""
+    """Removes a variant. Raises `VariantError`."""
     complaints = []
-    # Of the same name there may be others, taken out before, which sockets still have.
+    # Removed variants of the same name may remain while sockets use them.
     for found in json.loads(bpftool("--json", "struct_ops", "list")):
         if found["name"] == name:
             try:
@@ -155,7 +155,7 @@ def unregister(name: str) -> None:
 
 
 def build(variant: str) -> Path:
-    """Compiles a variant for the running kernel, unless that is done. Raises `VariantError`."""
+    """Compiles a variant for the running kernel if necessary. Raises `VariantError`."""
     directory = ROOT / "target/kernel" / platform.release()
     directory.mkdir(parents=True, exist_ok=True)
     types = directory / "vmlinux.h"
@@ -176,9 +176,9 @@ def build(variant: str) -> Path:
 
 
 def set_required_rate(sock: socket.socket, bytes_per_second: int) -> None:
-    """Tells AppTCP the rate that a socket's application requires, in payload. Raises OSError."""
+    """Sets the required payload rate of a socket with AppTCP. Raises `OSError`."""
     maps = json.loads(bpftool("--json", "map", "list"))
-    # The kernel keeps 15 characters of a map's name.
+    # The kernel truncates map names to 15 characters.
     ids = [found["id"] for found in maps if found.get("name") == RATE_MAP[:15]]
     if not ids:
         raise VariantError("app-tcp is not registered")
@@ -205,12 +205,12 @@ def bpf(command: int, attributes: bytes) -> int:
 
 
 def bpftool(*arguments: str) -> str:
-    """Runs bpftool and returns what it printed. Raises `VariantError`."""
+    """Runs bpftool and returns its output. Raises `VariantError`."""
     return run("bpftool", *arguments)
 
 
 def run(*command: str) -> str:
-    """Runs a command and returns what it printed. Raises `VariantError` with its complaint."""
+    """Runs a command and returns its output. Raises `VariantError` with its error output."""
     ran = subprocess.run(
         command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )

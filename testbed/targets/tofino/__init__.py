@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class Tofino(Target):
-    """A Tofino switch; `lab.toml` says where it is."""
+    """A Tofino switch, described in `lab.toml`."""
 
     name = "tofino"
     title = "a Tofino switch between our hosts on cards, in real time"
     disciplines = ("drop-tail",)
-    no_kernel_hosts = "have no cards; narrows' have"
+    no_kernel_hosts = "have no cards; expected narrows"
     options = (
         Option(
             "--lab",
-            "with --target tofino: lab.toml, its switch, ports and cards (docs/guide/hardware.md)",
+            "with --target tofino: lab.toml with switch, ports and cards (docs/guide/hardware.md)",
             metavar="FILE",
             names_hardware=True,
         ),
@@ -39,7 +39,7 @@ class Tofino(Target):
         return dpdk.missing()
 
     def findings(self, options: Mapping[str, Any]) -> list[Finding]:
-        """What the lab lacks, item by item. Raises `InputError`."""
+        """What the lab lacks. Raises `InputError`."""
         from narrows.testbed.targets.tofino import lab_findings
 
         path = self._lab_file(options)
@@ -72,13 +72,13 @@ class Tofino(Target):
     def _lab_file(self, options: Mapping[str, Any]) -> Path:
         path: str | None = options.get("lab")
         if path is None:
-            what = "needs --lab FILE: which switch, ports and cards (docs/guide/hardware.md)"
+            what = "needs --lab FILE with switch, ports and cards (docs/guide/hardware.md)"
             raise InputError("--target", [Problem(self.name, what)])
         return Path(path)
 
 
 def read(path: Path) -> Lab:
-    """The lab that a file describes. Raises `InputError`."""
+    """Reads a lab file. Raises `InputError`."""
     from narrows.testbed.targets.tofino import lab
 
     return lab.read(path)

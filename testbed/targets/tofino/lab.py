@@ -1,8 +1,8 @@
-"""`lab.toml`: the hardware that a scenario runs on, so that the scenario need not change.
+"""`lab.toml`: the hardware of a lab, separate from scenarios.
 
-It names the switch and its address, the source of time, and the calibration's result. For each of
-a dumbbell's three sides it names the switch's port and the card at the cable's other end. The
-runbook is docs/guide/hardware.md.
+It has the switch's address, the source of time, and the calibration's result. For each of a
+dumbbell's three sides it has the switch's port and the card at the cable's other end. The runbook
+is docs/guide/hardware.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from narrows.schema.plan import Plan
 
 BFRT_PORT = 50052
-"""Of bf_switchd."""
+"""Default port of bf_switchd's BfRuntime server."""
 
 
 class Switch(Model):
@@ -33,19 +33,19 @@ class Switch(Model):
 
     kind: Literal["tofino"]
     address: Annotated[str, matching(r"[^:\s]+:\d+", "HOST:PORT")]
-    """Its BfRuntime server; bf_switchd's port is 50052."""
+    """Its BfRuntime server, HOST:PORT; the default port is 50052."""
     program: str | None = None
-    """As the switch calls it; absent: the one that runs."""
+    """Name of the program on the switch; absent: the only one that runs."""
     device_id: Annotated[int, Field(ge=0)] = 0
     packet: Size = 1514
-    """The full frame, without its check sequence, that limits in cells are worked out for."""
+    """Length in bytes of a full frame, without check sequence, for converting limits to cells."""
 
 
 class Port(Model):
-    """A port of the switch, and what is at its cable's other end."""
+    """A port of the switch, and the card at its cable's other end."""
 
     device_port: Annotated[int, Field(ge=0, lt=512)]
-    """Not the number on the front: `port_mgr`'s `D_P`."""
+    """The device port (`D_P` in `port_mgr`), not the front-panel number."""
     nic: Annotated[str, Field(min_length=1)]
     """The card: a PCI address, or any other device string of DPDK."""
     speed: Rate
@@ -61,12 +61,12 @@ class Ports(Model):
 
 
 class Timing(Model):
-    """Where the hosts' time comes from."""
+    """The hosts' source of time."""
 
     kind: Literal["single-box", "ptp"] = "single-box"
-    """All cards in one machine, whose clock is one; or several machines in step by PTP."""
+    """`"one-machine"` if one machine has all cards; otherwise PTP synchronizes the machines."""
     interface: str | None = None
-    """With ptp: the card whose clock follows the others'."""
+    """With ptp: the interface with the synchronized clock."""
 
 
 class Lab(Model):
@@ -76,7 +76,7 @@ class Lab(Model):
     port: Ports
     timing: Timing = Timing()
     calibration: str | None = None
-    """What `narrows calibrate` wrote on this machine, from the file's directory."""
+    """The output of `narrows calibrate` on this machine, relative to this file."""
 
     @property
     def sides(self) -> dict[str, Port]:
@@ -87,18 +87,18 @@ class Lab(Model):
 
     @property
     def device_ports(self) -> list[int]:
-        """What a dumbbell's ports 1, 2 and 3 are."""
+        """The device ports for a dumbbell's ports 1, 2 and 3."""
         return [port.device_port for port in self.sides.values()]
 
     def devices(self, plan: Plan) -> dict[str, str]:
-        """The cards by the names of the plan's wires: the collector's where it has one."""
+        """The cards by the names of the plan's wires, including the collector's if it has one."""
         reports = any("collector" in cable["b"] for cable in plan["cables"])
         return {name: port.nic for name, port in self.sides.items() if reports or port is not
                 self.port.collector}  # fmt: skip
 
 
 def read(path: Path) -> Lab:
-    """The file. Raises `InputError` with everything wrong in it."""
+    """Reads the file. Raises `InputError` with all problems."""
     try:
         lab = Lab.model_validate(sweep.read_toml(path))
     except ValidationError as error:
@@ -113,22 +113,22 @@ def read(path: Path) -> Lab:
     for key in ("device_port", "nic"):
         found = [getattr(port, key) for port in lab.sides.values()]
         problems += [
-            Problem(f"port.{name}.{key}", "is another side's too", value)
+            Problem(f"port.{name}.{key}", "is also used by another side", value)
             for name, value in zip(("senders", "receivers", "collector"), found, strict=True)
             if found.count(value) > 1
         ]
     if lab.timing.kind == "ptp" and lab.timing.interface is None:
-        problems.append(Problem("timing.interface", "is missing; ptp needs the card's"))
+        problems.append(Problem("timing.interface", "is missing; ptp needs the interface"))
     if problems:
         raise InputError(str(path), problems)
     return lab
 
 
 def check(lab: Lab, path: Path, source: str, scenario: Scenario) -> None:
-    """Raises `InputError` for a scenario that this lab can't run."""
+    """Raises `InputError` for a scenario that this lab cannot run."""
     bottleneck = scenario.bottleneck
     if bottleneck is None:
-        what = f"{len(scenario.switch)} switches; {path} has one: a dumbbell fits"
+        what = f"{len(scenario.switch)} switches; expected a dumbbell, since {path} has one switch"
         raise InputError(source, [Problem("switch", what)])
     slowest_bps = min(port.speed for port in lab.sides.values())
     if bottleneck.rate > slowest_bps:
@@ -139,18 +139,18 @@ def check(lab: Lab, path: Path, source: str, scenario: Scenario) -> None:
     if lab.calibration is not None:
         trusted_bps = trusted(path.parent / lab.calibration)
         if bottleneck.rate > trusted_bps:
-            what = f"above {units.format_rate(trusted_bps)}, what {lab.calibration} trusts"
+            what = f"above {units.format_rate(trusted_bps)}, the limit in {lab.calibration}"
             shown = units.format_rate(bottleneck.rate)
             raise InputError(source, [Problem("bottleneck.rate", what, shown)])
 
 
 def trusted(path: Path) -> int:
-    """The highest rate at which a calibration found this machine's instrument good, in bits per
-    second: that of its largest segments. Raises `InputError`.
+    """The highest rate in bits per second at which a calibration had valid runs, with its largest
+    segments. Raises `InputError`.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return max(int(segment["rate_bps"]) for segment in content["segments"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        what = f"is no calibration ({error!r}): narrows calibrate --out {path}"
+        what = f"is not a calibration ({error!r}); run narrows calibrate --out {path}"
         raise InputError(str(path), [Problem("", what)]) from None

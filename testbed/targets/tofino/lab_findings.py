@@ -1,6 +1,6 @@
-"""`narrows doctor --target tofino`: whether the lab can run, item by item, and what mends it.
+"""`narrows doctor --target tofino`: checks the lab, item by item, with remedies.
 
-The switch is asked over BfRuntime; the machine by Linux's /sys and /proc. Nothing is changed.
+It reads the switch over BfRuntime, and the machine through /sys and /proc. It changes nothing.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ TABLES = [
     f"{FORWARD}.ipv4_lpm", f"{FLOW}.flow", *(stage.table for stage in (LOSS, ECN, TELEMETRY)),
     f"{REPORT}.collector",
 ]  # fmt: skip
-"""What a program must have to be p4/tna.p4's."""
+"""Tables that identify p4/tna.p4."""
 DRIVERS = ("vfio-pci", "igb_uio", "uio_pci_generic")
 OWN_DRIVERS = ("mlx5_core", "mlx4_core")
-"""Cards that DPDK drives beside the kernel's driver."""
+"""Cards that DPDK uses together with the kernel's driver."""
 
 
 def findings(lab: Lab, path: Path) -> list[Finding]:
-    """What is there and what is missing, of the switch and of this machine."""
+    """The findings about the switch and this machine."""
     return [*asyncio.run(of_switch(lab)), *of_machine(lab, path)]
 
 
@@ -69,7 +69,7 @@ async def of_switch(lab: Lab) -> list[Finding]:
 
 
 async def is_up(driver: BfrtDriver, port: int) -> bool:
-    """Whether a port has its link; one that is not set up has none."""
+    """True if a port's link is up; false if the port is not configured."""
     try:
         return await driver.port_is_up(port)
     except DriverError:
@@ -102,7 +102,7 @@ def of_machine(lab: Lab, path: Path, root: Path = Path("/")) -> Iterator[Finding
 
 
 def bound(nic: str, root: Path) -> Finding:
-    """Whether DPDK can have a card."""
+    """Checks whether DPDK can use a card."""
     address = nic if nic.count(":") == 2 else f"0000:{nic}"
     device = root / "sys/bus/pci/devices" / address.lower()
     name = f"card {nic}"
@@ -124,7 +124,7 @@ def clock(lab: Lab, root: Path) -> Iterator[Finding]:
         return
     interface = lab.timing.interface
     clocks = sorted((root / f"sys/class/net/{interface}/device/ptp").glob("ptp*"))
-    mend = f"{interface} has no clock of its own: ethtool -T {interface}; take a card that has"
+    mend = f"{interface} has no hardware clock (ethtool -T {interface}); use a card with one"
     yield Finding("PTP clock", clocks[0].name if clocks else None, mend)
     running = processes(root)
     for name, command in (
@@ -135,12 +135,12 @@ def clock(lab: Lab, root: Path) -> Iterator[Finding]:
 
 
 def processes(root: Path) -> set[str]:
-    """The names of what runs."""
+    """The names of running processes."""
     return {read(path) for path in (root / "proc").glob("[0-9]*/comm")}
 
 
 def read(path: Path) -> str:
-    """A file's text, empty where it can't be read."""
+    """A file's text; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError:

@@ -1,9 +1,10 @@
-"""A Tofino's reports on the run's clock and in packets, and from them the bottleneck's figures.
+"""Converts a Tofino's reports to the run's clock and to packets, and computes the bottleneck's
+figures.
 
-The switch counts time in nanoseconds of its own, in 48 bits, and depths in cells of its buffer. The
-least time from a report's egress stamp to its coming, each by its own clock, is taken for what the
-two clocks are apart: so the switch's times are late by what the quickest report took (its
-transmission, the cable, the loop), and by how far the clocks drifted apart since.
+The switch has its own 48-bit clock in nanoseconds, and depths in cells of its buffer. The offset of
+the two clocks is taken as the minimum of a report's arrival time minus its egress stamp. So the
+switch's times are late by the delay of the fastest report (transmission, cable, loop) and by the
+drift of the clocks.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ PS_PER_S = 10**12
 
 
 def on_run_clock(packets: pl.DataFrame, lag_ns: int, cells_per_packet: int) -> pl.DataFrame:
-    """Reports as they came with times since the run began, and depths in full packets."""
+    """Reports in order of arrival, with times since the start of the run, and depths in full
+    packets.
+    """
     if packets.is_empty():
         return packets
     first = packets["egress_ns"][0]
@@ -52,9 +55,9 @@ def with_bottleneck(
     cells_per_packet: int,
     out: Path,
 ) -> TargetSummary:
-    """The hosts' summary with the bottleneck's figures, from `packets.parquet` and what the
-    controller found (`switch`). Puts that table on the run's clock, and writes the queue's ledger
-    where the plan wants it.
+    """The hosts' summary with the bottleneck's figures, from `packets.parquet` and the controller's
+    readings (`switch`). Converts that table to the run's clock, and writes the queue's ledger if
+    the plan requests it.
     """
     end_ps = round(summary["duration_s"] * PS_PER_S)
     [queue] = [one for one in switch["queues"] if one["port"] == switch_plan.port]

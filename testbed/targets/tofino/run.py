@@ -1,5 +1,5 @@
-"""A run on a Tofino: the switch set up over BfRuntime as the plan has it, its events carried out,
-and what its queues did read back. Its hosts are on the cards of `lab.py`.
+"""A run on a Tofino. The controller configures the switch over BfRuntime, runs the plan's events,
+and reads the queue counters. The hosts use the cards of `lab.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from narrows.schema.run import JsonObject, Settings, TargetSummary
 
 LINK_S = 30.0
-"""How long a port may take to have its link."""
+"""Time limit for a port's link to come up."""
 POLL_S = 0.2
 
 
@@ -45,8 +45,8 @@ async def connected(lab: Lab) -> AsyncIterator[Controlled]:
 
 
 async def set_up(tofino: Controlled, lab: Lab, plan: Plan) -> list[JsonObject]:
-    """Ports, state, rates and limits, as the plan's only switch has them. Returns for each rate
-    and limit what was asked and what is in force. Raises `DriverError`.
+    """Configures ports, state, rates and limits of the plan's only switch. Returns the requested
+    and actual value of each rate and limit. Raises `DriverError`.
     """
     driver, switch = tofino.driver, tofino.client
     assert isinstance(driver, BfrtDriver)
@@ -69,19 +69,19 @@ async def set_up(tofino: Controlled, lab: Lab, plan: Plan) -> list[JsonObject]:
 
 
 async def links(driver: BfrtDriver, lab: Lab) -> None:
-    """Waits until all ports have their links. Raises `BfrtError` naming one that has none."""
+    """Waits until all links are up. Raises `BfrtError`, naming a port without link."""
     for name, port in lab.sides.items():
         waited_s = 0.0
         while not await driver.port_is_up(port.device_port):
             if waited_s >= LINK_S:
                 what = f"{name}: port {port.device_port} has no link after {LINK_S:g} s"
-                raise BfrtError(f"{what}: see its cable, speed and fec")
+                raise BfrtError(f"{what}: check its cable, speed and fec")
             await asyncio.sleep(POLL_S)
             waited_s += POLL_S
 
 
 async def queues(tofino: Controlled, plan: Plan) -> list[JsonObject]:
-    """What the queues of the ports with rates have done since the switch counts."""
+    """Queue counters of the ports with rates, since the switch started counting."""
     [planned] = plan["switches"]
     return [
         {"port": port["port"], **dataclasses.asdict(await tofino.driver.queue_state(port["port"]))}
@@ -91,7 +91,9 @@ async def queues(tofino: Controlled, plan: Plan) -> list[JsonObject]:
 
 
 def since(before: list[JsonObject], after: list[JsonObject]) -> list[JsonObject]:
-    """`queues` as the counts of a run; the most that waited is since the switch counts."""
+    """The counters of a run, from two readings; the maximum depth is since the switch started
+    counting.
+    """
     counts = ("transmitted", "transmitted_bytes", "dropped")
     return [
         now | {count: now[count] - then[count] for count in counts}
@@ -100,16 +102,15 @@ def since(before: list[JsonObject], after: list[JsonObject]) -> list[JsonObject]
 
 
 class Control:
-    """The controller of a run, on a thread of its own while the hosts have the main one: sets the
-    switch up, carries the scenario's events out from the run's beginning on, and reads back what
-    the queues did when it has ended. A context manager; errors are raised where they are waited
-    for.
+    """The controller of a run, on a separate thread, since the hosts use the main one. It
+    configures the switch, runs the scenario's events, and reads the queue counters at the end. A
+    context manager; waiting for a step raises its errors.
     """
 
     def __init__(self, lab: Lab, plan: Plan) -> None:
         self.lab, self.plan = lab, plan
         self.switch_record: JsonObject = {"events": []}
-        """What `summary.json` says of the switch."""
+        """The switch's part of `summary.json`."""
         self.cells_per_packet = 1
         self._ready, self._begun, self._ended = (threading.Event() for _ in range(3))
         self._error: BaseException | None = None
@@ -129,7 +130,7 @@ class Control:
             self._check()
 
     def begin(self, _: int) -> None:
-        """For the engine, when its ports are up: time begins now."""
+        """Called by the engine when its ports are up: starts the clock."""
         self._begun.set()
 
     def _check(self) -> None:
@@ -155,7 +156,7 @@ class Control:
             await asyncio.to_thread(self._begun.wait)
             events = asyncio.create_task(self._events(tofino))
             await asyncio.to_thread(self._ended.wait)
-            # Those that were due later than the run lasted are not carried out.
+            # Events after the end of the run are not executed.
             if events.done() or not events.cancel():
                 events.result()
             self.switch_record["queues"] = since(before, await queues(tofino, self.plan))
@@ -186,8 +187,8 @@ def run(plan_text: str, out: Path, progress: Tell, settings: Settings) -> Target
 
 
 def of_hosts(plan: Plan) -> Plan:
-    """The plan as the hosts have it. Events are the controller's. The switch has no delay line:
-    what a cable takes their access links take, in both directions.
+    """The plan for the hosts: without events, which the controller runs. The switch cannot delay
+    packets, so the access links add the cable's delay, in both directions.
     """
     delays = {
         cable["b"]["group"]: cable["delay_ps"] for cable in plan["cables"] if "group" in cable["b"]
