@@ -32,7 +32,7 @@ class Switch(Model):
     """The switch."""
 
     kind: Literal["tofino"]
-    address: Annotated[str, matching(r"[^:\s]+:\d+", "HOST:PORT")]
+    address: Annotated[str, matching(r"[^:\s]+:\d+", "HOST:PORT", "10.0.0.5:50052")]
     """Its BfRuntime server, HOST:PORT; the default port is 50052."""
     program: str | None = None
     """Name of the program on the switch; absent: the only one that runs."""
@@ -49,7 +49,7 @@ class Port(Model):
     nic: Annotated[str, Field(min_length=1)]
     """The card: a PCI address, or any other device string of DPDK."""
     speed: Rate
-    fec: Annotated[str, matching("|".join(FECS), " or ".join(FECS))] = "none"
+    fec: Annotated[str, matching("|".join(FECS), " or ".join(FECS), "none")] = "none"
 
 
 class Ports(Model):
