@@ -73,7 +73,11 @@ def test_the_runbooks_file_is_one(tmp_path: Path) -> None:
     [
         ('"tofino"', '"tofina"', "switch.kind = \"tofina\": should be 'tofino'"),
         ("127.0.0.1:50052", "127.0.0.1", 'switch.address = "127.0.0.1": expected HOST:PORT'),
-        ("device_port = 140", "device_port = 132", "port.receivers.device_port = 132: is another"),
+        (
+            "device_port = 140",
+            "device_port = 132",
+            "port.receivers.device_port = 132: is also used",
+        ),
         ("81:00.1", "0000:81:00.0", 'port.senders.nic = "0000:81:00.0": is another side\'s too'),
         ("firecode", "x", 'port.receivers.fec = "x": expected none or firecode or reed-solomon'),
         ("[port.collector]", "[port.collectors]", "port.collector: is missing"),
@@ -91,7 +95,7 @@ def test_what_is_wrong_is_named(path: Path, old: str, new: str, said: str) -> No
     ("old", "new", "said"),
     [
         ("5Mbps", "11Gbps", 'bottleneck.rate = "11Gbps": above 10Gbps, the slowest port of'),
-        ("5Mbps", "3Gbps", 'bottleneck.rate = "3Gbps": above 2Gbps, what calibration.json trusts'),
+        ("5Mbps", "3Gbps", 'bottleneck.rate = "3Gbps": above 2Gbps, the limit in calibration.json'),
     ],
 )
 def test_a_scenario_that_is_too_fast_is_refused(

@@ -135,7 +135,7 @@ def test_what_cannot_be_sent_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
         return capsys.readouterr().err
 
     assert "--count: 0: expected at least 1" in wrong("--count", "0")
-    assert "has no end" in wrong("--set", 'duration="completion"')
+    assert "expected --duration" in wrong("--set", 'duration="completion"')
     source.write_text(SCENARIO.replace("500B", "1473B"))
     assert "expected 1472 at most" in wrong()
     bulk = SCENARIO.split('[[flow]]\nvariant = "reno"\nstart')[0]
