@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from typing import Any
 
@@ -22,8 +23,10 @@ def add_command(commands: Any) -> None:
     command.add_argument("what", choices=LISTS, help="which list")
     command.add_argument(
         "prefix", nargs="?", default="", metavar="PREFIX",
-        help="with keys: those of this table only, e.g. bottleneck or flow.app",
+        help="with keys: those of this table only, e.g. bottleneck or flow.app; "
+        "with variants: all of this one",
     )  # fmt: skip
+    command.add_argument("--json", action="store_true", help="print the list as JSON")
     command.set_defaults(command=run)
 
 
@@ -32,9 +35,18 @@ def run(options: argparse.Namespace) -> int:
     from narrows.testbed.cli.tables import list_table
     from narrows.testbed.terminal import console
 
+    if options.what == "variants" and options.prefix:
+        print(variant_page(options.prefix))
+        return 0
     if options.prefix and options.what != "keys":
-        raise InputError("list", [Problem(options.prefix, "is expected with `list keys` only")])
-    console().print(list_table(*listed(options.what, options.prefix)))
+        what = "is expected with `list keys` or `list variants` only"
+        raise InputError("list", [Problem(options.prefix, what)])
+    columns, rows = listed(options.what, options.prefix)
+    if options.json:
+        names = [dict(zip(columns, row, strict=True)) for row in rows]
+        print(json.dumps(names, indent=1, ensure_ascii=False))
+        return 0
+    console().print(list_table(columns, rows))
     return 0
 
 
@@ -67,19 +79,8 @@ def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
 
             return ["format", "title"], [[each.name, each.title] for each in FORMATS]
         case "variants":
-            columns = ["variant", "class", "title", "needs", "parameters", "reference", "checked"]
-            checked = catalogue.checks("variant")
-            return columns, [
-                [
-                    record["name"],
-                    record["class"],
-                    record["title"],
-                    ", ".join(record["needs"]),
-                    ", ".join(f"{p['name']}={p['default']:.5g}" for p in record["parameters"]),
-                    record["reference"],
-                    "; ".join(checked.get(record["name"], [])),
-                ]
-                for record in (*catalogue.records(what), *catalogue.records("senders"))
+            return ["variant", "class", "title"], [
+                [record["name"], record["class"], record["title"]] for record in variants()
             ]
         case "disciplines":
             columns = ["discipline", "title", "parameters", "drops as", "reference"]
@@ -101,6 +102,31 @@ def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
         case _:
             records = catalogue.records(what)
             return ["name", "title"], [[record["name"], record["title"]] for record in records]
+
+
+def variants() -> list[Any]:
+    """The records of the variants of TCP, and of the senders of datagrams."""
+    return [*catalogue.records("variants"), *catalogue.records("senders")]
+
+
+def variant_page(name: str) -> str:
+    """All that a variant's record says. Raises `InputError` for an unknown one."""
+    found = next((record for record in variants() if record["name"] == name), None)
+    if found is None:
+        what = catalogue.unknown("variant", name, [record["name"] for record in variants()])
+        raise InputError("list", [Problem("variants", what, name)])
+    checked = catalogue.checks("variant").get(name, [])
+    lines = [f"{name}: {found['title']}", "", f"class       {found['class']}"]
+    lines.append(f"needs       {', '.join(found['needs']) or 'nothing'}")
+    lines.append(f"reference   {found['reference']}")
+    lines.append(f"checked by  {'; '.join(checked) or 'nothing'}")
+    if parameters := found["parameters"]:
+        lines += ["", "parameters (params = { name = value }):"]
+    wide = max((len(one["name"]) for one in parameters), default=0)
+    for one in parameters:
+        span = f"{one['min']:g} to {one['max']:g}"
+        lines.append(f"  {one['name']:{wide}}   {one['default']:.5g} ({span})   {one['meaning']}")
+    return "\n".join(lines)
 
 
 def list_of_keys(prefix: str) -> tuple[list[str], list[list[str]]]:

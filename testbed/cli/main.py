@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from importlib import metadata
 
 from narrows.testbed import catalogue
 from narrows.testbed.cli.exit_codes import FAILED, STOPPED, WRONG
@@ -18,7 +19,7 @@ from narrows.testbed.terminal import plain
 
 VERBS = (
     "run", "report", "export", "reproduce", "stf", "kernel", "packetdrill", "list", "switch",
-    "host", "plan", "calibrate", "pktgen", "generate", "doctor",
+    "host", "plan", "calibrate", "pktgen", "generate", "doctor", "completion", "man",
 )  # fmt: skip
 """The sub-commands in the order in which help has them, each a module of this package."""
 
@@ -56,11 +57,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
+class Version(argparse.Action):
+    """Prints the version of the package, and of the engine where it is built."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Prints, and ends."""
+        try:
+            version = catalogue.engine().version()
+        except catalogue.EngineMissingError:
+            version = f"{metadata.version('narrows')} (the engine is not built)"
+        print(f"narrows {version}")
+        parser.exit()
+
+
 def parser(verbs: Iterable[str] = VERBS) -> argparse.ArgumentParser:
     """The command line with these sub-commands. A verb's module is imported here, not before."""
     top = argparse.ArgumentParser(
         prog="narrows", description="A programmable-switch testbed for TCP congestion control."
     )
+    top.add_argument("--version", action=Version, nargs=0, help="print the version and end")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for verb in verbs:
         importlib.import_module(f"narrows.testbed.cli.{verb}").add_command(commands)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from narrows.testbed.cli.exit_codes import DONE, FAILED, WRONG
 from narrows.testbed.cli.options import add_target_options, own_options, request_of
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets import HOSTS, TARGETS
+from narrows.testbed.terminal import console, plain
 
 if TYPE_CHECKING:
     from narrows.testbed.runs.request import RunRequest
@@ -35,6 +37,9 @@ def add_command(commands: Any) -> None:
         help="run on the workers of this Dask scheduler, e.g. tcp://10.0.0.1:8786")  # fmt: skip
     add("--resume", action="store_true", help="keep finished runs that are the same")
     add("--no-figures", action="store_true", help="draw none")
+    add("--dry-run", action="store_true", help="say what would be run, and end")
+    add("--quiet", action="store_true", help="print errors only")
+    add("--json", action="store_true", help="print the results as JSON in place of the table")
     add_target_options(command)
     command.set_defaults(command=run)
 
@@ -44,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
     from narrows.testbed.runs import worker_process
 
     request = asked(options)
+    if options.dry_run:
+        return preview(request, as_json=options.json)
     if lacking := request.target.missing():
         raise InputError("--target", [Problem(request.target.name, "; ".join(lacking))])
     # The first worker starts up while the scenario is read.
@@ -51,7 +58,38 @@ def run(options: argparse.Namespace) -> int:
         from narrows.testbed.runs.scenario import run_scenario
 
         results = run_scenario(request, spare)
-    return show(results, request, draw=not options.no_figures)
+    return show(results, request, options)
+
+
+def preview(request: RunRequest, *, as_json: bool) -> int:
+    """Prints what would be run; returns the exit code. Raises `InputError`."""
+    from narrows.testbed.runs.scenario import counted, prepare
+
+    prepared = prepare(request)
+    plans = [json.loads(job.plan) for job in prepared.jobs]
+    points = {json.dumps({k: v for k, v in job.record["point"].items() if k != "seed"})
+              for job in prepared.jobs}  # fmt: skip
+    flows = sorted({len(plan["flows"]) for plan in plans})
+    ends = " to ".join(dict.fromkeys(str(number) for number in (flows[0], flows[-1])))
+    understood = prepared.described()
+    if as_json:
+        runs = [{"name": job.name, "directory": str(job.final)} for job in prepared.jobs]
+        content = {"schema": 1, "title": prepared.title, "path": understood, "runs": runs}
+        print(json.dumps(content, indent=1, ensure_ascii=False))
+        return DONE
+    lasts_s = sum(job.expected_ps for job in prepared.jobs) / 1e12
+    kind = "real time" if request.target.in_real_time else "simulated time"
+    lines = [
+        prepared.title,
+        f"{counted(len(plans), 'run')} of {counted(len(points), 'point')}, {ends} flows each,"
+        f" about {lasts_s:.0f} s of {kind}",
+        f"target {request.target.name}, hosts {request.hosts.name}",
+        *understood,
+        f"results {prepared.jobs[0].final.parent}",
+        f"figures {', '.join(prepared.figures) or 'none'}",
+    ]
+    print("\n".join(map(plain, lines)))
+    return DONE
 
 
 def asked(options: argparse.Namespace) -> RunRequest:
@@ -76,36 +114,49 @@ def asked(options: argparse.Namespace) -> RunRequest:
     )
 
 
-def show(results: Results, request: RunRequest, *, draw: bool) -> int:
+def show(results: Results, request: RunRequest, options: argparse.Namespace) -> int:
     """Prints what came of the runs and draws their figures; returns the exit code."""
-    from narrows.testbed.cli.results_table import results_table
-    from narrows.testbed.terminal import console
-
     outcomes, directory, good = results.outcomes, results.directory, results.good
-    screen = console()
-    screen.print(results_table(results.title, outcomes, screen))
-    print(f"results: {directory}")
+    says = not (options.quiet or options.json)
+    if options.json:
+        from narrows.testbed.cli.results_table import results_json
+
+        content = results_json(results.title, outcomes) | {"results": str(directory)}
+        print(json.dumps(content, indent=1, ensure_ascii=False))
+    elif says:
+        from narrows.testbed.cli.results_table import results_table
+
+        screen = console()
+        screen.print(results_table(results.title, outcomes, screen))
+        print(f"results: {directory}")
     for outcome in outcomes:
         if outcome not in good:
             where = f"{request.scenario}: {outcome.job.name}"
-            print(f"narrows: {where}: {outcome.message}", file=sys.stderr)
-    if others := results.others:
+            print(plain(f"narrows: {where}: {outcome.message}"), file=sys.stderr)
+    if says and (others := results.others):
         what = f"{len(others)} runs of other points, which the figures leave out"
         print(f"note: {directory} has {what}")
     if good:
         write_rows(directory)
-    if good and results.figures and draw:
-        from narrows.analysis.figures import draw as draw_figures
-        from narrows.analysis.figures import not_drawn
-
-        drawn = draw_figures(directory, results.figures)
-        print(f"figures: {directory / 'figures'} ({len(drawn)} files)")
-        stems = {path.stem for path in drawn}
-        for line in not_drawn(directory, [n for n in results.figures if n not in stems]):
-            print(f"note: {line}")
+    if good and results.figures and not options.no_figures:
+        for line in draw(results):
+            if says:
+                print(line)
     if any(outcome.state == "refused" for outcome in outcomes):
         return WRONG
     return DONE if len(good) == len(outcomes) else FAILED
+
+
+def draw(results: Results) -> list[str]:
+    """Draws the scenario's figures; returns what is to be said of them."""
+    from narrows.analysis.figures import draw as draw_figures
+    from narrows.analysis.figures import not_drawn
+
+    drawn = draw_figures(results.directory, results.figures)
+    stems = {path.stem for path in drawn}
+    missing = not_drawn(results.directory, [n for n in results.figures if n not in stems])
+    files = f"figures: {results.directory / 'figures'} ({len(drawn)} files)"
+    return [files, *(f"note: {line}" for line in missing)]
 
 
 def write_rows(directory: Path) -> None:

@@ -15,6 +15,7 @@ NARROWS_CODES = (
     ("0", "Done."),
     ("1", "A run failed or is invalid, a check failed, or a program is missing."),
     ("2", "The input is wrong: the command line, a scenario, or another file."),
+    ("130", "Stopped by Ctrl-C or SIGTERM; finished runs are intact."),
 )
 CONTROLLER_CODES = (
     ("0", "Done."),
