@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench agree validate schema reference p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: help run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -67,6 +67,11 @@ schema: setup ## write the schema of plan, summary and records, and its Python t
 
 reference: setup ## write docs/reference/ from the records of the code
 	@$(VENV_PYTHON) -m narrows.testbed.reference
+
+docs: setup ## build the site into site/, with pictures of real runs (results/site keeps these)
+	@$(VENV_PYTHON) -c 'import material' 2>/dev/null \
+	|| $(VENV_PYTHON) -m pip install --quiet --constraint constraints.txt mkdocs-material
+	@$(VENV_PYTHON) -m narrows.testbed.site
 
 lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	cargo fmt --all --check

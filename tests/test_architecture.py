@@ -66,6 +66,7 @@ PYTHON_LAYERS = {
             ("testbed.tools",),
             ("testbed.cli",),
             ("testbed.reference",),
+            ("testbed.site",),
         )
     )
     for package in layer
