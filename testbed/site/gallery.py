@@ -80,20 +80,13 @@ FALL = Shown(
     ),
 )
 
-GALLERY: dict[str, Shown] = {
-    "throughput": RATE_CHANGE,
-    "goodput": RATE_CHANGE,
+SOURCES: dict[str, Shown] = {
     "completion_time": NEW_AIMD,
     "queue_delay_by_rtt": NEW_AIMD,
-    "queue_length": RATE_CHANGE,
-    "queue_delay": RATE_CHANGE,
-    "cwnd": RATE_CHANGE,
-    "rtt": RATE_CHANGE,
     "delay_cdf": NEW_AIMD,
     "queue_delay_box": NEW_AIMD,
     "throughput_delay": NEW_AIMD,
     "fairness": NEW_AIMD,
-    "fairness_over_time": RATE_CHANGE,
     "convergence": SHARED,
     "rtt_fairness": TWO_RTTS,
     "goodput_ratio": TWO_RTTS,
@@ -109,6 +102,8 @@ GALLERY: dict[str, Shown] = {
     "loss_sweep": RANDOM_LOSS,
     "message_latency": CVE,
 }
+"""What figures are drawn from, where one run of two flows does not do."""
+GALLERY = {figure.name: SOURCES.get(figure.name, RATE_CHANGE) for figure in FIGURES}
 """What each figure is drawn from."""
 
 
