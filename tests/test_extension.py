@@ -215,8 +215,7 @@ control SetDscp(inout headers_t hdr, inout metadata_t meta) {
         ),
         "testbed/scenario/network.py": (
             (
-                '    """Packets in the queue above which ECN-capable packets are marked; '
-                'absent: never."""',
+                '    """Probability that the P4 program drops a packet towards this port."""',
                 "    dscp: Annotated[int | None, "
                 'PortStage("NarrowsEgress.set_dscp.marking", "set_dscp", "dscp")] = None',
             ),
