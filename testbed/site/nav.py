@@ -9,8 +9,11 @@ from typing import Any
 HOME = "README.md"
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Guide": (
-        "docs/guide/install.md", "docs/guide/tutorial.md", "docs/guide/scenario.md",
-        "docs/guide/*.md",
+        "docs/guide/README.md", "docs/guide/install.md", "docs/guide/first-run.md",
+        "docs/guide/scenario.md", "docs/guide/results.md", "docs/guide/real-time.md",
+        "docs/guide/programs.md", "docs/guide/add-a-variant.md",
+        "docs/guide/add-a-discipline.md", "docs/guide/add-a-figure.md", "docs/guide/scaling.md",
+        "docs/guide/add-a-paper.md", "docs/guide/*.md",
     ),
     "Reference": (
         "docs/reference/scenario.md", "docs/reference/variants.md", "docs/reference/recoveries.md",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from narrows.testbed.site import nav
 from tests.docs.guide import FOLDER, PAGES, STEPS, Reader, follow
 from tests.docs.guide import reader as a_reader
 from tests.docs.markdown import Step, matches, steps_of
@@ -47,6 +48,11 @@ def test_an_added_file_is_written_as_the_others_are(step: Step, tmp_path: Path) 
 
 def test_the_index_numbers_pages_that_exist() -> None:
     assert PAGES and all((FOLDER / page).is_file() for page in PAGES)
+
+
+def test_the_site_has_the_pages_in_the_index_order() -> None:
+    listed = [Path(page).name for page in nav.section_pages(ROOT, nav.SECTIONS["Guide"])]
+    assert listed[: len(PAGES) + 1] == ["README.md", *PAGES]
 
 
 def test_a_step_knows_its_line(tmp_path: Path) -> None:
