@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a clock, opens a file or knows a protocol above the byte.
 
+pub mod budgets;
 pub mod histogram;
 pub mod length;
 pub mod packet;

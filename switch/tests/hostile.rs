@@ -7,10 +7,12 @@ use common::*;
 use narrows_common::{Packet, Rng, Time};
 use narrows_queueing::QueueLimit;
 use narrows_switch::{
-    CloneSession, Engine, LoadError, Match, Program, Replica, Switch, SwitchConfig,
+    CloneSession, Engine, LoadError, Match, Program, Replica, Statistics, Switch, SwitchConfig,
+    Transmit,
 };
 use proptest::prelude::*;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Machine code for one case in ten: making it takes longer than all the rest.
 fn engine() -> impl Strategy<Value = Engine> {
@@ -19,14 +21,19 @@ fn engine() -> impl Strategy<Value = Engine> {
 
 /// Loads, and where that works runs packets; whatever comes out, it must come out.
 fn survive(engine: Engine, text: &str, packets: &[Vec<u8>]) -> Result<(), LoadError> {
-    let program = Program::from_json(text)?;
+    run(engine, &Arc::new(Program::from_json(text)?), packets);
+    Ok(())
+}
+
+/// What packets become, and what the switch counts.
+fn run(engine: Engine, program: &Arc<Program>, packets: &[Vec<u8>]) -> (Vec<Transmit>, Statistics) {
     let ports = vec![
         port(1, None, QueueLimit::Packets(0)),
         port(OUT, Some(1_000_000), QueueLimit::Packets(3)),
         port(COLLECTOR, Some(1_000_000), QueueLimit::Bytes(3000)),
     ];
     let config = SwitchConfig { flow_field: None, engine, ..config(ports) };
-    let mut switch = Switch::new(program.into(), config, Rng::from_seed(1)).unwrap();
+    let mut switch = Switch::new(program.clone(), config, Rng::from_seed(1)).unwrap();
     switch.set_clone_session(CloneSession {
         id: 5,
         replicas: vec![Replica { port: COLLECTOR, rid: 1 }],
@@ -43,8 +50,7 @@ fn survive(engine: Engine, text: &str, packets: &[Vec<u8>]) -> Result<(), LoadEr
         switch.handle_packet(Time::from_ps(i as u64), 1, Packet::from_bytes(bytes));
     }
     switch.handle_timeout(Time::from_ps(1 << 50));
-    while switch.poll_transmit().is_some() {}
-    Ok(())
+    (std::iter::from_fn(|| switch.poll_transmit()).collect(), switch.statistics())
 }
 
 /// How many values a tree has.
@@ -175,8 +181,14 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
+/// `make fuzz` sets how many times more cases there are than in `make test`.
+fn cases(number: u32) -> u32 {
+    let scale = std::env::var("NARROWS_FUZZ_SCALE").ok().and_then(|text| text.parse().ok());
+    number * scale.unwrap_or(1)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1500), failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn mutated_programs_load_or_do_not(
@@ -207,6 +219,26 @@ proptest! {
         let whole = bytes.clone();
         bytes.truncate(cut);
         survive(engine, BOTTLENECK_JSON, &[whole, bytes, noise]).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(300), failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn both_engines_do_the_same(
+        flips in prop::collection::vec((0usize..200, any::<u8>()), 0..8),
+        cut in 0usize..200,
+        noise in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let mut bytes = frame(200, 1);
+        for (at, value) in flips {
+            bytes[at] = value;
+        }
+        let packets = [bytes.clone(), bytes[..cut].to_vec(), noise, frame(60, 2)];
+        let native = run(Engine::Native, &bottleneck_program(), &packets);
+        let interpreted = run(Engine::Interpreter, &bottleneck_program(), &packets);
+        prop_assert_eq!(native, interpreted);
     }
 }
 

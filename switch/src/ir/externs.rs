@@ -2,6 +2,13 @@
 
 use super::slot::Slot;
 
+/// What a limb of a register takes in the switch's state.
+pub(crate) const LIMB_BYTES: u64 = 8;
+/// What a counter takes there.
+pub(crate) const COUNTER_BYTES: u64 = 16;
+/// What a meter takes there.
+pub(crate) const METER_BYTES: u64 = 112;
+
 #[derive(Clone, Debug)]
 pub(crate) struct LogCall {
     pub format: String,

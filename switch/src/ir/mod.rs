@@ -16,7 +16,9 @@ mod table;
 mod wide_op;
 
 pub(crate) use calculation::{Calculation, Checksum, FieldSum, HashCall, Input};
-pub(crate) use externs::{CounterArray, FieldList, LogCall, MeterArray, Register};
+pub(crate) use externs::{
+    COUNTER_BYTES, CounterArray, FieldList, LIMB_BYTES, LogCall, METER_BYTES, MeterArray, Register,
+};
 pub(crate) use field_match::{FieldMatch, normalise, prefix_mask, within};
 pub(crate) use hash::{Algorithm, fold_sum};
 pub(crate) use header::{

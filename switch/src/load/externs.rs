@@ -5,11 +5,10 @@ use super::expressions::Expr;
 use super::json::FieldList as JsonList;
 use super::loader::Loader;
 use crate::ir::{
-    CounterArray, FieldList, MeterArray, NOWHERE, Register, Slot, StandardMetadata, limbs, mask,
+    COUNTER_BYTES, CounterArray, FieldList, LIMB_BYTES, METER_BYTES, MeterArray, NOWHERE, Register,
+    Slot, StandardMetadata, limbs, mask,
 };
-
-/// Cells of one register, counter or meter array, at most.
-const CELLS_MAX: u64 = 1 << 28;
+use narrows_common::budgets;
 
 impl Loader<'_> {
     /// Registers, counters and meters; tables bind direct ones later.
@@ -18,13 +17,15 @@ impl Loader<'_> {
             self.names.location = format!("extern instance '{}'", instance.name);
             return Err(self.names.unsupported("the extern type", &instance.kind));
         }
+        let mut taken = 0;
         for register in &self.root.register_arrays {
             self.names.location = format!("register array '{}'", register.name);
             let width = register.bitwidth;
             if width == 0 || width > 16_384 {
                 return Err(self.names.malformed("bitwidth", "1 to 16,384", width));
             }
-            self.check_cells(register.size.saturating_mul(width.div_ceil(64)))?;
+            let limbs = register.size.saturating_mul(width.div_ceil(64));
+            self.take_state(&mut taken, limbs, LIMB_BYTES)?;
             self.program.registers.push(Register {
                 name: register.name.clone(),
                 size: register.size,
@@ -34,7 +35,7 @@ impl Loader<'_> {
         for counter in &self.root.counter_arrays {
             self.names.location = format!("counter array '{}'", counter.name);
             let size = if counter.is_direct { 0 } else { counter.size.unwrap_or(0) };
-            self.check_cells(size)?;
+            self.take_state(&mut taken, size, COUNTER_BYTES)?;
             self.program.counters.push(CounterArray {
                 name: counter.name.clone(),
                 size,
@@ -43,7 +44,8 @@ impl Loader<'_> {
         }
         for meter in &self.root.meter_arrays {
             self.names.location = format!("meter array '{}'", meter.name);
-            self.check_cells(meter.size)?;
+            let size = if meter.is_direct { 0 } else { meter.size };
+            self.take_state(&mut taken, size, METER_BYTES)?;
             let bytes = match meter.kind.as_str() {
                 "bytes" => true,
                 "packets" => false,
@@ -61,7 +63,7 @@ impl Loader<'_> {
             }
             self.program.meters.push(MeterArray {
                 name: meter.name.clone(),
-                size: if meter.is_direct { 0 } else { meter.size },
+                size,
                 bytes,
                 table: None,
                 target,
@@ -71,9 +73,13 @@ impl Loader<'_> {
         Ok(())
     }
 
-    pub(crate) fn check_cells(&self, cells: u64) -> Result<(), LoadError> {
-        if cells > CELLS_MAX {
-            return Err(self.names.too_big(format!("{cells} cells, 268,435,456 are possible")));
+    /// Adds cells of so many bytes each to what the program's arrays take.
+    fn take_state(&self, taken: &mut u64, cells: u64, each: u64) -> Result<(), LoadError> {
+        *taken = taken.saturating_add(cells.saturating_mul(each));
+        let most = budgets::PROGRAM_STATE_BYTES;
+        if *taken > most {
+            let what = "bytes of registers, counters and meters up to here";
+            return Err(self.names.too_big(format!("{taken} {what}: expected at most {most}")));
         }
         Ok(())
     }

@@ -7,9 +7,13 @@ use super::register::Registers;
 use super::replication::{CloneSession, Replica};
 use super::tables::Table;
 use super::value_set::Members;
-use crate::ir::Program;
+use crate::ir::{COUNTER_BYTES, METER_BYTES, Program};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+// What the loader takes from a program's budget.
+const _: () = assert!(size_of::<Count>() as u64 <= COUNTER_BYTES);
+const _: () = assert!(size_of::<Meter>() as u64 <= METER_BYTES);
 
 /// Tables, externs and replication of one switch.
 pub(crate) struct State {

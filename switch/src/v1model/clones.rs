@@ -1,7 +1,7 @@
 //! Copies of packets: clones from ingress and egress, multicast.
 
 use super::instance;
-use super::item::Item;
+use super::item::{Item, Rounds};
 use super::model::V1Model;
 use super::work::{Offer, Work};
 use crate::interpreter::Extent;
@@ -12,17 +12,19 @@ use narrows_common::Time;
 
 impl V1Model {
     /// Packets as they arrived, parsed afresh, with the listed fields of the end of ingress.
-    pub(super) fn clone_from_ingress(&mut self, at: Time, item: &Item, clone: u64) {
+    pub(super) fn clone_from_ingress(&mut self, at: Time, item: &mut Item, clone: u64) {
         let session = (clone & !architecture::CLONE_FLAG) as u32;
         let Some(session) = self.machine.state.clone_sessions.get(&session).cloned() else {
             return;
         };
+        let Some(rounds) = self.share(item, session.replicas.len(), true) else { return };
         let kept =
             self.kept(self.program.field_lists.get(&self.machine.get(architecture::CLONE_LIST)));
         let end = self.program.packet_end as usize;
         let saved = self.machine.slots[..end].to_vec();
         let port = self.machine.get(self.program.standard.ingress_port.slot);
         let mut copy = self.spare.copy(&item.packet, item.packet.len());
+        copy.rounds = rounds;
         self.machine.reset(&self.program, at, saved[internal::ARRIVED as usize]);
         self.program.standard.ingress_port.put(&mut self.machine.slots, port);
         self.phases.parse(&self.program, &mut self.machine, &mut copy.packet);
@@ -51,31 +53,50 @@ impl V1Model {
         packet.len() - excess as usize
     }
 
-    pub(super) fn multicast(&mut self, at: Time, item: &Item, group: u64) {
+    pub(super) fn multicast(&mut self, at: Time, item: &mut Item, group: u64) {
         let Some(replicas) = self.machine.state.multicast_groups.get(&(group as u32)).cloned()
         else {
             self.statistics.no_such_group += 1;
             return;
         };
+        let Some(rounds) = self.share(item, replicas.len(), false) else { return };
+        item.rounds = rounds;
         self.replicate(at, item, &replicas, item.packet.len());
     }
 
+    /// What each of `count` copies of a packet may do; none, and a packet counted as endless, when
+    /// that would be too many.
+    fn share(&mut self, item: &mut Item, count: usize, goes_on: bool) -> Option<Rounds> {
+        let shared = item.rounds.share(count, goes_on);
+        self.statistics.endless += u64::from(shared.is_none());
+        shared
+    }
+
     /// Puts copies of a packet's first `len` bytes, with the program's state, before ports' queues.
+    /// Each may do what the packet may.
     pub(super) fn replicate(&mut self, at: Time, item: &Item, replicas: &[Replica], len: usize) {
         for replica in replicas {
             let rid = u64::from(replica.rid);
             self.program.standard.egress_rid.put(&mut self.machine.slots, rid);
             let mut copy = self.spare.copy(&item.packet, len);
             copy.flow = item.flow;
+            copy.rounds = item.rounds;
             let offer = self.offer_of(at, u64::from(replica.port), copy, false);
             self.work.extend(offer.map(Work::Offer));
         }
     }
 
     /// The packet as egress left it, with nothing of its metadata but the listed fields.
-    pub(super) fn clone_from_egress(&mut self, item: &Item, clone: u64) {
+    pub(super) fn clone_from_egress(&mut self, item: &mut Item, clone: u64) {
         let session = (clone & !architecture::CLONE_FLAG) as u32;
         let Some(session) = self.machine.state.clone_sessions.get(&session).cloned() else {
+            return;
+        };
+        let goes_on = self.machine.get(architecture::RECIRCULATE) != 0;
+        let shared = self.share(item, session.replicas.len(), goes_on);
+        let Some(shared) = shared else { return };
+        let Some(rounds) = shared.once_more() else {
+            self.statistics.endless += 1;
             return;
         };
         let list = self.machine.get(architecture::CLONE_LIST);
@@ -114,6 +135,7 @@ impl V1Model {
             put(standard.instance_type, instance::EGRESS_CLONE);
             put(standard.egress_rid, u64::from(replica.rid));
             copy.flow = item.flow;
+            copy.rounds = rounds;
             let frame_bytes = self.machine.get(internal::LENGTH);
             self.machine.set(internal::LENGTH, length);
             let offer = Offer { port, priority: 0, frame_bytes, item: copy };

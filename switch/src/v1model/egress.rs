@@ -64,7 +64,7 @@ impl V1Model {
         let aborted = self.machine.get(internal::ABORTED) != 0;
         let clone = self.machine.get(architecture::CLONE);
         if clone != 0 && !aborted {
-            self.clone_from_egress(&item, clone);
+            self.clone_from_egress(&mut item, clone);
         }
         let dropped = self.machine.get(self.program.standard.egress_spec.slot) == DROP_PORT;
         if aborted || dropped {

@@ -8,9 +8,6 @@ use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::{StandardMetadata, internal};
 use narrows_common::Time;
 
-/// How often a packet may come to the parser again at one instant.
-const REENTRIES_MAX: u32 = 256;
-
 impl V1Model {
     /// A packet comes in by a port: parser, checksum verification, ingress, and what becomes of it
     /// then.
@@ -66,7 +63,7 @@ impl V1Model {
         let group = standard.mcast_grp.known().map_or(0, |field| self.machine.get(field.slot));
         if group != 0 {
             standard.instance_type.put(&mut self.machine.slots, instance::REPLICATION);
-            self.multicast(at, &item, group);
+            self.multicast(at, &mut item, group);
             return self.spare.discard(item);
         }
         let port = self.machine.get(standard.egress_spec.slot);
@@ -85,13 +82,17 @@ impl V1Model {
     }
 
     /// What externs left for the end of ingress. The packet, unless it comes round.
-    pub(super) fn carry_out_requests(&mut self, at: Time, item: Box<Item>) -> Option<Box<Item>> {
+    pub(super) fn carry_out_requests(
+        &mut self,
+        at: Time,
+        mut item: Box<Item>,
+    ) -> Option<Box<Item>> {
         let clone = self.machine.get(architecture::CLONE);
         let resubmit = self.machine.get(architecture::RESUBMIT);
         let digest = self.machine.get(architecture::DIGEST);
         let truncate = self.machine.get(architecture::TRUNCATE);
         if clone != 0 {
-            self.clone_from_ingress(at, &item, clone);
+            self.clone_from_ingress(at, &mut item, clone);
         }
         if digest != 0 {
             self.digest(digest);
@@ -107,11 +108,11 @@ impl V1Model {
 
     /// The packet comes to the parser once more, with the values of a list of fields.
     pub(super) fn reenter(&mut self, mut item: Box<Item>, list: u64, instance: u64) {
-        if item.reentries >= REENTRIES_MAX {
+        let Some(rounds) = item.rounds.once_more() else {
             self.statistics.endless += 1;
             return self.spare.discard(item);
-        }
-        item.reentries += 1;
+        };
+        item.rounds = rounds;
         let kept = self.kept(self.program.field_lists.get(&list));
         self.work.push_back(Work::Reentry(Reentry { item, kept, instance }));
     }

@@ -1,7 +1,7 @@
 //! A packet in the switch, and its transmission.
 
 use crate::interpreter::Bridged;
-use narrows_common::{Packet, Time};
+use narrows_common::{Packet, Time, budgets};
 use narrows_queueing::QueuedPacket;
 
 /// A packet on its way through the switch. It stays in one place all the while.
@@ -11,8 +11,45 @@ pub(crate) struct Item {
     pub bridged: Bridged,
     /// The flow that ingress found.
     pub flow: u32,
-    /// How often it came to the parser again at this instant.
-    pub reentries: u32,
+    pub rounds: Rounds,
+}
+
+/// What keeps a packet and its copies from going round for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rounds {
+    /// How often the packet, or the packets that it was copied from, came to the parser again or
+    /// were cloned at egress.
+    pub used: u32,
+    /// How many copies may still descend from it.
+    pub copies: u32,
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Rounds { used: 0, copies: budgets::COPIES_OF_A_PACKET }
+    }
+}
+
+impl Rounds {
+    /// The packet comes round once more; none when it has come round too often.
+    pub(crate) fn once_more(self) -> Option<Rounds> {
+        let used = self.used + 1;
+        (used <= budgets::ROUNDS_OF_A_PACKET).then_some(Rounds { used, ..self })
+    }
+
+    /// Takes `count` copies from the budget and says what each of them may do. A packet that
+    /// `goes_on` itself keeps most of the budget; otherwise its copies share all of it. None when
+    /// there are too many.
+    pub(crate) fn share(&mut self, count: usize, goes_on: bool) -> Option<Rounds> {
+        let count = u32::try_from(count).ok()?.max(1);
+        let left = self.copies.checked_sub(count)?;
+        let each = match goes_on {
+            true => (left / count / 2).min(budgets::COPIES_OF_A_COPY),
+            false => left / count,
+        };
+        self.copies = left - each * count;
+        Some(Rounds { used: self.used, copies: each })
+    }
 }
 
 impl QueuedPacket for Box<Item> {

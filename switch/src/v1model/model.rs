@@ -8,15 +8,12 @@ use super::work::{Handover, Work};
 use crate::interpreter::Machine;
 use crate::ir::{FieldList, Program, Slot, limbs, to_hex};
 use crate::jit::MachineCode;
-use narrows_common::{Rng, Time};
+use narrows_common::{Rng, Time, budgets};
 use narrows_queueing::TrafficManager;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Digests that wait for the control plane, at most; later ones are lost.
-const DIGESTS_MAX: usize = 1 << 16;
 
 /// The unit of timestamps and queueing delays that the program sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -99,7 +96,8 @@ impl V1Model {
     /// Notes a digest for the control plane.
     pub(super) fn digest(&mut self, list: u64) {
         let Some(list) = self.program.digests.get(&list) else { return };
-        if self.digests.len() >= DIGESTS_MAX {
+        if self.digests.len() >= budgets::DIGESTS_WAITING {
+            self.statistics.digests_lost += 1;
             return;
         }
         let value = |&(slot, width): &(Slot, u32)| {

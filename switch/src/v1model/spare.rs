@@ -1,6 +1,6 @@
 //! Memory of packets and of their state, to be used again.
 
-use super::item::Item;
+use super::item::{Item, Rounds};
 use narrows_common::Packet;
 
 /// Spare packets, and spare items, kept at most.
@@ -34,7 +34,7 @@ impl Spare {
     pub(crate) fn take_item(&mut self, packet: Packet) -> Box<Item> {
         let mut item = self.items.pop().unwrap_or_default();
         item.packet = packet;
-        item.reentries = 0;
+        item.rounds = Rounds::default();
         item
     }
 

@@ -19,8 +19,11 @@ pub struct Statistics {
     pub no_such_group: u64,
     /// Packets stopped by an assertion or an endless loop of the program.
     pub aborted: u64,
-    /// Packets dropped since they were resubmitted or recirculated too often at one instant.
+    /// Packets dropped, or not copied, since they or their copies came round too often
+    /// (`crate::budgets`).
     pub endless: u64,
+    /// Digests lost since too many waited for the control plane.
+    pub digests_lost: u64,
 }
 
 impl core::ops::Add for Statistics {
@@ -37,6 +40,7 @@ impl core::ops::Add for Statistics {
             no_such_group: self.no_such_group + other.no_such_group,
             aborted: self.aborted + other.aborted,
             endless: self.endless + other.endless,
+            digests_lost: self.digests_lost + other.digests_lost,
         }
     }
 }
