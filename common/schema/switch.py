@@ -103,11 +103,22 @@ class SwitchConfig(TypedDict):
     """Whether queue events are recorded."""
 
 
+class CpuLimit(TypedDict):
+    """What the CPU port passes on at most; what comes faster is dropped."""
+
+    bytes_per_s: NotRequired[int | None]
+    """Bytes per second."""
+    packets_per_s: NotRequired[int | None]
+    """Packets per second."""
+
+
 class ManagedSwitchConfig(TypedDict):
     """What a switch is made of besides its program."""
 
     switch: SwitchConfig
     """Its ports, with the rates and limits that are in force, and how it is run."""
+    cpu_limit: NotRequired[CpuLimit]
+    """What that port passes on at most."""
     cpu_port: NotRequired[int | None]
     """The port whose packets are the controllers'."""
     name: NotRequired[str]

@@ -26,7 +26,8 @@ class Table(NamedTuple):
 TABLES = {
     "queue": Table(
         "The ledger of the recorded ports' queues: a row per packet that comes, leaves or is "
-        "dropped.",
+        "dropped. The rows of a port are in the order of time. Those of several ports are not: sort"
+        " them.",
         {
             "time_ps": Column("int64", False, "When, since the run began."),
             "switch": Column("text", False, "The switch's name."),

@@ -26,6 +26,7 @@ pub struct QueueRow {
 
 table! {
     /// The ledger of the recorded ports' queues: a row per packet that comes, leaves or is dropped.
+    /// The rows of a port are in the order of time. Those of several ports are not: sort them.
     "queue": QueueRow, Vec<ByteArray>, |row, names|
     /// When, since the run began.
     time_ps: I64 = row.record.at.as_ps() as i64,

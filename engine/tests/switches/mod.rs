@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use narrows_engine::network::managed_switch::ManagedSwitch;
 use narrows_engine::network::managed_switch::config::Config;
+use narrows_engine::network::managed_switch::packet_ins::CpuLimit;
 use narrows_engine::network::managed_switch::pipelines::{Pipelines, pipelines};
 use narrows_queueing::PortConfig;
 use narrows_switch::{Program, Switch, SwitchConfig};
@@ -18,7 +19,15 @@ pub fn running(
     set_up: impl Fn(&mut Switch),
 ) -> Vec<ManagedSwitch> {
     let switch = SwitchConfig { flow_field: None, record_queue: false, ..common::config(ports) };
-    let mut made = pipelines(&Config { switch, cpu_port: None, name: "switch".to_owned() }, 1);
+    let mut made = pipelines(
+        &Config {
+            switch,
+            cpu_port: None,
+            cpu_limit: CpuLimit::default(),
+            name: "switch".to_owned(),
+        },
+        1,
+    );
     let mut all = Pipelines::new(&mut made);
     let each = all.configs();
     let switches = each.iter().map(|(config, seed)| config.build_of(program, *seed));

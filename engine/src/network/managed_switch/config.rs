@@ -7,6 +7,7 @@ use narrows_switch::{Program, Switch, SwitchConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::packet_ins::CpuLimit;
 use super::refusal::Refusal;
 
 /// What a switch is made of besides its program.
@@ -19,6 +20,9 @@ pub struct Config {
     /// The port whose packets are the controllers'.
     #[serde(default)]
     pub cpu_port: Option<u16>,
+    /// What that port passes on at most.
+    #[serde(default)]
+    pub cpu_limit: CpuLimit,
     /// What its random numbers are drawn for, with the seed.
     #[serde(default = "switch_name")]
     pub name: String,

@@ -4,6 +4,7 @@
 pub mod config;
 pub mod handle;
 pub mod operation;
+pub mod packet_ins;
 pub mod pipelines;
 pub mod refusal;
 
@@ -15,6 +16,7 @@ use narrows_switch::{ControlOperation, Handover, Statistics, Switch, Transmit};
 
 use config::Config;
 use operation::Operation;
+use packet_ins::PacketIns;
 use refusal::Refusal;
 
 /// A packet for another pipeline, and which of the programs ran its ingress.
@@ -49,13 +51,14 @@ pub struct ManagedSwitch {
     /// Programs that were installed.
     programs: u64,
     /// Packets that left by the CPU port.
-    pub(crate) packet_ins: Vec<Vec<u8>>,
+    pub(crate) packet_ins: PacketIns,
     pub(crate) collects_log: bool,
 }
 
 impl ManagedSwitch {
     /// A switch without a program.
     pub fn new(config: Config, seed: u64) -> Self {
+        let packet_ins = PacketIns::new(config.cpu_limit);
         ManagedSwitch {
             config,
             seed,
@@ -70,7 +73,7 @@ impl ManagedSwitch {
             sent: VecDeque::new(),
             handovers: VecDeque::new(),
             programs: 0,
-            packet_ins: vec![],
+            packet_ins,
             collects_log: false,
         }
     }
@@ -236,6 +239,11 @@ impl ManagedSwitch {
         self.collect();
     }
 
+    /// Takes the oldest packets that left by the CPU port, some thousands at most.
+    pub fn take_packet_ins(&mut self) -> Vec<Vec<u8>> {
+        self.packet_ins.take()
+    }
+
     /// When [`ManagedSwitch::handle_timeout`] is needed next, if packets wait.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.switch.as_ref().and_then(Switch::poll_timeout)
@@ -248,7 +256,9 @@ impl ManagedSwitch {
         }
         while let Some(transmit) = switch.poll_transmit() {
             if Some(transmit.port) == self.config.cpu_port {
-                self.packet_ins.push(transmit.packet.to_bytes());
+                if self.packet_ins.admits(self.now, transmit.packet.len()) {
+                    self.packet_ins.push(transmit.packet.to_bytes());
+                }
                 switch.recycle(transmit.packet);
             } else {
                 self.sent.push_back(transmit);

@@ -13,6 +13,7 @@ use narrows_switch::{
 
 use super::ManagedSwitch;
 use super::config::Config;
+use super::packet_ins::Lost;
 use super::refusal::Refusal;
 
 /// The pipelines of one switch, by their numbers; there is at least one.
@@ -126,6 +127,14 @@ impl<'a> Pipelines<'a> {
     pub fn statistics(&self) -> (Statistics, u64) {
         let all = self.0.iter().map(|pipeline| pipeline.statistics()).reduce(|sum, one| sum + one);
         (all.unwrap_or_default(), self.0.iter().map(|pipeline| pipeline.no_program).sum())
+    }
+
+    /// Packets for the controllers that were dropped.
+    pub fn packet_ins_lost(&self) -> Lost {
+        self.0.iter().fold(Lost::default(), |sum, pipeline| {
+            let lost = pipeline.packet_ins.lost();
+            Lost { policed: sum.policed + lost.policed, no_room: sum.no_room + lost.no_room }
+        })
     }
 
     /// Packets and bytes that came in by a port, by whichever pipeline.

@@ -10,10 +10,13 @@ use crate::network::managed_switch::operation::Operation;
 use crate::plan::EntryOperation;
 
 /// Entries that are read while packets wait.
-const ENTRIES_AT_ONCE: usize = 1024;
+const ENTRIES_AT_ONCE: usize = 1000;
 
 /// An entry with its packets and bytes.
 pub(super) type CountedEntry<'py> = (Bound<'py, PyDict>, u64, u64);
+
+/// Entries, and where the next part begins.
+pub(super) type EntriesPart<'py> = (Vec<CountedEntry<'py>>, Option<u32>);
 
 impl PySwitch {
     pub(super) fn write_entry(
@@ -39,24 +42,20 @@ impl PySwitch {
         counted.transpose()
     }
 
-    /// A table's entries. Packets go on between two parts of them.
-    pub(super) fn all_entries<'py>(
+    /// A part of a table's entries, and where the next part begins. Packets go on between two parts.
+    pub(super) fn part_of_entries<'py>(
         &self,
         py: Python<'py>,
         table: String,
-    ) -> PyResult<Vec<CountedEntry<'py>>> {
-        let (mut entries, mut next) = (vec![], Some(0));
-        while let Some(from) = next {
-            let table = table.clone();
-            let (part, following) = self.with_all(py, move |pipelines| {
-                pipelines.entries_from(&table, from, ENTRIES_AT_ONCE)
-            })?;
-            for (entry, count) in &part {
-                entries.push((entry_to_python(py, entry)?, count.packets, count.bytes));
-            }
-            next = following;
+        from: u32,
+    ) -> PyResult<EntriesPart<'py>> {
+        let (part, next) = self
+            .with_all(py, move |pipelines| pipelines.entries_from(&table, from, ENTRIES_AT_ONCE))?;
+        let mut entries = Vec::with_capacity(part.len());
+        for (entry, count) in &part {
+            entries.push((entry_to_python(py, entry)?, count.packets, count.bytes));
         }
-        Ok(entries)
+        Ok((entries, next))
     }
 
     pub(super) fn default_action_of<'py>(

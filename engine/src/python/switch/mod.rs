@@ -30,7 +30,7 @@ use crate::network::managed_switch::refusal::Refusal;
 use crate::plan::EntryOperation;
 use crate::python::catalogue;
 use convert::{from_python, meter};
-use entries::CountedEntry;
+use entries::{CountedEntry, EntriesPart};
 pub(crate) use object::PySwitch;
 
 /// A transmission: port, start and end in picoseconds, bytes.
@@ -185,8 +185,13 @@ impl PySwitch {
         self.find_entry(py, entry)
     }
 
-    fn entries<'py>(&self, py: Python<'py>, table: String) -> PyResult<Vec<CountedEntry<'py>>> {
-        self.all_entries(py, table)
+    fn entries_from<'py>(
+        &self,
+        py: Python<'py>,
+        table: String,
+        first: u32,
+    ) -> PyResult<EntriesPart<'py>> {
+        self.part_of_entries(py, table, first)
     }
 
     fn set_entry_count(
@@ -379,21 +384,11 @@ impl PySwitch {
     }
 
     fn take_packet_ins<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let packets = self.with(py, |pipeline| Ok(core::mem::take(&mut pipeline.packet_ins)))?;
+        let packets = self.with(py, |pipeline| Ok(pipeline.take_packet_ins()))?;
         Ok(packets.iter().map(|packet| PyBytes::new(py, packet)).collect())
     }
 
     fn packet_out(&self, py: Python<'_>, packet: &[u8]) -> PyResult<()> {
-        py.detach(|| {
-            let packet = Packet::from_bytes(packet);
-            self.handle.with_unpaused(move |pipelines| {
-                let none = "the switch has no CPU port (--cpu-port)";
-                let port = pipelines.first().config.cpu_port;
-                let port = port.ok_or_else(|| Refusal::new("failed-precondition", none))?;
-                pipelines.packet_out(port, packet);
-                Ok(())
-            })
-        })?;
-        Ok(())
+        self.inject(py, packet)
     }
 }

@@ -1,5 +1,6 @@
 //! The object behind `narrows._engine.Switch`, and how its methods reach the switch.
 
+use narrows_common::Packet;
 use narrows_switch::{ControlError, Switch};
 use pyo3::prelude::*;
 
@@ -55,6 +56,21 @@ impl PySwitch {
         mut write: impl FnMut(&mut Switch) -> Result<T, ControlError> + Send + 'static,
     ) -> PyResult<T> {
         self.with_each(py, move |pipeline| Ok(write(pipeline.switch()?)?))
+    }
+
+    /// A packet of a controller comes in by the CPU port.
+    pub(super) fn inject(&self, py: Python<'_>, packet: &[u8]) -> PyResult<()> {
+        py.detach(|| {
+            let packet = Packet::from_bytes(packet);
+            self.handle.with_unpaused(move |pipelines| {
+                let none = "the switch has no CPU port (--cpu-port)";
+                let port = pipelines.first().config.cpu_port;
+                let port = port.ok_or_else(|| Refusal::new("failed-precondition", none))?;
+                pipelines.packet_out(port, packet);
+                Ok(())
+            })
+        })?;
+        Ok(())
     }
 
     /// The switch, wherever it is.

@@ -9,7 +9,8 @@ use crate::network::managed_switch::refusal::Refusal;
 
 impl PySwitch {
     pub(super) fn statistics_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (done, no_program) = self.with_all(py, |pipelines| Ok(pipelines.statistics()))?;
+        let ((done, no_program), lost) = self
+            .with_all(py, |pipelines| Ok((pipelines.statistics(), pipelines.packet_ins_lost())))?;
         let dict = PyDict::new(py);
         dict.set_item("received", done.received + no_program)?;
         dict.set_item("parser_errors", done.parser_errors)?;
@@ -20,6 +21,9 @@ impl PySwitch {
         dict.set_item("no_such_group", done.no_such_group)?;
         dict.set_item("aborted", done.aborted)?;
         dict.set_item("endless", done.endless)?;
+        dict.set_item("digests_lost", done.digests_lost)?;
+        dict.set_item("packet_ins_policed", lost.policed)?;
+        dict.set_item("packet_ins_no_room", lost.no_room)?;
         dict.set_item("no_program", no_program)?;
         Ok(dict)
     }
