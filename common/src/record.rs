@@ -19,7 +19,7 @@ pub struct FlowRecord {
     pub in_flight_bytes: u64,
     /// Smoothed round-trip time; zero before a sample.
     pub srtt: Duration,
-    /// Latest round-trip sample; zero before one.
+    /// The round-trip sample of this instant; zero where there is none.
     pub rtt: Duration,
     /// Retransmission time-out in force.
     pub rto: Duration,

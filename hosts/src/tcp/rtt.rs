@@ -18,6 +18,7 @@ pub struct RttEstimator {
     rttvar: u64,
     has_sample: bool,
     latest: Duration,
+    sampled_at: Time,
     min_rtt: Duration,
     /// How often the time-out has doubled since the last valid sample or new ACK.
     backoff: u32,
@@ -40,6 +41,7 @@ impl RttEstimator {
             rttvar: 0,
             has_sample: false,
             latest: Duration::ZERO,
+            sampled_at: Time::ZERO,
             min_rtt: Duration::MAX,
             backoff: 0,
             boot_phase,
@@ -50,6 +52,7 @@ impl RttEstimator {
     /// A segment sent once was acknowledged `rtt` after it left.
     pub fn on_sample(&mut self, now: Time, rtt: Duration) {
         self.latest = rtt;
+        self.sampled_at = now;
         self.min_rtt = self.min_rtt.min(rtt);
         self.backoff = 0;
         match self.rule {
@@ -141,9 +144,9 @@ impl RttEstimator {
         }
     }
 
-    /// The latest sample; zero before one.
-    pub fn latest(&self) -> Duration {
-        self.latest
+    /// The sample taken at `now`; zero where there was none.
+    pub fn sample_at(&self, now: Time) -> Duration {
+        if self.sampled_at == now { self.latest } else { Duration::ZERO }
     }
 
     /// The least sample; [`Duration::MAX`] before one.

@@ -8,7 +8,7 @@ use crate::tcp::state::State;
 use crate::tcp::timers::Timer;
 use crate::wire::options::{MAX_SACK_BLOCKS, Options, SackBlocks, TIMESTAMPS_BYTES};
 use crate::wire::segment::{Ecn, Flags, Header};
-use narrows_common::{Packet, Time};
+use narrows_common::{Packet, Time, budgets};
 
 /// MSS, window scale and SACK permitted, padded.
 const SYN_OPTION_BYTES: u32 = 12;
@@ -344,7 +344,8 @@ impl Connection {
 
     /// What a full segment may carry to a peer that names this MSS (RFC 6691).
     pub(super) fn segment_bytes_for(&self, peer_mss: u16) -> u32 {
-        let room = u32::from(peer_mss).saturating_sub(self.timestamps_bytes());
+        let room =
+            u32::from(peer_mss).max(budgets::MSS_MIN).saturating_sub(self.timestamps_bytes());
         self.settings.segment_bytes.min(room).max(1)
     }
 

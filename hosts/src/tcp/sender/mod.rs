@@ -242,7 +242,7 @@ impl Sender {
             ssthresh_bytes,
             in_flight_bytes: self.recovery.pipe_bytes(&self.board),
             srtt: self.rtt.srtt(),
-            rtt: self.rtt.latest(),
+            rtt: self.rtt.sample_at(now),
             rto: self.rtt.rto(),
             acked_bytes: self.acked_bytes(),
             retransmits: self.counters.retransmits,
