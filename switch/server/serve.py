@@ -11,15 +11,17 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import grpc
+
+from narrows.schema import budgets
+from narrows.switch.server.parsing import Parsing
 
 Adder = Callable[[grpc.Server], None]
 
 THREADS = 128
 """Threads of the server; a stream occupies one until it ends."""
-MESSAGE_BYTES_MAX = 256 * 1024 * 1024
-"""Maximum message size: programs and batches exceed gRPC's default of 4 MiB."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,13 @@ def serve(
     server = grpc.server(
         ThreadPoolExecutor(THREADS, thread_name_prefix="grpc"),
         options=[
-            ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
-            ("grpc.max_send_message_length", MESSAGE_BYTES_MAX),
+            ("grpc.max_receive_message_length", budgets.MESSAGE_BYTES),
+            ("grpc.max_send_message_length", budgets.MESSAGE_BYTES),
             ("grpc.so_reuseport", 0),
         ],
     )
     for add in services:
-        add(server)
+        add(cast(grpc.Server, Parsing(server)))
     try:
         if tls is None:
             port = server.add_insecure_port(address)
@@ -66,5 +68,7 @@ def serve(
         raise OSError(f"{address}: {error}") from None
     if port == 0:
         raise OSError(f"{address}: cannot listen on this address")
+    if address.startswith("unix:"):
+        Path(address.removeprefix("unix:")).chmod(0o600)
     server.start()
     return server, port

@@ -6,8 +6,10 @@ types entries and actions. Every method may raise `TargetError`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, Protocol, TypedDict
 
+from narrows.schema import budgets
 from narrows.schema.records import DisciplineRecord, QueueReason
 from narrows.schema.switch import (
     CloneSession,
@@ -29,6 +31,7 @@ Kind = Literal[
     "permission-denied",
     "failed-precondition",
     "unimplemented",
+    "internal",
 ]
 
 
@@ -56,6 +59,13 @@ class TargetError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+def short(message: str) -> str:
+    """A message that fits HTTP/2's headers, whatever values it echoes."""
+    half = budgets.MESSAGE_CHARACTERS // 2
+    is_short = len(message) <= budgets.MESSAGE_CHARACTERS
+    return message if is_short else f"{message[:half]} ... {message[-half:]}"
 
 
 def invalid(message: str) -> TargetError:
@@ -86,7 +96,8 @@ class Target(Protocol):
     def statistics(self) -> dict[str, int]:
         """Counters of the switch, without those of ports: `received`, `parser_errors`,
         `checksum_errors`, `dropped_ingress`, `dropped_egress`, `no_such_port`, `no_such_group`,
-        `aborted`, `endless`, `no_program`.
+        `aborted`, `endless`, `digests_lost`, `packet_ins_policed`, `packet_ins_no_room`,
+        `no_program`.
         """
 
     def ports(self) -> list[int]:
@@ -130,8 +141,12 @@ class Target(Protocol):
     def entry(self, entry: TableEntry) -> tuple[TableEntry, int, int] | None:
         """The entry with these matches and priority, and its packets and bytes."""
 
-    def entries(self, table: str) -> list[tuple[TableEntry, int, int]]:
-        """A table's entries, and their packets and bytes (0 without a direct counter)."""
+    def entries_from(
+        self, table: str, first: int
+    ) -> tuple[list[tuple[TableEntry, int, int]], int | None]:
+        """A part of a table's entries, with their packets and bytes (0 without a direct counter),
+        and where the next part begins; None after the last. The first part begins at 0.
+        """
 
     def set_entry_count(self, entry: TableEntry, packets: int, octets: int) -> None:
         """Sets an entry's direct counter."""
@@ -208,7 +223,15 @@ class Target(Protocol):
         """Digests since the last call: the list's name and the fields' values."""
 
     def take_packet_ins(self) -> list[bytes]:
-        """Packets sent to the CPU port since the last call."""
+        """The oldest packets that were sent to the CPU port and wait, a few thousand at most."""
 
     def packet_out(self, packet: bytes) -> None:
         """Injects a packet from the CPU port."""
+
+
+def entries(target: Target, table: str) -> Iterator[tuple[TableEntry, int, int]]:
+    """A table's entries with their packets and bytes, read part by part."""
+    first: int | None = 0
+    while first is not None:
+        part, first = target.entries_from(table, first)
+        yield from part

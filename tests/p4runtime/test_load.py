@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 
+from narrows.switch.server.target import entries
 from tests.support.p4rt import CONTROL, DEVICE, Client, Served, client, config
 from tests.support.real_time import Machine
 
@@ -111,7 +112,7 @@ def test_packets_go_on_while_a_program_is_loaded(served: Served, machine: Machin
 )
 def test_a_controller_vanishes_amid_its_batch(served: Served, atomicity: int) -> None:
     def written() -> int:
-        return len(served.switch.entries("Receive.forward"))
+        return len(list(entries(served.switch, "Receive.forward")))
 
     with client(served.address, 4) as gone:
         gone.arbitrate()

@@ -9,10 +9,8 @@ import grpc
 
 from narrows.switch.server.gnmi.subscriptions import SubscriptionError
 from narrows.switch.server.gnmi.tree import PathError
-from narrows.switch.server.target import TargetError
+from narrows.switch.server.target import TargetError, short
 
-MESSAGE_MAX = 600
-"""Maximum characters: gRPC encodes each in up to 12 bytes, and headers hold 8 KiB."""
 CODES = {
     "not-found": grpc.StatusCode.NOT_FOUND,
     "already-exists": grpc.StatusCode.ALREADY_EXISTS,
@@ -22,6 +20,7 @@ CODES = {
     "permission-denied": grpc.StatusCode.PERMISSION_DENIED,
     "failed-precondition": grpc.StatusCode.FAILED_PRECONDITION,
     "unimplemented": grpc.StatusCode.UNIMPLEMENTED,
+    "internal": grpc.StatusCode.INTERNAL,
 }
 
 
@@ -51,12 +50,6 @@ def refusing(context: grpc.ServicerContext) -> Iterator[None]:
         context.abort(path_code(error), short(str(error)))
     except TargetError as error:
         context.abort(CODES[error.kind], short(str(error)))
-
-
-def short(message: str) -> str:
-    """Shortens a message to fit the HTTP/2 headers, for paths of any length."""
-    half = MESSAGE_MAX // 2
-    return message if len(message) <= MESSAGE_MAX else f"{message[:half]} ... {message[-half:]}"
 
 
 def path_code(error: Exception) -> grpc.StatusCode:

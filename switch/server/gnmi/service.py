@@ -35,7 +35,6 @@ from narrows.switch.server.gnmi.tree import (
     subtree,
     values,
 )
-from narrows.switch.server.target import TargetError
 
 VERSION = "0.10.0"
 STREAMS_MAX = 48
@@ -85,6 +84,9 @@ class GnmiService(gnmi_grpc.gNMIServicer):
         """Returns a notification for each path of the request."""
         with refusing(context):
             check_encoding(request.encoding)
+            if request.type not in KEEP:
+                known = ", ".join(map(gnmi.GetRequest.DataType.Name, KEEP))
+                raise invalid(f"type {request.type}: expected one of {known}")
             keep = KEEP[request.type]
             paths = request.path or [gnmi.Path()]
             notifications = []
@@ -191,7 +193,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
                 assert write.leaf.write is not None
                 write.leaf.write(self.target, write.port, write.value)
                 done.append(write.port)
-        except TargetError:
+        except Exception:
             for port in dict.fromkeys(done):
                 self.target.set_queue_limit(port, before[port]["queue"])
                 self.target.set_discipline(port, before[port]["discipline"])

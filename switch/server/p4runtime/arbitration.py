@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 
 from finsy.proto import U128, p4r, rpc_code
 
+from narrows.schema import budgets
 from narrows.switch.server.p4runtime.roles import Scope, read_scope
-from narrows.switch.server.target import TargetError
-
-BACKLOG_MAX = 100_000
-"""Maximum messages queued for a slow controller; further ones are dropped."""
+from narrows.switch.server.target import TargetError, invalid
 
 
 class Controller:
@@ -27,24 +25,37 @@ class Controller:
         self.election_id: int | None = None
         self.lost = 0
         self.error: TargetError | None = None
-        self.outbox: queue.Queue[p4r.StreamMessageResponse | None] = queue.Queue(BACKLOG_MAX)
+        self.backlog_bytes = 0
+        self._lock = threading.Lock()
+        self._outbox: queue.SimpleQueue[p4r.StreamMessageResponse | None] = queue.SimpleQueue()
 
     def send(self, message: p4r.StreamMessageResponse) -> None:
-        """Queues a message unless the queue is full."""
-        try:
-            self.outbox.put_nowait(message)
-        except queue.Full:
-            self.lost += 1
+        """Queues a message. It is lost to a controller whose backlog is full."""
+        taken = taken_bytes(message)
+        with self._lock:
+            if self.backlog_bytes + taken > budgets.BACKLOG_BYTES:
+                self.lost += 1
+                return
+            self.backlog_bytes += taken
+        self._outbox.put(message)
+
+    def receive(self) -> p4r.StreamMessageResponse | None:
+        """Waits for the next message. None ends the stream."""
+        message = self._outbox.get()
+        if message is not None:
+            with self._lock:
+                self.backlog_bytes -= taken_bytes(message)
+        return message
 
     def close(self, error: TargetError | None = None) -> None:
         """Ends the stream with the error after sending the queued messages."""
         self.error = self.error or error
-        try:
-            self.outbox.put_nowait(None)
-        except queue.Full:
-            with self.outbox.mutex:
-                self.outbox.queue.clear()
-            self.outbox.put_nowait(None)
+        self._outbox.put(None)
+
+
+def taken_bytes(message: p4r.StreamMessageResponse) -> int:
+    """What a message that waits takes."""
+    return int(message.ByteSize()) + budgets.MESSAGE_OVERHEAD_BYTES
 
 
 @dataclass
@@ -78,7 +89,7 @@ class Arbitration:
             if controller.role not in (None, name):
                 message = f"role '{name}': the stream already has role '{controller.role}'"
                 raise TargetError("failed-precondition", message)
-            role = self._roles.setdefault(name, Role())
+            role = self._role(name)
             for other in role.controllers:
                 if other is not controller and election_id and other.election_id == election_id:
                     message = f"election id {election_id} is used by another controller of the role"
@@ -97,6 +108,17 @@ class Arbitration:
             told = role.controllers if role.primary is not before else [controller]
             self._tell(name, role, told)
 
+    def _role(self, name: str) -> Role:
+        """A role, from its first controller on. Where there are too many, the one that has been
+        without controllers for longest is forgotten.
+        """
+        role = self._roles.pop(name, None) or Role()
+        if len(self._roles) >= budgets.ROLES:
+            idle = (other for other, known in self._roles.items() if not known.controllers)
+            del self._roles[next(idle)]
+        self._roles[name] = role
+        return role
+
     def _check_scope(self, name: str, scope: Scope) -> None:
         """Raises if another role with a primary shares an exclusive object of this role."""
         for other_name, other in self._roles.items():
@@ -113,6 +135,8 @@ class Arbitration:
                 return
             role = self._roles[controller.role]
             role.controllers.remove(controller)
+            if role.highest is None and not role.controllers:
+                del self._roles[controller.role]
             if role.primary is controller:
                 role.primary = None
                 self.primaries_gone += 1
@@ -187,5 +211,9 @@ class Arbitration:
 
 
 def role_name(update: p4r.MasterArbitrationUpdate) -> str:
-    """A role's name; the number that older clients send becomes a name."""
-    return update.role.name or (str(update.role.id) if update.role.id else "")
+    """A role's name; the number that older clients send becomes a name. Raises `TargetError`."""
+    name = update.role.name or (str(update.role.id) if update.role.id else "")
+    if len(name.encode()) > budgets.ROLE_NAME_BYTES:
+        message = f"role '{name[:40]}...': a name of {len(name)} characters: expected at most"
+        raise invalid(f"{message} {budgets.ROLE_NAME_BYTES} bytes")
+    return name

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from finsy.proto import p4d, p4r
 
+from narrows.schema import budgets
 from narrows.switch.server.p4runtime.info.convert import encode, number
 from narrows.switch.server.p4runtime.info.p4info import Named, Schema
 from narrows.switch.server.p4runtime.undo import Undo
@@ -40,6 +41,8 @@ class Digests:
         self._by_id = schema.digests
         self._asked: dict[int, Collection] = {}
         self._lists = 0
+        self.lost = 0
+        """Digests dropped since too many wait or are not acknowledged."""
 
     def write(self, kind: int, message: p4r.DigestEntry) -> Undo:
         """Enables, reconfigures or disables a digest."""
@@ -79,6 +82,9 @@ class Digests:
         digest = self._by_name.get(name)
         one = self._asked.get(digest.id) if digest else None
         if one is None or values in one.unacknowledged:
+            return
+        if len(one.unacknowledged) >= budgets.DIGESTS_UNACKNOWLEDGED:
+            self.lost += 1
             return
         if not one.waiting:
             one.since_ns = now_ns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -18,6 +19,8 @@ from narrows.switch.server.p4runtime.info.agreement import ProgramWidths, check
 from narrows.switch.server.p4runtime.info.p4info import Schema
 from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
+
+LOG = logging.getLogger("narrows.switch")
 
 
 def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:
@@ -36,6 +39,25 @@ def read_config(target: Target, config: p4r.ForwardingPipelineConfig) -> Schema:
     except (AttributeError, KeyError, IndexError, TypeError) as error:
         raise invalid(f"p4_device_config: expected the JSON of p4c-bm2-ss: {error!r}") from None
     return schema
+
+
+def refusal(error: Exception) -> TargetError:
+    """What a controller is told about an update that failed. An unexpected error is a bug of ours:
+    it goes to the log, and the switch goes on.
+    """
+    if isinstance(error, TargetError):
+        return error
+    LOG.error("an update failed unexpectedly", exc_info=error)
+    return TargetError("internal", f"the update failed unexpectedly: {error!r}")
+
+
+def undo_all(undos: list[Undo]) -> None:
+    """Undoes updates, the last one first; one that can't be undone does not keep the others."""
+    for undo in reversed(undos):
+        try:
+            undo()
+        except Exception:
+            LOG.exception("an update could not be undone")
 
 
 class Pipeline:
@@ -135,11 +157,10 @@ class Pipeline:
                 errors.append(None)
                 if all_or_none:
                     undos.append(undo)
-            except TargetError as error:
-                errors.append(error)
+            except Exception as error:
+                errors.append(refusal(error))
                 if all_or_none:
-                    for undo in reversed(undos):
-                        undo()
+                    undo_all(undos)
                     break
         return errors
 

@@ -1,17 +1,21 @@
 """The P4Runtime server (P4Runtime specification 1.4) of one switch.
 
-Calls run on gRPC's threads. One lock serializes writes, reads and pipeline changes. The switch is
+Calls run on gRPC's threads. One lock serializes writes, reads and pipeline changes. Another one
+protects what goes to controllers' streams, so that a long read does not delay it. The switch is
 held for one operation at a time, so packets continue to flow.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
+from itertools import islice
 
 import grpc
 from finsy.proto import p4r, p4r_grpc
 
+from narrows.schema import budgets
 from narrows.switch.server.p4runtime import status
 from narrows.switch.server.p4runtime.arbitration import Arbitration, Controller
 from narrows.switch.server.p4runtime.packet_io import packet_in, packet_out
@@ -23,6 +27,8 @@ API_VERSION = "1.4.1"
 STREAMS_MAX = 64
 """Half of the server's threads; the others serve calls."""
 ENTITIES_A_RESPONSE = 1000
+PARTS_OF_A_POLL = 8
+LOG = logging.getLogger("narrows.switch")
 # finsy recognizes this text.
 NO_CONFIG = "no forwarding pipeline config is set for this device"
 
@@ -38,6 +44,8 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     ) -> None:
         self.target = target
         self.arbitration = Arbitration(device_id)
+        self._requests = threading.RLock()
+        # Taken after the other one.
         self._lock = threading.RLock()
         self._pipeline: Pipeline | None = None
         self._saved: p4r.ForwardingPipelineConfig | None = None
@@ -67,7 +75,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     ) -> p4r.SetForwardingPipelineConfigResponse:
         """Verifies, saves or commits a configuration."""
         try:
-            with self._lock:
+            with self._requests, self._lock:
                 if not self.arbitration.check_primary(request).can_push:
                     message = f"role '{request.role}' may not push a pipeline"
                     raise TargetError("permission-denied", message)
@@ -156,7 +164,8 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     ) -> p4r.WriteResponse:
         """Applies a batch of updates."""
         try:
-            with self._lock:
+            check_batch(request)
+            with self._requests, self._lock:
                 scope = self.arbitration.check_primary(request)
                 pipeline = self._in_force()
                 errors = self._write(pipeline, request, scope)
@@ -188,21 +197,21 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
             case other:
                 raise invalid(f"atomicity {other}: expected CONTINUE_ON_ERROR to DATAPLANE_ATOMIC")
 
-    def Read(  # noqa: N802
+    def Read(  # type: ignore[override]  # noqa: N802 (messages may come serialized)
         self, request: p4r.ReadRequest, context: grpc.ServicerContext
-    ) -> Iterator[p4r.ReadResponse]:
-        """Returns the requested entities, in the order of the request."""
-        found: list[p4r.Entity] = []
+    ) -> Iterator[bytes]:
+        """Returns the requested entities, in the order of the request, as serialized responses."""
         try:
-            with self._lock:
+            with self._requests:
                 self.arbitration.check_device(request.device_id)
                 pipeline, scope = self._in_force(), self.arbitration.scope(request.role)
-                for entity in request.entities:
-                    found += scope.seen(pipeline.read(entity))
+                # Serialized, a million entities take less than a tenth of their memory.
+                responses = list(serialized(found_by(pipeline, scope, request), context))
         except TargetError as error:
             status.abort(context, error)
-        for first in range(0, len(found), ENTITIES_A_RESPONSE):
-            yield p4r.ReadResponse(entities=found[first : first + ENTITIES_A_RESPONSE])
+        responses.reverse()
+        while responses:
+            yield responses.pop()
 
     def StreamChannel(  # noqa: N802
         self, request_iterator: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
@@ -220,12 +229,14 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
                 target=self._read_stream, args=(controller, request_iterator), daemon=True
             )
             reader.start()
-            while (message_ := controller.outbox.get()) is not None:
+            while (message_ := controller.receive()) is not None:
                 yield message_
             if controller.error:
                 status.abort(context, controller.error)
         finally:
             self.arbitration.handle_end(controller)
+            if controller.lost:
+                LOG.warning("a controller did not read; it lost %d messages", controller.lost)
             with self._lock:
                 self._streams -= 1
 
@@ -284,18 +295,25 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         """Sends the switch's packets and digests to its controllers. The driver of the switch calls
         it regularly; spurious calls are no-ops.
         """
+        # Others get the lock between two parts, and the caller its turn.
+        for _ in range(PARTS_OF_A_POLL):
+            if not self._poll_part(now_ns):
+                return
+
+    def _poll_part(self, now_ns: int) -> int:
+        """How many packets it sent."""
         with self._lock:
             pipeline = self._pipeline
             packets, digests = self.target.take_packet_ins(), self.target.take_digests()
             if pipeline is None:
-                return
+                return len(packets)
             ins = [packet_in(pipeline.schema.packet_in, packet) for packet in packets]
             for name, values in digests:
                 pipeline.digests.handle_digest(name, tuple(values), now_ns)
             lists = list(pipeline.digests.poll_lists(now_ns))
             expired = pipeline.tables.expired()
             if not (ins or lists or expired):
-                return
+                return 0
             for controller, scope in self.arbitration.primaries():
                 for packet in ins:
                     if scope.wants(packet):
@@ -307,3 +325,25 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
                 if idle:
                     told = p4r.IdleTimeoutNotification(timestamp=now_ns, table_entry=idle)
                     controller.send(p4r.StreamMessageResponse(idle_timeout_notification=told))
+            return len(packets)
+
+
+def check_batch(request: p4r.WriteRequest) -> None:
+    """Raises for a batch of too many updates."""
+    if len(request.updates) > budgets.UPDATES_OF_A_BATCH:
+        what = f"{len(request.updates)} updates: expected at most {budgets.UPDATES_OF_A_BATCH}"
+        raise TargetError("resource-exhausted", f"Write: {what}")
+
+
+def found_by(pipeline: Pipeline, scope: Scope, request: p4r.ReadRequest) -> Iterator[p4r.Entity]:
+    """The entities that a request asks for and its role may see."""
+    for entity in request.entities:
+        yield from scope.seen(pipeline.read(entity))
+
+
+def serialized(entities: Iterator[p4r.Entity], context: grpc.ServicerContext) -> Iterator[bytes]:
+    """Responses with these entities, as long as the client is there."""
+    while part := list(islice(entities, ENTITIES_A_RESPONSE)):
+        yield p4r.ReadResponse(entities=part).SerializeToString()
+        if not context.is_active():
+            return

@@ -60,7 +60,7 @@ def test_a_set_names_the_discipline_before_its_parameters(stub: Any, target: Fak
         ),
         ("patient-share", {"json_val": b'"nan"'}, "OUT_OF_RANGE", ["nan"]),
         ("patient-share", {"bool_val": True}, "INVALID_ARGUMENT", ["True"]),
-        ("patient-share", {"uint_val": 1}, "FAILED_PRECONDITION", ["drop-tail; set patient first"]),
+        ("patient-share", {"uint_val": 1}, "FAILED_PRECONDITION", ["set patient first"]),
         ("hasty-target", {"uint_val": 1}, "INVALID_ARGUMENT", ["hasty-target"]),
     ],
 )

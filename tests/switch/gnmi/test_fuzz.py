@@ -81,3 +81,9 @@ def test_no_request_does_harm(
         code = error.code()
         known = ("NOT_FOUND", "INVALID_ARGUMENT", "OUT_OF_RANGE", "UNIMPLEMENTED")
         assert code.name in known, error
+
+
+def test_get_of_an_unknown_type_is_an_invalid_argument(real: Any) -> None:
+    with pytest.raises(grpc.RpcError) as refused:
+        real.Get(gnmi.GetRequest(type=99), timeout=5)  # type: ignore[arg-type]
+    assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT

@@ -5,13 +5,14 @@ Ports are always up, so backup replicas are never used; reads return them unchan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from finsy.proto import p4r
 
+from narrows.schema import budgets
 from narrows.schema.switch import Replica
 from narrows.switch.server.p4runtime.undo import Undo
-from narrows.switch.server.target import Target, TargetError, invalid
+from narrows.switch.server.target import Target, TargetError, invalid, short
 
 PORT_MAX = 510
 """v1model ports have 9 bits, and 511 means drop."""
@@ -24,6 +25,8 @@ class Replication:
         self.target = target
         self._groups: dict[int, p4r.MulticastGroupEntry] = {}
         self._sessions: dict[int, p4r.CloneSessionEntry] = {}
+        self._replicas = 0
+        """Of all groups and sessions."""
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> Undo:
         """Applies an update; returns a function that undoes it."""
@@ -34,6 +37,7 @@ class Replication:
                 check(kind, number, number in self._groups, f"{place} {number}")
                 replicas(group.replicas, f"{place} {number}")
                 old_group = self._groups.get(number)
+                self._check_room(len(group.replicas))
                 self._set_group(number, None if kind == p4r.Update.DELETE else group)
                 return lambda: self._set_group(number, old_group)
             case "clone_session_entry":
@@ -45,6 +49,7 @@ class Replication:
                     raise TargetError("unimplemented", f"{place} {number}: class_of_service")
                 if session.packet_length_bytes < 0:
                     raise invalid(f"{place} {number}: packet_length_bytes is negative")
+                self._check_room(len(session.replicas))
                 old_session = self._sessions.get(number)
                 self._set_session(number, None if kind == p4r.Update.DELETE else session)
                 return lambda: self._set_session(number, old_session)
@@ -53,10 +58,18 @@ class Replication:
                     "packet replication engine: expected a multicast group or a clone session"
                 )
 
+    def _check_room(self, more: int) -> None:
+        """Raises where the switch has too many replicas for `more`."""
+        if self._replicas + more > budgets.REPLICAS_OF_A_SWITCH:
+            what = f"expected at most {budgets.REPLICAS_OF_A_SWITCH} in all groups and sessions"
+            raise TargetError("resource-exhausted", f"{more} replicas: {what}")
+
     def _set_group(self, number: int, group: p4r.MulticastGroupEntry | None) -> None:
         place = f"multicast group {number}"
         shown = replicas(group.replicas, place) if group is not None else []
         self.target.set_multicast_group(number, shown)
+        before = self._groups.get(number)
+        self._replicas += len(shown) - (len(before.replicas) if before else 0)
         if group is None:
             self._groups.pop(number, None)
         else:
@@ -69,6 +82,8 @@ class Replication:
         self.target.set_clone_session(
             {"id": number, "replicas": shown, "truncate_bytes": length or None}
         )
+        before = self._sessions.get(number)
+        self._replicas += len(shown) - (len(before.replicas) if before else 0)
         if session is None:
             self._sessions.pop(number, None)
         else:
@@ -101,19 +116,24 @@ def check(kind: int, number: int, known: bool, place: str) -> None:
         raise TargetError("not-found", f"{place}: does not exist")
 
 
-def replicas(given: Iterable[p4r.Replica], place: str) -> list[Replica]:
+def replicas(given: Collection[p4r.Replica], place: str) -> list[Replica]:
     """The target's replicas. Raises if a pair of port and instance is repeated."""
-    found = list[Replica]()
+    if len(given) > budgets.REPLICAS_OF_A_GROUP:
+        message = f"{place}: {len(given)} replicas: expected at most {budgets.REPLICAS_OF_A_GROUP}"
+        raise TargetError("resource-exhausted", message)
+    found, pairs = list[Replica](), set[tuple[int, int]]()
     for replica in given:
         by_bytes = replica.WhichOneof("port_kind") == "port"
         port = int.from_bytes(replica.port, "big") if by_bytes else replica.egress_port
         if port > PORT_MAX:
-            raise invalid(f"{place}: port {port}: expected at most {PORT_MAX}")
+            shown = short(hex(port))
+            raise invalid(f"{place}: port {shown}: expected at most {PORT_MAX}")
         if replica.instance > 0xFFFF:
             message = f"{place}: instance {replica.instance}: expected at most 65535"
             raise TargetError("out-of-range", message)
-        one: Replica = {"port": port, "rid": replica.instance}
-        if one in found:
+        pair = (port, replica.instance)
+        if pair in pairs:
             raise invalid(f"{place}: port {port} with instance {replica.instance} is repeated")
-        found.append(one)
+        pairs.add(pair)
+        found.append({"port": port, "rid": replica.instance})
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from finsy.proto import p4r
@@ -20,7 +20,7 @@ from narrows.switch.server.p4runtime.entities.profiles import GROUP, MEMBER, Pro
 from narrows.switch.server.p4runtime.info.convert import number, signed
 from narrows.switch.server.p4runtime.info.p4info import Schema, Table
 from narrows.switch.server.p4runtime.undo import Undo, put
-from narrows.switch.server.target import Choice, Target, TargetError, invalid
+from narrows.switch.server.target import Choice, Target, TargetError, entries, invalid
 
 Key = tuple[int, frozenset[tuple[str, str, Any]], int]
 """Identity of an entry: table, matches, priority."""
@@ -77,7 +77,6 @@ class Tables:
             self.profiles.drop_set(entry)
             raise
         self._note_choice(table, key, entry)
-        self._set_extras(table, entry, key, message)
 
         def undo() -> None:
             # Undoing a later update may have given it another action set.
@@ -86,6 +85,7 @@ class Tables:
             self.profiles.drop_set(now)
             self._forget(table, key)
 
+        self._set_extras_or(undo, table, entry, key, message)
         return undo
 
     def _modify(self, table: Table, entry: TableEntry, key: Key, message: p4r.TableEntry) -> Undo:
@@ -104,7 +104,6 @@ class Tables:
             self._note_choice(table, key, entry)
         stored, meter = self._metadata.get(key), self.meters.get(key)
         idle = self._idle(table, entry)
-        self._set_extras(table, entry, key, message)
 
         def undo() -> None:
             if changed:
@@ -115,6 +114,7 @@ class Tables:
                 self._note_choice(table, key, restored)
             self._restore_extras(table, before, key, stored, meter, idle)
 
+        self._set_extras_or(undo, table, entry, key, message)
         return undo
 
     def _delete(self, table: Table, entry: TableEntry, key: Key) -> Undo:
@@ -209,6 +209,15 @@ class Tables:
             self.target.set_entry_count(entry, *count_parts(message.counter_data, "counter"))
         if message.HasField("meter_config"):
             self.configure(table, entry, key, message.meter_config)
+
+    def _set_extras_or(
+        self, undo: Undo, table: Table, entry: TableEntry, key: Key, message: p4r.TableEntry
+    ) -> None:
+        try:
+            self._set_extras(table, entry, key, message)
+        except Exception:
+            undo()
+            raise
 
     def _restore_extras(
         self,
@@ -305,10 +314,11 @@ class Tables:
         """Entries of a table that fit the matches, priority and action of a request."""
         if not table.fields:
             return
+        rows: Iterable[tuple[TableEntry, int, int]]
         if asked.match:
             rows = self._matching(table, asked)
         else:
-            rows = self.target.entries(table.name)
+            rows = entries(self.target, table.name)
         wanted_action = asked.action.action.action_id
         for entry, packets, octets in rows:
             if asked.priority and table.by_priority and entry["priority"] != asked.priority:
@@ -327,7 +337,7 @@ class Tables:
         stand_in.CopyFrom(asked)
         stand_in.priority = 1
         wanted = self.key(table, stand_in)[1][1]
-        rows = self.target.entries(table.name)
+        rows = entries(self.target, table.name)
         return [row for row in rows if self.key_of(table, row[0])[1] == wanted]
 
     def meter(self, table: Table, entry: TableEntry) -> p4r.MeterConfig | None:

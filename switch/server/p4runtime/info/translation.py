@@ -24,7 +24,7 @@ class Names:
             text = data.decode()
         except UnicodeDecodeError:
             raise invalid(
-                f"{place}: {data!r}: expected UTF-8 for a string of {self.name}"
+                f"{place}: {data[:40]!r}: expected UTF-8 for a string of {self.name}"
             ) from None
         if text not in self._numbers:
             number = self._number_for(text, width, place)
@@ -34,13 +34,15 @@ class Names:
     def _number_for(self, text: str, width: int, place: str) -> int:
         if text == "" and 0 not in self._names:
             return 0
-        is_numeral = text.isascii() and text.isdecimal() and str(int(text)) == text
-        if is_numeral and int(text) < 1 << width and int(text) not in self._names:
-            return int(text)
+        # A long numeral is no number of `width` bits; Python reads no more than 4,300 digits.
+        is_numeral = text.isascii() and text.isdecimal() and len(text) <= width
+        value = int(text) if is_numeral else -1
+        if str(value) == text and value < 1 << width and value not in self._names:
+            return value
         while self._next in self._names:
             self._next += 1
         if self._next >= 1 << width:
-            message = f"{place}: {text!r}: all {1 << width} numbers of {self.name} are in use"
+            message = f"{place}: {text[:40]!r}: all {1 << width} numbers of {self.name} are in use"
             raise TargetError("resource-exhausted", message)
         return self._next
 
