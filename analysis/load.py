@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from narrows.analysis.soundness import problems
 from narrows.schema.run import POINTS
 from narrows.schema.tables import TABLES
 
@@ -173,6 +174,9 @@ def load_run(path: Path) -> Run:
         path / "summary.json",
         {"valid": bool, "duration_s": (int, float), "bottleneck": dict, "flows": list},
     )
+    for problem in problems(path, record):
+        name, _, what = problem.partition(": ")
+        raise LoadError(path / name, what)
     return Run(path, record, summary)
 
 
@@ -187,10 +191,10 @@ def natural_key(text: str) -> list[tuple[int, float, str]]:
 
 def _read_json(path: Path, expected: dict[str, type | tuple[type, ...]]) -> Any:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except FileNotFoundError as error:
         raise LoadError(path, "no such file; the directory is not a finished run") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise LoadError(path, f"not readable as JSON ({error})") from error
     if not isinstance(content, dict):
         raise LoadError(path, f"holds a {type(content).__name__}, expected an object")
@@ -202,6 +206,10 @@ def _read_json(path: Path, expected: dict[str, type | tuple[type, ...]]) -> Any:
         if not isinstance(content[key], kind):
             raise LoadError(path, f"{key} is {content[key]!r}, expected {_kind_name(kind)}")
     return content
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 def _kind_name(kind: type | tuple[type, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from narrows.schema import budgets
 from narrows.testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
@@ -29,14 +31,14 @@ def plain_directory() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="narrows-", dir=None if is_plain else "/tmp")
 
 
-def read_text(path: Path, most_bytes: int | None = None) -> str:
+def read_text(path: Path, most_bytes: int = budgets.TEXT_FILE_BYTES) -> str:
     """A file's text, in UTF-8; at most so many bytes, of a regular file or a pipe. Raises
     `InputError`.
     """
     try:
         with path.open("rb") as file:
-            content = file.read() if most_bytes is None else file.read(most_bytes + 1)
-        if most_bytes is not None and len(content) > most_bytes:
+            content = file.read(most_bytes + 1)
+        if len(content) > most_bytes:
             what = f"has more than {most_bytes // 10**6} MB; expected a text file"
         else:
             text = content.decode("utf-8")
@@ -78,9 +80,29 @@ def write_summary(out: Path, summary: Summary) -> None:
 
 
 def publish(partial: Path, final: Path) -> None:
-    """Moves a complete run to its place, then removes the earlier one."""
+    """Moves a complete run to its place, then removes the earlier one. A power cut does not take
+    away what is in its place: it is on the disk.
+    """
+    sync_directory(partial)
     retired = partial.with_suffix(".retired")
     if final.exists():
         final.rename(retired)
     partial.rename(final)
+    sync(final.parent)
     shutil.rmtree(retired, ignore_errors=True)
+
+
+def sync_directory(directory: Path) -> None:
+    """Has the disk keep a directory and the files in it."""
+    for path in directory.iterdir():
+        sync(path)
+    sync(directory)
+
+
+def sync(path: Path) -> None:
+    """Has the disk keep what was written to a file, or which names a directory has."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -46,6 +46,8 @@ class RunRecord(TypedDict):
     versions: dict[str, str]
     instrument: NotRequired[Instrument | VirtualClock]
     """Absent before the run, as are the two below."""
+    files: NotRequired[dict[str, str]]
+    """SHA-256 of each other file of the directory, and of this record without `files`."""
     valid: NotRequired[bool]
     invalid_reason: NotRequired[str | None]
 

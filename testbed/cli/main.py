@@ -18,8 +18,8 @@ from narrows.testbed.problems import InputError
 from narrows.testbed.terminal import plain
 
 VERBS = (
-    "run", "report", "export", "reproduce", "stf", "kernel", "packetdrill", "list", "switch",
-    "host", "plan", "calibrate", "pktgen", "generate", "doctor", "completion", "man",
+    "run", "report", "export", "check", "reproduce", "stf", "kernel", "packetdrill", "list",
+    "switch", "host", "plan", "calibrate", "pktgen", "generate", "doctor", "completion", "man",
 )  # fmt: skip
 """The sub-commands in the order in which help has them, each a module of this package."""
 
@@ -39,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in str(error).split("\n"):
             print(f"narrows: {plain(line)}", file=sys.stderr)
         return WRONG
+    except MemoryError:
+        print("narrows: not enough memory for this; is it limited (ulimit -v)?", file=sys.stderr)
+        return FAILED
     except catalogue.EngineMissingError as error:
         print(f"narrows: {error}", file=sys.stderr)
         return FAILED

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from narrows.analysis.soundness import problems
 from narrows.testbed.files import make_directory
 from narrows.testbed.runs.jobs import Display, Job, Outcome
 
@@ -24,10 +25,14 @@ def reusable(job: Job) -> Summary | None:
     try:
         record = json.loads((job.final / "run.json").read_text(encoding="utf-8"))
         summary: Summary = json.loads((job.final / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or "files" not in record:
         return None
     same = {key: record.get(key) for key in job.record} == json.loads(json.dumps(job.record))
-    return summary if same and record.get("valid") else None
+    if not (same and record.get("valid")) or problems(job.final, record):
+        return None
+    return summary
 
 
 def sweep_leftovers(results: Path) -> None:

@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from narrows.analysis.soundness import digests
 from narrows.testbed import catalogue
 from narrows.testbed.files import publish, write_json
 from narrows.testbed.targets import HOSTS, TARGETS
@@ -49,7 +50,9 @@ def do(job: WorkerJob) -> None:
         with reported(catalogue.engine()):
             partial.mkdir(parents=True)
             summary = carry_out(job, partial)
-            write_json(partial / "run.json", run_record(job["record"], summary))
+            record = run_record(job["record"], summary)
+            record["files"] = digests(partial, record)
+            write_json(partial / "run.json", record)
             before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
             publish(partial, final)
             signal.signal(signal.SIGTERM, before)
