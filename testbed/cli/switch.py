@@ -47,6 +47,10 @@ def add_command(commands: Any) -> None:
     add("--grpc-server-cacert", type=Path, metavar="FILE", help="who signs clients (PEM)")
     add("--grpc-server-with-client-auth", action="store_true", help="clients need a certificate")
     add("--cpu-port", type=int, metavar="PORT", help="whose packets are the controllers'")
+    add("--cpu-packets", type=int, metavar="N",
+        help="packets per second for controllers (live: 20000; pcap files: no limit)")  # fmt: skip
+    add("--cpu-bytes", metavar="SIZE",
+        help="bytes per second for controllers (live: 20MB; pcap files: no limit)")  # fmt: skip
     add("--rate", action="append", default=[], metavar="PORT=RATE", help="e.g. 2=10Mbps (none)")
     add("--queue", action="append", default=[], metavar="PORT=LIMIT",
         help="e.g. 2=100packets, 2=150kB, 2=20ms (64packets)")  # fmt: skip

@@ -182,7 +182,7 @@ def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) ->
         ((PROGRAM, "--cpu-port", "255", "--queue", "255=5fish"), "--queue"),
         ((PROGRAM, "--grpc-server-addr", "203.0.113.1:1"), "--grpc-server-addr"),
         ((PROGRAM, "--grpc-server-ssl"), "expected --grpc-server-cert"),
-        ((PROGRAM, "--grpc-server-key", "nowhere.pem"), "nowhere.pem: no such file"),
+        ((PROGRAM, "--grpc-server-key", "nowhere.pem"), "expected --grpc-server-ssl with it"),
         ((PROGRAM, "--device-id", "-1"), "--device-id: -1: expected 0 to 2^64 - 1"),
         ((PROGRAM, "--poll", "--yield"), "not allowed with"),
     ],
@@ -196,7 +196,11 @@ def test_wrong_options_are_named(arguments: tuple[str | Path, ...], message: str
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"", "is no pcap file"), (bytes(24), "is no pcap file"), (None, "middle of a packet")],
+    [
+        (b"", "is no pcap file"),
+        (bytes(24), "is no pcap file"),
+        (None, "ends within the header of packet 1"),
+    ],
 )
 def test_a_broken_pcap_file_is_named(tmp_path: Path, data: bytes | None, message: str) -> None:
     path = tmp_path / "a_in.pcap"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import signal
 import sys
 import time
 from typing import Any
@@ -17,7 +16,9 @@ from typing import Any
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.tools.switch import live
+from narrows.testbed.tools.switch.ending import end_in_time
 from narrows.testbed.tools.switch.options import SwitchOptions, by_port, wrong
+from narrows.testbed.tools.switch.pcap import SPAN_DAYS, SPAN_NS
 from narrows.testbed.tools.switch.stop import Stop
 
 LOG = logging.getLogger("narrows.switch")
@@ -25,7 +26,7 @@ PS_PER_NS = 1000
 POLL_S = 0.02
 """Polling interval for controllers' packets while idle."""
 POLL_PACKETS = 32
-GRACE_S = 1.0
+GRACE_S = 0.5
 """Time limit for controllers' calls to end."""
 REASONS = {
     "dropped_ingress": "by the program's ingress",
@@ -33,10 +34,18 @@ REASONS = {
     "no_such_port": "for a port that does not exist",
     "no_such_group": "for a multicast group that does not exist",
     "aborted": "by an assertion or an endless loop of the program",
-    "endless": "after too many recirculations",
+    "endless": "after too many rounds or copies",
+    "packet_ins_policed": "above the CPU port's limit (--cpu-packets, --cpu-bytes)",
+    "packet_ins_no_room": "since too many bytes waited for controllers",
+    "digests_lost": "(digests) since too many waited",
     "no_program": "before a program was loaded",
 }
 EGRESS_PROGRAM = "egress-program"
+PLAINTEXT = (
+    "narrows switch: warning: %s is open to the network in plaintext: whoever reaches it controls "
+    "the switch; expected 127.0.0.1, or TLS with --grpc-server-ssl and "
+    "--grpc-server-with-client-auth"
+)
 
 
 def run(options: SwitchOptions) -> int:
@@ -54,14 +63,9 @@ def run(options: SwitchOptions) -> int:
     tls = None
     if options.grpc_server_ssl:
         assert options.grpc_server_cert and options.grpc_server_key
-        authority = options.grpc_server_cacert if options.grpc_server_with_client_auth else None
+        authority = options.grpc_server_cacert
         tls = Tls(options.grpc_server_cert, options.grpc_server_key, authority)
-    level = logging.DEBUG if options.log_console else logging.INFO
-    handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    LOG.addHandler(handler)
-    LOG.setLevel(level)
-    LOG.propagate = False
+    begin_log(logging.DEBUG if options.log_console else logging.INFO)
     numbers = set(names) | {number for number, _, _ in live_ports}
     pipelines = live.pipelines(live_ports, options.workers)
     switch = engine().Switch(json.dumps(options.config(numbers, pipelines)), options.seed)
@@ -82,10 +86,11 @@ def run(options: SwitchOptions) -> int:
             running.stop()
         raise InputError("--grpc-server-addr", [Problem("", str(error))]) from None
     stop = Stop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    host = options.grpc_server_addr.rpartition(":")[0]
-    LOG.info("device %d: controllers at %s:%d", options.device_id, host, bound)
+    end_in_time(stop, ports.flush)
+    address = options.address.at(bound)
+    LOG.info("device %d: controllers at %s", options.device_id, address)
+    if tls is None and not options.address.is_local:
+        print(PLAINTEXT % address, file=sys.stderr, flush=True)
     daemon = Daemon(switch, service, ports, stop)
     try:
         if running is not None:
@@ -97,12 +102,21 @@ def run(options: SwitchOptions) -> int:
             daemon.serve_on()
     finally:
         # On a busy machine gRPC can miss the end of a call.
-        server.stop(grace=GRACE_S).wait(3 * GRACE_S)
+        server.stop(grace=GRACE_S).wait(2 * GRACE_S)
         if running is not None:
             running.stop()
         daemon.summarise()
         ports.close()
     return 0
+
+
+def begin_log(level: int) -> None:
+    """Has the switch's log on standard output."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    LOG.addHandler(handler)
+    LOG.setLevel(level)
+    LOG.propagate = False
 
 
 class Daemon:
@@ -137,6 +151,9 @@ class Daemon:
                 return
             if number == 0:
                 self.base_ns = time_ns
+            if time_ns - self.base_ns > SPAN_NS:
+                what = f"packets more than {SPAN_DAYS} days apart: expected fewer"
+                raise InputError("--use-files", [Problem("", what)])
             now_ps = (time_ns - self.base_ns) * PS_PER_NS
             LOG.debug("%s port %d: %d bytes in", shown(time_ns), port, len(frame))
             self.switch.handle_packet(port, frame, now_ps)

@@ -6,7 +6,7 @@ import logging
 import time
 from typing import Any
 
-from narrows.schema import units
+from narrows.schema import budgets, units
 from narrows.testbed.catalogue import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.dpdk import setup as dpdk
@@ -34,6 +34,9 @@ def ports(devices: dict[int, str], delays: dict[int, str]) -> list[Port]:
         except ValueError as error:
             raise InputError("--delay", [Problem(delays[number], str(error))]) from None
         found.append((number, device, delay_ps))
+    if len(found) > budgets.LIVE_PORTS:
+        what = f"{len(found)} live ports: expected at most {budgets.LIVE_PORTS}, DPDK has no more"
+        raise InputError("--port", [Problem("", what)])
     return found
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from narrows.schema import units
+from narrows.schema import budgets, units
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.dpdk.setup import PortOptions, af_packet
+from narrows.testbed.tools.switch.address import Address, read_address
 
 DEFAULT_QUEUE = {"packets": 64}
 """bmv2's."""
@@ -44,6 +45,8 @@ class SwitchOptions:
     grpc_server_cacert: Path | None
     grpc_server_with_client_auth: bool
     cpu_port: int | None
+    cpu_packets: int | None
+    cpu_bytes: str | None
     rate: Sequence[str]
     queue: Sequence[str]
     counts: str
@@ -56,6 +59,7 @@ class SwitchOptions:
         """Raises `InputError` for options that contradict one another."""
         for option, what in self._contradictions():
             raise wrong(option, what)
+        read_address(self.grpc_server_addr)
         for option, file in (
             ("--grpc-server-cert", self.grpc_server_cert),
             ("--grpc-server-key", self.grpc_server_key),
@@ -84,10 +88,52 @@ class SwitchOptions:
         ):
             if given and is_live:
                 yield option, "is for pcap files; expected --use-files SECONDS"
+        yield from self._tls_contradictions()
+
+    def _tls_contradictions(self) -> Iterator[tuple[str, str]]:
+        """Half of the options would start the server in plaintext, or open to any client."""
+        for given, option in (
+            (self.grpc_server_cert, "--grpc-server-cert"),
+            (self.grpc_server_key, "--grpc-server-key"),
+            (self.grpc_server_cacert, "--grpc-server-cacert"),
+            (self.grpc_server_with_client_auth, "--grpc-server-with-client-auth"),
+        ):
+            if given and not self.grpc_server_ssl:
+                yield option, "expected --grpc-server-ssl with it"
+        if self.grpc_server_cacert and not self.grpc_server_with_client_auth:
+            yield "--grpc-server-cacert", "expected --grpc-server-with-client-auth with it"
         if self.grpc_server_ssl and not (self.grpc_server_cert and self.grpc_server_key):
             yield "--grpc-server-ssl", "expected --grpc-server-cert and --grpc-server-key"
         if self.grpc_server_with_client_auth and not self.grpc_server_cacert:
             yield "--grpc-server-with-client-auth", "expected --grpc-server-cacert"
+
+    @property
+    def address(self) -> Address:
+        """Where controllers connect. Raises `InputError`."""
+        return read_address(self.grpc_server_addr)
+
+    def cpu_limit(self, is_live: bool) -> dict[str, int]:
+        """What the CPU port passes on at most. With pcap files time is virtual and controllers
+        keep up: there is no limit unless one is given. Raises `InputError`.
+        """
+        if self.cpu_port is None:
+            for given, option in ((self.cpu_packets, "packets"), (self.cpu_bytes, "bytes")):
+                if given is not None:
+                    raise wrong(f"--cpu-{option}", "expected --cpu-port with it")
+        found = dict[str, int]()
+        if is_live:
+            found["packets_per_s"] = budgets.CPU_PACKETS_PER_S
+            found["bytes_per_s"] = budgets.CPU_BYTES_PER_S
+        if self.cpu_packets is not None:
+            if self.cpu_packets < 0:
+                raise wrong("--cpu-packets", "expected packets per second", str(self.cpu_packets))
+            found["packets_per_s"] = self.cpu_packets
+        if self.cpu_bytes is not None:
+            try:
+                found["bytes_per_s"] = units.parse_size(self.cpu_bytes)
+            except ValueError as error:
+                raise wrong("--cpu-bytes", str(error), self.cpu_bytes) from None
+        return found
 
     def interface_names(self) -> dict[int, str]:
         """Ports and the names of their interfaces or files. Raises `InputError`."""
@@ -143,7 +189,8 @@ class SwitchOptions:
             "timestamp_unit": self.timestamp_unit,
             "engine": self.engine,
         }
-        return {"switch": switch, "cpu_port": self.cpu_port}
+        limit = self.cpu_limit(bool(self.live_devices()))
+        return {"switch": switch, "cpu_port": self.cpu_port, "cpu_limit": limit}
 
 
 def by_port(texts: Sequence[str], option: str) -> dict[int, str]:

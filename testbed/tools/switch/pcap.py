@@ -1,15 +1,17 @@
 """pcap files as a switch's ports: `<name>_in.pcap` is input, `<name>_out.pcap` output.
 
-Times are integers in nanoseconds; dpkt reads and writes the format.
+Times are integers in nanoseconds; dpkt writes the format. It reads a packet that the file cuts off
+as a whole one, so the reader is ours.
 """
 
 from __future__ import annotations
 
 import heapq
+import struct
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import dpkt
 import dpkt.pcap
@@ -19,6 +21,12 @@ from narrows.testbed.problems import InputError, Problem
 NS = 10**9
 SNAPLEN = 262_144
 DLT_ETHERNET = 1
+HEADER_BYTES = 24
+MAGICS = {0xA1B2C3D4: 10**6, 0xA1B23C4D: NS}
+"""Magic numbers, and the parts of a second that times count."""
+SPAN_DAYS = 100
+SPAN_NS = SPAN_DAYS * 86_400 * NS
+"""The switch counts picoseconds in 64 bits: 213 days."""
 
 Arrival = tuple[int, int, bytes]
 """Time in ns, port, frame."""
@@ -64,43 +72,63 @@ class Ports:
             reader.close()
 
 
-def open_input(path: Path) -> tuple[Path, Any]:
-    """Opens a file with a pcap header."""
+class Readable:
+    """A pcap file whose header has been read."""
+
+    def __init__(self, file: BinaryIO, order: str, parts_a_second: int) -> None:
+        self._file = file
+        self._record = struct.Struct(f"{order}4I")
+        self._part_ns = NS // parts_a_second
+        self.close = file.close
+
+    def packets(self) -> Iterator[tuple[int, bytes]]:
+        """Times in nanoseconds and frames. Raises `ValueError` for a record that can't be."""
+        number = 0
+        while header := self._file.read(self._record.size):
+            number += 1
+            if len(header) < self._record.size:
+                raise ValueError(f"ends within the header of packet {number}")
+            seconds, parts, captured, _ = self._record.unpack(header)
+            if captured > SNAPLEN:
+                what = f"has {captured} bytes: expected at most {SNAPLEN}"
+                raise ValueError(f"packet {number} {what}")
+            frame = self._file.read(captured)
+            if len(frame) < captured:
+                raise ValueError(f"ends in the middle of packet {number}")
+            yield seconds * NS + parts * self._part_ns, frame
+
+
+def open_input(path: Path) -> tuple[Path, Readable]:
+    """A file that begins as pcap (draft-ietf-opsawg-pcap)."""
     try:
         file = path.open("rb")
     except OSError as error:
         raise InputError(str(path), [Problem("", str(error))]) from None
-    try:
-        reader = dpkt.pcap.Reader(file)
-    except (ValueError, dpkt.UnpackError) as error:
+    header = file.read(HEADER_BYTES)
+    magics = ((order, magic) for order in "<>" for magic in MAGICS)
+    known = (m for m in magics if struct.pack(f"{m[0]}I", m[1]) == header[:4])
+    order, magic = next(known, ("", 0))
+    what = ""
+    if len(header) < HEADER_BYTES or not order:
+        what = "is not a pcap file; pcapng is not supported"
+    elif (link_type := struct.unpack_from(f"{order}I", header, 20)[0] & 0xFFFF) != DLT_ETHERNET:
+        what = f"link type {link_type}: expected {DLT_ETHERNET} (Ethernet)"
+    if what:
         file.close()
-        what = f"is not a pcap file ({error}); pcapng is not supported"
-        raise InputError(str(path), [Problem("", what)]) from None
-    if reader.datalink() != DLT_ETHERNET:
-        file.close()
-        what = f"link type {reader.datalink()}: expected {DLT_ETHERNET} (Ethernet)"
         raise InputError(str(path), [Problem("", what)])
-    return path, Readable(file, reader)
-
-
-class Readable:
-    """A reader and its file."""
-
-    def __init__(self, file: Any, reader: Any) -> None:
-        self.packets = reader
-        self.close = file.close
+    return path, Readable(file, order, MAGICS[magic])
 
 
 def read(path: Path, reader: Readable, port: int) -> Iterator[Arrival]:
-    """A file's packets; times never decrease."""
-    last = 0
+    """A file's packets; time does not go back. Raises `InputError`."""
+    first, last = None, 0
     try:
-        for time_s, frame in reader.packets:
-            # dpkt returns a float, with an error below half a microsecond.
-            nano = isinstance(time_s, Decimal)
-            time_ns = int(time_s * NS) if nano else round(time_s * 10**6) * 1000
+        for time_ns, frame in reader.packets():
             last = max(last, time_ns)
-            yield last, port, bytes(frame)
-    except dpkt.UnpackError as error:
-        what = f"ends in the middle of a packet ({error})"
-        raise InputError(str(path), [Problem("", what)]) from None
+            first = last if first is None else first
+            if last - first > SPAN_NS:
+                days = (last - first) / (86_400 * NS)
+                raise ValueError(f"has packets {days:.0f} days apart: expected at most {SPAN_DAYS}")
+            yield last, port, frame
+    except ValueError as error:
+        raise InputError(str(path), [Problem("", str(error))]) from None
