@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+from narrows.schema import budgets
 from narrows.schema.units import PS_PER_S
 
 HEADER = ["seconds", "bytes"]
@@ -33,9 +34,12 @@ class TraceError(Exception):
 def read(path: Path) -> list[tuple[int, int]]:
     """Picoseconds since the first packet, and bytes, of every packet. Raises `TraceError`."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(budgets.TEXT_FILE_BYTES + 1)
     except OSError as error:
         raise TraceError(f"cannot be read ({error})") from None
+    if len(content) > budgets.TEXT_FILE_BYTES:
+        raise TraceError(f"has more than {budgets.TEXT_FILE_BYTES} bytes; expected fewer")
     packets = list(read_csv(content) if path.suffix == ".csv" else read_pcap(content))
     if not packets:
         raise TraceError("holds no packet")

@@ -5,6 +5,7 @@ our segments.
 from __future__ import annotations
 
 import operator
+import struct
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,10 @@ class DifferenceError(Exception):
     """Our TCP differs from the script."""
 
 
+UNUSABLE = (ValueError, TypeError, KeyError, IndexError, OverflowError, struct.error)
+"""What a value of a script may raise where it does not fit."""
+
+
 @dataclass(frozen=True)
 class Sent:
     """A sent segment and its time."""
@@ -78,6 +83,9 @@ class Player:
                 self._do(event)
             except (DifferenceError, LineError) as error:
                 raise type(error)(f"line {event.line}: {error}") from None
+            except UNUSABLE as error:
+                what = f"a value that cannot be used here ({error})"
+                raise LineError(f"line {event.line}: {what}") from None
         if self._sent:
             left = "; ".join(f"{sent.segment} at {seconds(sent.at_ps)}" for sent in self._sent)
             raise DifferenceError(f"sent after the end of the script: {left}")
@@ -277,15 +285,16 @@ def main(paths: Sequence[Path]) -> int:
 
 def run(path: Path) -> int:
     """Plays one script and prints the result."""
-    player = Player(script.read(path))
+    played = script.read(path)
     try:
+        player = Player(played)
         player.play()
     except DifferenceError as error:
         print(f"{path}: {error}")
         print("\n".join(f"    {line}" for line in player.trace[-20:]))
         print(f"{path}: FAILED")
         return FAILED
-    except (LineError, ValueError) as error:
+    except (LineError, *UNUSABLE) as error:
         raise InputError(str(path), [Problem("", str(error))]) from None
     print(f"{path}: passed")
     return PASSED

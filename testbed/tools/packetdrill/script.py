@@ -13,6 +13,10 @@ from narrows.testbed.problems import InputError, Problem
 FLAGS = {"F": 0x01, "S": 0x02, "R": 0x04, "P": 0x08, ".": 0x10, "E": 0x40, "W": 0x80}
 ECN = {"noecn": 0, "ect1": 1, "ect0": 2, "ce": 3}
 NUMBER = r"\d*\.?\d+"
+DIGITS_MAX = 12
+"""A time of that many digits is beyond what picoseconds in 64 bits count."""
+LENGTH_MAX = 65_495
+"""Bytes that an IPv4 packet has room for behind its own and TCP's headers."""
 
 
 @dataclass(frozen=True)
@@ -110,12 +114,14 @@ def parse(text: str) -> Script:
         if not line:
             continue
         try:
+            if re.search(rf"\d{{{DIGITS_MAX + 1}}}", line):
+                raise LineError(f"a number of more than {DIGITS_MAX} digits")
             if option := re.fullmatch(r"--(\w+)=(.*)", line):
                 script.options[option[1]] = value_of(option[2])
             else:
                 script.events.append(event(number, line))
-        except LineError as error:
-            raise LineError(f'line {number}: "{line}": {error}') from None
+        except (LineError, ValueError, OverflowError, RecursionError) as error:
+            raise LineError(f'line {number}: "{line[:200]}": {error}') from None
     return script
 
 
@@ -174,6 +180,8 @@ def segment(text: str) -> Segment:
         raise LineError(f"{start}:{end} are {end - start} bytes, not {length}")
     if (ecn := found["ecn"]) and ecn not in ECN:
         raise LineError(f"[{ecn}]; expected one of {', '.join(ECN)}")
+    if length > LENGTH_MAX:
+        raise LineError(f"{length} bytes; expected at most {LENGTH_MAX}")
     options = [part.strip() for part in (found["options"] or "").split(",")]
     named = tuple(option for option in options if option not in ("", "nop", "eol"))
     return Segment(
