@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
+.PHONY: fuzz soak help run test check bench agree validate schema reference docs p4 p4-check p4-tofino lint doctor clean setup test-rust test-python python
 
 help: ## list the verbs
 	@echo "make <verb>:"
@@ -48,6 +48,13 @@ bench: setup ## packets per second of whole runs and of the switch; writes bench
 
 agree: setup ## how far sim, dpdk and bmv2 differ; writes docs/reports/agreement.md
 	@$(VENV_PYTHON) -m bench.agree
+
+fuzz: setup ## fuzz programs, packets, files and messages for about an hour
+	NARROWS_FUZZ_SCALE=200 cargo test --quiet --release --package narrows-switch --test hostile
+	NARROWS_FUZZ_SCALE=200 $(VENV_PYTHON) -m pytest tests/fuzz tests/switch/gnmi/test_fuzz.py
+
+soak: setup ## a switch under changing controllers and bad traffic for an hour; memory must stay flat
+	@$(VENV_PYTHON) -m tests.soak
 
 validate: setup ## the senders against ns-2, papers and kernels; writes docs/reports/validation.md
 	@$(VENV_PYTHON) -m tests.validation

@@ -115,20 +115,17 @@ def test_captures_that_cannot_be_are_refused_by_name(
 
 @pytest.mark.parametrize("name", ["...toml", "..toml.toml", ".hidden.toml"])
 def test_a_scenario_cannot_write_beside_its_results(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_text(TWO_FLOWS)
     with pytest.raises(InputError, match="does not begin with a dot"):
-        sweep.read(path)
+        sweep.scenario_name(tmp_path / name)
 
 
 def test_a_scenario_nested_too_deep_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.toml"
     path.write_text("title = " + "[" * 100_000)
-    with pytest.raises(InputError, match=r"nested too deep|is no TOML|not valid TOML"):
+    with pytest.raises(InputError, match=r"nested too deep|not valid TOML"):
         sweep.read(path)
 
 
-def test_a_file_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("narrows.schema.budgets.TEXT_FILE_BYTES", 1 << 16)
-    with pytest.raises(InputError, match="more than 65536 bytes"):
+def test_a_file_without_end_is_refused() -> None:
+    with pytest.raises(InputError, match="more than 10 MB"):
         sweep.read(Path("/dev/zero"))

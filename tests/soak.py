@@ -1,0 +1,96 @@
+"""`make soak`: changing controllers, bad messages and bad traffic; memory stays flat.
+
+The switch is `narrows switch`'s, driven in virtual time by this process, its server on a loopback
+port. Prints a line a minute, and ends with 1 where the memory grew or a good controller was not
+served.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+
+import grpc
+
+from tests.p4runtime.messages import DELETE, FORWARD, MAC, TO_2, entry
+from tests.support.p4rt import CONTROL, Client, Served, client
+
+PAGE_BYTES = 4096
+WARM_UP = 0.2
+"""The part of the time after which memory must not grow any more."""
+GROWTH_MAX = 1.15
+REPORT_S = 60
+
+
+def resident_mib() -> float:
+    """This process's memory."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * PAGE_BYTES / 2**20
+
+
+def bad_packets(served: Served, draw: random.Random, count: int) -> None:
+    """Packets of any bytes at any port."""
+    for _ in range(count):
+        served.send(draw.choice((1, 2, 3)), draw.randbytes(draw.randint(0, 1500)))
+
+
+def bad_messages(made: Client, draw: random.Random, count: int) -> None:
+    """Requests that are none."""
+    for _ in range(count):
+        method = draw.choice(("Write", "Read", "GetForwardingPipelineConfig"))
+        try:
+            call = made.channel.unary_stream(f"/p4.v1.P4Runtime/{method}")
+            list(call(draw.randbytes(draw.randint(0, 200)), timeout=20))
+        except grpc.RpcError:
+            continue
+
+
+def good_controller(served: Served, number: int) -> None:
+    """Comes, writes, reads, sees its packet pass, and goes. Raises where it is not served."""
+    with client(served.address, election_id=number + 1) as made:
+        made.arbitrate()
+        if number == 0:
+            made.push(CONTROL)
+        made.write([entry(made, FORWARD, match=[MAC], **TO_2)])
+        frame = (5).to_bytes(6, "big") + bytes(58)
+        sent = served.send(1, frame)
+        assert [port for port, _ in sent] == [2], f"packet {number} went to {sent}"
+        made.write([entry(made, FORWARD, match=[MAC], type=DELETE)])
+        if number % 3 == 0:
+            made.stream.cancel()
+
+
+def main() -> int:
+    """The command."""
+    options = argparse.ArgumentParser(prog="soak")
+    options.add_argument("--seconds", type=float, default=3600)
+    seconds = options.parse_args().seconds
+    draw, served = random.Random(1), Served()
+    begin = told = time.monotonic()
+    number, settled = 0, 0.0
+    try:
+        while (passed := time.monotonic() - begin) < seconds:
+            good_controller(served, number)
+            bad_packets(served, draw, 200)
+            with client(served.address, election_id=1) as stranger:
+                bad_messages(stranger, draw, 20)
+            number += 1
+            if not settled and passed > WARM_UP * seconds:
+                settled = resident_mib()
+            if time.monotonic() - told > REPORT_S:
+                told = time.monotonic()
+                done = served.switch.statistics()["received"]
+                print(f"{passed:.0f} s: {number} controllers, {done} packets, "
+                      f"{resident_mib():.0f} MiB", flush=True)  # fmt: skip
+    finally:
+        served.close()
+    final = resident_mib()
+    print(f"{number} controllers; {settled:.0f} MiB after the warm-up, {final:.0f} MiB at the end")
+    return int(final > settled * GROWTH_MAX)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
