@@ -173,6 +173,11 @@ class Flow(Model):
     """
     to: HostName | Names | None = None
     """The receiving host, or several; absent in a dumbbell."""
+    delay: Duration | None = None
+    """Extra one-way delay of the access link at each connection's sender, in both directions; in a
+    dumbbell with `hosts = "per-flow"`. Absent: none."""
+    reverse: bool | None = None
+    """True: the data flows from the receivers' side of a dumbbell to the senders' side."""
     start: Annotated[Start, BeforeValidator(_start)] = Start()
     """The start time: `"1s"`, or a table of `at`, `every` and `spread`."""
     app: App = App.model_construct(kind="bulk")

@@ -248,8 +248,11 @@ def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[FlowPlan]
 
 
 RESOLVED = frozenset(
-    ("transport", "variant", "recovery", "profile", "name", "count", "from_", "to", "start", "app")
-)
+    (
+        "transport", "variant", "recovery", "profile", "name", "count", "from_", "to", "delay",
+        "reverse", "start", "app",
+    )
+)  # fmt: skip
 """Keys of a flow that the plan resolves. The other keys are copied, in base units."""
 
 

@@ -15,6 +15,8 @@ from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.layout import Builder, Layout
 
 HOSTS_PER_SIDE = 65_534
+FIRST_IP = {"senders": 0x0A00_0000, "receivers": 0x0A01_0000}
+OWN_HOSTS = 'needs hosts of its own; expected [dumbbell] hosts = "per-flow" without receivers'
 
 
 class Dumbbell(Builder):
@@ -46,6 +48,9 @@ class Dumbbell(Builder):
             self.problems.append(Problem(f"{key}.{'from' if flow.from_ else 'to'}", what))
             return None
         shared = self.scenario.dumbbell.receivers
+        if problem := self.own_access_problem(flow):
+            self.problems.append(Problem(f"{key}.{problem}", OWN_HOSTS))
+            return None
         if self.scenario.dumbbell.hosts == "shared" and self.hosts:
             return self.hosts[0].host, self.hosts[1].host
         if number > HOSTS_PER_SIDE:
@@ -53,9 +58,19 @@ class Dumbbell(Builder):
             self.problems.append(Problem(f"{key}.count", what, flow.count))
             return None
         access = self.scenario.access
-        sender = self.add_host(f"sender{number}", "senders", 0x0A00_0000 + number, access)
+        near = access.model_copy(update={"delay": access.delay + (flow.delay or 0)})
+        side, other = ("receivers", "senders") if flow.reverse else ("senders", "receivers")
+        sender = self.add_host(f"sender{number}", side, FIRST_IP[side] + number, near)
         turn = number if shared is None else 1 + (number - 1) % shared
         if turn not in self.receivers:
-            name = f"receiver{turn}"
-            self.receivers[turn] = self.add_host(name, "receivers", 0x0A01_0000 + turn, access)
+            name, ip = f"receiver{turn}", FIRST_IP[other] + turn
+            self.receivers[turn] = self.add_host(name, other, ip, access)
         return sender, self.receivers[turn]
+
+    def own_access_problem(self, flow: Flow) -> str:
+        """The key that needs hosts of the flow's own, where these are shared; else empty."""
+        dumbbell = self.scenario.dumbbell
+        if flow.delay is not None and dumbbell.hosts == "shared":
+            return "delay"
+        shares = dumbbell.hosts == "shared" or dumbbell.receivers is not None
+        return "reverse" if flow.reverse and shares else ""

@@ -88,6 +88,11 @@ class OwnTopology(Builder):
         self, number: int, copy: int, flow: Flow, key: str
     ) -> tuple[net.Host, net.Host] | None:
         """The flow's hosts; lists are cycled through pair by pair."""
+        for own, given in (("delay", flow.delay), ("reverse", flow.reverse)):
+            if given is not None:
+                what = "is for a dumbbell; expected the delay or place of a [[host]] instead"
+                self.problems.append(Problem(f"{key}.{own}", what))
+                return None
         ends = list[net.Host]()
         hosts = {placed.host.name: placed.host for placed in self.hosts}
         pairs = list(itertools.product(listed(flow.from_), listed(flow.to)))
