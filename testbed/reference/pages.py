@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from narrows.testbed.reference import commands, network, results, scenario, senders
+from narrows.testbed.reference import commands, gnmi, network, results, scenario, senders
 
 FILES: dict[str, Callable[[], str]] = {
     "scenario.md": scenario.scenario,
@@ -20,6 +20,7 @@ FILES: dict[str, Callable[[], str]] = {
     "formats.md": results.formats,
     "commands.md": commands.commands,
     "targets.md": commands.targets,
+    "gnmi-paths.md": gnmi.paths,
 }
 """By name, in the order of a reader."""
 

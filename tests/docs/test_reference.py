@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from narrows.switch.server.gnmi.leaves import LEAVES
+from narrows.switch.server.gnmi.meanings import MEANINGS
 from narrows.testbed import catalogue
 from narrows.testbed.cli.list import listed
 from narrows.testbed.reference.markdown import table, wrapped
@@ -108,6 +110,10 @@ def test_a_list_of_keys_is_those_below_a_prefix() -> None:
     shown = [row[0] for row in rows]
     assert shown[0] == "bottleneck.discipline"
     assert set(below) <= set(shown)
+
+
+def test_every_leaf_of_gnmi_has_a_meaning() -> None:
+    assert {leaf.path[-1][0] for leaf in LEAVES} | {"discipline"} == set(MEANINGS)
 
 
 def test_a_table_of_markdown_leaves_out_empty_columns() -> None:

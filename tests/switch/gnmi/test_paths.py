@@ -16,7 +16,6 @@ from finsy import GNMIClient, GNMIPath
 from finsy.gnmiclient import GNMIClientError
 from finsy.proto import gnmi, gnmi_grpc
 
-from narrows.switch.server.gnmi.leaves import LEAVES, PORT, show
 from tests.support.fake_traffic import FakeTraffic, served
 from tests.support.world import ROOT
 from tests.switch.gnmi.requests import (
@@ -301,12 +300,3 @@ def test_the_document_s_examples(target: FakeTraffic) -> None:
     with served(target) as address:
         asyncio.run(run(address))
     assert len(examples()) == 5
-
-
-def test_the_document_has_every_leaf() -> None:
-    text = DOC.read_text()
-    for leaf in LEAVES:
-        shown = show(leaf.path).replace(PORT, "N")
-        assert leaf.path[-1][0] in text, shown
-        if leaf.write:
-            assert f"config/{leaf.path[-1][0]}`" in text, shown

@@ -1,0 +1,50 @@
+"""What each leaf means, for docs/reference/gnmi-paths.md."""
+
+from __future__ import annotations
+
+from narrows.switch.server.gnmi.leaves import Leaf
+
+MEANINGS = {
+    "name": "The port's number as a name; `0` for a queue.",
+    "interface-id": "The port's number as a name.",
+    "ifindex": "The port's number, as P4Runtime has it.",
+    "admin-status": "`UP`.",
+    "oper-status": "`UP`.",
+    "in-pkts": "Packets received.",
+    "in-octets": "Bytes received.",
+    "out-pkts": "Packets whose transmission began.",
+    "out-octets": "Their bytes, as they count against the rate.",
+    "out-discards": "Packets dropped by the queue and by egress.",
+    "buffer-allocation-profile": "The name of the port's buffer allocation profile.",
+    "queue-management-profile": "The name of the port's queue management profile.",
+    "transmit-pkts": "Packets whose transmission began.",
+    "transmit-octets": "Their bytes, as they count against the rate.",
+    "dropped-pkts": "Packets that the queue dropped, for whatever reason.",
+    "max-queue-len": "The most bytes that have waited.",
+    "avg-queue-len": "Mean bytes that wait, over the switch's time so far.",
+    "enqueued-pkts": "Packets stored.",
+    "dequeued-pkts": "Packets taken out for egress.",
+    "queue-len": "Bytes that wait now.",
+    "queue-len-packets": "Packets that wait now.",
+    "max-queue-len-packets": "The most packets that have waited.",
+    "avg-queue-len-packets": "Mean packets that wait, over the switch's time so far.",
+    "sequence": "The scheduler's number, 0.",
+    "type": "The scheduler's type.",
+    "cir": "The port's rate; absent if the port has no shaper.",
+    "dedicated-buffer": "The queue's limit in bytes.",
+    "dedicated-buffer-temporal": "The queue's limit as time at the port's rate, rounded down.",
+    "dedicated-buffer-packets": "The queue's limit in packets.",
+    "discipline": "The queue's discipline. A new one takes over the waiting packets.",
+}
+"""By the leaf's name."""
+
+
+def meaning(leaf: Leaf) -> str:
+    """What a leaf means; a discipline's parameter or a reason to drop is named by its record."""
+    name = leaf.path[-1][0]
+    if name in MEANINGS:
+        return MEANINGS[name]
+    if name.startswith("dropped-"):
+        return f"Packets dropped for the reason `{name[len('dropped-') : -len('-pkts')]}`."
+    discipline, _, parameter = name.rpartition("-")
+    return f"The parameter `{parameter}` of `{discipline}`; absent unless that is in force."

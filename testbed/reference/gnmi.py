@@ -1,0 +1,64 @@
+"""The page of gNMI's paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from narrows.switch.server.gnmi.leaves import PORT, Leaf, TrafficManager, leaves_of_target, show
+from narrows.switch.server.gnmi.meanings import meaning
+from narrows.testbed import catalogue
+from narrows.testbed.reference.markdown import code, page, table
+
+
+@dataclass(frozen=True)
+class EngineSwitch:
+    """What a target must say for its leaves to be known."""
+
+    def disciplines(self) -> tuple[Any, ...]:
+        """The records of the engine's disciplines."""
+        return catalogue.records("disciplines")
+
+    def drop_reasons(self) -> list[Any]:
+        """The engine's reasons to drop."""
+        reasons: list[Any] = catalogue.engine().drop_reasons()
+        return reasons
+
+
+def leaves() -> tuple[Leaf, ...]:
+    """Every leaf of `narrows switch`."""
+    return leaves_of_target(cast("TrafficManager", EngineSwitch()))
+
+
+def paths() -> str:
+    """Every path, by the container that it is in."""
+    by_container: dict[str, dict[str, list[Leaf]]] = {}
+    for leaf in leaves():
+        # .../<config or state, or below state/counters>/leaf
+        names = [name for name, _ in leaf.path]
+        at = max(index for index, name in enumerate(names) if name in ("config", "state"))
+        container = show(leaf.path[:at]).replace(PORT, "N")
+        inner = "/".join(names[at + 1 :])
+        by_container.setdefault(container, {}).setdefault(inner, []).append(leaf)
+    parts = []
+    for container, found in by_container.items():
+        parts.append(f"## {container.rpartition('/')[2].partition('[')[0]}")
+        parts.append(code(container))
+        parts.append(table(["leaf", "type", "set", "ours", "meaning"], map(row, found.items())))
+    return page(
+        "gNMI paths",
+        "`N` is a port's number. A leaf stands below `state` of its container; one that can be set"
+        " stands below `config` too. [gnmi.md](gnmi.md) has the rules, errors and examples.",
+        "Leaves that are ours are of the module `narrows-qos`, others of OpenConfig's models.",
+        *parts,
+    )
+
+
+def row(found: tuple[str, list[Leaf]]) -> list[str]:
+    """A leaf in one row."""
+    name, leaves = found
+    writable = next((leaf for leaf in leaves if leaf.write), None)
+    unit = f" ({writable.unit})" if writable and writable.unit else ""
+    ours = "yes" if leaves[0].module else ""
+    can_be_set = "yes" if writable else ""
+    return [code(name), f"{leaves[0].kind.name}{unit}", can_be_set, ours, meaning(leaves[0])]
