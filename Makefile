@@ -1,6 +1,6 @@
 # Narrows. Bare `make` lists the verbs.
 
-SCENARIO ?= scenarios/new-aimd.toml
+SCENARIO ?= scenarios/first-look.toml
 VENV_PYTHON := .venv/bin/python
 NARROWS := .venv/bin/narrows
 # What the last run of pytest left out, a line for each reason (tests/conftest.py).
@@ -22,7 +22,7 @@ help: ## list the verbs
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 	while IFS='|' read -r verb what; do printf '  %-11s  %s\n' "$$verb" "$$what"; done
 
-run: setup ## build what is needed and run SCENARIO (scenarios/new-aimd.toml)
+run: setup ## build what is needed and run SCENARIO (scenarios/first-look.toml)
 	@$(NARROWS) run $(SCENARIO)
 
 test: setup ## every test and lint: cargo, pytest, then lint

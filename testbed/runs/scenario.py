@@ -77,6 +77,8 @@ def run_scenario(request: RunRequest, spare: Spare) -> Results:
     """Runs the scenario's points and shows their progress. Raises `InputError`."""
     prepared = prepare(request)
     todo = prepared.jobs
+    results = todo[0].final.parent
+    write_points(results, [job.name for job in todo])
     with progress_display(
         len(todo), in_real_time=request.target.in_real_time, quiet=request.quiet
     ) as display:
@@ -91,7 +93,6 @@ def run_scenario(request: RunRequest, spare: Spare) -> Results:
             outcomes = cluster.run_all(request.scheduler, todo, request.resume, display)
         else:
             outcomes = local.run_all(todo, request.at_once, request.resume, display, spare)
-    results = todo[0].final.parent
     write_host(results, outcomes)
     return Results(prepared.title, results, outcomes, prepared.figures)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ start = { every = "200ms" }
 app = { kind = "bulk", bytes = "1000KB" }
 [sweep]
 "flow.count" = [1, 2, 3]
-"flow.variant" = ["new-aimd", "reno"]
+"flow.variant" = ["reno", "new-aimd"]
 """
 
 
@@ -50,10 +51,10 @@ def run(results: Path, request: pytest.FixtureRequest) -> Run:
     return load_run(results / f"{request.param},seed=1")
 
 
-def test_every_point_is_there(results: Path) -> None:
+def test_every_point_is_there_in_the_scenarios_order(results: Path) -> None:
     runs = load(results)
     assert [(run.point["flow.count"], run.point["flow.variant"]) for run in runs] == [
-        (count, variant) for count in (1, 2, 3) for variant in ("new-aimd", "reno")
+        (count, variant) for count in (1, 2, 3) for variant in ("reno", "new-aimd")
     ]
     assert all(run.valid and len(run.flows) == run.point["flow.count"] for run in runs)
 
@@ -121,3 +122,13 @@ def test_every_figure_and_the_report(results: Path) -> None:
     assert len(draw(results)) == 2 * (len(FIGURES) - len(others))
     write([results], results / "report.html")
     assert "all runs are valid" in (results / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_second_run_leaves_out_the_points_of_the_first(results: Path, tmp_path: Path) -> None:
+    source = write_scenario(tmp_path, SCENARIO, "small")
+    shutil.copytree(results, tmp_path / "small")
+    done = narrows("run", source, "--out", tmp_path, "--no-figures", "--set", "flow.count=2")
+    assert done.returncode == 0, done.stderr
+    assert [run.point["flow.count"] for run in load(tmp_path / "small")] == [2, 2]
+    rows = (tmp_path / "small" / "runs.csv").read_text().splitlines()
+    assert len(rows) == 1 + 2 * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from narrows.testbed import catalogue
 from narrows.testbed.cli import list as listing
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
@@ -106,3 +108,20 @@ def test_doctor_says_what_is_there_and_how_to_get_the_rest() -> None:
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith(("absent", "MISSING")):
             assert following.startswith("    "), f"{line}: no way to mend it is given"
+
+
+def test_the_caption_of_the_readme_agrees_with_the_numbers(tmp_path: Path) -> None:
+    """For each number of flows CUBIC has the longest mean queue and Vegas the shortest."""
+    path = ROOT / "scenarios/first-look.toml"
+    queues: dict[int, dict[str, float]] = {}
+    for point in sweep.read(path):
+        out = tmp_path / point.name
+        out.mkdir()
+        plan = json.dumps(make_plan(point.scenario, str(path)))
+        mean = catalogue.engine().run(plan, str(out), None)["bottleneck"]["queue_packets_mean"]
+        assert mean is not None and mean > 1, f"{point.name} has no queue"
+        values = point.values
+        queues.setdefault(values["flow.count"], {})[values["flow.variant"]] = mean
+    assert list(queues) == [1, 2, 4]
+    for of_variant in queues.values():
+        assert sorted(of_variant, key=of_variant.__getitem__) == ["vegas", "reno", "cubic"]
