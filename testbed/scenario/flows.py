@@ -178,6 +178,8 @@ class Flow(Model):
     dumbbell with `hosts = "per-flow"`. Absent: none."""
     reverse: bool | None = None
     """True: the data flows from the receivers' side of a dumbbell to the senders' side."""
+    link: Annotated[int, Field(ge=1, examples=[1])] | None = None
+    """In a parking lot: the only link that the flow passes, from 1; absent: all."""
     start: Annotated[Start, BeforeValidator(_start)] = Start()
     """The start time: `"1s"`, or a table of `at`, `every` and `spread`."""
     app: App = App.model_construct(kind="bulk")

@@ -125,6 +125,18 @@ class Dumbbell(Model):
     """
 
 
+class ParkingLot(Port):
+    """Switches in a row with a bottleneck between each two: rate, queue and counts in both
+    directions, stages and reports in the direction of the data. Figures of the summary are the
+    first link's.
+    """
+
+    links: Annotated[int, Field(ge=1, le=250, examples=[3])]
+    """Links in the row."""
+    delay: Duration
+    """One-way propagation of each link."""
+
+
 class Switch(Model):
     """A P4 switch of a custom topology."""
 

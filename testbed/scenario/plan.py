@@ -24,6 +24,7 @@ from narrows.testbed.scenario.schema import Scenario
 from narrows.testbed.scenario.topologies.dumbbell import Dumbbell
 from narrows.testbed.scenario.topologies.layout import Layout, LayoutError, PlacedFlow, queue_limit
 from narrows.testbed.scenario.topologies.own_topology import OwnTopology
+from narrows.testbed.scenario.topologies.parking_lot import ParkingLot
 from narrows.testbed.scenario.values import in_base_units
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def lay_out(scenario: Scenario, numbers: Sequence[int] = ()) -> Layout:
     """
     if scenario.is_dumbbell:
         return Dumbbell(scenario, numbers).layout()
+    if scenario.parking_lot:
+        return ParkingLot(scenario).layout()
     return OwnTopology(scenario).layout()
 
 
@@ -250,7 +253,7 @@ def flows(scenario: Scenario, layout: Layout, directory: Path) -> list[FlowPlan]
 RESOLVED = frozenset(
     (
         "transport", "variant", "recovery", "profile", "name", "count", "from_", "to", "delay",
-        "reverse", "start", "app",
+        "reverse", "link", "start", "app",
     )
 )  # fmt: skip
 """Keys of a flow that the plan resolves. The other keys are copied, in base units."""

@@ -28,6 +28,7 @@ from narrows.testbed.scenario.network import (
     Dumbbell,
     Host,
     Link,
+    ParkingLot,
     Port,
     PortStages,
     Switch,
@@ -219,6 +220,8 @@ class Scenario(Model):
     """The middle of the default topology, a dumbbell. A scenario has this or `[[switch]]`."""
     access: Access = Access()
     dumbbell: Dumbbell = Dumbbell()
+    parking_lot: ParkingLot | None = None
+    """Bottlenecks in a row, in place of `[bottleneck]`."""
     switch: list[Switch] = Field(default_factory=list)
     """The switches of a topology of your own."""
     link: list[Link] = Field(default_factory=list)
@@ -244,7 +247,9 @@ class Scenario(Model):
                 "has both [bottleneck] (a dumbbell) and [[switch]] (a custom topology); expected "
                 "one"
             )
-        if not self.switch and not self.bottleneck:
+        if self.parking_lot and (self.switch or self.bottleneck):
+            raise ValueError("has [parking_lot] and another topology; expected one")
+        if not self.switch and not self.bottleneck and not self.parking_lot:
             raise ValueError(
                 "has no network; expected [bottleneck], or [[switch]], [[link]] and [[host]]"
             )
@@ -255,11 +260,13 @@ class Scenario(Model):
     @property
     def is_dumbbell(self) -> bool:
         """True when the topology is the default one."""
-        return not self.switch
+        return self.bottleneck is not None
 
     def ports(self) -> dict[str, Port]:
         """All tables that describe a switch port to a link, by key."""
         found: dict[str, Port] = {"bottleneck": self.bottleneck} if self.bottleneck else {}
+        if self.parking_lot:
+            found["parking_lot"] = self.parking_lot
         for index, link in enumerate(self.link):
             found[f"link.{index}"] = link
             if link.reverse:

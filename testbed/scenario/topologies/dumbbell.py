@@ -47,6 +47,10 @@ class Dumbbell(Builder):
             what = "names a host; a dumbbell places its own (give [[switch]] and [[host]] instead)"
             self.problems.append(Problem(f"{key}.{'from' if flow.from_ else 'to'}", what))
             return None
+        if flow.link is not None:
+            what = "is for a [parking_lot]; a dumbbell has one link"
+            self.problems.append(Problem(f"{key}.link", what, flow.link))
+            return None
         shared = self.scenario.dumbbell.receivers
         if problem := self.own_access_problem(flow):
             self.problems.append(Problem(f"{key}.{problem}", OWN_HOSTS))

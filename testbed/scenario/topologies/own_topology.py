@@ -88,9 +88,10 @@ class OwnTopology(Builder):
         self, number: int, copy: int, flow: Flow, key: str
     ) -> tuple[net.Host, net.Host] | None:
         """The flow's hosts; lists are cycled through pair by pair."""
-        for own, given in (("delay", flow.delay), ("reverse", flow.reverse)):
+        keys = (("delay", flow.delay), ("reverse", flow.reverse), ("link", flow.link))
+        for own, given in keys:
             if given is not None:
-                what = "is for a dumbbell; expected the delay or place of a [[host]] instead"
+                what = "is for a dumbbell or a parking lot; here a [[host]] has place and delay"
                 self.problems.append(Problem(f"{key}.{own}", what))
                 return None
         ends = list[net.Host]()
