@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from narrows.analysis.export import csv, flent, iperf3, pcapng
+from narrows.analysis.export import csv, csv_gz, flent, iperf3, pcapng
 from narrows.analysis.export.base import ExportError, Format
 from narrows.analysis.load import load
 
@@ -17,6 +17,7 @@ __all__ = ["FORMATS", "ExportError", "Format", "export"]
 
 FORMATS: Final[tuple[Format, ...]] = (
     csv.FORMAT,
+    csv_gz.FORMAT,
     pcapng.FORMAT,
     iperf3.FORMAT,
     flent.FORMAT,

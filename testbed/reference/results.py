@@ -24,6 +24,7 @@ def figures() -> str:
     parts = []
     for each in FIGURES:
         needs = f"Needs the tables {codes(each.needs)}." if each.needs else "Needs no table."
+        needs += f" Also needs {each.wants}." if each.wants else ""
         parts.append(
             f"## {each.name}\n\n{sentence(each.title)} {needs}\n\n{sentence(each.caption)}"
         )

@@ -92,6 +92,17 @@ def test_csv_has_every_row(run: Run) -> None:
     ]
 
 
+def test_compressed_csv_is_the_same_csv_again(run: Run) -> None:
+    plain, packed = written(run, "csv"), written(run, "csv-gz")
+    for name in ("queue", "flows", "summary"):
+        content = (packed / f"{name}.csv.gz").read_bytes()
+        assert gzip.decompress(content) == (plain / f"{name}.csv").read_bytes()
+        assert len(content) < 0.6 * len(gzip.decompress(content))
+    first = (packed / "queue.csv.gz").read_bytes()
+    assert (written(run, "csv-gz") / "queue.csv.gz").read_bytes() == first
+    assert not list(packed.glob(".*"))
+
+
 @programs("tshark")
 def test_wireshark_reads_the_captures(run: Run) -> None:
     """As many segments as the senders say they sent, in nanoseconds, with right IPv4 checksums."""
