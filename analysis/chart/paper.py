@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import pairwise
@@ -14,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator, NullFormatter
 
 from narrows.analysis.chart import fit, style
 from narrows.analysis.chart.model import Area, Cells, Chart, Limits, Look, Mark, Panel, Rule, Trace
@@ -25,6 +26,8 @@ _METADATA: Final[dict[str, dict[str, None]]] = {
     "svg": {"Date": None, "Creator": None},
 }
 _NOTE_PT: Final = 6.0
+TIMES: Final = "\u00d7"
+SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def files(chart: Chart, formats: Sequence[str]) -> dict[str, bytes]:
@@ -152,6 +155,17 @@ def _letter(index: int) -> str:
     return letters[index] if index < 26 else letters[index // 26 - 1] + letters[index % 26]
 
 
+class Powers(LogFormatterSciNotation):
+    """Labels of a logarithmic axis as text, such as 10²."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """The label of a value; empty where there is none."""
+        label = str(super().__call__(x, pos))
+        label = label.removeprefix(r"$\mathdefault{").removesuffix("}$")
+        label = label.replace(r"\times", TIMES)
+        return re.sub(r"\^\{(.*?)\}", lambda power: power[1].translate(SUPERSCRIPTS), label)
+
+
 def _set_axes(axis: Axes, chart: Chart, panel: Panel, ends: tuple[Limits, Limits]) -> None:
     """Ends, scales and ticks of one panel."""
     both = (
@@ -161,6 +175,8 @@ def _set_axes(axis: Axes, chart: Chart, panel: Panel, ends: tuple[Limits, Limits
     for which, said, (low, high), set_scale, set_ends in both:
         if said.log:
             set_scale("log")
+            which.set_major_formatter(Powers())
+            which.set_minor_formatter(Powers())
         if said.ticks is not None:
             which.set_ticks([at for at, _ in said.ticks], [name for _, name in said.ticks])
             which.set_minor_formatter(NullFormatter())

@@ -56,6 +56,8 @@ TWO_SIDED: Final = ("#8f2433", "#cf6f6a", "#f0c3b4", "#f4f4f2", "#b5cfe6", "#5d9
 
 RC: Final[dict[str, Any]] = {
     "font.family": "DejaVu Sans",
+    # A title with a dollar sign is text, not a formula.
+    "text.parse_math": False,
     "font.size": 7.5,
     "text.color": INK,
     "axes.edgecolor": INK,

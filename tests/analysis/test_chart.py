@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from narrows.analysis.chart import screen, style
+from narrows.analysis.chart import paper, screen, style
 from narrows.analysis.chart.boxes import box
 from narrows.analysis.chart.ellipse import ellipse
 from narrows.analysis.chart.model import Area, Axis, Chart, Look, Panel, Rule, Trace, from_zero
@@ -104,3 +104,16 @@ def test_numbers_in_cells_are_read_on_every_colour(scale: tuple[str, ...]) -> No
         text = "#ffffff" if style.is_dark(scale, place / (len(scale) - 1)) else style.INK
         light, dark = sorted([luminance(colour), luminance(text)], reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 3, colour
+
+
+def test_a_dollar_sign_in_a_name_is_text_on_paper() -> None:
+    name = r"$\nope{$ and $5"
+    drawn = Panel([line(1, 100, name=name)], name)
+    chart = Chart([drawn], x=Axis(name), y=Axis(name, pad=(0.1, 0.1), log=True))
+    assert paper.files(chart, ["svg"])["svg"].startswith(b"<?xml")
+
+
+def test_a_log_axis_has_its_powers_as_text() -> None:
+    powers = paper.Powers()
+    powers.create_dummy_axis()
+    assert [powers(10.0**exponent) for exponent in (-2, 0, 3)] == ["10⁻²", "10⁰", "10³"]

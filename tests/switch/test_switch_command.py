@@ -180,6 +180,8 @@ def test_without_a_program_packets_are_dropped_and_it_says_so(tmp_path: Path) ->
         ((PROGRAM, "-i", "1@nowhere", "--use-files", "0"), "nowhere_in.pcap"),
         ((PROGRAM, "--rate", "1=5Mbps"), "expected the port of an --interface"),
         ((PROGRAM, "--cpu-port", "255", "--queue", "255=5fish"), "--queue"),
+        ((PROGRAM, "--cpu-packets", "5"), "expected --cpu-port with it"),
+        ((PROGRAM, "--cpu-port", "255", "--cpu-bytes", "5fish"), "--cpu-bytes"),
         ((PROGRAM, "--grpc-server-addr", "203.0.113.1:1"), "--grpc-server-addr"),
         ((PROGRAM, "--grpc-server-ssl"), "expected --grpc-server-cert"),
         ((PROGRAM, "--grpc-server-key", "nowhere.pem"), "expected --grpc-server-ssl with it"),
