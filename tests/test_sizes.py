@@ -1,4 +1,4 @@
-"""No function above 70 lines, no file above 400, no folder with more than 15 files of its own."""
+"""Limits of size: lines of functions and files, files per folder, characters of test names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOMS = (
     "queueing", "switch", "testbed", "tests", "traffic",
 )  # fmt: skip
 SOURCES = {".rs", ".py", ".p4", ".c", ".h"}
-FUNCTION_LINES, FILE_LINES, FOLDER_FILES = 70, 400, 15
+FUNCTION_LINES, FILE_LINES, FOLDER_FILES, TEST_NAME = 70, 400, 15, 60
 
 OPCODE_TABLES = {
     ("switch/src/interpreter/run.rs", "interpret"),
@@ -95,6 +95,27 @@ def test_no_source_file_is_longer_than_400_lines() -> None:
 def test_no_folder_has_more_than_15_files() -> None:
     counts = Counter(name(path.parent) for path in files())
     assert {folder for folder, count in counts.items() if count > FOLDER_FILES} == LISTS
+
+
+def python_tests(text: str) -> Iterator[str]:
+    """Names of test functions."""
+    yield from (name for name, _ in python_functions(text) if name.startswith("test_"))
+
+
+def test_no_test_name_is_longer_than_60_characters() -> None:
+    assert not {
+        f"{name(path)}: {test}"
+        for path in files()
+        if path.suffix == ".py"
+        for test in python_tests(path.read_text(encoding="utf-8"))
+        if len(test) > TEST_NAME
+    }
+
+
+def test_names_of_tests_are_found() -> None:
+    assert list(python_tests("def test_a(): ...\nasync def test_b(): ...\ndef c(): ...")) == [
+        "test_a", "test_b"
+    ]  # fmt: skip
 
 
 def test_a_long_function_is_found() -> None:

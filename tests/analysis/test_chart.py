@@ -72,7 +72,7 @@ def test_a_box_stands_on_its_quartiles() -> None:
     assert marks[-1].y == [3.5] if isinstance(marks[-1], Trace) else False
 
 
-def test_an_ellipse_reaches_one_standard_deviation_along_each_axis() -> None:
+def test_an_ellipse_reaches_one_deviation_along_each_axis() -> None:
     """Uncorrelated points: a variance of 4 (from -2 and 2) in x and of 1 in y, n - 1 = 3."""
     points = ARRAY([[8.0, 0.0], [12.0, 0.0], [10.0, -1.0], [10.0, 1.0]])
     (contour,) = ellipse(points, 0, "n")

@@ -82,7 +82,7 @@ def test_a_page_without_charts_is_small() -> None:
     assert len(Page("t", "", [Section("s", [TABLE])]).html()) < 20_000
 
 
-def test_numbers_have_their_digits_their_signs_and_what_they_sort_by() -> None:
+def test_a_number_cell_shows_its_sign_and_sorts_by_its_value() -> None:
     html = TABLE.html(Writing())
     assert '<td data-value="-1.25">\N{MINUS SIGN}1.2</td>' in html
     assert '<td data-value="3.0">+3.0</td>' in html

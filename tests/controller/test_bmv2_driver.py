@@ -106,7 +106,7 @@ def test_a_time_is_what_leaves_in_it(switch: Bmv2) -> None:
 
 def test_what_bmv2_has_no_words_for(switch: Bmv2) -> None:
     refused: list[tuple[QueueLimit, str]] = [
-        ({"time_ps": 10**9}, "limit in time_ps: bmv2 has packets, bytes, or a time once a rate"),
+        ({"time_ps": 10**9}, "limit in time_ps: expected packets, bytes, or a time after a rate"),
         ({"packets": 0}, "0 packets: expected 1 to 2147483647"),
         ({"packets": 2**31}, "2147483648 packets: expected 1 to"),
     ]
@@ -117,7 +117,7 @@ def test_what_bmv2_has_no_words_for(switch: Bmv2) -> None:
         set_rate(switch, 0)
     with pytest.raises(DriverError, match="port 9: expected one of 1, 2, 3"):
         set_rate(switch, 1_000_000, port=9)
-    with pytest.raises(DriverError, match="port 2: bmv2 tells neither"):
+    with pytest.raises(DriverError, match="port 2: bmv2 does not report"):
         on(switch, lambda driver: asyncio.run(driver.queue_state(2)))
 
 
@@ -160,4 +160,4 @@ def test_the_command_sets_bmv2(switch: Bmv2, capsys: pytest.CaptureFixture[str])
     assert switch.namespace.call(lambda: main([*at, "set-queue", "2", "20kB"])) == 0
     assert capsys.readouterr().out == "rate_bps 5004000\npackets 13\n"
     assert switch.namespace.call(lambda: main([*at, "queue", "2"])) == 1
-    assert "bmv2 tells neither" in capsys.readouterr().err
+    assert "bmv2 does not report" in capsys.readouterr().err

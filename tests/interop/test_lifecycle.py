@@ -50,9 +50,7 @@ def test_a_handshake_s_lost_segment_is_sent_again(
 
 
 @pytest.mark.parametrize("who_closes", ["we", "kernel"])
-def test_a_half_closed_connection_still_carries_the_other_direction(
-    make_pair: MakePair, who_closes: str
-) -> None:
+def test_a_half_closed_connection_still_carries_data(make_pair: MakePair, who_closes: str) -> None:
     pair = make_pair(delay_ms=1, loss=0.01)
     ours, theirs = pair.established(True)
     if who_closes == "we":
@@ -281,7 +279,7 @@ def test_the_kernel_s_keep_alives_are_answered(make_pair: MakePair) -> None:
     assert theirs.error and theirs.error.errno == errno.ETIMEDOUT
 
 
-def test_our_keep_alives_are_answered_and_given_up_without_an_answer(make_pair: MakePair) -> None:
+def test_our_keep_alives_end_a_connection_only_when_unanswered(make_pair: MakePair) -> None:
     pair = make_pair()
     keep_alive = {"idle_ps": 300 * 10**9, "interval_ps": 200 * 10**9, "probes": 3}
     ours, theirs = pair.established(True, keep_alive=keep_alive)

@@ -72,7 +72,7 @@ def test_sizes_around_segments_and_windows(make_pair: MakePair, size: int) -> No
         exchange(pair, ours, theirs, size, size)
 
 
-def test_with_sack_the_kernel_sends_little_more_again_than_was_lost(make_pair: MakePair) -> None:
+def test_with_sack_the_kernel_resends_little_beyond_the_losses(make_pair: MakePair) -> None:
     pair = make_pair(delay_ms=5)
     ours, theirs = pair.established(True)
     lost: set[int] = set()

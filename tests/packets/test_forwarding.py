@@ -55,9 +55,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize("kind", GOOD)
-def test_a_packet_leaves_with_the_next_hop_one_hop_less_and_nothing_else_changed(
-    target: Target, kind: str
-) -> None:
+def test_forwarding_changes_only_next_hop_and_ttl(target: Target, kind: str) -> None:
     packet = GOOD[kind]
     if len(packet) < target.wires.least_bytes:
         pytest.skip("this target's wires can't send so short a frame")
@@ -117,7 +115,7 @@ def route(prefix: int, length: int, port: int, to: int) -> TableEntry:
     )
 
 
-def test_the_longest_prefix_decides_and_a_controller_may_change_its_mind(target: Target) -> None:
+def test_the_longest_prefix_decides_after_every_change(target: Target) -> None:
     def sent() -> dict[int, list[bytes]]:
         return target.exchange([bytes(packet) for packet in packets])
 

@@ -129,7 +129,7 @@ app = { kind = "bulk", bytes = "14600B" }
 """
 
 
-def test_an_idle_path_takes_its_propagation_and_transmission_times(tmp_path: Path) -> None:
+def test_an_idle_path_takes_propagation_and_transmission_times(tmp_path: Path) -> None:
     finished = run(tmp_path, IDLE)
     (flow,) = finished.summary["flows"]
     frame_bits = (1460 + 40 + 14) * 8

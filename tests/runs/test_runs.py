@@ -47,7 +47,7 @@ def digests(results: Path) -> dict[str, str]:
     }
 
 
-def test_the_same_seed_gives_the_same_bytes_on_one_process_and_on_two(tmp_path: Path) -> None:
+def test_a_seed_gives_the_same_bytes_on_one_and_two_processes(tmp_path: Path) -> None:
     source = write(tmp_path, TWO_FLOWS + SWEEP)
     found = []
     for out, jobs in (("one", 1), ("two", 2), ("one", 2)):

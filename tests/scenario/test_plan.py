@@ -246,7 +246,7 @@ def test_addresses_and_ports_are_unique(tmp_path: Path) -> None:
     assert len(routed) == 1200
 
 
-def test_an_event_changes_the_rate_both_ways_and_the_loss_entry_one_way(tmp_path: Path) -> None:
+def test_an_event_sets_the_rate_both_ways_and_the_loss_one_way(tmp_path: Path) -> None:
     text = TWO_FLOWS + "".join(
         f'[[event]]\nat = "{at}"\nset = {{ bottleneck = {{ {what} }} }}\n'
         for at, what in (
@@ -295,7 +295,7 @@ def test_a_topology_of_its_own_is_routed_along_its_links(tmp_path: Path) -> None
     assert [route(2, host) for host in ("h1", "h3", "h4")] == [1, 2, 1]
 
 
-def test_a_bdp_in_a_topology_of_its_own_is_that_of_the_longest_path(tmp_path: Path) -> None:
+def test_a_bdp_in_a_custom_topology_uses_the_longest_path(tmp_path: Path) -> None:
     # s1->s2 carries h1->h3 (0.5 + 5 + 10 + 0.5 = 16 ms one way) and h2->h4 (6 ms).
     plan = planned(tmp_path, PARKING_LOT.replace('"50packets"', '"1bdp"'))
     assert port(plan, 0, 1)["queue"] == {"bytes": 10_000_000 * 32 // 8000}
@@ -311,7 +311,7 @@ def test_a_bdp_in_a_topology_of_its_own_is_that_of_the_longest_path(tmp_path: Pa
         ('from = "h1"\n', "", "flow.0.from: is missing"),
         ('from = "s2"\nto = "s3"', 'from = "s2"\nto = "s9"', "no such switch"),
         ('from = "s2"\nto = "s3"', 'from = "s2"\nto = "s1"', "s2->s1 already exists"),
-        ('from = "s2"\nto = "s3"', 'from = "s2"\nto = "s2"', "joins s2 to itself"),
+        ('from = "s2"\nto = "s3"', 'from = "s2"\nto = "s2"', "connects s2 to itself"),
         ('name = "s2"', 'name = "s1"', "already exists"),
         ('name = "h2"', 'name = "h1"', "already exists"),
         ('name = "h3"\nswitch = "s3"', 'name = "h3"\nswitch = "s4"', "no such switch"),

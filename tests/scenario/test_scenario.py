@@ -29,7 +29,7 @@ WRONG = [
     ("flow.profile", "ns3", 'did you mean "ns2"?'),
     ("flow.count", "2", 'flow.0.count = "2": should be a valid integer'),
     ("flow.count", -1, "flow.0.count = -1: should be greater than or equal to 0"),
-    ("flow.count", 0, "no flow is left"),
+    ("flow.count", 0, "there are no flows"),
     ("flow.params", {"gamma": 1}, "unknown parameter of reno"),
     ("flow.app", {"kind": "bulk", "byte": "1KB"}, 'did you mean "bytes"?'),
     ("flow.app", {"kind": "bulk", "bytes": 1000}, "flow.0.app.bytes = 1000: has no unit"),
@@ -37,7 +37,7 @@ WRONG = [
     ("flow.app", {"kind": "cbr", "rate": "64", "size": "80B"}, "rate = '64': has no unit"),
     ("flow.app", {"kind": "cbr", "rate": "64kbps"}, '"size" is missing; cbr needs it'),
     ("flow.app", {"kind": "cve", "intervall": "1s"}, 'did you mean "interval"?'),
-    ("flow.app", {"kind": "telnet", "size": "80B", "interval": "1s", "messages": 0}, "no whole"),
+    ("flow.app", {"kind": "telnet", "size": "80B", "interval": "1s", "messages": 0}, "not a whole"),
     ("flow.app", {"kind": "trace", "file": "absent.csv"}, 'flow.app.file = "absent.csv": cannot'),
     ("flow.start", {"at": "1s", "spred": "1s"}, 'start.spred: is an unknown key; did you mean'),
     ("flow.start", "soon", "flow.0.start.at"),
@@ -148,7 +148,7 @@ def test_a_sweep_is_every_combination_in_the_files_order(tmp_path: Path) -> None
     assert read[-1].values == {"flow.count": 2, "flow.variant": "cubic", "seed": 2}
 
 
-def test_a_setting_takes_the_place_of_a_swept_value_and_keeps_the_points_name(
+def test_a_setting_replaces_a_swept_value_and_names_the_point(
     tmp_path: Path,
 ) -> None:
     source = write(tmp_path, TWO_FLOWS + '[sweep]\n"flow.count" = [1, 2, 3]\n')

@@ -36,10 +36,10 @@ def test_a_pcap_file_of_either_order_and_clock(
 WRONG = [
     ("a.csv", b"time,size\n", "expected seconds,bytes"),
     ("a.csv", b"seconds,bytes\n", "holds no packet"),
-    ("a.csv", b"seconds,bytes\n1,60\nx,60\n", "line 3 is no time"),
-    ("a.csv", b"seconds,bytes\n1,60\n0.5,60\n", "line 3 is before"),
+    ("a.csv", b"seconds,bytes\n1,60\nx,60\n", "line 3 is not a time"),
+    ("a.csv", b"seconds,bytes\n1,60\n0.5,60\n", "line 3 is earlier"),
     ("a.csv", b"seconds,bytes\n1,23\n", "line 2 has 23 B"),
-    ("a.csv", b"\xff\xfe", "is no CSV"),
+    ("a.csv", b"\xff\xfe", "is not valid CSV"),
     ("a.pcap", b"", "neither"),
     ("a.pcap", b"\x0a\x0d\x0d\x0a" + bytes(40), "pcapng"),
     ("a.pcap", pcap("<", 0xA1B2C3D4)[:-1], "ends within packet 3"),

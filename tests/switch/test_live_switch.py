@@ -82,7 +82,7 @@ def test_curl_gets_the_configured_rate_within_one_percent(
 
 
 @needs()
-def test_the_delay_of_a_cable_is_in_the_round_trip_and_a_controller_is_heard_meanwhile(
+def test_round_trips_hold_the_cable_delay_beside_a_controller(
     hosts: tuple[LinuxHost, LinuxHost],
 ) -> None:
     async def read_and_write(address: str) -> tuple[int, int, int]:
@@ -108,7 +108,7 @@ def test_the_delay_of_a_cable_is_in_the_round_trip_and_a_controller_is_heard_mea
 
 
 @needs()
-def test_the_queueing_delay_the_program_measures_is_what_ping_sees_beyond_the_base(
+def test_ping_sees_the_queueing_delay_that_the_program_measures(
     hosts: tuple[LinuxHost, LinuxHost],
 ) -> None:
     """A flood of 1.1 times the rate keeps the queue at 40 packets of 1,500 bytes: 96 ms at 5 Mb/s,
@@ -182,7 +182,7 @@ def test_a_port_discards_frames_of_other_interfaces(hosts: tuple[LinuxHost, Linu
 
 
 @needs()
-def test_a_ports_receive_queues_on_two_cores_are_all_read_and_flows_stay_in_order(
+def test_two_cores_read_a_ports_queues_and_keep_flows_in_order(
     hosts: tuple[LinuxHost, LinuxHost],
 ) -> None:
     """The kernel deals 16 flows out to two packet sockets by their hashes."""
@@ -223,7 +223,7 @@ def test_a_device_with_fewer_receive_queues_is_refused_by_name() -> None:
 
 
 @needs()
-def test_a_queue_longer_than_the_memory_is_copied_and_loses_nothing_else(
+def test_a_queue_longer_than_the_memory_loses_nothing_else(
     hosts: tuple[LinuxHost, LinuxHost],
 ) -> None:
     """A second at 30 Mb/s, 2,500 packets, into a queue of 2,000 that sends 400 a second."""
@@ -259,7 +259,7 @@ asyncio.run(main())
 
 
 @needs()
-def test_a_controller_that_is_killed_leaves_the_switch_to_the_next(
+def test_a_killed_controller_leaves_the_switch_to_the_next(
     hosts: tuple[LinuxHost, LinuxHost],
 ) -> None:
     async def entries(address: str) -> int:

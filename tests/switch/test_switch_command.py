@@ -199,8 +199,8 @@ def test_wrong_options_are_named(arguments: tuple[str | Path, ...], message: str
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "is no pcap file"),
-        (bytes(24), "is no pcap file"),
+        (b"", "is not a pcap file"),
+        (bytes(24), "is not a pcap file"),
         (None, "ends within the header of packet 1"),
     ],
 )

@@ -207,7 +207,7 @@ def test_a_run_that_is_stopped_leaves_nothing(going: Going) -> None:
     assert going.has_gone()
 
 
-def test_a_run_that_is_killed_leaves_nothing_that_the_next_does_not_take_away(
+def test_a_killed_run_leaves_nothing_that_the_next_cannot_remove(
     going: Going,
 ) -> None:
     pid = going.process.pid

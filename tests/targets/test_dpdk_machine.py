@@ -38,7 +38,7 @@ def test_three_cores_part_a_run_into_two_processes(
     assert run.asked(options).settings["processes"] == parted
 
 
-def test_hugepages_are_taken_where_enough_are_free_and_named_where_not(tmp_path: Path) -> None:
+def test_free_hugepages_are_counted_and_missing_ones_named(tmp_path: Path) -> None:
     """16,384 mbufs of 2,368 bytes are 37 MiB, beside 64 for the rest: 51 pages of 2 MiB."""
     assert dpdk.setup(may_be_huge=False).memory_mib == 101
     assert dpdk.more_hugepages(101) == "sysctl -w vm.nr_hugepages=51"

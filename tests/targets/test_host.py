@@ -127,7 +127,7 @@ def results(out: Path) -> RunDirectory:
     return RunDirectory(path)
 
 
-def test_senders_and_receivers_in_processes_of_their_own_have_one_time(
+def test_senders_and_receivers_in_two_processes_share_one_time(
     opposite: Opposite, tmp_path: Path
 ) -> None:
     # Where a busy machine's processes are late for the beginning, they say so and end.
@@ -178,7 +178,7 @@ def test_a_switch_that_is_killed_and_started_again_carries_on(
 
 
 @needs()
-def test_a_device_that_has_checksums_to_offer_does_them_for_hosts(tmp_path: Path) -> None:
+def test_a_device_computes_checksums_for_hosts_if_it_can(tmp_path: Path) -> None:
     """The senders are on a tap, whose other end is the switch's port by its interface.
 
     What is seen there of their segments and datagrams is added up again; no device verifies them

@@ -78,7 +78,11 @@ def test_the_runbooks_file_is_one(tmp_path: Path) -> None:
             "device_port = 132",
             "port.receivers.device_port = 132: is also used",
         ),
-        ("81:00.1", "0000:81:00.0", 'port.senders.nic = "0000:81:00.0": is another side\'s too'),
+        (
+            "81:00.1",
+            "0000:81:00.0",
+            'port.senders.nic = "0000:81:00.0": is also used by another side',
+        ),
         ("firecode", "x", 'port.receivers.fec = "x": expected none or firecode or reed-solomon'),
         ("[port.collector]", "[port.collectors]", "port.collector: is missing"),
         ('speed = "10Gbps"\nfec', 'speed = "7Gbps"\nfec', 'speed = "7Gbps": expected one of 1Gbps'),

@@ -171,7 +171,7 @@ def test_a_figure_and_a_report_are_drawn_of_it(ran: RunDirectory) -> None:
 
 
 @needs_hosts
-def test_a_transfer_ends_the_run_when_its_last_byte_is_acknowledged(tmp_path: Path) -> None:
+def test_a_transfer_ends_the_run_at_its_last_acknowledgment(tmp_path: Path) -> None:
     text = SCENARIO[: SCENARIO.index("[[flow]]")].replace('"4s"', '"completion"')
     app = 'app = { kind = "bulk", bytes = "500KB" }'
     text += f'[[flow]]\nvariant = "bbr"\ncount = 2\nsack = false\n{app}\n{WIDE}'
@@ -322,7 +322,7 @@ def test_what_the_kernel_can_not_do_is_refused(
     assert complaint in capsys.readouterr().err
 
 
-def test_a_host_that_was_in_the_way_makes_a_run_void_besides_its_other_reasons() -> None:
+def test_drops_at_a_host_join_the_reasons_that_void_a_run() -> None:
     good: Any = {"valid": True, "invalid_reason": None, "jain": 1.0}
     assert voided(good, []) == good
     once: Any = voided(good, ["host a: eth0 has a queue"])
@@ -335,7 +335,7 @@ def test_virtual_time_has_no_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert "linux: is in real time: --target dpdk" in capsys.readouterr().err
 
 
-def test_without_root_the_run_ends_at_once_and_says_what_mends_it(
+def test_without_root_the_run_ends_and_names_the_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

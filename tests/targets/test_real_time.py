@@ -67,7 +67,7 @@ def test_the_ledger_and_the_reports_are_whole(real: RunDirectory) -> None:
     assert real.summary["bad_reports"] == real.summary["misdelivered"] == 0
 
 
-def test_tcp_fills_the_bottleneck_and_feels_the_controllers_event(real: RunDirectory) -> None:
+def test_tcp_fills_the_bottleneck_and_follows_an_event(real: RunDirectory) -> None:
     """2 s at 5 Mb/s and 3 s at 2 Mb/s: 2 MB, of which a segment's headers are 40 of 1,500."""
     delivered = sum(flow["delivered_bytes"] for flow in real.summary["flows"])
     assert delivered < 2e6 * 1460 / 1514
@@ -145,7 +145,7 @@ def test_a_run_that_is_killed_leaves_nothing(
 
 
 @pytest.mark.parametrize("processes", [("--processes",)], ids=["two"])
-def test_a_run_whose_switches_are_killed_says_so_and_leaves_nothing(
+def test_a_run_with_killed_switches_fails_and_leaves_nothing(
     tmp_path: Path, going_on: subprocess.Popen[str]
 ) -> None:
     [switches] = [

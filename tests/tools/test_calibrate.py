@@ -29,7 +29,7 @@ def test_the_search_ends_within_a_fifth_of_the_limit(limit_bps: int) -> None:
     assert len(asked) == len(set(asked))
 
 
-def test_a_machine_that_can_do_nothing_or_everything_ends_the_search() -> None:
+def test_the_search_ends_for_a_machine_at_either_extreme() -> None:
     good, bad = search(lambda rate_bps: Tried(rate_bps, "late", 0.0))
     assert good is None
     assert bad is not None

@@ -121,10 +121,17 @@ def test_a_test_belongs_to_the_first_name_that_it_bears() -> None:
     assert owner("aimd_for_w_100", names) is None
 
 
-def test_a_failed_cell_is_in_bold_and_reported_and_equal_notes_share_a_number() -> None:
-    cells = {"a": Cell("1", True, "why"), "b": Cell("2", False), "c": Cell("3", True, "why")}
-    section = Section("T", "text", "row", list(cells), [Column("check", cells.get)])
+def section_of(**cells: Cell) -> Section:
+    return Section("T", "text", "row", list(cells), [Column("check", cells.get)])
+
+
+def test_a_failed_cell_is_bold_and_reported() -> None:
+    section = section_of(a=Cell("1", True), b=Cell("2", False))
     assert failures(section) == ["T: b: check: 2"]
-    text = render(section)
-    assert "| `a` | 1 [1] |\n| `b` | **2** |\n| `c` | 3 [1] |" in text
+    assert "| `a` | 1 |\n| `b` | **2** |" in render(section)
+
+
+def test_cells_with_equal_notes_share_a_number() -> None:
+    text = render(section_of(a=Cell("1", True, "why"), b=Cell("2", True, "why")))
+    assert "| `a` | 1 [1] |\n| `b` | 2 [1] |" in text
     assert text.count("why") == 1
