@@ -19,6 +19,7 @@ import pytest
 
 from narrows.testbed.paths import ROOT
 from tests.support.needs import programs
+from tests.support.world import rename_crates
 
 LEFT_OUT = {"target", "results", ".venv", ".git"}
 
@@ -250,6 +251,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return {name for name in names if name in LEFT_OUT or name.endswith("_cache")}
 
     shutil.copytree(ROOT, copied, ignore=ignored, symlinks=True)
+    rename_crates(copied, "extension")
     for addition in (*IN_RUST, *IN_PYTHON, TARGET, STAGE):
         addition.make(copied)
     return copied

@@ -26,7 +26,7 @@ import pytest
 from narrows.testbed import catalogue, needs
 from narrows.testbed.targets.linux import namespaces
 from tests.docs.markdown import Step, matches, pages_before, steps_of
-from tests.support.world import ROOT
+from tests.support.world import ROOT, rename_crates
 
 FOLDER = ROOT / "docs/guide"
 PAGES: Final = tuple(
@@ -70,6 +70,7 @@ def reader() -> Iterator[Reader]:
             return {name for name in names if name in LEFT_OUT or name.endswith("_cache")}
 
         shutil.copytree(ROOT, tree, ignore=ignored, symlinks=True)
+        rename_crates(tree, "guide")
         with own_namespaces() as inside:
             following = Reader(tree, inside)
             try:

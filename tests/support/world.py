@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -76,6 +77,19 @@ def run(directory: Path, text: str, **settings: Any) -> RunDirectory:
     made = json.dumps(plan.make_plan(point.scenario, str(source)))
     catalogue.engine().run(made, str(out), None)
     return RunDirectory(out)
+
+
+def rename_crates(tree: Path, suffix: str) -> None:
+    """Gives the crates of a copy of the tree a version of their own: `0.2.0-guide`.
+
+    So a copy can compile in the checkout's `target/`, with the dependencies that are built there.
+    Cargo tells crates of one name apart by their version, not by the folder of their workspace.
+    """
+    manifest = tree / "Cargo.toml"
+    text = manifest.read_text(encoding="utf-8")
+    changed = re.sub(r'^(version = "[\d.]+)"$', rf'\1-{suffix}"', text, count=1, flags=re.M)
+    assert changed != text
+    manifest.write_text(changed, encoding="utf-8")
 
 
 def command(*arguments: str | Path) -> list[str]:
