@@ -213,6 +213,6 @@ def test_another_version_and_a_damaged_result_are_no_runs(tmp_path: Path) -> Non
     assert refused.state == "refused" and "has narrows" in refused.message
     result = cluster.run_parcel(parcel)
     damaged = cluster.unpack(job, replace(result, tar=result.tar[:-1]))
-    assert damaged.state == "failed" and "damaged" in damaged.message
+    assert damaged.state == "failed" and "corrupt" in damaged.message
     assert not job.final.exists()
     shutil.rmtree(job.final.parent, ignore_errors=True)
