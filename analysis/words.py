@@ -71,7 +71,7 @@ def _least_delay(results: Results) -> list[str]:
     if len(means) < 2:
         return []
     least = min(means, key=means.__getitem__)
-    return [f"The least mean queueing delay, over all points, has {least}: {means[least]:.3g} ms."]
+    return [f"{least} has the least mean queueing delay over all points: {means[least]:.3g} ms."]
 
 
 def _span(values: Sequence[float | None], unit: str) -> str:
