@@ -102,12 +102,18 @@ def recovery(name: str) -> RecoveryRecord:
     return found
 
 
-def default_recovery(variant: str) -> str:
-    """The default recovery of a flow; None for datagrams."""
+LINUX = "linux"
+"""The profile whose recovery is Linux's; that of Linux 2.6.18 is none of ours."""
+
+
+def default_recovery(variant: str, profile: str) -> str:
+    """The recovery of a flow that names none, by its profile; `none` for datagrams."""
     if sender(variant):
         return "none"
     agent = _by_ns2(variant, "agents")
-    return "sack" if agent is None else str(agent["recovery"])
+    if agent is not None:
+        return str(agent["recovery"])
+    return "linux" if profile == LINUX else "sack"
 
 
 def segment_bytes(variant: str) -> int | None:

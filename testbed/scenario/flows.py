@@ -158,7 +158,8 @@ class Flow(Model):
     recovery: Annotated[
         Annotated[str, known(catalogue.recovery, "recoveries", "agents")] | None, TCP
     ] = None
-    """The loss recovery, or an ns-2 source that has it; absent: the source's, else `sack`."""
+    """The loss recovery, or an ns-2 source that has it; absent: the source's, else
+    `linux` under `profile = "linux"` and `sack` under others."""
     profile: Annotated[str, registered("profiles")] | None = None
     """The host profile; absent: the scenario's, or `ns2` for an ns-2 source if the scenario's is
     not an ns-2 profile.

@@ -270,7 +270,7 @@ def flow(scenario: Scenario, placed: PlacedFlow, directory: Path) -> FlowPlan:
         "destination": endpoint(network.destination.ip, network.destination_port),
         "start_ps": placed.start_ps,
         "variant": settings.variant,
-        "recovery": settings.recovery or catalogue.default_recovery(settings.variant),
+        "recovery": settings.recovery or catalogue.default_recovery(settings.variant, profile),
         "profile": profile,
         **in_base_units(settings, RESOLVED),
         "window_bytes": window_bytes(settings, profile),

@@ -1,4 +1,4 @@
-"""Flows of a dumbbell that differ in their path: extra delay, and the other direction."""
+"""Flows of a dumbbell that differ: in delay, direction, and their profile's recovery."""
 
 from __future__ import annotations
 
@@ -55,3 +55,21 @@ def test_shared_hosts_have_one_path(tmp_path: Path, text: str, hosts: str, key: 
     source = write(tmp_path, f"{text}[dumbbell]\n{hosts}\n")
     with pytest.raises(InputError, match=f"{key}: needs hosts of its own"):
         make_plan(sweep.read(source)[0].scenario, str(source))
+
+
+@pytest.mark.parametrize(
+    ("profile", "key", "recovery"),
+    [
+        ("linux", "", "linux"),
+        ("rfc", "", "sack"),
+        ("linux-2.6.18", "", "sack"),
+        ("linux", 'recovery = "sack"', "sack"),
+    ],
+)
+def test_a_profile_brings_its_recovery(
+    tmp_path: Path, profile: str, key: str, recovery: str
+) -> None:
+    text = TWO_FLOWS.replace('profile = "linux"', f'profile = "{profile}"')
+    source = write(tmp_path, f"{text}{key}\n")
+    planned = make_plan(sweep.read(source)[0].scenario, str(source))
+    assert planned["flows"][0]["flow"]["recovery"] == recovery
