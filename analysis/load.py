@@ -1,9 +1,9 @@
 """Run directories, as a run leaves them: `run.json`, `summary.json` and Parquet tables.
 
-A scenario's results are `results/<scenario>/<point>/`; a point is one combination of the
-scenario's sweep. `points.json` beside them names those of the latest run, in its order. A
-directory whose name begins with a dot is a run that has not finished and is no run. Tables are
-scanned lazily: nothing is read before a metric asks for it.
+A scenario's results are `results/<scenario>/<point>/`; a point is one combination of the scenario's
+sweep. `points.json` beside them names those of the latest run, in its order. A directory with a
+leading dot is an unfinished run and is ignored. Tables are scanned lazily: nothing is read before a
+metric asks for it.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Run:
     def table(self, table: str) -> pl.LazyFrame:
         """One of the run's tables (a key of `COLUMNS`), unread; rows in the order of events.
 
-        Raises `LoadError` when the file is missing, is no Parquet, or lacks a column.
+        Raises `LoadError` when the file is missing, is not a Parquet file, or lacks a column.
         """
         path = self.path / f"{table}.parquet"
         if not path.is_file():

@@ -1,6 +1,6 @@
 """A report: one HTML page with what was run, whether it counts, its figures and its numbers.
 
-The page (`analysis.page`) holds everything it needs and asks the network for nothing. It depends on
+The page (`analysis.page`) contains everything it needs and makes no network requests. It depends on
 the runs alone, no clock.
 """
 

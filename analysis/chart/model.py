@@ -92,7 +92,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Cells:
-    """A map of numbers: rows from the top, columns from the left, each named; NaN is no cell."""
+    """A map of numbers: rows from the top, columns from the left, each named; NaN means an empty
+    cell.
+    """
 
     columns: Sequence[str]
     rows: Sequence[str]

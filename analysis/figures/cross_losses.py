@@ -1,4 +1,4 @@
-"""What a flow costs traffic that does not respond: the datagrams beside it that were lost.
+"""What a flow costs traffic that does not respond: the lost datagrams of competing flows.
 
 The metric of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 5.3.3) for an
 increase of cross traffic.

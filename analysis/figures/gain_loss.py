@@ -1,4 +1,4 @@
-"""What a variant gains, and what standard TCP beside it loses.
+"""Gain of a variant, and loss of the standard TCP that competes with it.
 
 The metric of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 6.1.3): two
 camps have the same traffic; with T the bytes of a camp that were delivered, the gain is T(second,

@@ -147,7 +147,7 @@ class Code:
 
 
 NONE: Final = "\N{EN DASH}"
-"""What stands where there is no value."""
+"""Placeholder for a missing value."""
 LONG: Final = 28
 """Characters from which on a cell's text is set in lines."""
 MINUS: Final = "\N{MINUS SIGN}"

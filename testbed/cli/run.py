@@ -115,7 +115,7 @@ def asked(options: argparse.Namespace) -> RunRequest:
 
 
 def show(results: Results, request: RunRequest, options: argparse.Namespace) -> int:
-    """Prints what came of the runs and draws their figures; returns the exit code."""
+    """Prints the outcomes of the runs and draws their figures; returns the exit code."""
     outcomes, directory, good = results.outcomes, results.directory, results.good
     says = not (options.quiet or options.json)
     if options.json:

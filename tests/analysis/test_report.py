@@ -1,4 +1,4 @@
-"""The report: one page, whole, that asks for nothing outside it."""
+"""The report: one complete page without external resources."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_profiles_and_the_entries_that_name_them(served: Served) -> None:
         profile_groups=(ProfileGroup("I.chosen", 9, ((1, 2), (3, 1))),),
     )
     check(served, PROFILES, first, second, SwitchState(profile_members=(member(1, 4),)))
-    # The entry is gone: nothing sets the port, and there is no port 0.
+    # Without the entry nothing sets the port, and port 0 does not exist.
     assert served.send(1, bytes([1, 5]) + bytes(6)) == []
     assert served.switch.statistics()["no_such_port"] == 1
 

@@ -32,7 +32,7 @@ def test_the_same_packets_come_out(name: str, tmp_path: Path) -> None:
     sent = catalogue.engine().stf_sent(program.read_text(), test)
     assert set(sent) == set(case.ports)
     for port, ours in sent.items():
-        # Packets that come round overtake others by the wall clock's chance in bmv2.
+        # In bmv2 recirculated packets overtake others at random, depending on the wall clock.
         arrange = sorted if case.overtaking else list
         theirs, mine = ([p.hex() for p in arrange(packets)] for packets in (out[port], ours))
         differing = [pair for pair in zip(theirs, mine, strict=False) if pair[0] != pair[1]]

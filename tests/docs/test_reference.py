@@ -80,7 +80,7 @@ def refused(tree: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def value_is_at(place: tuple[Any, ...], path: str) -> bool:
-    """True when an error is at the key or at the table that it is in."""
+    """True if an error is at the key or at its table."""
     names = [str(part) for part in place if not isinstance(part, int)]
     return path.rpartition(".")[2] in names or names == path.split(".")[:-1]
 

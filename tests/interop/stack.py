@@ -168,7 +168,7 @@ class Pair:
 
     def __exit__(self, *_: object) -> None:
         for theirs in self.others:
-            # With a reset, so that nothing lives on to send what is left.
+            # Closes with a reset, so that no socket stays to send the remaining data.
             linger = struct.pack("ii", 1, 0)
             theirs.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             theirs.socket.close()

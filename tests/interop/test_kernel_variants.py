@@ -37,7 +37,7 @@ GROWTH_SEGMENTS = 1200
 
 @dataclass
 class Losses:
-    """What came of each loss, in segments."""
+    """The effect of each loss, in segments."""
 
     peaks: list[float] = field(default_factory=list)
     """The window just before its cut."""

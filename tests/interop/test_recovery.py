@@ -63,7 +63,7 @@ class Sender(Protocol):
         """A round trip passes."""
 
     def windows(self) -> tuple[int, int]:
-        """Congestion window and threshold in segments, 0 where there is no threshold."""
+        """Congestion window and threshold in segments; 0 without a threshold."""
 
 
 class Kernel:

@@ -146,7 +146,7 @@ class Target:
         return out
 
     def _wait_for(self, into: int, ports: Sequence[int], out: dict[int, list[bytes]]) -> None:
-        """Sends a marker to each port until it has come; losing one is no error."""
+        """Sends markers to each port until one arrives; lost markers are not errors."""
         wanted = dict[int, bytes]()
         give_up_at = time.monotonic() + GIVE_UP_S
         came: Frames = []

@@ -62,9 +62,9 @@ def test_cutting_less_keeps_a_longer_queue_and_loses_more(
 
 
 def test_a_flow_alone_queues_at_its_own_interface(tmp_path: Path) -> None:
-    """Its own link is as slow as the bottleneck, so what reaches the switch has nothing to wait
-    for but the jitter of its link; only the last segment, 974 B with its headers, catches up with
-    the one before it, by the transmission time of the 540 B that it is shorter.
+    """Its access link is as slow as the bottleneck, so packets wait at the switch only because of
+    the link's jitter. The exception is the last segment, 974 B with headers. It is 540 B shorter,
+    and catches up with its predecessor by that transmission time.
     """
     point = sweep.read(SCENARIO, [("flow.count", 1), ("flow.variant", "reno")])[0]
     made = plan.make_plan(point.scenario, str(SCENARIO))

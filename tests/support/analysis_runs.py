@@ -1,7 +1,8 @@
 """Small runs written as a run directory has them, by a toy of a few lines, for the tests.
 
 One bottleneck, a FIFO of a few packets, senders that add a segment per round trip and cut their
-window at a loss. It is no TCP: it exists so that the tables have every shape a run gives them.
+window at a loss. It does not model TCP: it only gives the tables every shape that a run can
+produce.
 """
 
 from __future__ import annotations

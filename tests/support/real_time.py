@@ -59,7 +59,7 @@ def run_delay_us() -> float:
 
 
 class Machine:
-    """For how long a test was kept from running: a process beside it, and the kernel, tell.
+    """How long a test was stalled, measured by a second process and by the kernel.
 
     The process finds out when the machine stands still; a thread with much to do waits for a core
     longer than one that sleeps most of the time, which the kernel counts.
@@ -78,7 +78,7 @@ class Machine:
         self._began_us = run_delay_us()
 
     def longest_us(self) -> float:
-        """The longest time for which either was kept from running; the process beside it ends."""
+        """Ends the second process; returns the longest stall of either."""
         if self._longest_us is None:
             waited_us = run_delay_us() - self._began_us
             printed, _ = self._watch.communicate()

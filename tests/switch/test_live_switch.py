@@ -41,7 +41,7 @@ def test_linux_tcp_gets_the_configured_rate_within_one_percent(
     assert len(seconds) == 4
     with machine.figures():
         between.judge(statistics.median(seconds), pytest.approx(mbps * TCP_SHARE, rel=0.01))
-        # There is no such line without a second in which the port is always busy.
+        # The line appears only after a second in which the port is always busy.
         assert any(line.startswith("port 2: rate off by") for line in between.running.lines)
 
 

@@ -22,7 +22,7 @@ def openssl(at: Path, *arguments: str) -> None:
 
 
 def key_pair(at: Path, name: str, authority: str | None) -> None:
-    """NAME.key and NAME.pem, for 127.0.0.1, signed by an authority or by itself."""
+    """NAME.key and NAME.pem, for 127.0.0.1, signed by an authority or self-signed."""
     subject = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
                f"/CN={name}", "-keyout", f"{name}.key"]  # fmt: skip
     if authority is None:

@@ -78,7 +78,7 @@ class Engine:
 
 
 def driver() -> Any:
-    """A driver that goes by a clock of its own."""
+    """A driver with its own clock."""
     made = SimpleNamespace(engine=Engine(), ends={}, at_ps=0)
     made.now_ps = lambda: made.at_ps
     made.wall_ps = lambda wall_ns: wall_ns * 1000

@@ -170,7 +170,7 @@ def test_the_machine_is_looked_at(path: Path, tmp_path: Path) -> None:
     assert (found["ptp4l"].found, found["phc2sys"].found) == ("runs", None)
     assert found["phc2sys"].mend == "phc2sys -s eth7 -w -m"
     assert found["calibration"].found == "up to 2Gbps"
-    # A vdev is no card to be bound.
+    # A vdev is not a card, so it needs no binding.
     assert not any("memif" in name for name in found)
 
 

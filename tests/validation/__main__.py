@@ -1,4 +1,4 @@
-"""`make validate`: writes docs/reports/validation.md, and says what is not as it should be.
+"""`make validate`: writes docs/reports/validation.md, and prints the failed checks.
 
 ns-2's side is what was recorded of it; `python -m tests.validation.record` records it anew.
 """

@@ -43,8 +43,9 @@ class Path2:
 
 DIRECT = Path2(8, 50, 1000)
 SATURATED = Path2(2, 50, 20, access_mbps=11)
-"""Access is no multiple of the bottleneck: where an arrival and a departure fall on one instant
-ns-2 goes by how its times were rounded."""
+"""The access rate is not a multiple of the bottleneck's: for simultaneous arrivals and departures
+ns-2's order depends on rounding.
+"""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -76,7 +76,7 @@ TOLERANCES = {"goodput_mbps": 0.03, "queue_ms": 0.25}
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run came to."""
+    """The results of one run."""
 
     goodput_mbps: float
     queue_ms: float
@@ -85,7 +85,7 @@ class Measured:
     cwnd_segments: list[float]
     """The window every `STEP_PS * THINNED`."""
     void: str
-    """Why the instrument voids it; empty where it does not."""
+    """Reasons why the run is void; empty if valid."""
 
 
 Recording = dict[str, dict[str, Measured]]

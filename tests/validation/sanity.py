@@ -137,7 +137,7 @@ def goodput(flow: dict[str, Any]) -> float:
 
 
 KNOWS_THE_PATH = 'initial_window = 2\nstart = { every = "7ms" }'
-"""Flows that begin while the queue is empty: what goes by delay has the right base."""
+"""Flows that begin while the queue is empty: delay-based variants measure the right base."""
 
 
 def jain(variant: str) -> float:

@@ -189,7 +189,7 @@ def test_a_set_is_whole_or_not_at_all(stub: Any, target: FakeTraffic) -> None:
         lambda: put(stub, limit, (RATE, {"uint_val": FakeTraffic.REFUSED_BPS})),
         grpc.StatusCode.FAILED_PRECONDITION, "port 2", "13",
     )  # fmt: skip
-    # The second is no path: the first is never done.
+    # The second path is invalid, so the first must not be applied.
     refused(
         lambda: put(stub, limit, (f"{RATE}s", {"uint_val": 1})),
         grpc.StatusCode.INVALID_ARGUMENT, "cirs", "did you mean 'cir'",

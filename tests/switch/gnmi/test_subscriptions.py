@@ -44,7 +44,7 @@ def test_once_sends_all_and_ends(stub: Any) -> None:
         [("oper-status", "UP")] * 3,
         "sync",
     ]
-    # A port that is not there may come to be: no error, no value.
+    # A missing port may appear later, so it gives neither error nor value.
     assert replies(stub, subscription("ONCE", "/interfaces/interface[name=9]/state")) == ["sync"]
 
 
