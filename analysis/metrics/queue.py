@@ -34,7 +34,7 @@ def depth(run: Run) -> pl.DataFrame:
 
     All queues of the port together. The packet in transmission has left its queue.
     """
-    ledger = bottleneck_ledger(run)
+    ledger = bottleneck_ledger(run).filter(pl.col("event") != "mark")
     sign = (
         pl.when(pl.col("event") == "enqueue")
         .then(1)
@@ -68,7 +68,7 @@ def loss_ratio(run: Run) -> float:
         bottleneck_ledger(run)
         .select(
             dropped=(pl.col("event") == "drop").sum(),
-            arrived=(pl.col("event") != "dequeue").sum(),
+            arrived=pl.col("packet").n_unique(),
         )
         .collect()
     )

@@ -1,8 +1,9 @@
 //! What a queue discipline is.
 
 use crate::limit::QueueLimit;
-use crate::outcomes::{DropReason, Outcomes};
+use crate::outcomes::{DropReason, MarkReason, Outcomes};
 use crate::queued::{Backlog, Queued};
+use crate::randomness::Randomness;
 use crate::record::Parameters;
 use narrows_common::{Bytes, Rate, Time};
 
@@ -11,18 +12,27 @@ use narrows_common::{Bytes, Rate, Time};
 pub struct Room {
     /// What the queue holds at most.
     pub limit: QueueLimit,
-    /// The rate in force; `None` where the packet can leave at once, so that no limit holds.
+    /// The port's rate; `None` where it has no shaper.
     pub rate: Option<Rate>,
+    /// When the transmission before this packet ended, or will end.
+    pub free_at: Time,
+    /// The packet can leave at once, so that no limit holds.
+    pub is_idle: bool,
 }
 
 impl Room {
     /// Room for any packet.
-    pub const UNLIMITED: Room = Room { limit: QueueLimit::Packets(u64::MAX), rate: None };
+    pub const UNLIMITED: Room = Room {
+        limit: QueueLimit::Packets(u64::MAX),
+        rate: None,
+        free_at: Time::ZERO,
+        is_idle: true,
+    };
 
     /// True when a packet of `length` finds room behind `backlog`.
     #[inline]
     pub fn admits(&self, backlog: Backlog, length: Bytes) -> bool {
-        self.rate.is_none_or(|rate| self.limit.admits(backlog, length, rate))
+        self.is_idle || self.rate.is_none_or(|rate| self.limit.admits(backlog, length, rate))
     }
 }
 
@@ -31,14 +41,23 @@ impl Room {
 pub struct Setup {
     /// Its parameters.
     pub parameters: Parameters,
-    /// Index of the first of its own reasons.
+    /// Where it takes random numbers from.
+    pub randomness: Randomness,
+    /// Index of the first of its own reasons to drop.
     pub(crate) first_drop: usize,
+    /// Index of the first of its own reasons to mark.
+    pub(crate) first_mark: usize,
 }
 
 impl Setup {
     /// The `n`-th reason of the discipline's record.
     pub fn drop_reason(&self, n: usize) -> DropReason {
         DropReason::at(self.first_drop + n)
+    }
+
+    /// The `n`-th reason of the record's marks.
+    pub fn mark_reason(&self, n: usize) -> MarkReason {
+        MarkReason::at(self.first_mark + n)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The queue ledger: a row for each event of a packet at a queue.
 
-use crate::outcomes::DropReason;
+use crate::outcomes::{DropReason, MarkReason};
 use crate::queued::{Backlog, Label};
 use narrows_common::{Duration, Time};
 
@@ -13,6 +13,8 @@ pub enum QueueEvent {
     Dequeue,
     /// It was discarded: on arrival, or after its dequeue.
     Drop(DropReason),
+    /// It was marked as having met congestion: on arrival, or just before its dequeue.
+    Mark(MarkReason),
 }
 
 /// One row of the queue ledger.

@@ -12,24 +12,28 @@
 
 mod discipline;
 pub mod disciplines;
+mod ecn;
 mod ledger;
 mod limit;
 mod link;
 mod outcomes;
 mod port;
 mod queued;
+mod randomness;
 mod record;
 mod statistics;
 mod traffic_manager;
 
 pub use discipline::{QueueDiscipline, Room, Setup};
-pub use disciplines::{DISCIPLINES, DROP_REASONS, Discipline, DisciplineConfig};
+pub use disciplines::{DISCIPLINES, DROP_REASONS, Discipline, DisciplineConfig, MARK_REASONS};
+pub use ecn::{Ecn, ecn, mark_ce};
 pub use ledger::{QueueEvent, QueueRecord};
 pub use limit::QueueLimit;
 pub use link::{Link, LinkConfig, LinkDirection};
-pub use outcomes::{DropReason, Outcomes, Reason};
+pub use outcomes::{DropReason, MarkReason, Outcomes, Reason};
 pub use port::{PortConfig, PortError};
 pub use queued::{Backlog, Fifo, Label, Queued, QueuedPacket};
+pub use randomness::Randomness;
 pub use record::{DisciplineError, Parameter, Parameters, Record, Unit};
-pub use statistics::{DropCounts, PortStatistics};
+pub use statistics::{DropCounts, MarkCounts, PortStatistics};
 pub use traffic_manager::{Arrival, Dequeued, TrafficManager, Transmission};

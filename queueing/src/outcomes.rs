@@ -1,6 +1,6 @@
 //! What a discipline did with packets besides storing and sending them, and why.
 
-use crate::queued::Queued;
+use crate::queued::{Label, Queued};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,6 +37,24 @@ impl DropReason {
     }
 }
 
+/// Why a packet was marked: an index into [`crate::MARK_REASONS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MarkReason(u8);
+
+impl MarkReason {
+    /// The reason at an index.
+    pub(crate) const fn at(index: usize) -> Self {
+        assert!(index <= u8::MAX as usize, "more reasons than a byte numbers");
+        MarkReason(index as u8)
+    }
+
+    /// Its index in [`crate::MARK_REASONS`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The reasons that need no discipline; they come first in [`crate::DROP_REASONS`].
 pub(crate) const COMMON_DROPS: [Reason; 2] = [
     Reason { name: "queue-full", meaning: "the queue was at its limit" },
@@ -52,15 +70,22 @@ pub(crate) struct Dropped<P> {
     pub was_stored: bool,
 }
 
-/// What a discipline did in one call besides storing and sending.
+/// What a discipline did with a packet besides storing and sending.
+#[derive(Debug)]
+pub(crate) enum Outcome<P> {
+    Dropped(Dropped<P>),
+    Marked(Label, MarkReason),
+}
+
+/// What a discipline did in one call besides storing and sending, in the order in which it did.
 #[derive(Debug)]
 pub struct Outcomes<P> {
-    pub(crate) dropped: Vec<Dropped<P>>,
+    pub(crate) all: Vec<Outcome<P>>,
 }
 
 impl<P> Default for Outcomes<P> {
     fn default() -> Self {
-        Outcomes { dropped: vec![] }
+        Outcomes { all: vec![] }
     }
 }
 
@@ -68,16 +93,43 @@ impl<P> Outcomes<P> {
     /// Drops the packet that arrives.
     #[inline]
     pub fn refuse(&mut self, packet: Queued<P>, reason: DropReason) {
-        self.dropped.push(Dropped { packet, reason, was_stored: false });
+        self.all.push(Outcome::Dropped(Dropped { packet, reason, was_stored: false }));
     }
 
     /// Drops a packet that was stored.
     pub fn discard(&mut self, packet: Queued<P>, reason: DropReason) {
-        self.dropped.push(Dropped { packet, reason, was_stored: true });
+        self.all.push(Outcome::Dropped(Dropped { packet, reason, was_stored: true }));
+    }
+
+    /// Marks a packet that is stored or about to be sent: it leaves with the codepoint for
+    /// congestion experienced. A packet that has been marked here already stays as it is.
+    pub fn mark(&mut self, packet: &mut Queued<P>, reason: MarkReason) {
+        if !packet.is_marked {
+            packet.is_marked = true;
+            self.all.push(Outcome::Marked(packet.label, reason));
+        }
+    }
+
+    /// True when the packet of this number was dropped without having been stored.
+    #[inline]
+    pub(crate) fn has_refused(&self, number: u64) -> bool {
+        self.all.iter().any(|outcome| match outcome {
+            Outcome::Dropped(one) => !one.was_stored && one.packet.label.number == number,
+            Outcome::Marked(..) => false,
+        })
+    }
+
+    /// Packets that a discipline refused had been stored in the queue before its own.
+    pub(crate) fn were_stored(&mut self) {
+        for outcome in &mut self.all {
+            if let Outcome::Dropped(one) = outcome {
+                one.was_stored = true;
+            }
+        }
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.dropped.is_empty()
+        self.all.is_empty()
     }
 }

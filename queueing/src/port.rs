@@ -4,7 +4,7 @@ use crate::discipline::{QueueDiscipline, Room};
 use crate::disciplines::DisciplineConfig;
 use crate::ledger::{QueueEvent, QueueRecord, Source};
 use crate::limit::QueueLimit;
-use crate::outcomes::{DropReason, Outcomes};
+use crate::outcomes::{DropReason, Dropped, Outcome, Outcomes};
 use crate::queued::{Backlog, Label, Queued};
 use crate::record::DisciplineError;
 use crate::statistics::PortStatistics;
@@ -82,6 +82,8 @@ pub enum PortError {
 pub(crate) struct PortQueue<D> {
     pub discipline: D,
     pub source: Source,
+    /// What it has done; what waits is the discipline's to say.
+    pub done: PortStatistics,
 }
 
 #[derive(Debug)]
@@ -96,7 +98,8 @@ pub(crate) struct Port<D> {
     pub queues: Vec<PortQueue<D>>,
     /// True while the port is among those due: packets wait for its serializer.
     pub armed: bool,
-    pub statistics: PortStatistics,
+    /// The queue that was served last.
+    pub served: usize,
     /// Packet- and byte-picoseconds that packets waited which have left.
     waited: (u128, u128),
 }
@@ -111,7 +114,7 @@ impl<D> Port<D> {
             counts: config.counts,
             queues,
             armed: false,
-            statistics: PortStatistics::default(),
+            served: 0,
             waited: (0, 0),
         }
     }
@@ -132,22 +135,28 @@ impl<D> Port<D> {
     /// The room that a packet finds which arrives at `now`.
     #[inline]
     pub(crate) fn room(&self, now: Time) -> Room {
-        let busy = self.serializer.as_ref().filter(|line| self.armed || line.free_at() > now);
-        Room { limit: self.limit, rate: busy.map(Serializer::rate) }
+        match &self.serializer {
+            Some(line) => {
+                let (rate, free_at) = (Some(line.rate()), line.free_at());
+                let is_idle = !self.armed && free_at <= now;
+                Room { limit: self.limit, rate, free_at, is_idle }
+            }
+            None => Room { limit: self.limit, ..Room::UNLIMITED },
+        }
     }
 
     /// A packet has left a queue, after so long.
     #[inline]
-    pub(crate) fn count_dequeued(&mut self, sojourn: Duration, label: Label) {
-        self.statistics.dequeued += 1;
+    pub(crate) fn count_dequeued(&mut self, queue: usize, sojourn: Duration, label: Label) {
+        self.queues[queue].done.dequeued += 1;
         self.waited.0 += u128::from(sojourn.as_ps());
         self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(label.length.get());
     }
 
     /// A packet was stored; `depth` is what waits then.
     #[inline]
-    pub(crate) fn count_enqueued(&mut self, depth: Backlog) {
-        let statistics = &mut self.statistics;
+    pub(crate) fn count_enqueued(&mut self, queue: usize, depth: Backlog) {
+        let statistics = &mut self.queues[queue].done;
         statistics.enqueued += 1;
         statistics.depth_max_packets = statistics.depth_max_packets.max(depth.packets);
         statistics.depth_max_bytes = statistics.depth_max_bytes.max(depth.bytes.get());
@@ -163,9 +172,9 @@ impl<D> Port<D> {
         depth: Backlog,
         reason: DropReason,
     ) {
-        self.statistics.drops[reason] += 1;
-        let event = QueueEvent::Drop(reason);
-        self.queues[queue].source.write(rows, at, event, label, depth, Duration::ZERO);
+        let PortQueue { source, done, .. } = &mut self.queues[queue];
+        done.drops[reason] += 1;
+        source.write(rows, at, QueueEvent::Drop(reason), label, depth, Duration::ZERO);
     }
 }
 
@@ -189,19 +198,29 @@ impl<D> Port<D> {
         now: Now<'_, P>,
     ) -> Backlog {
         let Now { at, rows, outcomes, dropped } = now;
-        for event in outcomes.dropped.drain(..) {
-            let Queued { packet, label, enqueued_at, .. } = event.packet;
-            match event.was_stored {
+        for outcome in outcomes.all.drain(..) {
+            let Dropped { packet, reason, was_stored } = match outcome {
+                Outcome::Dropped(event) => event,
+                Outcome::Marked(label, reason) => {
+                    let PortQueue { source, done, .. } = &mut self.queues[queue];
+                    done.marks[reason] += 1;
+                    let event = QueueEvent::Mark(reason);
+                    source.write(rows, at, event, label, depth, Duration::ZERO);
+                    continue;
+                }
+            };
+            let Queued { packet, label, enqueued_at, .. } = packet;
+            match was_stored {
                 true => {
                     depth = depth.without(label.length);
                     let sojourn = at.saturating_since(enqueued_at);
-                    self.count_dequeued(sojourn, label);
+                    self.count_dequeued(queue, sojourn, label);
                     let source = self.queues[queue].source;
                     source.write(rows, at, QueueEvent::Dequeue, label, depth, sojourn);
                 }
-                false => self.statistics.refused += 1,
+                false => self.queues[queue].done.refused += 1,
             }
-            self.count_dropped(rows, at, queue, label, depth, event.reason);
+            self.count_dropped(rows, at, queue, label, depth, reason);
             dropped.push(packet);
         }
         depth
@@ -228,12 +247,17 @@ impl<D> Port<D> {
     where
         D: QueueDiscipline<P>,
     {
-        let mut statistics = self.statistics;
-        for queue in &self.queues {
-            let backlog = queue.discipline.backlog();
-            statistics.waiting_packets += backlog.packets;
-            statistics.waiting_bytes += backlog.bytes.get();
-        }
-        statistics
+        let queues = (0..self.queues.len()).map(|queue| self.queue_statistics(queue));
+        queues.fold(PortStatistics::default(), PortStatistics::and)
+    }
+
+    /// The same of one of its queues.
+    pub(crate) fn queue_statistics<P>(&self, queue: usize) -> PortStatistics
+    where
+        D: QueueDiscipline<P>,
+    {
+        let PortQueue { discipline, done, .. } = &self.queues[queue];
+        let Backlog { packets, bytes } = discipline.backlog();
+        PortStatistics { waiting_packets: packets, waiting_bytes: bytes.get(), ..*done }
     }
 }

@@ -37,6 +37,8 @@ pub struct Queued<P> {
     pub enqueued_at: Time,
     /// Packets that waited in its queue when it came.
     pub depth_before: u32,
+    /// The queue marked it: it leaves with the codepoint for congestion experienced.
+    pub is_marked: bool,
 }
 
 /// What waits in a queue.
@@ -91,6 +93,19 @@ impl<P> Fifo<P> {
         let packet = self.packets.pop_front()?;
         self.bytes -= packet.label.length;
         Some(packet)
+    }
+
+    /// Takes the packet at the tail.
+    pub fn pop_back(&mut self) -> Option<Queued<P>> {
+        let packet = self.packets.pop_back()?;
+        self.bytes -= packet.label.length;
+        Some(packet)
+    }
+
+    /// The packet at the head.
+    #[inline]
+    pub fn front(&self) -> Option<&Queued<P>> {
+        self.packets.front()
     }
 
     /// Takes out the first packet for which `is_out` holds.

@@ -20,6 +20,8 @@ pub struct Record {
     pub parameters: &'static [Parameter],
     /// Why it drops packets, besides a full queue.
     pub drops: &'static [Reason],
+    /// Why it marks packets.
+    pub marks: &'static [Reason],
     /// It sends packets in the order in which they came.
     pub is_fifo: bool,
     /// What of the source is not implemented.

@@ -1,7 +1,7 @@
 //! What a port has done.
 
-use crate::disciplines::DROP_REASON_COUNT;
-use crate::outcomes::DropReason;
+use crate::disciplines::{DROP_REASON_COUNT, MARK_REASON_COUNT};
+use crate::outcomes::{DropReason, MarkReason};
 use core::ops::{Add, Index, IndexMut};
 
 /// Dropped packets by reason.
@@ -40,7 +40,43 @@ impl DropCounts {
     }
 }
 
-/// What a port has done. `enqueued` is `dequeued` and what waits; what came to the port is
+/// Marked packets by reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkCounts([u64; MARK_REASON_COUNT]);
+
+impl Default for MarkCounts {
+    fn default() -> Self {
+        MarkCounts([0; MARK_REASON_COUNT])
+    }
+}
+
+impl Index<MarkReason> for MarkCounts {
+    type Output = u64;
+
+    fn index(&self, reason: MarkReason) -> &u64 {
+        &self.0[reason.index()]
+    }
+}
+
+impl IndexMut<MarkReason> for MarkCounts {
+    fn index_mut(&mut self, reason: MarkReason) -> &mut u64 {
+        &mut self.0[reason.index()]
+    }
+}
+
+impl MarkCounts {
+    /// Every reason with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (MarkReason, u64)> {
+        MarkReason::all().zip(self.0)
+    }
+
+    /// Marked packets, whatever the reason.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// What a port, or one of its queues, has done. `enqueued` is `dequeued` and what waits; what came to the port is
 /// `enqueued` and `refused`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortStatistics {
@@ -52,6 +88,8 @@ pub struct PortStatistics {
     pub refused: u64,
     /// Packets dropped, on arrival or after their dequeue, by reason.
     pub drops: DropCounts,
+    /// Packets marked, by reason.
+    pub marks: MarkCounts,
     /// Packets whose transmission began.
     pub transmitted: u64,
     /// Bytes of these that count against the rate.
@@ -66,20 +104,33 @@ pub struct PortStatistics {
     pub waiting_bytes: u64,
 }
 
+impl PortStatistics {
+    /// Two queues of one port together.
+    pub(crate) fn and(self, other: PortStatistics) -> PortStatistics {
+        let waiting_packets = self.waiting_packets + other.waiting_packets;
+        let waiting_bytes = self.waiting_bytes + other.waiting_bytes;
+        PortStatistics { waiting_packets, waiting_bytes, ..self + other }
+    }
+}
+
 /// A port before and after a change of what drives it; what waits is the later one's.
 impl Add for PortStatistics {
     type Output = PortStatistics;
 
     fn add(self, later: PortStatistics) -> PortStatistics {
-        let mut drops = self.drops;
+        let (mut drops, mut marks) = (self.drops, self.marks);
         for (reason, count) in later.drops.iter() {
             drops[reason] += count;
+        }
+        for (reason, count) in later.marks.iter() {
+            marks[reason] += count;
         }
         PortStatistics {
             enqueued: self.enqueued + later.enqueued,
             dequeued: self.dequeued + later.dequeued,
             refused: self.refused + later.refused,
             drops,
+            marks,
             transmitted: self.transmitted + later.transmitted,
             transmitted_bytes: self.transmitted_bytes + later.transmitted_bytes,
             depth_max_packets: self.depth_max_packets.max(later.depth_max_packets),

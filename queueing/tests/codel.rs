@@ -15,12 +15,12 @@ const MS: u64 = 1_000_000_000;
 
 /// 1,000 bytes at 8 Mb/s: one a millisecond.
 const RATE_BPS: u64 = 8_000_000;
-const SEGMENT: Segment = Segment { flow: 1, ack: 0, payload: 946 };
+const SEGMENT: Segment = Segment { flow: 1, ack: 0, payload: 946, ecn: 0 };
 
 fn bench(parameters: &[(&str, f64)], limit: QueueLimit) -> Bench<Discipline<Packet>> {
     let parameters = parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let config = DisciplineConfig { name: "codel".to_owned(), parameters };
-    Bench::new(TrafficManager::new(&[port(RATE_BPS, limit, config)], 0, true).expect("a port"))
+    Bench::new(TrafficManager::new(&[port(RATE_BPS, limit, config)], 0, true, 1).expect("a port"))
 }
 
 /// Bursts of so many packets at times in milliseconds; returns packets and times of the drops.

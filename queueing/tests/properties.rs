@@ -5,7 +5,7 @@ mod support;
 use narrows_common::{Packet, Time};
 use narrows_queueing::{
     DISCIPLINES, DROP_REASONS, Discipline, DisciplineConfig, DropReason, QueueEvent, QueueLimit,
-    QueueRecord, Record, TrafficManager, Unit,
+    QueueRecord, Randomness, Record, TrafficManager, Unit,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,11 +17,11 @@ const RATE_BPS: u64 = 9_999_991;
 fn arrivals() -> impl Strategy<Value = Vec<Came>> {
     let gap = prop_oneof![Just(0u64), 0u64..2_000_000_000, 0u64..200_000_000_000];
     let payload = prop_oneof![Just(0u16), 1u16..1460, Just(1460u16)];
-    prop::collection::vec((gap, 1u16..4, 0u32..2000, payload), 1..150).prop_map(|steps| {
+    prop::collection::vec((gap, 1u16..4, 0u32..2000, payload, 0u8..4), 1..150).prop_map(|steps| {
         let mut at_ps = 0;
-        let came = |(gap, flow, ack, payload)| {
+        let came = |(gap, flow, ack, payload, ecn)| {
             at_ps += gap;
-            Came { at_ps, packet: Segment { flow, ack, payload } }
+            Came { at_ps, packet: Segment { flow, ack, payload, ecn } }
         };
         steps.into_iter().map(came).collect()
     })
@@ -59,7 +59,7 @@ fn discipline() -> impl Strategy<Value = (&'static Record, DisciplineConfig)> {
 
 fn bench(config: &DisciplineConfig, limit: QueueLimit) -> Bench<Discipline<Packet>> {
     let ports = [port(RATE_BPS, limit, config.clone())];
-    Bench::new(TrafficManager::new(&ports, 0, true).expect("a port"))
+    Bench::new(TrafficManager::new(&ports, 0, true, 1).expect("a port"))
 }
 
 /// The ledger by itself: depths are sums, and each packet is stored or refused, and leaves once.
@@ -83,6 +83,7 @@ fn check_ledger(record: &Record, limit: QueueLimit, rows: &[QueueRecord]) -> (u6
                 assert!(left.insert(row.packet), "left once");
                 bytes -= length;
             }
+            QueueEvent::Mark(_) => {}
             QueueEvent::Drop(reason) => {
                 dropped += 1;
                 let is_arriving = !left.contains(&row.packet) && !waiting.contains_key(&row.packet);
@@ -148,6 +149,35 @@ fn check_work_conservation(rows: &[QueueRecord], sent: &[Sent]) {
     }
 }
 
+/// First in, first out: all packets where the discipline claims it, else those of each flow with
+/// the same ECN codepoint.
+fn check_order(record: &Record, arrivals: &[Came], sent: &[Sent]) {
+    let mut last = BTreeMap::new();
+    for one in sent {
+        let packet = arrivals[one.number as usize].packet;
+        let class = if record.is_fifo { (0, 0) } else { (packet.flow, packet.ecn) };
+        let before = last.insert(class, one.number);
+        assert!(before < Some(one.number), "{} sends out of order", record.name);
+    }
+}
+
+/// No mark without cause: a reason of the discipline's own, on a packet that can be marked, once;
+/// and what is sent with a mark has one in the ledger.
+fn check_marks(record: &Record, arrivals: &[Came], rows: &[QueueRecord], sent: &[Sent]) {
+    let mut marked = BTreeSet::new();
+    for row in rows {
+        if let QueueEvent::Mark(reason) = row.event {
+            let known = record.marks.iter().any(|own| own.name == reason.name());
+            assert!(known, "{} marks for '{}'", record.name, reason.name());
+            assert!(marked.insert(row.packet), "{}: marked once", record.name);
+            assert_ne!(arrivals[row.packet as usize].packet.ecn, 0, "{}", record.name);
+        }
+    }
+    for one in sent {
+        assert_eq!(one.is_marked, marked.contains(&one.number), "{}", record.name);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..Default::default() })]
 
@@ -169,10 +199,8 @@ proptest! {
         prop_assert_eq!((done.waiting_packets, done.waiting_bytes), (0, 0));
         prop_assert_eq!(bench.dropped, dropped);
         prop_assert_eq!(bench.sent.len() as u64 + dropped, arrivals.len() as u64);
-        if record.is_fifo {
-            let in_order = bench.sent.windows(2).all(|pair| pair[0].number < pair[1].number);
-            prop_assert!(in_order, "{} sends out of order", record.name);
-        }
+        check_order(record, &arrivals, &bench.sent);
+        check_marks(record, &arrivals, &rows, &bench.sent);
         check_departures(&arrivals, &bench.sent);
         check_work_conservation(&rows, &bench.sent);
     }
@@ -194,8 +222,9 @@ proptest! {
         }
         bench.go_on(Time::MAX);
         let done = bench.tm.statistics(0);
-        prop_assert_eq!(done.enqueued, arrivals.len() as u64);
-        prop_assert_eq!(bench.sent.len() as u64 + done.drops.total(), done.enqueued);
+        prop_assert_eq!(done.enqueued + done.refused, arrivals.len() as u64);
+        prop_assert_eq!(done.enqueued, done.dequeued);
+        prop_assert_eq!(bench.sent.len() as u64 + done.drops.total(), arrivals.len() as u64);
         prop_assert_eq!(done.waiting_packets, 0);
         check_departures(&arrivals, &bench.sent);
     }
@@ -212,7 +241,8 @@ fn names_are_the_lists_own_and_defaults_are_in_their_ranges() {
     }
     for record in DISCIPLINES {
         let config = DisciplineConfig::named(record.name);
-        let made = Discipline::<Packet>::build(&config).expect("its defaults");
+        let made =
+            Discipline::<Packet>::build(&config, Randomness::given(vec![])).expect("its defaults");
         assert_eq!(made.record().name, record.name);
         for known in record.parameters {
             assert!((known.min..=known.max).contains(&known.default), "{}", known.name);

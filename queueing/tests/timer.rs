@@ -57,9 +57,9 @@ fn timers_come_before_the_departures_of_their_instant_and_in_order() {
     // 1,000 bytes at 8 Mb/s: a packet a millisecond. Ten at once leave at 0, 1 .. 9 ms.
     let ports = [port(8_000_000, QueueLimit::Packets(100), DisciplineConfig::default())];
     let ticks = std::rc::Rc::default();
-    let make = |_: &_| Ok(Ticking { ticks: std::rc::Rc::clone(&ticks), ..Ticking::default() });
-    let mut bench = Bench::new(TrafficManager::with(&ports, 0, true, make).expect("a port"));
-    let packet = Segment { flow: 1, ack: 0, payload: 946 };
+    let make = |_: &_, _| Ok(Ticking { ticks: std::rc::Rc::clone(&ticks), ..Ticking::default() });
+    let mut bench = Bench::new(TrafficManager::with(&ports, 0, true, 1, make).expect("a port"));
+    let packet = Segment { flow: 1, ack: 0, payload: 946, ecn: 0 };
     for _ in 0..10 {
         bench.arrive(&Came { at_ps: 0, packet });
     }

@@ -129,6 +129,9 @@ class Target(Protocol):
     def drop_reasons(self) -> list[QueueReason]:
         """The reasons for dropped packets: `name`, `meaning`."""
 
+    def mark_reasons(self) -> list[QueueReason]:
+        """The reasons for marked packets: `name`, `meaning`."""
+
     def insert_entry(self, entry: TableEntry) -> None:
         """Adds an entry."""
 

@@ -31,7 +31,12 @@ impl Switch {
             Engine::Native => program.machine_code(),
             Engine::Interpreter => None,
         };
-        let tm = TrafficManager::new(&config.ports, config.pipeline, config.record_queue)?;
+        let tm = TrafficManager::new(
+            &config.ports,
+            config.pipeline,
+            config.record_queue,
+            rng.clone().u64(),
+        )?;
         let ir = program.ir.clone();
         let mut model = V1Model::new(ir, code, tm, config.timestamp_unit, flow_slot, rng);
         if config.pipeline > 0 {

@@ -101,6 +101,7 @@ fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
         depth = match record.event {
             QueueEvent::Enqueue => depth + 1,
             QueueEvent::Dequeue => depth - 1,
+            QueueEvent::Mark(reason) => panic!("{} marks nothing", reason.name()),
             QueueEvent::Drop(reason) => {
                 assert_eq!(reason.name(), "ack-filter");
                 depth

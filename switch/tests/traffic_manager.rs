@@ -172,6 +172,7 @@ proptest! {
                     prop_assert!(record.packet >= in_order, "first in, first out");
                     in_order = record.packet;
                 }
+                QueueEvent::Mark(_) => prop_assert!(false, "DropTail marks nothing"),
                 QueueEvent::Drop(reason) => {
                     prop_assert_eq!(reason, DropReason::QUEUE_FULL);
                     dropped += 1;

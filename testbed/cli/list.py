@@ -83,13 +83,14 @@ def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
                 [record["name"], record["class"], record["title"]] for record in variants()
             ]
         case "disciplines":
-            columns = ["discipline", "title", "parameters", "drops as", "reference"]
+            columns = ["discipline", "title", "parameters", "drops as", "marks as", "reference"]
             return columns, [
                 [
                     record["name"],
                     record["title"],
                     ", ".join(map(parameter, record["parameters"])),
                     ", ".join(["queue-full", *(reason["name"] for reason in record["drops"])]),
+                    ", ".join(reason["name"] for reason in record["marks"]),
                     record["reference"],
                 ]
                 for record in catalogue.records(what)

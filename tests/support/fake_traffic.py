@@ -34,6 +34,7 @@ class FakeTraffic:
             port: {
                 "port": port, "rate_bps": None, "queue": {"packets": 1000}, "counts": "frame",
                 "enqueued": 0, "dequeued": 0, "drops": {"queue-full": 0, "egress-program": 0},
+                "marks": {"early": 0},
                 "discipline": {"name": "drop-tail", "parameters": {}},
                 "transmitted": 0, "transmitted_bytes": 0, "received": 0, "received_bytes": 0,
                 "waiting_packets": 0, "waiting_bytes": 0, "depth_max_packets": 0,
@@ -66,6 +67,9 @@ class FakeTraffic:
 
     def drop_reasons(self) -> list[dict[str, str]]:
         return [{"name": name, "meaning": ""} for name in ("queue-full", "egress-program")]
+
+    def mark_reasons(self) -> list[dict[str, str]]:
+        return [{"name": "early", "meaning": ""}]
 
     def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
         self.state[port]["queue"] = limit

@@ -238,8 +238,10 @@ impl Builder {
             )));
         }
         let ports = plan.switches[switch].config.ports.iter();
-        let rate = ports.filter(|p| p.port == port).find_map(|p| p.rate_bps).map(Rate::from_bps);
-        Ok(MonitoredPort { switch, port, figures: QueueFigures::new(rate) })
+        let config = ports.filter(|config| config.port == port).next_back();
+        let rate = config.and_then(|config| config.rate_bps).map(Rate::from_bps);
+        let figures = QueueFigures::new(rate, config.map_or(1, |config| config.queues));
+        Ok(MonitoredPort { switch, port, figures })
     }
 
     fn control_events(&self, events: Vec<EventPlan>) -> Result<Vec<ControlEvent>, EngineError> {

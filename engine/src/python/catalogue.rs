@@ -63,6 +63,12 @@ pub(super) fn drop_reasons(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, &narrows_queueing::DROP_REASONS[..])?)
 }
 
+/// Every reason for which a port marks packets: name, meaning.
+#[pyfunction]
+pub(super) fn mark_reasons(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, &narrows_queueing::MARK_REASONS[..])?)
+}
+
 /// Every workload.
 #[pyfunction]
 pub(super) fn workloads(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

@@ -25,6 +25,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::workloads, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::drop_reasons, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::mark_reasons, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::agents, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::sinks, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::version, module)?)?;

@@ -2,9 +2,10 @@
 
 use narrows_common::histogram::{self, Histogram};
 use narrows_common::{Duration, Rate, Time};
-use narrows_queueing::{DropReason, QueueEvent, QueueRecord};
+use narrows_queueing::{DropReason, PortStatistics, QueueEvent, QueueRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Quantiles in milliseconds. The mean and the extremes are exact; percentiles come from a
 /// [`Histogram`] and are within its precision.
@@ -42,9 +43,9 @@ impl Quantiles {
 /// Percentiles of the queueing delay within 2^-11, 0.05 %.
 const PRECISION_BITS: u32 = 10;
 
-/// What the ledger of one port adds up to.
+/// What waits in one queue, or in all of a port, and what has left.
 #[derive(Debug)]
-pub struct QueueFigures {
+struct Track {
     sojourn: Histogram,
     depth: (u32, u64),
     depth_since: Time,
@@ -53,16 +54,11 @@ pub struct QueueFigures {
     max_packets: u32,
     max_bytes: u64,
     dequeued_bytes: u64,
-    last_dequeued: Option<u64>,
-    rate: Option<Rate>,
-    rate_since: Time,
-    capacity_bit_ps: u128,
 }
 
-impl QueueFigures {
-    /// Nothing recorded yet, at the beginning of a run.
-    pub fn new(rate: Option<Rate>) -> Self {
-        QueueFigures {
+impl Track {
+    fn new() -> Self {
+        Track {
             sojourn: Histogram::new(PRECISION_BITS),
             depth: (0, 0),
             depth_since: Time::ZERO,
@@ -71,41 +67,7 @@ impl QueueFigures {
             max_packets: 0,
             max_bytes: 0,
             dequeued_bytes: 0,
-            last_dequeued: None,
-            rate,
-            rate_since: Time::ZERO,
-            capacity_bit_ps: 0,
         }
-    }
-
-    /// Takes in the port's next row. Depths are those of a port with one queue.
-    pub fn handle_record(&mut self, record: &QueueRecord) {
-        self.advance(record.at);
-        match record.event {
-            QueueEvent::Drop(reason) => {
-                // The discipline took the packet out only to drop it: it is not sent.
-                if self.last_dequeued == Some(record.packet) && reason != DropReason::EGRESS_PROGRAM
-                {
-                    self.dequeued_bytes -= u64::from(record.length_bytes);
-                }
-                return;
-            }
-            QueueEvent::Enqueue => {}
-            QueueEvent::Dequeue => {
-                self.sojourn.add(record.sojourn);
-                self.dequeued_bytes += u64::from(record.length_bytes);
-                self.last_dequeued = Some(record.packet);
-            }
-        }
-        self.depth = (record.depth_packets, record.depth_bytes);
-        self.max_packets = self.max_packets.max(record.depth_packets);
-        self.max_bytes = self.max_bytes.max(record.depth_bytes);
-    }
-
-    /// The rate changed.
-    pub fn handle_rate(&mut self, now: Time, rate: Rate) {
-        self.add_capacity(now);
-        self.rate = Some(rate);
     }
 
     fn advance(&mut self, now: Time) {
@@ -115,6 +77,99 @@ impl QueueFigures {
         self.depth_since = now;
     }
 
+    /// Takes in a packet's arrival or departure, after which so many packets and bytes wait.
+    fn handle(&mut self, record: &QueueRecord, depth: (u32, u64)) {
+        if record.event == QueueEvent::Dequeue {
+            self.sojourn.add(record.sojourn);
+            self.dequeued_bytes += u64::from(record.length_bytes);
+        }
+        self.depth = depth;
+        self.max_packets = self.max_packets.max(depth.0);
+        self.max_bytes = self.max_bytes.max(depth.1);
+    }
+}
+
+/// What the ledger says of one of several queues.
+#[derive(Debug)]
+struct OneQueue {
+    track: Track,
+    done: PortStatistics,
+}
+
+/// What the ledger of one port adds up to.
+#[derive(Debug)]
+pub struct QueueFigures {
+    port: Track,
+    /// Each queue's own, where the port has several.
+    queues: Vec<OneQueue>,
+    last_dequeued: Option<u64>,
+    rate: Option<Rate>,
+    rate_since: Time,
+    capacity_bit_ps: u128,
+}
+
+impl QueueFigures {
+    /// Nothing recorded yet, at the beginning of a run, of a port with so many queues.
+    pub fn new(rate: Option<Rate>, queues: u8) -> Self {
+        let queues = if queues > 1 { queues } else { 0 };
+        let one = |_| OneQueue { track: Track::new(), done: PortStatistics::default() };
+        QueueFigures {
+            port: Track::new(),
+            queues: (0..queues).map(one).collect(),
+            last_dequeued: None,
+            rate,
+            rate_since: Time::ZERO,
+            capacity_bit_ps: 0,
+        }
+    }
+
+    /// Takes in the port's next row.
+    pub fn handle_record(&mut self, record: &QueueRecord) {
+        self.port.advance(record.at);
+        let depth = match self.queues.is_empty() {
+            true => (record.depth_packets, record.depth_bytes),
+            false => self.handle_queue(record),
+        };
+        match record.event {
+            QueueEvent::Drop(reason) => {
+                // The discipline took the packet out only to drop it: it is not sent.
+                if self.last_dequeued == Some(record.packet) && reason != DropReason::EGRESS_PROGRAM
+                {
+                    self.port.dequeued_bytes -= u64::from(record.length_bytes);
+                }
+            }
+            QueueEvent::Mark(_) => {}
+            QueueEvent::Enqueue => self.port.handle(record, depth),
+            QueueEvent::Dequeue => {
+                self.port.handle(record, depth);
+                self.last_dequeued = Some(record.packet);
+            }
+        }
+    }
+
+    /// Takes a row into its queue's figures. Returns what waits in all queues.
+    fn handle_queue(&mut self, record: &QueueRecord) -> (u32, u64) {
+        let queue = &mut self.queues[usize::from(record.queue)];
+        queue.track.advance(record.at);
+        match record.event {
+            QueueEvent::Enqueue => queue.done.enqueued += 1,
+            QueueEvent::Dequeue => queue.done.dequeued += 1,
+            QueueEvent::Drop(reason) => queue.done.drops[reason] += 1,
+            QueueEvent::Mark(reason) => queue.done.marks[reason] += 1,
+        }
+        if matches!(record.event, QueueEvent::Enqueue | QueueEvent::Dequeue) {
+            queue.track.handle(record, (record.depth_packets, record.depth_bytes));
+        }
+        let depths = self.queues.iter().map(|queue| queue.track.depth);
+        depths.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+    }
+
+    /// The rate changed.
+    pub fn handle_rate(&mut self, now: Time, rate: Rate) {
+        self.add_capacity(now);
+        self.rate = Some(rate);
+    }
+
     fn add_capacity(&mut self, now: Time) {
         let span = u128::from(now.since(self.rate_since).as_ps());
         self.capacity_bit_ps += self.rate.map_or(0, |rate| u128::from(rate.as_bps()) * span);
@@ -122,25 +177,29 @@ impl QueueFigures {
     }
 
     /// The figures at the end of a run, or of its rows where they go on after it: an end may be
-    /// told when it is past.
-    pub fn finish(mut self, end: Time) -> QueueSummary {
-        let end = end.max(self.depth_since).max(self.rate_since);
-        self.advance(end);
+    /// told when it is past. Then each queue's, where there are several.
+    pub fn finish(mut self, end: Time) -> (QueueSummary, Vec<OneQueueSummary>) {
+        let end = end.max(self.port.depth_since).max(self.rate_since);
+        self.port.advance(end);
         self.add_capacity(end);
         let span_ps = end.as_ps().max(1) as f64;
-        let sent_bit_ps = self.dequeued_bytes as f64 * 8.0 * 1e12;
-        QueueSummary {
+        let Track { dequeued_bytes, packet_ps, byte_ps, max_packets, max_bytes, sojourn, .. } =
+            self.port;
+        let sent_bit_ps = dequeued_bytes as f64 * 8.0 * 1e12;
+        let port = QueueSummary {
             rate_bps: self.rate.map(Rate::as_bps),
             utilization: match self.capacity_bit_ps {
                 0 => None,
                 capacity => Some(sent_bit_ps / capacity as f64),
             },
-            queue_packets_mean: self.packet_ps as f64 / span_ps,
-            queue_packets_max: self.max_packets,
-            queue_bytes_mean: self.byte_ps as f64 / span_ps,
-            queue_bytes_max: self.max_bytes,
-            queue_delay_ms: Quantiles::of(&self.sojourn.summary()),
-        }
+            queue_packets_mean: packet_ps as f64 / span_ps,
+            queue_packets_max: max_packets,
+            queue_bytes_mean: byte_ps as f64 / span_ps,
+            queue_bytes_max: max_bytes,
+            queue_delay_ms: Quantiles::of(&sojourn.summary()),
+        };
+        let queues = self.queues.into_iter().enumerate();
+        (port, queues.map(|(queue, one)| OneQueueSummary::new(queue, one, end)).collect())
     }
 }
 
@@ -165,6 +224,53 @@ pub struct QueueSummary {
     pub queue_bytes_max: u64,
     /// Queueing delay over the packets that left; `None` when none did.
     pub queue_delay_ms: Option<Quantiles>,
+}
+
+/// One of a port's queues.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OneQueueSummary {
+    /// Its number, 0 the first served.
+    pub queue: usize,
+    /// Packets that it took.
+    pub enqueued: u64,
+    /// Packets that left it.
+    pub dequeued: u64,
+    /// Packets that it dropped, by reason.
+    pub drops: BTreeMap<&'static str, u64>,
+    /// Packets that it marked, by reason.
+    pub marks: BTreeMap<&'static str, u64>,
+    /// Packets waiting, averaged over time.
+    pub queue_packets_mean: f64,
+    /// Most packets that waited.
+    pub queue_packets_max: u32,
+    /// Bytes waiting, averaged over time.
+    pub queue_bytes_mean: f64,
+    /// Most bytes that waited.
+    pub queue_bytes_max: u64,
+    /// Queueing delay over the packets that left; `None` when none did.
+    pub queue_delay_ms: Option<Quantiles>,
+}
+
+impl OneQueueSummary {
+    fn new(queue: usize, one: OneQueue, end: Time) -> Self {
+        let OneQueue { mut track, done } = one;
+        track.advance(end);
+        let span_ps = end.as_ps().max(1) as f64;
+        let drops = done.drops.iter().filter(|&(_, count)| count > 0);
+        let marks = done.marks.iter().filter(|&(_, count)| count > 0);
+        OneQueueSummary {
+            queue,
+            enqueued: done.enqueued,
+            dequeued: done.dequeued,
+            drops: drops.map(|(reason, count)| (reason.name(), count)).collect(),
+            marks: marks.map(|(reason, count)| (reason.name(), count)).collect(),
+            queue_packets_mean: track.packet_ps as f64 / span_ps,
+            queue_packets_max: track.max_packets,
+            queue_bytes_mean: track.byte_ps as f64 / span_ps,
+            queue_bytes_max: track.max_bytes,
+            queue_delay_ms: Quantiles::of(&track.sojourn.summary()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -196,7 +302,7 @@ mod tests {
     /// discipline, the third is refused, the fourth is sent.
     #[test]
     fn a_packet_that_is_dropped_is_not_sent() {
-        let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)));
+        let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)), 1);
         let own = DropReason::all().last().expect("a discipline's reason");
         for record in [
             row(0, QueueEvent::Enqueue, 0, 1, 0),
@@ -210,14 +316,14 @@ mod tests {
         ] {
             port.handle_record(&record);
         }
-        assert_eq!(port.finish(at(10)).utilization, Some(0.2));
+        assert_eq!(port.finish(at(10)).0.utilization, Some(0.2));
     }
 
     /// Three packets of 125 bytes (1,000 bits) come at once to 1 Mb/s: the first leaves at once,
     /// the others after 1 and 2 ms. Waiting: 2 for 1 ms, 1 for 1 ms, none for the last 8 ms.
     #[test]
     fn three_packets_by_hand() {
-        let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)));
+        let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)), 1);
         for record in [
             row(0, QueueEvent::Enqueue, 0, 1, 0),
             row(0, QueueEvent::Dequeue, 0, 0, 0),
@@ -228,7 +334,8 @@ mod tests {
         ] {
             port.handle_record(&record);
         }
-        let figures = port.finish(at(10));
+        let (figures, queues) = port.finish(at(10));
+        assert_eq!(queues, [], "one queue is the port");
         assert_eq!(figures.queue_packets_mean, 0.3);
         assert_eq!(figures.queue_bytes_mean, 37.5);
         assert_eq!((figures.queue_packets_max, figures.queue_bytes_max), (2, 250));
@@ -236,5 +343,27 @@ mod tests {
         let delay = figures.queue_delay_ms.unwrap();
         assert_eq!((delay.min, delay.mean, delay.max), (0.0, 1.0, 2.0));
         assert!((delay.p50 - 1.0).abs() < 0.001, "{delay:?}");
+    }
+
+    /// One packet waits in each of two queues for 1 ms; one goes on waiting for 1 ms more.
+    #[test]
+    fn two_queues_add_up_to_their_port() {
+        let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)), 2);
+        let of = |queue, record| QueueRecord { queue, ..record };
+        for record in [
+            of(0, row(0, QueueEvent::Enqueue, 0, 1, 0)),
+            of(1, row(0, QueueEvent::Enqueue, 1, 1, 0)),
+            of(0, row(1, QueueEvent::Dequeue, 0, 0, 1)),
+            of(0, row(1, QueueEvent::Drop(DropReason::QUEUE_FULL), 2, 0, 0)),
+            of(1, row(2, QueueEvent::Dequeue, 1, 0, 2)),
+        ] {
+            port.handle_record(&record);
+        }
+        let (figures, queues) = port.finish(at(10));
+        assert_eq!((figures.queue_packets_mean, figures.queue_packets_max), (0.3, 2));
+        let means: Vec<f64> = queues.iter().map(|queue| queue.queue_packets_mean).collect();
+        assert_eq!(means, [0.1, 0.2]);
+        assert_eq!((queues[0].drops.get("queue-full"), queues[1].drops.len()), (Some(&1), 0));
+        assert_eq!(queues[1].queue_delay_ms.map(|delay| delay.max), Some(2.0));
     }
 }

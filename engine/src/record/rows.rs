@@ -25,7 +25,8 @@ pub struct QueueRow {
 }
 
 table! {
-    /// The ledger of the recorded ports' queues: a row per packet that comes, leaves or is dropped.
+    /// The ledger of the recorded ports' queues: a row per packet that comes,
+    /// leaves, is dropped or is marked.
     /// The rows of a port are in the order of time. Those of several ports are not: sort them.
     "queue": QueueRow, Vec<ByteArray>, |row, names|
     /// When, since the run began.
@@ -36,15 +37,17 @@ table! {
     port: I32 = row.record.port.into(),
     /// The queue's number at the port, 0 the first served.
     queue: I32 = row.record.queue.into(),
-    /// `enqueue`, `dequeue` or `drop`.
+    /// `enqueue`, `dequeue`, `drop` or `mark`. A mark comes before the event that it belongs to.
     event: Text repeating = match row.record.event {
         QueueEvent::Enqueue => text("enqueue"),
         QueueEvent::Dequeue => text("dequeue"),
         QueueEvent::Drop(_) => text("drop"),
+        QueueEvent::Mark(_) => text("mark"),
     },
-    /// Why the packet was dropped; empty for other events.
+    /// Why the packet was dropped or marked; empty for other events.
     reason: Text repeating = match row.record.event {
         QueueEvent::Drop(reason) => text(reason.name()),
+        QueueEvent::Mark(reason) => text(reason.name()),
         _ => text(""),
     },
     /// The packet's number at the switch, from 0, in the order of arrival.

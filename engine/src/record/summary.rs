@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::flow_summary::FlowSummary;
 use super::instrument::Instrument;
-use super::queue_figures::QueueSummary;
+use super::queue_figures::{OneQueueSummary, QueueSummary};
 use crate::plan::Limits;
 
 /// A run's figures, or those of the part of it that was in this process. A flow of which only one
@@ -78,6 +78,12 @@ pub(crate) struct BottleneckSummary {
     dropped: u64,
     /// The same by reason; reasons without a drop are left out.
     drops: BTreeMap<&'static str, u64>,
+    /// Packets that its queues marked, by reason; left out where there are none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    marks: BTreeMap<&'static str, u64>,
+    /// The same of each of its queues, the first served first; left out where there is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    queues: Vec<OneQueueSummary>,
 }
 
 /// What a switch counted, in packets. A target leaves out what its switch does not count.
@@ -187,9 +193,10 @@ impl BottleneckSummary {
     pub(crate) fn new(
         switch: String,
         port: u16,
-        figures: QueueSummary,
+        (figures, queues): (QueueSummary, Vec<OneQueueSummary>),
         counts: &PortStatistics,
     ) -> Self {
+        let marks = counts.marks.iter().filter(|&(_, count)| count > 0);
         BottleneckSummary {
             switch,
             port,
@@ -200,6 +207,8 @@ impl BottleneckSummary {
             queued: counts.waiting_packets,
             dropped: counts.drops.total(),
             drops: nonzero(&counts.drops),
+            marks: marks.map(|(reason, count)| (reason.name(), count)).collect(),
+            queues,
         }
     }
 }

@@ -22,6 +22,7 @@ pub const RECORD: Record = Record {
         name: "ack-filter",
         meaning: "a later ACK of the packet's connection came to the queue",
     }],
+    marks: &[],
     is_fifo: true,
     not_implemented: &["segments that carry data with the ACK (ns-2 does not filter them either)"],
 };

@@ -5,13 +5,18 @@
 //! or no more than `mtu` bytes wait. A drop state soon after the last one resumes its rate: the
 //! count goes on from how far it had grown, if fewer than 16 intervals have passed.
 //!
+//! With `ecn`, a packet that can be marked is marked and sent where another would be dropped
+//! (section 3.1). With `mark-above`, all that waited longer than that are marked besides, as in
+//! Linux (`ce_threshold`).
+//!
 //! Constants: target 5 ms, interval 100 ms (RFC 8289 sections 4.2 and 4.3); mtu as in Linux, the
 //! interface's 1,500 bytes and 14 of Ethernet. The square root is a double's; `next_drop` is
 //! rounded down to a picosecond.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::outcomes::{DropReason, Outcomes, Reason};
-use crate::queued::{Backlog, Fifo, Queued};
+use crate::ecn::{Ecn, ecn};
+use crate::outcomes::{DropReason, MarkReason, Outcomes, Reason};
+use crate::queued::{Backlog, Fifo, Queued, QueuedPacket};
 use crate::record::{Parameter, Parameters, Record, Unit};
 use narrows_common::{Bytes, Duration, Time};
 
@@ -47,26 +52,104 @@ pub const RECORD: Record = Record {
             origin: "no drop with so few bytes waiting; 1,514: the interface's MTU with its \
                      Ethernet header, as in Linux",
         },
+        Parameter {
+            name: "ecn",
+            unit: Unit::Flag,
+            default: 0.0,
+            min: 0.0,
+            max: 1.0,
+            origin: "marks packets that can be marked instead of dropping them; \
+                     RFC 8289 section 3.1",
+        },
+        Parameter {
+            name: "mark-above",
+            unit: Unit::Duration,
+            default: 0.0,
+            min: 0.0,
+            max: 1e13,
+            origin: "sojourn time above which every packet that can be marked is; 0: none; \
+                     ce_threshold of Linux's sch_codel",
+        },
     ],
     drops: &[Reason {
         name: "codel",
         meaning: "packets had waited longer than CoDel's target for an interval",
     }],
+    marks: &[
+        Reason {
+            name: "codel",
+            meaning: "packets had waited longer than CoDel's target for an interval",
+        },
+        Reason {
+            name: "codel-above",
+            meaning: "the packet had waited longer than CoDel's mark-above",
+        },
+    ],
     is_fifo: true,
-    not_implemented: &["congestion marks instead of drops (RFC 8289 section 3.1)"],
+    not_implemented: &[],
 };
 
 /// A drop state that ended longer ago leaves no count to resume from, in intervals.
 const MEMORY_INTERVALS: u64 = 16;
 
-/// A CoDel queue.
-#[derive(Debug)]
-pub struct CoDel<P> {
-    fifo: Fifo<P>,
+/// CoDel's parameters, and its reasons.
+#[derive(Clone, Debug)]
+pub(super) struct Law {
     target: Duration,
     interval: Duration,
     mtu: Bytes,
+    is_marking: bool,
+    mark_above: Duration,
     drop_reason: DropReason,
+    mark_reason: MarkReason,
+    above_reason: MarkReason,
+}
+
+impl Law {
+    /// Of a discipline that begins its record's reasons with CoDel's, and has its parameters.
+    pub(super) fn new(setup: &Setup) -> Self {
+        let mut law = Law {
+            target: Duration::ZERO,
+            interval: Duration::ZERO,
+            mtu: Bytes::ZERO,
+            is_marking: false,
+            mark_above: Duration::MAX,
+            drop_reason: setup.drop_reason(0),
+            mark_reason: setup.mark_reason(0),
+            above_reason: setup.mark_reason(1),
+        };
+        law.set(&setup.parameters);
+        law
+    }
+
+    /// Goes on with other values.
+    pub(super) fn set(&mut self, parameters: &Parameters) {
+        self.target = parameters.duration("target");
+        self.interval = parameters.duration("interval");
+        self.mtu = Bytes::new(parameters.get("mtu") as u64);
+        self.is_marking = parameters.get("ecn") != 0.0;
+        let above = parameters.duration("mark-above");
+        self.mark_above = if above == Duration::ZERO { Duration::MAX } else { above };
+    }
+
+    /// When the next drop is due after one at `at`: RFC 8289 section 4.3.
+    fn next_drop(&self, at: Time, count: u32) -> Time {
+        at + Duration::from_ps((self.interval.as_ps() as f64 / f64::from(count).sqrt()) as u64)
+    }
+
+    /// Marks a packet instead of dropping it, where that is wanted and it can be marked.
+    fn marks<P: QueuedPacket>(&self, packet: &mut Queued<P>, out: &mut Outcomes<P>) -> bool {
+        let is_marked = self.is_marking && ecn(packet.packet.packet()) != Ecn::NotCapable;
+        if is_marked {
+            out.mark(packet, self.mark_reason);
+        }
+        is_marked
+    }
+}
+
+/// The state of CoDel at one queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control {
     /// When sojourn times will have been at or above the target for an interval.
     first_above: Option<Time>,
     is_dropping: bool,
@@ -77,90 +160,122 @@ pub struct CoDel<P> {
     first_count: u32,
 }
 
-impl<P> CoDel<P> {
-    /// An empty queue.
-    pub(super) fn new(setup: &Setup) -> Self {
-        let mut queue = CoDel {
-            fifo: Fifo::default(),
-            target: Duration::ZERO,
-            interval: Duration::ZERO,
-            mtu: Bytes::ZERO,
-            drop_reason: setup.drop_reason(0),
-            first_above: None,
-            is_dropping: false,
-            next_drop: Time::ZERO,
-            count: 0,
-            first_count: 0,
+impl Control {
+    /// The packet to send now; others may be dropped.
+    #[inline]
+    pub(super) fn dequeue<P: QueuedPacket>(
+        &mut self,
+        law: &Law,
+        fifo: &mut Fifo<P>,
+        now: Time,
+        out: &mut Outcomes<P>,
+    ) -> Option<Queued<P>> {
+        let Some((mut packet, may_drop)) = self.take(law, fifo, now) else {
+            self.is_dropping = false;
+            return None;
         };
-        queue.set(&setup.parameters);
-        queue
-    }
-
-    fn set(&mut self, parameters: &Parameters) {
-        self.target = parameters.duration("target");
-        self.interval = parameters.duration("interval");
-        self.mtu = Bytes::new(parameters.get("mtu") as u64);
+        if may_drop && !self.is_dropping {
+            packet = self.begin(packet, law, fifo, now, out)?;
+        } else {
+            self.is_dropping &= may_drop;
+            if self.is_dropping {
+                packet = self.go_on(packet, law, fifo, now, out)?;
+            }
+        }
+        if now.saturating_since(packet.enqueued_at) > law.mark_above
+            && ecn(packet.packet.packet()) != Ecn::NotCapable
+        {
+            out.mark(&mut packet, law.above_reason);
+        }
+        Some(packet)
     }
 
     /// The packet at the head, and whether it may be dropped (RFC 8289 section 5.6, dodequeue).
     #[inline]
-    fn take(&mut self, now: Time) -> Option<(Queued<P>, bool)> {
-        let Some(packet) = self.fifo.pop() else {
+    fn take<P>(&mut self, law: &Law, fifo: &mut Fifo<P>, now: Time) -> Option<(Queued<P>, bool)> {
+        let Some(packet) = fifo.pop() else {
             self.first_above = None;
             return None;
         };
         let sojourn = now.saturating_since(packet.enqueued_at);
-        if sojourn < self.target || self.fifo.backlog().bytes <= self.mtu {
+        if sojourn < law.target || fifo.backlog().bytes <= law.mtu {
             self.first_above = None;
             return Some((packet, false));
         }
-        let first_above = *self.first_above.get_or_insert(now + self.interval);
+        let first_above = *self.first_above.get_or_insert(now + law.interval);
         Some((packet, now >= first_above))
     }
 
-    /// When the next drop is due after one at `at`: RFC 8289 section 4.3.
-    fn control_law(&self, at: Time) -> Time {
-        at + Duration::from_ps((self.interval.as_ps() as f64 / f64::from(self.count).sqrt()) as u64)
-    }
-
     /// Drops while the next drop is due, in the drop state. Returns the packet to send.
-    fn go_on(
+    fn go_on<P: QueuedPacket>(
         &mut self,
         mut packet: Queued<P>,
+        law: &Law,
+        fifo: &mut Fifo<P>,
         now: Time,
         out: &mut Outcomes<P>,
     ) -> Option<Queued<P>> {
         while self.is_dropping && now >= self.next_drop {
-            out.discard(packet, self.drop_reason);
             self.count += 1;
-            let Some((next, may_drop)) = self.take(now) else {
+            if law.marks(&mut packet, out) {
+                self.next_drop = law.next_drop(self.next_drop, self.count);
+                break;
+            }
+            out.discard(packet, law.drop_reason);
+            let Some((next, may_drop)) = self.take(law, fifo, now) else {
                 self.is_dropping = false;
                 return None;
             };
             (packet, self.is_dropping) = (next, may_drop);
             if may_drop {
-                self.next_drop = self.control_law(self.next_drop);
+                self.next_drop = law.next_drop(self.next_drop, self.count);
             }
         }
         Some(packet)
     }
 
     /// Enters the drop state with a first drop. Returns the packet to send.
-    fn begin(&mut self, packet: Queued<P>, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
-        out.discard(packet, self.drop_reason);
-        let next = self.take(now);
+    fn begin<P: QueuedPacket>(
+        &mut self,
+        mut packet: Queued<P>,
+        law: &Law,
+        fifo: &mut Fifo<P>,
+        now: Time,
+        out: &mut Outcomes<P>,
+    ) -> Option<Queued<P>> {
+        let next = if law.marks(&mut packet, out) {
+            Some(packet)
+        } else {
+            out.discard(packet, law.drop_reason);
+            self.take(law, fifo, now).map(|(packet, _)| packet)
+        };
         self.is_dropping = true;
         let grown = self.count - self.first_count;
         let since = now.saturating_since(self.next_drop);
-        let is_recent = since < self.interval.saturating_mul(MEMORY_INTERVALS);
+        let is_recent = since < law.interval.saturating_mul(MEMORY_INTERVALS);
         self.count = if grown > 1 && is_recent { grown } else { 1 };
         self.first_count = self.count;
-        self.next_drop = self.control_law(now);
-        next.map(|(packet, _)| packet)
+        self.next_drop = law.next_drop(now, self.count);
+        next
     }
 }
 
-impl<P> QueueDiscipline<P> for CoDel<P> {
+/// A CoDel queue.
+#[derive(Debug)]
+pub struct CoDel<P> {
+    fifo: Fifo<P>,
+    law: Law,
+    control: Control,
+}
+
+impl<P> CoDel<P> {
+    /// An empty queue.
+    pub(super) fn new(setup: &Setup) -> Self {
+        CoDel { fifo: Fifo::default(), law: Law::new(setup), control: Control::default() }
+    }
+}
+
+impl<P: QueuedPacket> QueueDiscipline<P> for CoDel<P> {
     #[inline]
     fn enqueue(&mut self, packet: Queued<P>, _now: Time, room: &Room, out: &mut Outcomes<P>) {
         match room.admits(self.fifo.backlog(), packet.label.length) {
@@ -171,15 +286,7 @@ impl<P> QueueDiscipline<P> for CoDel<P> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>> {
-        let Some((packet, may_drop)) = self.take(now) else {
-            self.is_dropping = false;
-            return None;
-        };
-        if may_drop && !self.is_dropping {
-            return self.begin(packet, now, out);
-        }
-        self.is_dropping &= may_drop;
-        self.go_on(packet, now, out)
+        self.control.dequeue(&self.law, &mut self.fifo, now, out)
     }
 
     #[inline]
@@ -196,6 +303,6 @@ impl<P> QueueDiscipline<P> for CoDel<P> {
     }
 
     fn set_parameters(&mut self, parameters: &Parameters) {
-        self.set(parameters);
+        self.law.set(parameters);
     }
 }

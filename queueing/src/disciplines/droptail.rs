@@ -13,6 +13,7 @@ pub const RECORD: Record = Record {
     reference: "RFC 7567 section 2.1 (tail drop)",
     parameters: &[],
     drops: &[],
+    marks: &[],
     is_fifo: true,
     not_implemented: &[],
 };

@@ -4,8 +4,9 @@
 //! gNMI leaves, ledger reasons, `narrows list` and the property tests follow from the record.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
-use crate::outcomes::{COMMON_DROPS, DropReason, Outcomes, Reason};
+use crate::outcomes::{COMMON_DROPS, DropReason, MarkReason, Outcomes, Reason};
 use crate::queued::{Backlog, Queued, QueuedPacket};
+use crate::randomness::Randomness;
 use crate::record::{DisciplineError, Parameters, Record};
 use narrows_common::Time;
 use schemars::JsonSchema;
@@ -131,6 +132,46 @@ const fn first_drop(index: usize) -> usize {
     n
 }
 
+/// How many reasons there are to mark a packet.
+pub(crate) const MARK_REASON_COUNT: usize = first_mark(DISCIPLINES.len());
+
+/// Every reason to mark a packet, each discipline's own.
+pub const MARK_REASONS: [Reason; MARK_REASON_COUNT] = {
+    let mut all = [COMMON_DROPS[0]; MARK_REASON_COUNT];
+    let (mut n, mut i) = (0, 0);
+    while i < DISCIPLINES.len() {
+        let mut k = 0;
+        while k < DISCIPLINES[i].marks.len() {
+            all[n] = DISCIPLINES[i].marks[k];
+            (n, k) = (n + 1, k + 1);
+        }
+        i += 1;
+    }
+    all
+};
+
+/// The index of the first reason to mark of the `index`-th discipline.
+const fn first_mark(index: usize) -> usize {
+    let (mut n, mut i) = (0, 0);
+    while i < index {
+        n += DISCIPLINES[i].marks.len();
+        i += 1;
+    }
+    n
+}
+
+impl MarkReason {
+    /// Every reason, in the order of their indices.
+    pub fn all() -> impl Iterator<Item = MarkReason> {
+        (0..MARK_REASON_COUNT).map(MarkReason::at)
+    }
+
+    /// The name in tables and summaries.
+    pub const fn name(self) -> &'static str {
+        MARK_REASONS[self.index()].name
+    }
+}
+
 impl DropReason {
     /// Every reason, in the order of their indices.
     pub fn all() -> impl Iterator<Item = DropReason> {
@@ -220,9 +261,13 @@ impl<P: QueuedPacket> Discipline<P> {
     ///
     /// # Errors
     /// As [`DisciplineConfig::resolve`].
-    pub fn build(config: &DisciplineConfig) -> Result<Self, DisciplineError> {
+    pub fn build(
+        config: &DisciplineConfig,
+        randomness: Randomness,
+    ) -> Result<Self, DisciplineError> {
         let (index, (_, parameters)) = (config.index()?, config.resolve()?);
-        Ok(Self::at(index, &Setup { parameters, first_drop: first_drop(index) }))
+        let (first_drop, first_mark) = (first_drop(index), first_mark(index));
+        Ok(Self::at(index, &Setup { parameters, randomness, first_drop, first_mark }))
     }
 
     /// Its record.

@@ -22,6 +22,8 @@ pub struct Segment {
     pub flow: u16,
     pub ack: u32,
     pub payload: u16,
+    /// Its ECN codepoint: 0 not capable, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn: u8,
 }
 
 impl Segment {
@@ -29,7 +31,7 @@ impl Segment {
     pub fn frame(self) -> Packet {
         let mut bytes = vec![0; 54];
         bytes[12..14].copy_from_slice(&[8, 0]);
-        bytes[14] = 0x45;
+        (bytes[14], bytes[15]) = (0x45, self.ecn);
         bytes[16..18].copy_from_slice(&(40 + self.payload).to_be_bytes());
         bytes[23] = 6;
         bytes[26..34].copy_from_slice(&[10, 0, 1, 1, 10, 0, 2, 1]);
@@ -65,6 +67,7 @@ pub struct Sent {
     pub start_ps: u64,
     pub end_ps: u64,
     pub bytes: u64,
+    pub is_marked: bool,
 }
 
 /// A port with what it has sent and dropped.
@@ -101,7 +104,8 @@ impl<D: QueueDiscipline<Packet>> Bench<D> {
             let sent = self.tm.transmit(at, port, bytes);
             let (start_ps, end_ps) = (sent.start.as_ps(), sent.end.as_ps());
             let number = dequeued.queued.label.number;
-            self.sent.push(Sent { number, start_ps, end_ps, bytes });
+            let is_marked = dequeued.queued.is_marked;
+            self.sent.push(Sent { number, start_ps, end_ps, bytes, is_marked });
         }
         self.dropped += std::iter::from_fn(|| self.tm.poll_dropped()).count() as u64;
     }

@@ -48,6 +48,9 @@ class TrafficManager(Protocol):
     def drop_reasons(self) -> Sequence[Mapping[str, Any]]:
         """Its drop reasons: `name`, `meaning`."""
 
+    def mark_reasons(self) -> Sequence[Mapping[str, Any]]:
+        """Why its ports mark packets: `name`, `meaning`."""
+
 
 PORT = "{port}"
 """Placeholder for the port's number in a path key."""
@@ -160,6 +163,11 @@ def queue_drops(state: PortState) -> int:
 def drops(reason: str) -> Callable[[PortState], Value | None]:
     """Packets dropped for one reason."""
     return lambda state: state["drops"].get(reason, 0)
+
+
+def marks(reason: str) -> Callable[[PortState], Value | None]:
+    """Packets marked for one reason."""
+    return lambda state: state["marks"].get(reason, 0)
 
 
 def limit(kind: str) -> Callable[[PortState], Value | None]:
@@ -345,6 +353,9 @@ def leaves_of_target(target: TrafficManager) -> tuple[Leaf, ...]:
     counts = [
         state(QUEUE, f"state/dropped-{reason['name']}-pkts", UINT64, drops(reason["name"]), OURS)
         for reason in target.drop_reasons()
+    ] + [
+        state(QUEUE, f"state/marked-{reason['name']}-pkts", UINT64, marks(reason["name"]), OURS)
+        for reason in target.mark_reasons()
     ]
     return (*LEAVES, *in_force, *parameters, *counts)
 

@@ -5,7 +5,7 @@ use super::item::{Item, Transmit};
 use super::model::{TimestampUnit, V1Model};
 use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::internal;
-use narrows_queueing::{Dequeued, Queued, Transmission};
+use narrows_queueing::{Dequeued, Queued, Transmission, mark_ce};
 
 impl V1Model {
     /// Egress, checksum update, deparser, and what becomes of the packet then.
@@ -13,12 +13,15 @@ impl V1Model {
         self.machine.restore_bridged(&self.program, &dequeued.queued.packet.bridged);
         self.set_egress_metadata(&dequeued);
         let Dequeued { port, queue, at, queued, .. } = dequeued;
-        let Queued { packet: mut item, label, .. } = queued;
+        let Queued { packet: mut item, label, is_marked, .. } = queued;
         if !self.phases.depart(&self.program, &mut self.machine, &mut item.packet) {
             match self.end_egress(item) {
                 Some(goes_on) => item = goes_on,
                 None => return self.tm.drop_dequeued(at, port, queue, label),
             }
+        }
+        if is_marked {
+            mark_ce(&mut item.packet);
         }
         let truncate = self.machine.get(architecture::TRUNCATE);
         if truncate != 0 {

@@ -165,6 +165,10 @@ impl PySwitch {
         catalogue::drop_reasons(py)
     }
 
+    fn mark_reasons<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        catalogue::mark_reasons(py)
+    }
+
     fn insert_entry(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<()> {
         self.write_entry(py, EntryOperation::Insert, entry)
     }

@@ -71,6 +71,11 @@ impl PySwitch {
             drops.set_item(reason.name(), count)?;
         }
         dict.set_item("drops", drops)?;
+        let marks = PyDict::new(py);
+        for (reason, count) in done.marks.iter() {
+            marks.set_item(reason.name(), count)?;
+        }
+        dict.set_item("marks", marks)?;
         dict.set_item("transmitted", done.transmitted)?;
         dict.set_item("transmitted_bytes", done.transmitted_bytes)?;
         dict.set_item("received", received.0)?;

@@ -5,16 +5,19 @@
 //! and dequeued at one instant. Where a departure and an arrival fall on the same instant, the
 //! departure comes first; a discipline's timer comes before both.
 
-use crate::discipline::{QueueDiscipline, Room};
+mod control;
+mod timers;
+
+use crate::discipline::QueueDiscipline;
 use crate::disciplines::{Discipline, DisciplineConfig};
 use crate::ledger::{QueueEvent, QueueRecord, Source};
-use crate::limit::QueueLimit;
 use crate::outcomes::{DropReason, Outcomes};
 use crate::port::{Now, Port, PortConfig, PortError, PortQueue};
 use crate::queued::{Label, Queued, QueuedPacket};
+use crate::randomness::Randomness;
 use crate::record::DisciplineError;
 use crate::statistics::PortStatistics;
-use narrows_common::{Duration, Rate, Serializer, Time};
+use narrows_common::{Duration, Rng, Serializer, Time};
 use std::collections::BTreeSet;
 
 /// A packet that comes to a port.
@@ -68,6 +71,9 @@ pub struct TrafficManager<P, D = Discipline<P>> {
     /// No discipline's timer is due earlier.
     next_timer: Option<Time>,
     records: Vec<QueueRecord>,
+    seed: u64,
+    /// Disciplines that took another's place; each has random numbers of its own.
+    changes: u64,
     numbered: u64,
     outcomes: Outcomes<P>,
     dropped: Vec<P>,
@@ -75,44 +81,25 @@ pub struct TrafficManager<P, D = Discipline<P>> {
 
 const NO_PORT: u32 = u32::MAX;
 
+/// The random numbers of a port's queue, after so many changes of disciplines.
+fn randomness(seed: u64, port: u16, queue: u8, changes: u64) -> Randomness {
+    let name = format!("port {port}, queue {queue}, change {changes}");
+    Randomness::Seeded(Rng::for_component(seed, &name))
+}
+
 impl<P: QueuedPacket> TrafficManager<P> {
-    /// Idle ports. `pipeline` says which of several traffic managers this is, `record` whether it keeps
-    /// a ledger.
+    /// Idle ports. `pipeline` says which of several traffic managers this is, `record` whether it
+    /// keeps a ledger. The disciplines' random numbers follow from `seed`.
     ///
     /// # Errors
     /// When a port's configuration does not fit.
-    pub fn new(ports: &[PortConfig], pipeline: u16, record: bool) -> Result<Self, PortError> {
-        Self::with(ports, pipeline, record, Discipline::build)
-    }
-
-    /// Gives a port's queues a discipline from `now` on. Where it is the one in force, the queue
-    /// keeps its state and takes the parameters; otherwise waiting packets move to the new queue.
-    ///
-    /// # Errors
-    /// When there is no such discipline, or it does not take these parameters.
-    pub fn set_discipline(
-        &mut self,
-        now: Time,
-        port: usize,
-        config: &DisciplineConfig,
-    ) -> Result<(), DisciplineError> {
-        let (record, parameters) = config.resolve()?;
-        for queue in 0..self.ports[port].queues.len() {
-            let discipline = &mut self.ports[port].queues[queue].discipline;
-            if discipline.record().name == record.name {
-                discipline.set_parameters(&parameters);
-            } else {
-                let before = discipline.backlog();
-                let mut old = std::mem::replace(discipline, Discipline::build(config)?);
-                while let Some(packet) = old.hand_over() {
-                    discipline.enqueue(packet, now, &Room::UNLIMITED, &mut self.outcomes);
-                }
-                let (port, now) = self.split(now, port);
-                port.settle(queue, before, now);
-            }
-            self.learn_timer(port, queue);
-        }
-        Ok(())
+    pub fn new(
+        ports: &[PortConfig],
+        pipeline: u16,
+        record: bool,
+        seed: u64,
+    ) -> Result<Self, PortError> {
+        Self::with(ports, pipeline, record, seed, Discipline::build)
     }
 }
 
@@ -125,7 +112,8 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         configs: &[PortConfig],
         pipeline: u16,
         record: bool,
-        make: impl Fn(&DisciplineConfig) -> Result<D, DisciplineError>,
+        seed: u64,
+        make: impl Fn(&DisciplineConfig, Randomness) -> Result<D, DisciplineError>,
     ) -> Result<Self, PortError> {
         let most = configs.iter().map(|config| config.port as usize + 1).max().unwrap_or(0);
         let mut by_number = vec![NO_PORT; most];
@@ -143,9 +131,10 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             }
             let is_recorded = record && config.record;
             let queue = |queue| {
-                let discipline = make(&config.discipline)
+                let discipline = make(&config.discipline, randomness(seed, number, queue, 0))
                     .map_err(|error| PortError::Discipline { port: number, error })?;
-                Ok(PortQueue { discipline, source: Source { port: number, queue, is_recorded } })
+                let source = Source { port: number, queue, is_recorded };
+                Ok(PortQueue { discipline, source, done: PortStatistics::default() })
             };
             let queues = (0..config.queues).map(queue).collect::<Result<_, _>>()?;
             ports.push(Port::new(config, pipeline, queues));
@@ -157,6 +146,8 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
             due: vec![],
             next_timer: None,
             records: vec![],
+            seed,
+            changes: 0,
             numbered: 0,
             outcomes: Outcomes::default(),
             dropped: vec![],
@@ -227,17 +218,16 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let room = port.room(at);
         let length = port.counts.bytes(arrival.frame_bytes);
         let label = Label { number, flow: arrival.flow, length };
-        let PortQueue { discipline, source } = &mut port.queues[place];
+        let PortQueue { discipline, source, .. } = &mut port.queues[place];
         let (before, source) = (discipline.backlog(), *source);
         let depth_before = before.packets as u32;
-        let queued = Queued { packet: arrival.packet, label, enqueued_at: at, depth_before };
+        let (packet, is_marked) = (arrival.packet, false);
+        let queued = Queued { packet, label, enqueued_at: at, depth_before, is_marked };
         discipline.enqueue(queued, at, &room, &mut self.outcomes);
-        let outcomes = &self.outcomes.dropped;
-        let is_refused = outcomes.iter().any(|one| one.packet.label.number == number);
         let mut depth = before;
-        if !is_refused {
+        if !self.outcomes.has_refused(number) {
             depth = before.with(length);
-            port.count_enqueued(depth);
+            port.count_enqueued(place, depth);
             source.write(&mut self.records, at, QueueEvent::Enqueue, label, depth, Duration::ZERO);
         }
         if !self.outcomes.is_empty() {
@@ -280,7 +270,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     /// The next packet of a queue, unless the discipline discards all that wait.
     #[inline]
     fn dequeue_from(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
-        let PortQueue { discipline, source } = &mut self.ports[port].queues[queue];
+        let PortQueue { discipline, source, .. } = &mut self.ports[port].queues[queue];
         let (mut depth, source) = (discipline.backlog(), *source);
         let queued = discipline.dequeue(at, &mut self.outcomes);
         if !self.outcomes.is_empty() {
@@ -291,7 +281,8 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let (label, sojourn) = (queued.label, at.saturating_since(queued.enqueued_at));
         depth = depth.without(label.length);
         source.write(&mut self.records, at, QueueEvent::Dequeue, label, depth, sojourn);
-        self.ports[port].count_dequeued(sojourn, label);
+        self.ports[port].count_dequeued(queue, sojourn, label);
+        self.ports[port].served = queue;
         let depth_after = depth.packets as u32;
         Some(Dequeued { port, queue, at, queued, depth_after })
     }
@@ -307,32 +298,6 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         self.due.pop();
         self.ports[port as usize].armed = false;
         Some((at, port as usize))
-    }
-
-    /// Serves the timers up to `now` or the first port that is due, whichever is earlier.
-    #[cold]
-    fn serve_timers(&mut self, now: Time) {
-        let until = self.due.last().map_or(now, |&(at, _)| at.min(now));
-        while let Some(at) = self.next_timer.filter(|&timer| timer <= until) {
-            self.next_timer = None;
-            for port in 0..self.ports.len() {
-                for queue in 0..self.ports[port].queues.len() {
-                    let discipline = &mut self.ports[port].queues[queue].discipline;
-                    if discipline.next_timer().is_some_and(|timer| timer <= at) {
-                        discipline.on_timer(at);
-                    }
-                    self.learn_timer(port, queue);
-                }
-            }
-        }
-    }
-
-    /// Takes note of a queue's timer. Costs nothing where no discipline of the type has one.
-    #[inline]
-    fn learn_timer(&mut self, port: usize, queue: usize) {
-        if let Some(timer) = self.ports[port].queues[queue].discipline.next_timer() {
-            self.next_timer = Some(self.next_timer.map_or(timer, |next| next.min(timer)));
-        }
     }
 
     /// A port, and what an operation on one of its queues needs besides.
@@ -352,8 +317,9 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
     pub fn transmit(&mut self, at: Time, port: usize, frame_bytes: u64) -> Transmission {
         let port = &mut self.ports[port];
         let bytes = port.counts.bytes(frame_bytes);
-        port.statistics.transmitted += 1;
-        port.statistics.transmitted_bytes += bytes.get();
+        let done = &mut port.queues[port.served].done;
+        done.transmitted += 1;
+        done.transmitted_bytes += bytes.get();
         let (start, end) = match &mut port.serializer {
             Some(serializer) => serializer.send(at, bytes.bits()),
             None => (at, at),
@@ -367,30 +333,6 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         let depth = port.queues[queue].discipline.backlog();
         let reason = DropReason::EGRESS_PROGRAM;
         port.count_dropped(&mut self.records, at, queue, label, depth, reason);
-    }
-
-    /// Sets a port's rate; the packet in transmission ends as it began.
-    pub fn set_rate(&mut self, port: usize, rate: Rate) {
-        match &mut self.ports[port].serializer {
-            Some(serializer) => serializer.set_rate(rate),
-            none => *none = Some(Serializer::new(rate)),
-        }
-    }
-
-    /// Sets the limit of a port's queues; packets that wait already stay.
-    pub fn set_limit(&mut self, port: usize, limit: QueueLimit) {
-        self.ports[port].limit = limit;
-    }
-
-    /// How long packets have waited, in packet-picoseconds and byte-picoseconds: each from its
-    /// enqueue to its dequeue, or to `now`. It is the area under the queue's depth.
-    pub fn waited(&self, port: usize, now: Time) -> (u128, u128) {
-        self.ports[port].waited(now)
-    }
-
-    /// What a port has done.
-    pub fn statistics(&self, port: usize) -> PortStatistics {
-        self.ports[port].statistics()
     }
 
     /// The ledger's rows so far; the caller takes them out.

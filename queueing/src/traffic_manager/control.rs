@@ -1,0 +1,82 @@
+//! What can be changed of a port while packets go through it, and what it has done.
+
+use super::{TrafficManager, randomness};
+use crate::discipline::{QueueDiscipline, Room};
+use crate::disciplines::{Discipline, DisciplineConfig};
+use crate::limit::QueueLimit;
+use crate::queued::QueuedPacket;
+use crate::record::DisciplineError;
+use crate::statistics::PortStatistics;
+use narrows_common::{Rate, Serializer, Time};
+
+impl<P: QueuedPacket> TrafficManager<P> {
+    /// Gives a port's queues a discipline from `now` on. Where it is the one in force, the queue
+    /// keeps its state and takes the parameters; otherwise waiting packets move to the new queue.
+    ///
+    /// # Errors
+    /// When there is no such discipline, or it does not take these parameters.
+    pub fn set_discipline(
+        &mut self,
+        now: Time,
+        port: usize,
+        config: &DisciplineConfig,
+    ) -> Result<(), DisciplineError> {
+        let (record, parameters) = config.resolve()?;
+        let number = self.ports[port].number;
+        for queue in 0..self.ports[port].queues.len() {
+            let discipline = &mut self.ports[port].queues[queue].discipline;
+            if discipline.record().name == record.name {
+                discipline.set_parameters(&parameters);
+            } else {
+                let before = discipline.backlog();
+                self.changes += 1;
+                let own = randomness(self.seed, number, queue as u8, self.changes);
+                let mut old = std::mem::replace(discipline, Discipline::build(config, own)?);
+                while let Some(packet) = old.hand_over() {
+                    discipline.enqueue(packet, now, &Room::UNLIMITED, &mut self.outcomes);
+                }
+                self.outcomes.were_stored();
+                let (port, now) = self.split(now, port);
+                port.settle(queue, before, now);
+            }
+            self.learn_timer(port, queue);
+        }
+        Ok(())
+    }
+}
+
+impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
+    /// Sets a port's rate; the packet in transmission ends as it began.
+    pub fn set_rate(&mut self, port: usize, rate: Rate) {
+        match &mut self.ports[port].serializer {
+            Some(serializer) => serializer.set_rate(rate),
+            none => *none = Some(Serializer::new(rate)),
+        }
+    }
+
+    /// Sets the limit of a port's queues; packets that wait already stay.
+    pub fn set_limit(&mut self, port: usize, limit: QueueLimit) {
+        self.ports[port].limit = limit;
+    }
+
+    /// How long packets have waited, in packet-picoseconds and byte-picoseconds: each from its
+    /// enqueue to its dequeue, or to `now`. It is the area under the queue's depth.
+    pub fn waited(&self, port: usize, now: Time) -> (u128, u128) {
+        self.ports[port].waited(now)
+    }
+
+    /// What a port has done.
+    pub fn statistics(&self, port: usize) -> PortStatistics {
+        self.ports[port].statistics()
+    }
+
+    /// How many queues a port has.
+    pub fn queues(&self, port: usize) -> usize {
+        self.ports[port].queues.len()
+    }
+
+    /// What one of a port's queues has done.
+    pub fn queue_statistics(&self, port: usize, queue: usize) -> PortStatistics {
+        self.ports[port].queue_statistics(queue)
+    }
+}
