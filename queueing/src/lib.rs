@@ -13,6 +13,7 @@
 mod discipline;
 pub mod disciplines;
 mod ecn;
+mod flow_hash;
 mod ledger;
 mod limit;
 mod link;
@@ -27,6 +28,7 @@ mod traffic_manager;
 pub use discipline::{QueueDiscipline, Room, Setup};
 pub use disciplines::{DISCIPLINES, DROP_REASONS, Discipline, DisciplineConfig, MARK_REASONS};
 pub use ecn::{Ecn, ecn, mark_ce};
+pub use flow_hash::flow_hash;
 pub use ledger::{QueueEvent, QueueRecord};
 pub use limit::QueueLimit;
 pub use link::{Link, LinkConfig, LinkDirection};

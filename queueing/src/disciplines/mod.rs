@@ -97,6 +97,13 @@ disciplines! {
     droptail::DropTail,
     ack_filter::AckFilter,
     codel::CoDel,
+    red::Red,
+    pie::Pie,
+    fq_codel::FqCoDel,
+    cobalt::Cobalt,
+    dualpi2::DualPi2,
+    drr::Drr,
+    ecn_threshold::EcnThreshold,
 }
 
 /// How many reasons there are to drop a packet.
