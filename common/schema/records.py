@@ -92,6 +92,8 @@ class DisciplineRecord(TypedDict):
     """Its parameters; the limit, which every queue has, is none of them."""
     drops: list[QueueReason]
     """Why it drops packets, besides a full queue."""
+    marks: list[QueueReason]
+    """Why it marks packets."""
     is_fifo: bool
     """It sends packets in the order in which they came."""
     not_implemented: list[str]

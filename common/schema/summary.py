@@ -29,6 +29,31 @@ class Quantiles(TypedDict):
     """The greatest."""
 
 
+class OneQueueSummary(TypedDict):
+    """One of a port's queues."""
+
+    queue: int
+    """Its number, 0 the first served."""
+    enqueued: int
+    """Packets that it took."""
+    dequeued: int
+    """Packets that left it."""
+    drops: dict[str, int]
+    """Packets that it dropped, by reason."""
+    marks: dict[str, int]
+    """Packets that it marked, by reason."""
+    queue_packets_mean: float
+    """Packets waiting, averaged over time."""
+    queue_packets_max: int
+    """Most packets that waited."""
+    queue_bytes_mean: float
+    """Bytes waiting, averaged over time."""
+    queue_bytes_max: int
+    """Most bytes that waited."""
+    queue_delay_ms: Quantiles | None
+    """Queueing delay over the packets that left; `None` when none did."""
+
+
 class BottleneckSummary(TypedDict):
     """A port's queue."""
 
@@ -62,6 +87,10 @@ class BottleneckSummary(TypedDict):
     """Packets dropped at the port, for whatever reason."""
     drops: dict[str, int]
     """The same by reason; reasons without a drop are left out."""
+    marks: NotRequired[dict[str, int]]
+    """Packets that its queues marked, by reason; left out where there are none."""
+    queues: NotRequired[list[OneQueueSummary]]
+    """The same of each of its queues, the first served first; left out where there is one."""
 
 
 class DatagramsSummary(TypedDict):

@@ -25,16 +25,25 @@ class Table(NamedTuple):
 
 TABLES = {
     "queue": Table(
-        "The ledger of the recorded ports' queues: a row per packet that comes, leaves or is "
-        "dropped. The rows of a port are in the order of time. Those of several ports are not: sort"
-        " them.",
+        "The ledger of the recorded ports' queues: a row per packet that comes, leaves, is dropped "
+        "or is marked. The rows of a port are in the order of time. Those of several ports are not:"
+        " sort them.",
         {
             "time_ps": Column("int64", False, "When, since the run began."),
             "switch": Column("text", False, "The switch's name."),
             "port": Column("int32", False, "The port's number."),
             "queue": Column("int32", False, "The queue's number at the port, 0 the first served."),
-            "event": Column("text", False, "`enqueue`, `dequeue` or `drop`."),
-            "reason": Column("text", False, "Why the packet was dropped; empty for other events."),
+            "event": Column(
+                "text",
+                False,
+                "`enqueue`, `dequeue`, `drop` or `mark`. A mark comes before the event that it "
+                "belongs to.",
+            ),
+            "reason": Column(
+                "text",
+                False,
+                "Why the packet was dropped or marked; empty for other events.",
+            ),
             "packet": Column(
                 "int64",
                 False,

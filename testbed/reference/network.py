@@ -13,7 +13,7 @@ RANGED = ("parameter", "type", "default", "from", "to", "meaning")
 
 
 def disciplines() -> str:
-    """Every queue discipline, and every reason to drop."""
+    """Every queue discipline, and every reason to drop or to mark."""
     parts = []
     for record in catalogue.records("disciplines"):
         parts.append(f"## {record['name']}")
@@ -31,19 +31,24 @@ def disciplines() -> str:
         parts.append(table(RANGED, rows))
         if record["not_implemented"]:
             parts.append(f"Not implemented:\n\n{bullets(record['not_implemented'])}")
-    reasons = [
-        [code(reason["name"]), sentence(reason["meaning"])]
-        for reason in catalogue.engine().drop_reasons()
-    ]
+    engine = catalogue.engine()
+    drops, marks = (
+        [[code(reason["name"]), sentence(reason["meaning"])] for reason in reasons]
+        for reasons in (engine.drop_reasons(), engine.mark_reasons())
+    )
     return page(
         "Queue disciplines",
-        "A port's discipline decides which packets its queue sends and drops. A scenario names it"
-        ' in `bottleneck.discipline`, with parameters as `{ name = "codel", target = "5ms" }`.'
+        "A port's discipline decides which packets its queue sends, drops and marks. A scenario"
+        " names it in `bottleneck.discipline`, with parameters as"
+        ' `{ name = "codel", target = "5ms" }`.'
         " The queue's limit is `bottleneck.queue`.",
         *parts,
         "## Reasons to drop",
         "The ledger's column `reason`, the summary and gNMI's counters have these names.",
-        table(["reason", "meaning"], reasons),
+        table(["reason", "meaning"], drops),
+        "## Reasons to mark",
+        "A mark sets the codepoint for congestion experienced.",
+        table(["reason", "meaning"], marks),
     )
 
 

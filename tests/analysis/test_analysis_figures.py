@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from narrows.analysis import figures
@@ -85,8 +86,8 @@ def test_an_unknown_figure_is_refused_before_anything_is_drawn(one: Path) -> Non
 
 def test_all_that_can_be_drawn_is_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
-    names = ["throughput", "queue_length", "queue_delay", "delay_cdf", "queue_delay_box",
-             "message_latency"]  # fmt: skip
+    names = ["throughput", "queue_length", "queue_delay", "drops_and_marks", "delay_cdf",
+             "queue_delay_box", "message_latency"]  # fmt: skip
     assert draw(one) == [
         one / "figures" / f"{name}.{suffix}" for name in names for suffix in ("png", "pdf")
     ]
@@ -116,9 +117,22 @@ def test_a_single_run_has_no_figure_against_anything(one: Path) -> None:
 
 def test_what_was_not_recorded_is_not_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
-    names = {"throughput", "queue_length", "queue_delay", "delay_cdf", "queue_delay_box",
-             "message_latency"}  # fmt: skip
+    names = {"throughput", "queue_length", "queue_delay", "drops_and_marks", "delay_cdf",
+             "queue_delay_box", "message_latency"}  # fmt: skip
     assert drawn(one) == names
+
+
+def test_drops_are_a_share_of_what_came(one: Path) -> None:
+    results = Results(tuple(load(one)))
+    chart = select(["drops_and_marks"])[0].chart(results)
+    assert chart is not None
+    dropped, marked = (mark for mark in chart.panels[0].marks if isinstance(mark, Trace))
+    ledger = results.runs[0].table("queue").collect()
+    drops = ledger.filter(pl.col("event") == "drop").height
+    assert drops > 0
+    assert 0 < np.max(dropped.y) <= 100
+    assert np.count_nonzero(dropped.y) <= drops
+    assert not np.any(marked.y)
 
 
 def test_message_latency_is_the_share_read_within_a_time(one: Path) -> None:
