@@ -24,6 +24,11 @@ class EngineSwitch:
         reasons: list[Any] = catalogue.engine().drop_reasons()
         return reasons
 
+    def mark_reasons(self) -> list[Any]:
+        """The engine's reasons to mark."""
+        reasons: list[Any] = catalogue.engine().mark_reasons()
+        return reasons
+
 
 def leaves() -> tuple[Leaf, ...]:
     """Every leaf of `narrows switch`."""

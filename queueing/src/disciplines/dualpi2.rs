@@ -116,7 +116,7 @@ const PARAMETERS: &[Parameter] = &[
         name: "min-packets",
         unit: Unit::Count,
         default: 1.0,
-        min: 0.0,
+        min: 1.0,
         max: 1e9,
         origin: "scalable packets up to which the ramp is off; 1: Th_len of RFC 9332 fig. 2",
     },

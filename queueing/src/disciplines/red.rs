@@ -211,13 +211,13 @@ impl<P> Red<P> {
     fn update_average(&mut self, now: Time, room: &Room) {
         let packets_per_s = room.rate.map(|rate| rate.as_bps() as f64 / self.mean_packet_bits);
         let weight = match (self.weight, packets_per_s) {
-            (0.0, Some(packets_per_s)) => 1.0 - (-1.0 / packets_per_s).exp(),
+            (0.0, Some(packets_per_s)) => 1.0 - libm::exp(-1.0 / packets_per_s),
             (weight, _) => weight,
         };
         if room.is_idle {
             let idle_s = now.saturating_since(room.free_at).as_secs_f64();
             let missed = packets_per_s.map_or(0.0, |packets_per_s| (packets_per_s * idle_s).floor());
-            self.average *= (1.0 - weight).powf(missed);
+            self.average *= libm::pow(1.0 - weight, missed);
         }
         let waiting = self.fifo.backlog().packets as f64;
         self.average = (1.0 - weight) * self.average + weight * waiting;

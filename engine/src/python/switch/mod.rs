@@ -22,11 +22,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::network::managed_switch::config::Config;
-use crate::network::managed_switch::handle::SwitchHandle;
-use crate::network::managed_switch::operation::Operation;
-use crate::network::managed_switch::pipelines::pipelines;
-use crate::network::managed_switch::refusal::Refusal;
+use crate::network::managed_switch::{
+    config::Config, handle::SwitchHandle, operation::Operation, pipelines::pipelines,
+    refusal::Refusal,
+};
 use crate::plan::EntryOperation;
 use crate::python::catalogue;
 use convert::{from_python, meter};
