@@ -11,16 +11,14 @@ mod profiles;
 mod refusal;
 mod state;
 
-use std::collections::BTreeMap;
-
 use narrows_common::{Packet, Rate, Time};
 use narrows_queueing::{DisciplineConfig, QueueLimit};
 use narrows_switch::{
     CloneSession, ControlOperation, Count, DefaultAction, Match, Program, Replica, TableEntry,
 };
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use pyo3::{exceptions::PyValueError, prelude::*};
+use std::collections::BTreeMap;
 
 use crate::network::managed_switch::{
     config::Config, handle::SwitchHandle, operation::Operation, pipelines::pipelines,
