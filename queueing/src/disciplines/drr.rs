@@ -84,7 +84,7 @@ impl<P: QueuedPacket> Drr<P> {
 
     fn store(&mut self, packet: Queued<P>) {
         let hash = flow_hash(packet.packet.packet(), self.seed);
-        let index = ((hash >> 32) * self.flows.len() as u64 >> 32) as u32;
+        let index = (((hash >> 32) * self.flows.len() as u64) >> 32) as u32;
         let flow = &mut self.flows[index as usize];
         if flow.fifo.backlog().packets == 0 {
             flow.deficit = 0;

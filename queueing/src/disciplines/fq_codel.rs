@@ -136,7 +136,7 @@ impl<P: QueuedPacket> FqCoDel<P> {
     fn store(&mut self, packet: Queued<P>) {
         let hash = flow_hash(packet.packet.packet(), self.seed);
         // Multiplication maps the hash's upper half to the queues evenly.
-        let index = ((hash >> 32) * self.flows.len() as u64 >> 32) as u32;
+        let index = (((hash >> 32) * self.flows.len() as u64) >> 32) as u32;
         let flow = &mut self.flows[index as usize];
         if flow.list == List::None {
             (flow.list, flow.credit) = (List::New, self.quantum);
