@@ -237,8 +237,8 @@ impl Builder {
                 name.switch
             )));
         }
-        let ports = plan.switches[switch].config.ports.iter();
-        let config = ports.filter(|config| config.port == port).next_back();
+        let mut ports = plan.switches[switch].config.ports.iter();
+        let config = ports.find(|config| config.port == port);
         let rate = config.and_then(|config| config.rate_bps).map(Rate::from_bps);
         let figures = QueueFigures::new(rate, config.map_or(1, |config| config.queues));
         Ok(MonitoredPort { switch, port, figures })
