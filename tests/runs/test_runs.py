@@ -209,6 +209,9 @@ def test_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
         "seed=9",
         f".seed=8.{os.getpid()}.partial",
         "host.json",
+        "points.json",
+        "runs.csv",
+        "runs.parquet",
     }
 
 
