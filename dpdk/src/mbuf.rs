@@ -36,7 +36,7 @@ impl Mempool {
     /// A pool of `count` mbufs, each with room for a frame of `data_bytes`.
     ///
     /// # Errors
-    /// When there is not enough memory.
+    /// If there is not enough memory.
     pub fn new(_: Eal, count: u32, data_bytes: u32) -> Result<Mempool, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

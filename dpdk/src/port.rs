@@ -135,7 +135,7 @@ impl Port {
     /// `wanted` of it, as far as it can ([`Port::offloads`]).
     ///
     /// # Errors
-    /// When no driver knows the string, or the device refuses.
+    /// If no driver knows the string, or the device refuses.
     pub fn open(eal: Eal, device: &str, pool: Mempool, wanted: Offloads) -> Result<Port, Error> {
         Port::open_with(eal, device, pool, wanted, 1)
     }
@@ -190,7 +190,7 @@ impl Port {
     /// Two ports joined by rings in this process: what one sends, the other receives.
     ///
     /// # Errors
-    /// When there is not enough memory.
+    /// If there is not enough memory.
     pub fn pair(_: Eal, pool: Mempool) -> Result<[Port; 2], Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

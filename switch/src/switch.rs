@@ -18,7 +18,7 @@ impl Switch {
     /// A switch with empty tables, apart from the entries that the program brings.
     ///
     /// # Errors
-    /// When `config` does not fit itself or the program.
+    /// If `config` does not fit itself or the program.
     pub fn new(
         program: Arc<Program>,
         config: SwitchConfig,
@@ -95,7 +95,7 @@ impl Switch {
     /// What a port has done.
     ///
     /// # Errors
-    /// When there is no such port.
+    /// If the port does not exist.
     pub fn port_statistics(&self, port: u16) -> Result<PortStatistics, ConfigError> {
         Ok(self.model.tm.statistics(self.port(port)?))
     }
@@ -105,7 +105,7 @@ impl Switch {
     /// depth of its queues over it (Little's law).
     ///
     /// # Errors
-    /// When there is no such port.
+    /// If the port does not exist.
     pub fn port_waited(&self, now: Time, port: u16) -> Result<(u128, u128), ConfigError> {
         Ok(self.model.tm.waited(self.port(port)?, now))
     }

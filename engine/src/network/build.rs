@@ -29,7 +29,7 @@ use crate::record::recorder::Recorder;
 /// Reads a plan.
 ///
 /// # Errors
-/// When the text is not a plan.
+/// If the text is not a plan.
 pub(crate) fn read_plan(json: &str) -> Result<Plan, EngineError> {
     serde_json::from_str(json).map_err(|error| plan_error(format!("plan: {error}")))
 }
@@ -39,7 +39,7 @@ impl Network {
     /// kernel's stack; its tables go into `directory`.
     ///
     /// # Errors
-    /// When the plan names something that is not there, or an engine refuses its part of it.
+    /// If the plan names something that is not there, or an engine refuses its part of it.
     pub fn build(
         mut plan: Plan,
         ready: BTreeMap<String, Switch>,

@@ -40,7 +40,7 @@ impl Network {
     /// Does all that was due by `now`, each source at `now`.
     ///
     /// # Errors
-    /// When a controller's event fails.
+    /// If a controller's event fails.
     pub(crate) fn handle_timeout(&mut self, now: Time) -> Result<(), EngineError> {
         loop {
             let (due, source) = self.next();
@@ -54,7 +54,7 @@ impl Network {
     /// Lets a source act.
     ///
     /// # Errors
-    /// When a controller's event fails.
+    /// If a controller's event fails.
     #[inline(always)]
     pub(crate) fn act(&mut self, now: Time, source: Source) -> Result<(), EngineError> {
         self.progress.events += 1;

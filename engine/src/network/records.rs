@@ -10,7 +10,7 @@ impl Network {
     /// Takes the nodes' records.
     ///
     /// # Errors
-    /// When a table's writer has stopped.
+    /// If a table's writer has stopped.
     pub(crate) fn drain_records(&mut self) -> Result<(), EngineError> {
         for (index, node) in self.switches.iter_mut().enumerate() {
             let records = node.switch.queue_records();

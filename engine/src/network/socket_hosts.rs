@@ -33,7 +33,7 @@ impl SocketHosts {
     /// The hosts of a plan that have a device.
     ///
     /// # Errors
-    /// When a host is not in the plan, or a flow of one is wrong.
+    /// If a host is not in the plan, or a flow of one is wrong.
     pub fn new(plan: &Plan, devices: BTreeMap<String, String>) -> Result<SocketHosts, EngineError> {
         let mut hosts = BTreeMap::new();
         for (name, device) in devices {

@@ -60,7 +60,7 @@ impl Recorder {
     /// Creates the wanted tables of these switches in `directory`.
     ///
     /// # Errors
-    /// When a file can't be created.
+    /// If a file can't be created.
     pub fn create<'a>(
         directory: &Path,
         wanted: RecordPlan,
@@ -116,7 +116,7 @@ impl Recorder {
     /// Writes the rest and closes the files.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// If the disk refuses.
     pub fn close(self) -> Result<(), EngineError> {
         self.queue.close()?;
         self.flows.close()?;

@@ -70,7 +70,7 @@ impl<R: Row + Send + 'static> Table<R> {
     /// Creates the file and its writer.
     ///
     /// # Errors
-    /// When the file can't be created.
+    /// If the file can't be created.
     pub fn create(path: &Path, shared: R::Shared) -> Result<Self, ParquetError> {
         let mut file = GroupWriter::create::<R>(path)?;
         let (batches, received) = sync_channel::<Vec<R>>(BATCHES_WAITING);
@@ -115,7 +115,7 @@ impl<R: Row + Send + 'static> Table<R> {
     /// Writes the last rows and closes the file.
     ///
     /// # Errors
-    /// When the disk refused at any time.
+    /// If the disk refused at any time.
     pub fn close(self) -> Result<(), ParquetError> {
         let Table { rows, batches, writer, .. } = self;
         if !rows.is_empty() {

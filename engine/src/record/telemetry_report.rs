@@ -74,7 +74,7 @@ impl Report {
     /// Reads a report from a whole packet, its Ethernet header first.
     ///
     /// # Errors
-    /// When it is too short, or lays out its metadata in another way.
+    /// If it is too short, or lays out its metadata in another way.
     pub fn parse(bytes: &[u8]) -> Result<Report, ReportError> {
         if bytes.len() < INNER + 20 {
             return Err(ReportError::Truncated { need: INNER + 20, got: bytes.len() });

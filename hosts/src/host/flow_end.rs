@@ -103,7 +103,7 @@ impl FlowEnd {
     /// A datagram for it arrived; adds a row where one is due.
     ///
     /// # Errors
-    /// When it is none of such a flow.
+    /// If it is none of such a flow.
     pub(crate) fn handle_datagram(
         &mut self,
         now: Time,

@@ -48,7 +48,7 @@ impl SocketHost {
     /// Adds the sending or the receiving end of a flow, whose path takes `least_delay` at least.
     ///
     /// # Errors
-    /// When the application's values are wrong, or nobody but our own hosts can carry it.
+    /// If the application's values are wrong, or nobody but our own hosts can carry it.
     pub fn add(
         &mut self,
         flow: &FlowConfig,

@@ -32,7 +32,7 @@ impl Receiver {
     /// A datagram arrived. Returns its message, for the user to take; `None` for a copy.
     ///
     /// # Errors
-    /// When it is none of such a flow.
+    /// If it is none of such a flow.
     pub fn handle_datagram(
         &mut self,
         now: Time,

@@ -60,7 +60,7 @@ impl Sender {
     /// A datagram came back.
     ///
     /// # Errors
-    /// When it is no report, or none was to come.
+    /// If it is no report, or none was to come.
     pub fn handle_datagram(&mut self, now: Time, datagram: &Datagram<'_>) -> Result<(), Discard> {
         let report = tfrc::wire::Report::parse(&datagram.payload);
         let (control, report) = self.control.as_mut().zip(report).ok_or(Discard::BadDatagram)?;

@@ -248,7 +248,7 @@ impl DisciplineConfig {
     /// Its record and the values of all its parameters.
     ///
     /// # Errors
-    /// When there is no such discipline, or it does not take these parameters.
+    /// If the discipline does not exist, or it does not take these parameters.
     pub fn resolve(&self) -> Result<(&'static Record, Parameters), DisciplineError> {
         let record = &DISCIPLINES[self.index()?];
         Ok((record, Parameters::resolve(record, &self.parameters)?))

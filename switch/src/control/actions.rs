@@ -12,7 +12,7 @@ impl Switch {
     /// Sets what a table does on a miss.
     ///
     /// # Errors
-    /// When the action is not one of the table's, or the default is constant.
+    /// If the action is not one of the table's, or the default is constant.
     pub fn set_default_action(&mut self, default: &DefaultAction) -> Result<(), ControlError> {
         let table = self.table(&default.table)?;
         let declared = &self.model.program.tables[table];
@@ -33,7 +33,7 @@ impl Switch {
     /// Makes a table's default action what the program says, which may be none.
     ///
     /// # Errors
-    /// When there is no such table.
+    /// If the table does not exist.
     pub fn reset_default_action(&mut self, table: &str) -> Result<(), ControlError> {
         let table = self.table(table)?;
         let declared = &self.model.program.tables[table];
@@ -45,7 +45,7 @@ impl Switch {
     /// A table's default action, if it has one.
     ///
     /// # Errors
-    /// When there is no such table.
+    /// If the table does not exist.
     pub fn default_action(&self, table: &str) -> Result<Option<DefaultAction>, ControlError> {
         let table = self.table(table)?;
         let declared = &self.model.program.tables[table];

@@ -19,7 +19,7 @@ impl Switch {
     /// Reads a register cell of up to 64 bits.
     ///
     /// # Errors
-    /// When there is no such cell, or it is wider.
+    /// If the cell does not exist, or it is wider.
     pub fn read_register(&self, name: &str, index: u64) -> Result<u64, ControlError> {
         let register = self.register(name)?;
         let declared = &self.model.program.registers[register];
@@ -38,7 +38,7 @@ impl Switch {
     /// Reads a register cell of any width, in hexadecimal.
     ///
     /// # Errors
-    /// When there is no such cell.
+    /// If the cell does not exist.
     pub fn read_register_hex(&self, name: &str, index: u64) -> Result<String, ControlError> {
         let register = self.register(name)?;
         let cells = &self.model.machine.state.registers;
@@ -52,7 +52,7 @@ impl Switch {
     /// Reads `count` register cells from `first` on, in hexadecimal.
     ///
     /// # Errors
-    /// When there is no such register, or it ends before.
+    /// If the register does not exist, or it ends before.
     pub fn read_registers(
         &self,
         name: &str,
@@ -67,7 +67,7 @@ impl Switch {
     /// has that pipeline's value; a count or a sum is the total.
     ///
     /// # Errors
-    /// When there is no such register, or it ends before.
+    /// If the register does not exist, or it ends before.
     pub fn read_registers_of(
         pipelines: &[&Switch],
         name: &str,
@@ -101,7 +101,7 @@ impl Switch {
     /// Writes a register cell.
     ///
     /// # Errors
-    /// When there is no such cell, or the value is too wide.
+    /// If the cell does not exist, or the value is too wide.
     pub fn write_register(
         &mut self,
         name: &str,
@@ -126,7 +126,7 @@ impl Switch {
     /// Reads a cell of an indirect counter.
     ///
     /// # Errors
-    /// When there is no such cell.
+    /// If the cell does not exist.
     pub fn read_counter(&self, name: &str, index: u64) -> Result<Count, ControlError> {
         let names = self.model.program.counters.iter().map(|counter| counter.name.as_str());
         let counter = find("counter", name, names)?;
@@ -143,7 +143,7 @@ impl Switch {
     /// Reads `count` cells of an indirect counter from `first` on.
     ///
     /// # Errors
-    /// When there is no such counter, or it ends before.
+    /// If the counter does not exist, or it ends before.
     pub fn read_counters(
         &self,
         name: &str,
@@ -166,7 +166,7 @@ impl Switch {
     /// Sets a cell of an indirect counter.
     ///
     /// # Errors
-    /// When there is no such cell.
+    /// If the cell does not exist.
     pub fn write_counter(
         &mut self,
         name: &str,
@@ -183,7 +183,7 @@ impl Switch {
     /// Configures a cell of an indirect meter; `None` makes it always green.
     ///
     /// # Errors
-    /// When there is no such cell.
+    /// If the cell does not exist.
     pub fn configure_meter(
         &mut self,
         now: Time,
@@ -207,7 +207,7 @@ impl Switch {
     /// Configures the direct meter of the entry with these matches.
     ///
     /// # Errors
-    /// When there is no such entry, or the table has no direct meter.
+    /// If the entry does not exist, or the table has no direct meter.
     pub fn configure_entry_meter(
         &mut self,
         now: Time,

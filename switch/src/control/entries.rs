@@ -15,7 +15,7 @@ impl Switch {
     /// Adds an entry.
     ///
     /// # Errors
-    /// When it does not fit the table, exists already, or the table is full or constant.
+    /// If it does not fit the table, exists already, or the table is full or constant.
     pub fn insert_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let (table, entry) = self.entry(entry)?;
         let declared = &self.model.program.tables[table];
@@ -38,7 +38,7 @@ impl Switch {
     /// Gives an entry another action; its counter keeps its value.
     ///
     /// # Errors
-    /// When it does not fit the table, there is no such entry, or the table is constant.
+    /// If it does not fit the table, the entry does not exist, or the table is constant.
     pub fn modify_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let (table, entry) = self.entry(entry)?;
         let declared = &self.model.program.tables[table];
@@ -55,7 +55,7 @@ impl Switch {
     /// Removes the entry with these matches (and priority); the action does not matter.
     ///
     /// # Errors
-    /// When there is no such entry, or the table is constant.
+    /// If the entry does not exist, or the table is constant.
     pub fn delete_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let table = self.writable(&entry.table)?;
         let declared = &self.model.program.tables[table];
@@ -96,7 +96,7 @@ impl Switch {
     /// with does not matter.
     ///
     /// # Errors
-    /// When there is no such table, or the matches do not fit it.
+    /// If the table does not exist, or the matches do not fit it.
     pub fn find_entry(
         &self,
         entry: &TableEntry,
@@ -113,7 +113,7 @@ impl Switch {
     /// A table's entries with their direct counters, in the order of their numbers.
     ///
     /// # Errors
-    /// When there is no such table.
+    /// If the table does not exist.
     pub fn entries(&self, table: &str) -> Result<Vec<CountedEntry>, ControlError> {
         Ok(self.entries_from(table, 0, usize::MAX)?.0)
     }
@@ -122,7 +122,7 @@ impl Switch {
     /// large table can so be read without holding the switch all the while.
     ///
     /// # Errors
-    /// When there is no such table.
+    /// If the table does not exist.
     pub fn entries_from(
         &self,
         table: &str,
@@ -156,7 +156,7 @@ impl Switch {
     /// The direct counter of the entry with these matches.
     ///
     /// # Errors
-    /// When there is no such entry, or the table has no direct counter.
+    /// If the entry does not exist, or the table has no direct counter.
     pub fn entry_count(&self, entry: &TableEntry) -> Result<Count, ControlError> {
         let table = self.counted(&entry.table)?;
         let declared = &self.model.program.tables[table];
@@ -171,7 +171,7 @@ impl Switch {
     /// The direct counter of a table's default action: packets that ran it on a miss.
     ///
     /// # Errors
-    /// When there is no such table, or it has no direct counter.
+    /// If the table does not exist, or it has no direct counter.
     pub fn default_count(&self, table: &str) -> Result<Count, ControlError> {
         Ok(self.model.machine.state.tables[self.counted(table)?].missed())
     }

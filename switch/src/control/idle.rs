@@ -26,7 +26,7 @@ impl Switch {
     /// removes the time-out. The entry stays when it expires: see [`Switch::take_expired`].
     ///
     /// # Errors
-    /// When there is no such entry, or its table has no idle time-outs.
+    /// If the entry does not exist, or its table has no idle time-outs.
     pub fn set_idle_timeout(
         &mut self,
         now: Time,
@@ -41,7 +41,7 @@ impl Switch {
     /// The idle time-out of the entry with these matches.
     ///
     /// # Errors
-    /// When there is no such entry, or its table has no idle time-outs.
+    /// If the entry does not exist, or its table has no idle time-outs.
     pub fn idle_timeout(&self, entry: &TableEntry) -> Result<Option<Duration>, ControlError> {
         let (table, at) = self.entry_with_timeout(entry)?;
         Ok(self.model.machine.state.tables[table].timeout(at))
@@ -50,7 +50,7 @@ impl Switch {
     /// How long ago the entry with these matches was hit, or its time-out set.
     ///
     /// # Errors
-    /// When there is no such entry, or its table has no idle time-outs.
+    /// If the entry does not exist, or its table has no idle time-outs.
     pub fn since_hit(&self, now: Time, entry: &TableEntry) -> Result<Duration, ControlError> {
         let (table, at) = self.entry_with_timeout(entry)?;
         Ok(self.model.machine.state.tables[table].since_hit(at, now))

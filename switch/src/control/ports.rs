@@ -36,7 +36,7 @@ impl Switch {
     /// Carries an operation out at `now`, after all that is due by then.
     ///
     /// # Errors
-    /// When there is no such port, the rate is zero, or the discipline does not fit.
+    /// If the port does not exist, the rate is zero, or the discipline does not fit.
     pub fn control(&mut self, now: Time, operation: &ControlOperation) -> Result<(), ConfigError> {
         self.handle_timeout(now);
         match operation {

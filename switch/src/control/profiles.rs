@@ -80,7 +80,7 @@ impl Switch {
     /// Adds a member to an action profile.
     ///
     /// # Errors
-    /// When the action does not fit, the number is taken, or the profile is full.
+    /// If the action does not fit, the number is taken, or the profile is full.
     pub fn insert_member(&mut self, member: &ProfileMember) -> Result<(), ControlError> {
         let profile = self.profile(&member.profile)?;
         let found = self.member(profile, member)?;
@@ -103,7 +103,7 @@ impl Switch {
     /// Gives a member another action; entries and groups that name it run that from now on.
     ///
     /// # Errors
-    /// When there is no such member, or the action does not fit.
+    /// If the member does not exist, or the action does not fit.
     pub fn modify_member(&mut self, member: &ProfileMember) -> Result<(), ControlError> {
         let profile = self.profile(&member.profile)?;
         let found = self.member(profile, member)?;
@@ -119,7 +119,7 @@ impl Switch {
     /// Removes a member.
     ///
     /// # Errors
-    /// When there is no such member, or an entry or a group names it.
+    /// If the member does not exist, or an entry or a group names it.
     pub fn delete_member(&mut self, profile: &str, id: u64) -> Result<(), ControlError> {
         let profile = self.profile(profile)?;
         let found = &self.model.machine.state.profiles[profile];
@@ -138,7 +138,7 @@ impl Switch {
     /// An action profile's members, by number.
     ///
     /// # Errors
-    /// When there is no such profile.
+    /// If the profile does not exist.
     pub fn members(&self, profile: &str) -> Result<Vec<ProfileMember>, ControlError> {
         let profile = self.profile(profile)?;
         let members = self.model.machine.state.profiles[profile].members.iter();
@@ -183,7 +183,7 @@ impl Switch {
     /// Adds a group of members. A group may be empty; its entries do nothing then.
     ///
     /// # Errors
-    /// When a member does not exist, the number is taken, or the weights exceed the size.
+    /// If a member does not exist, the number is taken, or the weights exceed the size.
     pub fn insert_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
         let profile = self.profile(&group.profile)?;
         self.check_group(profile, group)?;
@@ -199,7 +199,7 @@ impl Switch {
     /// Gives a group other members.
     ///
     /// # Errors
-    /// When there is no such group, a member does not exist, or the weights exceed the size.
+    /// If the group does not exist, a member does not exist, or the weights exceed the size.
     pub fn modify_group(&mut self, group: &ProfileGroup) -> Result<(), ControlError> {
         let profile = self.profile(&group.profile)?;
         self.check_group(profile, group)?;
@@ -214,7 +214,7 @@ impl Switch {
     /// Removes a group; its members stay.
     ///
     /// # Errors
-    /// When there is no such group, or an entry names it.
+    /// If the group does not exist, or an entry names it.
     pub fn delete_group(&mut self, profile: &str, id: u64) -> Result<(), ControlError> {
         let profile = self.profile(profile)?;
         if !self.model.machine.state.profiles[profile].groups.contains_key(&id) {
@@ -231,7 +231,7 @@ impl Switch {
     /// An action selector's groups, by number.
     ///
     /// # Errors
-    /// When there is no such profile.
+    /// If the profile does not exist.
     pub fn groups(&self, profile: &str) -> Result<Vec<ProfileGroup>, ControlError> {
         let profile = self.profile(profile)?;
         let groups = self.model.machine.state.profiles[profile].groups.iter();

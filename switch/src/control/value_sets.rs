@@ -12,7 +12,7 @@ impl Switch {
     /// of the select's key, and `None` for any value. Nothing changes when one does not fit.
     ///
     /// # Errors
-    /// When there is no such set, or the matches do not fit it.
+    /// If the set does not exist, or the matches do not fit it.
     pub fn set_value_set(
         &mut self,
         name: &str,

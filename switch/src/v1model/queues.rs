@@ -9,7 +9,7 @@ use narrows_common::{Packet, Time};
 use narrows_queueing::Arrival;
 
 impl V1Model {
-    /// The packet and the program's state, for a port; nothing when there is no such port. What is
+    /// The packet and the program's state, for a port; nothing when the port does not exist. What is
     /// offered `next` may leave its state where it is.
     // Every unicast packet comes here; a call takes 30 instructions more.
     #[inline(always)]

@@ -32,12 +32,12 @@ impl Config {
     /// A switch that runs this program.
     ///
     /// # Errors
-    /// When it is no program, or does not fit the configuration.
+    /// If it is no program, or does not fit the configuration.
     pub fn build(&self, program_json: &str, seed: u64) -> Result<Switch, Refusal> {
         self.build_of(&Config::read(program_json)?, seed)
     }
 
-    /// The pipeline that has a port's queues; the first one where there is no such port.
+    /// The pipeline that has a port's queues; the first one where the port does not exist.
     pub fn pipeline_of(&self, port: u16) -> u16 {
         self.switch.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipeline)
     }
@@ -45,7 +45,7 @@ impl Config {
     /// A program as p4c made it.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is none.
     pub fn read(program_json: &str) -> Result<Arc<Program>, Refusal> {
         Ok(Arc::new(Program::from_json(program_json)?))
     }
@@ -53,7 +53,7 @@ impl Config {
     /// The same for a program that has been read.
     ///
     /// # Errors
-    /// When it does not fit the configuration.
+    /// If it does not fit the configuration.
     pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
         let rng = match self.switch.pipeline {
             0 => Rng::for_component(seed, &self.name),

@@ -81,7 +81,7 @@ impl ManagedSwitch {
     /// The switch under its program.
     ///
     /// # Errors
-    /// When there is no program.
+    /// If no program is loaded.
     pub fn switch(&mut self) -> Result<&mut Switch, Refusal> {
         let none = || Refusal::new("failed-precondition", "the switch has no program yet");
         self.switch.as_mut().ok_or_else(none)
@@ -90,7 +90,7 @@ impl ManagedSwitch {
     /// A port's settings.
     ///
     /// # Errors
-    /// When there is no such port.
+    /// If the port does not exist.
     pub fn port(&mut self, port: u16) -> Result<&mut PortConfig, Refusal> {
         let found = self.config.switch.ports.iter_mut().find(|known| known.port == port);
         found.ok_or_else(|| Refusal::no_such_port(port))
@@ -99,7 +99,7 @@ impl ManagedSwitch {
     /// Does what a controller asks for: settings outlive programs.
     ///
     /// # Errors
-    /// When there is no such port or no program, or the switch refuses.
+    /// If the port does not exist or no program, or the switch refuses.
     pub fn execute(&mut self, operation: &Operation) -> Result<(), Refusal> {
         match operation {
             &Operation::Port(ControlOperation::SetRate { port, rate }) => {
@@ -140,7 +140,7 @@ impl ManagedSwitch {
     /// counted as dropped at egress.
     ///
     /// # Errors
-    /// When the switch does not have the ports of this one.
+    /// If the switch does not have the ports of this one.
     pub fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
         for port in &self.config.switch.ports {
             let number = port.port;
@@ -179,7 +179,7 @@ impl ManagedSwitch {
     /// What a port has done under all programs.
     ///
     /// # Errors
-    /// When there is no such port.
+    /// If the port does not exist.
     pub fn port_statistics(&self, port: u16) -> Result<PortStatistics, Refusal> {
         let now = match &self.switch {
             Some(switch) => {

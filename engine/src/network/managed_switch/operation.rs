@@ -27,7 +27,7 @@ impl Operation {
     /// Changes the switch at `now`.
     ///
     /// # Errors
-    /// When the switch refuses.
+    /// If the switch refuses.
     pub fn apply(&self, now: Time, switch: &mut Switch) -> Result<(), Refusal> {
         match self {
             Operation::Port(operation) => switch.control(now, operation)?,

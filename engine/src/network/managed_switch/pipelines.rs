@@ -55,7 +55,7 @@ impl<'a> Pipelines<'a> {
         Ok(first)
     }
 
-    /// The pipeline that has a port's queues; the first, which refuses it, when there is no such port.
+    /// The pipeline that has a port's queues; the first, which refuses it, when the port does not exist.
     pub fn of_port(&mut self, port: u16) -> &mut ManagedSwitch {
         let pipeline = self.0[0].config.pipeline_of(port);
         self.0[usize::from(pipeline)]
@@ -146,7 +146,7 @@ impl<'a> Pipelines<'a> {
     /// Counts of all pipelines together.
     ///
     /// # Errors
-    /// As `read` says, or when there is no program.
+    /// As `read` says, or if no program is loaded.
     pub fn counts(
         &mut self,
         read: impl Fn(&Switch) -> Result<Vec<Count>, ControlError>,
@@ -162,7 +162,7 @@ impl<'a> Pipelines<'a> {
     /// Sets a count of all pipelines together, which the first one then has.
     ///
     /// # Errors
-    /// As `write` says, or when there is no program.
+    /// As `write` says, or if no program is loaded.
     pub fn set_count(
         &mut self,
         count: Count,
@@ -175,7 +175,7 @@ impl<'a> Pipelines<'a> {
     /// The entry with these matches and priority, with its count in all pipelines.
     ///
     /// # Errors
-    /// As [`Switch::find_entry`], or when there is no program.
+    /// As [`Switch::find_entry`], or if no program is loaded.
     pub fn entry(&mut self, entry: &TableEntry) -> Result<Option<CountedEntry>, Refusal> {
         let mut found: Option<CountedEntry> = None;
         for pipeline in &mut self.0 {
@@ -190,7 +190,7 @@ impl<'a> Pipelines<'a> {
     /// As [`Switch::entries_from`], with the counts of all pipelines.
     ///
     /// # Errors
-    /// When there is no such table, or no program.
+    /// If the table does not exist, or no program is loaded.
     pub fn entries_from(
         &mut self,
         table: &str,
@@ -208,7 +208,7 @@ impl<'a> Pipelines<'a> {
     /// As [`Switch::read_registers_of`].
     ///
     /// # Errors
-    /// When there is no such register, it ends before, or there is no program.
+    /// If the register does not exist, it ends before, or no program is loaded.
     pub fn registers(
         &mut self,
         name: &str,
@@ -225,7 +225,7 @@ impl<'a> Pipelines<'a> {
     /// The first pipeline's switch, which knows by now of every hit of an entry in any.
     ///
     /// # Errors
-    /// When there is no program.
+    /// If no program is loaded.
     pub fn switch_with_hits(&mut self) -> Result<&mut Switch, Refusal> {
         let [first, others @ ..] = &mut self.0[..] else { unreachable!("there is a pipeline") };
         let switch = first.switch()?;
