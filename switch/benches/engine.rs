@@ -1,8 +1,10 @@
-//! Packets per second through ingress, queue and egress: the bottleneck program with a standing
-//! queue, and a program of thirty tables. `cargo bench -p narrows-switch --bench engine --
-//! [SECONDS] [NAME] [interpreter] [PACKETSpackets]`; a second on each by default. Seconds are the
-//! processor's (`cpu_seconds`), so that others on the machine take little away. With a number of
-//! packets instead, such as `20000packets`, two builds do the same work under callgrind.
+//! Packets per second through ingress, queue and egress, for the bottleneck program with a standing
+//! queue and for a program of thirty tables.
+//!
+//! `cargo bench -p narrows-switch --bench engine -- [SECONDS] [NAME] [interpreter]
+//! [PACKETSpackets]` measures each for one second by default. Seconds are processor time
+//! (`cpu_seconds`), which other processes disturb little. With a number of packets, such as
+//! `20000packets`, two builds do the same work under callgrind.
 #![allow(missing_docs)]
 
 #[path = "../tests/common/mod.rs"]
@@ -16,7 +18,7 @@ use std::sync::Arc;
 
 /// 10 Gb/s.
 const RATE_BPS: u64 = 10_000_000_000;
-/// Packets waiting throughout.
+/// Packets queued throughout.
 const STANDING: u64 = 50;
 
 fn tables30(engine: Engine) -> Switch {
@@ -58,7 +60,7 @@ enum Until {
     Packets(u64),
 }
 
-/// Packets per second of processor time, of packets that leave by `out`.
+/// Packets that leave by `out` per second of processor time.
 fn measure(mut switch: Switch, out: u16, frame: &Packet, until: Until) -> f64 {
     let spacing = Duration::from_ps(frame.len() as u64 * 8 * 1_000_000_000_000 / RATE_BPS);
     let mut now = Time::ZERO;
@@ -93,7 +95,7 @@ fn measure(mut switch: Switch, out: u16, frame: &Packet, until: Until) -> f64 {
     count as f64 / elapsed
 }
 
-/// A name, a switch, and the port that packets leave by.
+/// A name, a switch, and the output port of its packets.
 type Measured = (&'static str, fn(Engine) -> Switch, u16);
 
 fn main() {
@@ -103,7 +105,7 @@ fn main() {
         Some(packets) => Until::Packets(packets),
         None => Until::Seconds(args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(1.0)),
     };
-    // Cargo adds `--bench`.
+    // Cargo appends `--bench`.
     let is_number = |arg: &String| arg.parse::<f64>().is_ok() || packets(arg).is_some();
     let word = |arg: &&String| !is_number(arg) && !arg.starts_with('-');
     let engine = match args.iter().any(|arg| arg == "interpreter") {

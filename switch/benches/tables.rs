@@ -1,5 +1,5 @@
-//! A million routes and 100,000 ternary entries: how fast they are inserted, what they add to a
-//! packet's time, and what memory they take. `cargo bench -p narrows-switch --bench tables`.
+//! A million routes and 100,000 ternary entries: insertions per second, their cost per packet, and
+//! their memory. `cargo bench -p narrows-switch --bench tables`.
 #![allow(missing_docs)]
 
 #[path = "../tests/common/mod.rs"]
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 const ROUTES: u32 = 1_000_000;
 const RULES: u32 = 100_000;
-/// Packets that a look-up is timed with.
+/// Packets per look-up measurement.
 const PACKETS: u32 = 500_000;
 
 fn switch() -> Switch {
@@ -53,7 +53,7 @@ fn rule(rng: &mut Rng, note: u32) -> TableEntry {
     TableEntry { priority: 1 + rng.range(0, 99) as i32, ..rule }
 }
 
-/// Nanoseconds of a packet to a random address.
+/// Nanoseconds per packet to random addresses.
 fn packet_ns(switch: &mut Switch, rng: &mut Rng) -> f64 {
     let base = frame(64, 1);
     let mut now = Time::ZERO;
@@ -73,7 +73,7 @@ fn packet_ns(switch: &mut Switch, rng: &mut Rng) -> f64 {
     begun.elapsed().as_secs_f64() * 1e9 / f64::from(PACKETS)
 }
 
-/// Resident memory in megabytes, where Linux says it.
+/// Resident memory in megabytes, if Linux reports it.
 fn resident_mb() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -81,7 +81,7 @@ fn resident_mb() -> f64 {
     kib.unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
 
-/// Inserts until `count` entries are in, those that are there already left out.
+/// Inserts until the table holds `count` entries; skips entries that exist.
 fn fill(switch: &mut Switch, count: u32, mut make: impl FnMut(u32) -> TableEntry) -> f64 {
     let (mut spent, mut stored) = (0.0, 0);
     while stored < count {

@@ -1,4 +1,4 @@
-//! What a switch is made of, and why it can't be made so.
+//! A switch's configuration, and the errors of one that does not fit.
 
 use crate::ir::architecture::DROP_PORT;
 use crate::ir::{Program, Slot};
@@ -7,18 +7,18 @@ use narrows_queueing::{PortConfig, PortError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What runs the program; the results are the same.
+/// The engine that runs the program; both give the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
-    /// Machine code, and the interpreter for what there is none for.
+    /// Machine code; the interpreter for operations without machine code.
     #[default]
     Native,
-    /// The interpreter alone.
+    /// Only the interpreter.
     Interpreter,
 }
 
-/// What a switch is made of besides its program.
+/// The configuration of a switch, apart from its program.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchConfig {
@@ -26,41 +26,41 @@ pub struct SwitchConfig {
     pub ports: Vec<PortConfig>,
     /// The unit of the program's timestamps.
     pub timestamp_unit: TimestampUnit,
-    /// A metadata field that names the packet's flow after ingress, such as `meta.flow_id`.
+    /// The metadata field that holds the packet's flow after ingress, such as `meta.flow_id`.
     #[serde(default)]
     pub flow_field: Option<String>,
-    /// Whether queue events are recorded.
+    /// Whether to record queue events.
     #[serde(default)]
     pub record_queue: bool,
-    /// What runs the program.
+    /// The engine that runs the program.
     #[serde(default)]
     pub engine: Engine,
-    /// Which pipeline of a switch of several this is; a switch that is whole is its pipeline 0.
+    /// The pipeline's number in a switch of several; 0 for a switch with one pipeline.
     #[serde(default)]
     pub pipeline: u16,
 }
 
-/// Why a switch can't have this configuration.
+/// Why a configuration does not fit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConfigError {
-    /// A port.
+    /// A port's configuration is wrong.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The program's number for "drop".
+    /// A port's number is the program's number for "drop".
     #[error("port {0}: expected a number below 511, which means \"drop\"")]
     PortReserved(u16),
-    /// No field, or several, of that name.
+    /// The name matches no metadata field, or several.
     #[error("flow_field '{name}': expected one metadata field, found {found}")]
     FlowField {
-        /// What was given.
+        /// The name given.
         name: String,
-        /// How many there are.
+        /// The number of fields it matches.
         found: usize,
     },
 }
 
 impl SwitchConfig {
-    /// Checks that the program can tell its ports from "drop".
+    /// Checks that no port has the program's number for "drop".
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         match self.ports.iter().find(|port| u64::from(port.port) == DROP_PORT) {
             Some(port) => Err(ConfigError::PortReserved(port.port)),
@@ -68,13 +68,13 @@ impl SwitchConfig {
         }
     }
 
-    /// The slot of the metadata field that names a packet's flow, if there is to be one.
+    /// The slot of the metadata field that names a packet's flow, if configured.
     pub(crate) fn flow_slot(&self, program: &Program) -> Result<Option<Slot>, ConfigError> {
         self.flow_field.as_ref().map(|name| metadata_slot(program, name)).transpose()
     }
 }
 
-/// The slot of a metadata field by the end of its name: p4c calls `meta.flow_id`
+/// The slot of a metadata field by the end of its name. p4c calls `meta.flow_id`
 /// `scalars.userMetadata.flow_id` or `scalars.metadata_t.flow_id`.
 fn metadata_slot(program: &Program, name: &str) -> Result<Slot, ConfigError> {
     let is_metadata =
@@ -89,7 +89,7 @@ fn metadata_slot(program: &Program, name: &str) -> Result<Slot, ConfigError> {
         });
         fields.map(|(_, (slot, _))| *slot).collect()
     };
-    // The whole name first; what the program calls `meta` is not in the JSON.
+    // Try the whole name first: the JSON does not contain what the program calls `meta`.
     for tail in [name, last] {
         match find(tail).as_slice() {
             [] => {}

@@ -1,12 +1,13 @@
-//! The software P4 target: what `p4c-bm2-ss` compiles, executed, around an exact traffic manager.
+//! The software P4 target: executes programs compiled by `p4c-bm2-ss` around an exact traffic
+//! manager.
 //!
 //! ```text
 //! handle_packet -> parser -> ingress -> [queue of the output port] -> egress -> deparser
 //!                                         handle_timeout                   poll_transmit
 //! ```
 //!
-//! [`Program::from_json`] resolves every name once and lowers the program to operations on
-//! numbered slots. Its modules are layers; each knows only those on its left:
+//! [`Program::from_json`] resolves every name once and lowers the program to operations on numbered
+//! slots. The modules are layers; each depends only on those to its left:
 //!
 //! ```text
 //! ir <- load

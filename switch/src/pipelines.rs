@@ -1,6 +1,5 @@
-//! Several switches as the pipelines of one, as a switching chip has them. Each runs the same
-//! program and may take packets in by any port. One pipeline has a port's queues, serializer and
-//! egress.
+//! Several switches as the pipelines of one, as in a switching chip. Each runs the same program and
+//! may receive packets at any port. One pipeline has a port's queues, serializer and egress.
 //!
 //! ```text
 //! handle_packet -> ingress -+-> [queue of a port here] -> egress
@@ -8,18 +7,18 @@
 //! handle_handover ------------> [queue of a port here] -> egress
 //! ```
 //!
-//! A controller writes everything to every pipeline, in the same order. Entries then have the same
-//! numbers in all.
+//! A controller writes everything to every pipeline, in the same order. So entries have the same
+//! numbers in all of them.
 
 use crate::switch::Switch;
 use crate::v1model::Handover;
 
-/// Slots in a line of a processor's cache.
+/// Slots per cache line of a processor.
 const LINE: usize = 8;
 
 impl Handover {
-    /// Loads its memory into this core's cache. The loads do not wait for each other; on the
-    /// packet's way through the switch they would.
+    /// Prefetches its memory into this core's cache. These loads overlap; the loads of a packet's
+    /// way through the switch would wait for each other.
     pub fn fetch(&self) {
         let item = &self.offer.item;
         let bytes = [item.packet.data.first(), item.packet.payload().first()];
@@ -29,8 +28,8 @@ impl Handover {
 }
 
 impl Switch {
-    /// An entry is hit when any pipeline hits it: takes over the hits of another one, so that
-    /// idle time-outs regard both.
+    /// Takes over the hits of another pipeline. An entry counts as hit if any pipeline hit it, so
+    /// idle time-outs cover all pipelines.
     pub fn learn_hits(&mut self, other: &Switch) {
         for (ours, theirs) in
             self.model.machine.state.tables.iter_mut().zip(&other.model.machine.state.tables)

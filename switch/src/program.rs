@@ -9,15 +9,15 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct Program {
     pub(crate) ir: Arc<ir::Program>,
-    /// Made for the first switch that wants it.
+    /// Compiled for the first switch that uses it.
     machine_code: OnceLock<Result<Arc<MachineCode>, String>>,
 }
 
 impl Program {
-    /// Loads what `p4c-bm2-ss` writes.
+    /// Loads the output of `p4c-bm2-ss`.
     ///
     /// # Errors
-    /// A [`LoadError`] that names what is missing, malformed or not supported.
+    /// A [`LoadError`] that names the missing, malformed or unsupported part.
     pub fn from_json(text: &str) -> Result<Program, LoadError> {
         let ir = Arc::new(load::load(text)?);
         Ok(Program { ir, machine_code: OnceLock::new() })
@@ -27,12 +27,12 @@ impl Program {
         self.machine_code.get_or_init(|| MachineCode::new(&self.ir).map(Arc::new))
     }
 
-    /// The program's machine code, where there can be any.
+    /// The program's machine code, if it can be compiled.
     pub(crate) fn machine_code(&self) -> Option<Arc<MachineCode>> {
         self.translated().as_ref().ok().cloned()
     }
 
-    /// Why the program can't be machine code on this machine, if that is so.
+    /// Why the program can't be compiled to machine code on this machine; `None` if it can.
     pub fn not_native(&self) -> Option<&str> {
         self.translated().as_ref().err().map(String::as_str)
     }

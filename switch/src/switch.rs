@@ -1,5 +1,5 @@
-//! The switch: ports, queues and the program between them. Sans-IO: time and packets come in,
-//! transmissions and the time of the next event go out.
+//! The switch: ports, queues and the program between them. Sans-IO: time and packets are inputs;
+//! transmissions and the time of the next event are outputs.
 
 use crate::config::{ConfigError, Engine, SwitchConfig};
 use crate::program::Program;
@@ -15,10 +15,10 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// A switch with empty tables, apart from the entries that the program brings.
+    /// Creates a switch with empty tables, except the program's own entries.
     ///
     /// # Errors
-    /// If `config` does not fit itself or the program.
+    /// If `config` is inconsistent or does not fit the program.
     pub fn new(
         program: Arc<Program>,
         config: SwitchConfig,
@@ -26,7 +26,7 @@ impl Switch {
     ) -> Result<Switch, ConfigError> {
         config.check()?;
         let flow_slot = config.flow_slot(&program.ir)?;
-        // Made now, so that no packet waits for it.
+        // Compile now, so that no packet waits for it.
         let code = match config.engine {
             Engine::Native => program.machine_code(),
             Engine::Interpreter => None,
@@ -45,30 +45,30 @@ impl Switch {
         Ok(Switch { program, model })
     }
 
-    /// A packet arrives. Ingress runs at once; the packet is queued, sent or dropped.
+    /// A packet arrives at a port. Ingress runs at once; the packet is queued, sent or dropped.
     pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
         self.model.handle_packet(now, port, packet);
     }
 
-    /// Ports that can send again by `now` send their next packets. Spurious calls are no-ops; after
-    /// a late call packets still leave at their exact times.
+    /// Ports that become free by `now` send their next packets. Spurious calls are no-ops; after a
+    /// late call packets still leave at their exact times.
     pub fn handle_timeout(&mut self, now: Time) {
         self.model.handle_timeout(now);
     }
 
-    /// A packet comes from another pipeline, of the same program and ports. It is queued, sent or
-    /// dropped as if ingress had been here.
+    /// A packet arrives from another pipeline with the same program and ports. It is queued, sent
+    /// or dropped as if ingress had run here.
     pub fn handle_handover(&mut self, now: Time, handover: Handover) {
         self.model.handle_handover(now, handover);
     }
 
-    /// The next transmission that began, in the order of their starts.
+    /// The next transmission that began, in start order.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.model.transmits.pop_front()
     }
 
-    /// When [`Switch::handle_timeout`] is needed next: a port can go on with packets that wait.
+    /// When to call [`Switch::handle_timeout`] next: a port with queued packets becomes free.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.model.tm.next_due()
     }
@@ -87,12 +87,12 @@ impl Switch {
         self.model.tm.find(u64::from(port)).ok_or(PortError::None(port).into())
     }
 
-    /// The ledger's rows so far; the caller takes them out.
+    /// The ledger's rows since the caller last took them out.
     pub fn queue_records(&mut self) -> &mut Vec<QueueRecord> {
         self.model.tm.records()
     }
 
-    /// What a port has done.
+    /// A port's counts.
     ///
     /// # Errors
     /// If the port does not exist.
@@ -100,9 +100,9 @@ impl Switch {
         Ok(self.model.tm.statistics(self.port(port)?))
     }
 
-    /// How long packets have waited at a port until `now`, in packet-picoseconds and
-    /// byte-picoseconds. What it grows by in a span of time, divided by the span, is the mean
-    /// depth of its queues over it (Little's law).
+    /// The time integral of a port's queue length until `now`, in packet-picoseconds and
+    /// byte-picoseconds. Its growth over a span, divided by the span, is the mean queue length in
+    /// that span (Little's law).
     ///
     /// # Errors
     /// If the port does not exist.
@@ -110,7 +110,7 @@ impl Switch {
         Ok(self.model.tm.waited(self.port(port)?, now))
     }
 
-    /// What the switch has done, ports aside.
+    /// The switch's counts, without those of its ports.
     pub fn statistics(&self) -> Statistics {
         self.model.statistics
     }
@@ -120,7 +120,7 @@ impl Switch {
         &self.program
     }
 
-    /// Begins or ends the collection of the program's log messages.
+    /// Starts or stops collecting the program's log messages.
     pub fn collect_log(&mut self, collect: bool) {
         self.model.machine.log = collect.then(Vec::new);
     }
@@ -130,13 +130,13 @@ impl Switch {
         self.model.machine.log.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// Keeps a packet's memory for another packet.
+    /// Keeps a packet's memory for reuse.
     #[inline]
     pub fn recycle(&mut self, packet: Packet) {
         self.model.spare.recycle(packet);
     }
 
-    /// An empty packet, one that was recycled if there is one.
+    /// An empty packet, with recycled memory if available.
     pub fn take_packet(&mut self) -> Packet {
         self.model.spare.take_packet()
     }

@@ -1,4 +1,4 @@
-//! The filtering queue: what it throws out, and the same as ns-2.35's.
+//! The ACK-filtering queue: which ACKs it drops, compared with ns-2.35.
 
 mod common;
 
@@ -7,13 +7,13 @@ use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_queueing::{DisciplineConfig, PortConfig, QueueEvent, QueueLimit};
 use narrows_switch::Switch;
 
-/// ns-2's PacketQueue/Semantic in front of 19 kb/s: when ACKs came, and which left when, in
+/// ns-2's PacketQueue/Semantic in front of 19 kb/s: arrival and departure times of ACKs, in
 /// microseconds (`hosts/tests/ns2/acks.tcl queue 6 seconds 1.4`).
 const RUN: &str = include_str!("../../hosts/tests/ns2/acks_even.txt");
 
 #[test]
 fn acks_leave_a_filtering_queue_as_they_leave_ns2s() {
-    // ns-2's ACKs have 40 bytes: 54 take as long at 54/40 of the rate.
+    // ns-2's ACKs have 40 bytes: 54 bytes take as long at 54/40 of the rate.
     let filtering = PortConfig {
         discipline: DisciplineConfig::named("ack-filter"),
         ..port(OUT, Some(19_000 * 54 / 40), QueueLimit::Packets(1000))
@@ -46,7 +46,7 @@ fn acks_leave_a_filtering_queue_as_they_leave_ns2s() {
     let sent = std::iter::from_fn(|| switch.poll_transmit());
     let number = |ack: &[u8]| u32::from_be_bytes(ack[42..46].try_into().unwrap());
     let ours: Vec<_> = sent.map(|sent| (sent.start, number(&sent.packet.data))).collect();
-    // ns-2's run ends while ACKs wait. Its trace cuts times off at a microsecond.
+    // ns-2's run ends while ACKs wait. Its trace truncates times to microseconds.
     for (ours, theirs) in ours.iter().zip(&theirs) {
         let off = ours.0.saturating_since(theirs.0).max(theirs.0.saturating_since(ours.0));
         assert!(ours.1 == theirs.1 && off < Duration::from_us(2), "{ours:?} {theirs:?}");
@@ -55,8 +55,8 @@ fn acks_leave_a_filtering_queue_as_they_leave_ns2s() {
 }
 
 #[test]
-fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
-    // 54 bytes at 432 kb/s: one a millisecond. The first is on the line while the others come.
+fn an_ack_replaces_older_acks_of_its_connection() {
+    // 54 bytes at 432 kb/s take 1 ms. The first is in transmission while the others arrive.
     let filtering = PortConfig {
         discipline: DisciplineConfig::named("ack-filter"),
         ..port(OUT, Some(432_000), QueueLimit::Packets(10))
@@ -71,12 +71,12 @@ fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
     let segments = [
         (7, 100, ACK, 54),
         (7, 200, ACK, 54),
-        (7, 300, ACK, 54),     // takes 200 out, not 100, which has left
+        (7, 300, ACK, 54),     // removes 200, not 100, which has left
         (8, 250, ACK, 54),     // another connection
         (7, 300, ACK, 54),     // a duplicate: both stay
-        (7, 400, ACK_PSH, 64), // data: takes none out, and stays
-        (7, 500, ACK, 54),     // takes both 300 out
-        (7, 450, ACK, 54),     // older than what waits: stays
+        (7, 400, ACK_PSH, 64), // data: removes none, and stays
+        (7, 500, ACK, 54),     // removes both 300
+        (7, 450, ACK, 54),     // older than the ACKs in the queue: stays
     ];
     for (n, &(source, ack, flags, length)) in segments.iter().enumerate() {
         let mut packet = packet(length, n as u32);
@@ -95,7 +95,7 @@ fn an_ack_takes_the_older_ones_of_its_connection_out_of_a_filtering_queue() {
     let statistics = switch.port_statistics(OUT).unwrap();
     assert_eq!((statistics.enqueued, statistics.dequeued), (8, 8));
     assert_eq!((statistics.drops.total(), statistics.waiting_bytes), (3, 0));
-    // Each that was thrown out has been enqueued, dequeued and dropped, and the depth follows.
+    // Each filtered ACK was enqueued, dequeued and dropped, and the depth follows.
     let mut depth = 0;
     for record in switch.queue_records().iter() {
         depth = match record.event {

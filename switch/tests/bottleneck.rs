@@ -1,4 +1,4 @@
-//! Our own program on the target: what comes out, byte by byte.
+//! The bottleneck program on the software target, compared byte by byte.
 
 mod common;
 
@@ -104,7 +104,7 @@ fn flows_are_named_by_entries_and_counted() {
     assert_eq!((count.packets, count.bytes), (2, 400));
 }
 
-/// Ten 1250-byte frames at once on 10 Mb/s: 1 ms each.
+/// Ten frames of 1,250 bytes arrive together at 10 Mb/s: 1 ms each.
 #[test]
 fn the_programs_delays_are_the_queues() {
     let mut switch = bottleneck(Some(10_000_000), QueueLimit::Packets(7));
@@ -114,7 +114,7 @@ fn the_programs_delays_are_the_queues() {
     while let Some(at) = switch.poll_timeout() {
         switch.handle_timeout(at);
     }
-    // One is in transmission, seven wait, two find no room.
+    // One is in transmission, seven wait, two find the queue full.
     let reads = |name: &str| switch.read_register(name, u64::from(OUT)).unwrap();
     assert_eq!(reads("delay_count"), 8);
     assert_eq!(reads("delay_max"), 7_000_000);
@@ -180,7 +180,7 @@ fn a_report_says_what_the_ledger_says() {
         assert_eq!(checksum(&report[14..34]), 0);
         let total = u16::from_be_bytes([report[16], report[17]]);
         assert_eq!(report.len(), 14 + total as usize, "the frame is cut to its report");
-        // The delay as 32 bits stands in the report; so does the sequence number.
+        // The report has the delay as 32 bits, and the sequence number.
         let delay = (record.sojourn.as_ns() as u32).to_be_bytes();
         assert!(report[42..].windows(4).any(|bytes| bytes == delay), "delay in report {i}");
         let inner = &report[report.len() - 40..];

@@ -1,4 +1,4 @@
-//! `tests/programs/expressions.p4` against Rust's integers.
+//! Compares `tests/programs/expressions.p4` with Rust's integers.
 
 mod common;
 
@@ -32,7 +32,7 @@ proptest! {
         (s, t) in (small_or_any(vec![0i16, -1, -5, -6, i16::MIN, i16::MAX]), small_or_any(vec![0i16, -1, i16::MIN, i16::MAX])),
         same in 0u8..4,
     ) {
-        // Equal operands now and then.
+        // Make operands equal from time to time.
         let (d, f, t) = if same == 0 { (c, e, s) } else { (d, f, t) };
         let mut bytes = vec![];
         bytes.extend_from_slice(&(0b10101 << 27 | n << 8 | u32::from(shift)).to_be_bytes());
@@ -79,7 +79,7 @@ proptest! {
         result!((if a > 7 { a } else { b.wrapping_add(1) }));
         result!((if shift == 0 { e } else { f }));
         bytes.resize(expected.len(), 0xee);
-        // And a payload.
+        // The packet also has a payload.
         bytes.extend_from_slice(b"payload");
         expected.extend_from_slice(b"payload");
 

@@ -1,7 +1,7 @@
-//! What bmv2's `simple_switch` did with 225 packets through our program (`golden/record_bmv2.py`
-//! recorded it), done again here: the same bytes on every port, in the same order. bmv2 serves
-//! ports by threads, so reports of two ports overtake one another there: they are compared in
-//! any order, and without what tells the clock, the queue or the order.
+//! Compares the switch with bmv2's `simple_switch` on 225 packets through our program, recorded by
+//! `golden/record_bmv2.py`: every port must send the same bytes in the same order. bmv2 serves
+//! ports by threads, so reports of two ports may overtake one another. Reports are compared in any
+//! order, and without the clock, the queue and the sequence.
 
 mod common;
 
@@ -26,9 +26,9 @@ struct Sent {
     bytes: String,
 }
 
-/// Of a report: the sequence number, the hop latency, the depth when it left, both timestamps,
-/// the queueing delay and the depth when it came (`p4/headers.p4`, behind 42 bytes of Ethernet,
-/// IPv4 and UDP, 8 of the group and 12 of the main header).
+/// Report fields that differ from run to run: sequence number, hop latency, depth at departure,
+/// both timestamps, queueing delay and depth at arrival (`p4/headers.p4`, after 42 bytes of
+/// Ethernet, IPv4 and UDP, 8 of the group and 12 of the main header).
 const OF_THE_RUN: [Range<usize>; 5] = [43..46, 66..70, 71..74, 74..90, 102..110];
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reports without what differs from run to run, sorted.
+/// Reports without the fields that differ from run to run, sorted.
 fn timeless(mut reports: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     for report in &mut reports {
         OF_THE_RUN.into_iter().for_each(|part| report[part].fill(0));

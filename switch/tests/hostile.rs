@@ -1,5 +1,5 @@
-//! Foreign, truncated and mutated programs, and corrupt packets: an error that names the thing,
-//! or a run that ends; never a panic.
+//! Foreign, truncated and mutated programs, and corrupt packets, cause an error that names the
+//! object, or a run that ends; never a panic.
 
 mod common;
 
@@ -14,12 +14,12 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Machine code for one case in ten: making it takes longer than all the rest.
+/// Machine code for one case in ten, because compiling takes longer than all the rest.
 fn engine() -> impl Strategy<Value = Engine> {
     prop_oneof![1 => Just(Engine::Native), 9 => Just(Engine::Interpreter)]
 }
 
-/// Loads, and where that works runs packets; whatever comes out, it must come out.
+/// Loads the program and, if that succeeds, runs packets. Any output is right, but it must end.
 fn survive(engine: Engine, text: &str, packets: &[Vec<u8>]) -> Result<(), LoadError> {
     run(engine, &Arc::new(Program::from_json(text)?), packets);
     Ok(())
@@ -53,7 +53,7 @@ fn run(engine: Engine, program: &Arc<Program>, packets: &[Vec<u8>]) -> (Vec<Tran
     (std::iter::from_fn(|| switch.poll_transmit()).collect(), switch.statistics())
 }
 
-/// How many values a tree has.
+/// The number of values in a tree.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),
@@ -62,7 +62,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Changes the `at`-th value of a tree, in depth-first order; false when it was deleted above.
+/// Changes the `at`-th value of a tree, depth-first; false if a parent was deleted.
 fn mutate(value: &mut Value, at: &mut usize, change: &Change) {
     if *at == 0 {
         *at = usize::MAX;
@@ -95,12 +95,12 @@ enum Change {
     Number(i64),
     Text(String),
     Boolean(bool),
-    /// Leaves out a member or item, or shortens a text.
+    /// Removes a member or item, or shortens a text.
     Remove(usize),
     /// Repeats an item.
     Double(usize),
     RenameKey(usize),
-    /// Adds to a number, or exchanges the last character of a text.
+    /// Adds to a number, or changes the last character of a text.
     Nudge(i64),
 }
 
@@ -296,7 +296,7 @@ fn errors_name_the_thing() {
     refuse(r#""type":"simple""#, r#""type":"keyless""#, &["table", "'keyless'"]);
 }
 
-/// A parser that goes round without end times out; a control that does is stopped.
+/// An endless parser times out; an endless control is aborted.
 #[test]
 fn endless_loops_end() {
     let text = program().to_string();

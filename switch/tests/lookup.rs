@@ -1,4 +1,4 @@
-//! What a P4Runtime server asks of the control plane, on the bottleneck program.
+//! The control-plane operations of a P4Runtime server, on the bottleneck program.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn route(prefix: &str, length: u32) -> TableEntry {
 #[test]
 fn one_entry_is_found_by_its_matches() {
     let switch = bottleneck(None, QueueLimit::Packets(1));
-    // The bits below the prefix do not matter, nor does the priority in a table of prefixes.
+    // The bits below the prefix are ignored; so is the priority in an LPM table.
     let (found, _) = switch.find_entry(&route("0x0a0002ff", 24)).unwrap().unwrap();
     assert_eq!(found.table, "NarrowsIngress.forward.ipv4_lpm");
     assert_eq!(found.action, "NarrowsIngress.forward.route");
@@ -26,7 +26,7 @@ fn one_entry_is_found_by_its_matches() {
     assert!(error.to_string().contains("hdr.ipv4.dst_addr"), "{error}");
 }
 
-/// The flow that the ledger says of two packets of the client's, one after the other.
+/// The flow number in the ledger for two packets of the client, one after the other.
 fn flow_found(switch: &mut Switch) -> u32 {
     let flows = [1, 2].map(|sequence| {
         switch.handle_packet(Time::ZERO, 1, packet(100, sequence));

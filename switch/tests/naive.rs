@@ -1,5 +1,5 @@
-//! Range tables and meters against naive models: every entry compared with every key, and
-//! RFC 2698 as it is written.
+//! Compares range tables and meters with naive models: a comparison of every entry with every key,
+//! and RFC 2698 as written.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn externs() -> Switch {
     switch(include_str!("programs/externs.json"), &PROGRAM)
 }
 
-/// What `by_range` of tables.p4 says of a packet.
+/// The result of `by_range` in tables.p4 for a packet.
 fn look_up(switch: &mut Switch, a: u8, b: u16, c: u32) -> u16 {
     let mut bytes = vec![4, a];
     bytes.extend(b.to_be_bytes());
@@ -84,7 +84,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
 
-    /// Of the entries that hold, the one with the largest priority; then with some removed.
+    /// The matching entry with the largest priority wins, also after some were removed.
     #[test]
     fn range_tables(
         rows in rows(),
@@ -109,8 +109,8 @@ proptest! {
         }
     }
 
-    /// RFC 2698 section 3, colour-blind, in packets and seconds as `f64`: times are multiples
-    /// of 1/64 s and rates whole, so that every sum is exact.
+    /// RFC 2698 section 3, colour-blind, in packets and seconds as `f64`. Times are multiples of
+    /// 1/64 s and rates are whole numbers, so every sum is exact.
     #[test]
     fn meters(
         (cir, pir) in (1u32..20, 1u32..40),

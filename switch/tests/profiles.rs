@@ -18,7 +18,7 @@ fn switch() -> Switch {
     Switch::new(Arc::new(program), config, Rng::from_seed(1)).unwrap()
 }
 
-/// Where a packet of these fields leaves, and as what.
+/// The output port and the bytes of a packet with these fields.
 fn send(switch: &mut Switch, at: Time, kind: u8, a: u8, b: u16, c: u32) -> Option<(u16, Vec<u8>)> {
     let mut bytes = vec![kind, a];
     bytes.extend(b.to_be_bytes());
@@ -50,7 +50,7 @@ fn entries_share_a_member() {
     let mut send = |a, b| send(&mut switch, Time::ZERO, 0, a, b, 0);
     assert_eq!(send(1, 0), Some((2, vec![0, 1, 0, 0, 0, 0, 0, 0])));
     assert_eq!(send(2, 0), Some((2, vec![0, 2, 0, 0, 0, 0, 0, 0])));
-    // What follows a member's action is known by its name: tag_and_out sets the kind to 0x58.
+    // The name of a member's action selects the next node: tag_and_out sets the kind to 0x58.
     assert_eq!(send(3, 9), Some((3, vec![0x58, 3, 0xbe, 0xef, 0, 0, 0, 0])));
     let missed = send(3, 8);
     assert_eq!(missed.map(|(port, _)| port), None, "port 0 does not exist");
@@ -75,7 +75,7 @@ fn entries_share_a_member() {
     assert_eq!(crate::send(&mut switch, Time::ZERO, 0, 2, 0, 0).unwrap().0, 3);
 }
 
-/// CRC-16/ARC bit by bit (polynomial 0x8005, both ways round: 0xa001), as bmv2's crc16.
+/// CRC-16/ARC bit by bit (polynomial 0x8005, reflected: 0xa001), like bmv2's crc16.
 fn crc16(bytes: &[u8]) -> u64 {
     let mut sum = 0u16;
     for &byte in bytes {
@@ -102,7 +102,7 @@ fn a_group_is_chosen_from_by_hash_and_weight() {
     switch.insert_group(&group(&[])).unwrap();
     switch.insert_entry(&choice("by_group", "hdr.h.a", "6", "$group", "1")).unwrap();
     assert_eq!(send(&mut switch, Time::ZERO, 1, 6, 1, 1), None, "an empty group does nothing");
-    // In the order of their numbers, each as often as it weighs.
+    // In number order, each as often as its weight.
     let row = [1u16, 2, 2, 2, 3];
     switch.modify_group(&group(&[(30, 1), (20, 3), (10, 1)])).unwrap();
     assert_eq!(switch.groups("chosen").unwrap(), [group(&[(10, 1), (20, 3), (30, 1)])]);
@@ -119,7 +119,7 @@ fn a_group_is_chosen_from_by_hash_and_weight() {
     assert!(seen[1..].iter().all(|&count| count > 50), "{seen:?}");
     assert!(matches!(switch.delete_group("chosen", 1), Err(ControlError::InUse { .. })));
     assert!(matches!(switch.delete_member("chosen", 20), Err(ControlError::InUse { .. })));
-    // A table of a selector takes members too.
+    // A table with a selector also accepts members.
     switch.modify_entry(&choice("by_group", "hdr.h.a", "6", "$member", "30")).unwrap();
     assert_eq!(send(&mut switch, Time::ZERO, 1, 6, 1, 1).unwrap().0, 3);
     switch.delete_group("chosen", 1).unwrap();
@@ -225,8 +225,8 @@ fn an_idle_entry_is_told_once_until_it_is_hit_again() {
     assert_eq!(error.to_string(), "there is no idle time-out of table 'I.metered'");
 }
 
-/// 1 packet/s with a burst of 2, 2 packets/s with a burst of 3: two are green, one yellow, then
-/// red. A miss is not metered, nor is an entry without rates ever anything but green.
+/// 1 packet/s with a burst of 2, 2 packets/s with a burst of 3: two packets are green, one yellow,
+/// then red. A miss is not metered, and an entry without rates is always green.
 #[test]
 fn a_direct_meter_colours_the_packets_of_its_entry() {
     let mut switch = switch();

@@ -1,4 +1,4 @@
-//! The project's own programs and STF tests, and p4c's where they are at hand.
+//! Runs our own programs and STF tests, and p4c's if available.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn check(json: &str, test: &str) {
     }
 }
 
-/// A test for each program of `programs/` that has one.
+/// Defines a test for each program of `programs/` that has an STF file.
 macro_rules! stf_tests {
     ($($name:ident)*) => {$(
         #[test]
@@ -30,7 +30,7 @@ macro_rules! stf_tests {
 
 stf_tests!(branches externs profiles replicate stacks tables unions);
 
-/// Kind 7 is labels only while the value set has it.
+/// Kind 7 means labels only while the value set contains it.
 #[test]
 fn a_value_set_is_changed_at_run_time() {
     let program = Program::from_json(include_str!("programs/stacks.json")).unwrap();
@@ -46,7 +46,7 @@ fn a_value_set_is_changed_at_run_time() {
         switch.set_value_set("special", &[vec![part]]).unwrap();
         send(switch).len()
     };
-    // With labels six bytes more come than the one that is skipped goes.
+    // With labels the packet gains six bytes and loses the skipped one.
     let text = |value: &str| value.to_owned();
     assert_eq!(set(&mut switch, Some(Match::Exact(text("7")))), 7);
     assert_eq!(set(&mut switch, Some(Match::Exact(text("8")))), 4);
@@ -64,7 +64,7 @@ fn a_value_set_is_changed_at_run_time() {
     assert!(refused(&["256"]) && refused(&["1", "2"]));
 }
 
-/// The runner must be able to fail.
+/// Checks that the runner can fail.
 #[test]
 fn one_wrong_digit_is_a_failure() {
     let json = include_str!("programs/replicate.json");
@@ -83,8 +83,8 @@ fn one_wrong_digit_is_a_failure() {
     assert!(run("launch 1").unwrap_err().contains("'launch' is not supported"));
 }
 
-/// Every `NAME.json` with its `NAME.stf` in the directory that `NARROWS_STF_CORPUS` names: p4c's
-/// `testdata/p4_16_samples/*-bmv2.stf` with what it makes of the programs beside them.
+/// Every `NAME.json` with its `NAME.stf` in the directory `NARROWS_STF_CORPUS`: p4c's
+/// `testdata/p4_16_samples/*-bmv2.stf` and its compiled programs.
 #[test]
 #[ignore = "needs a directory of compiled programs in NARROWS_STF_CORPUS"]
 fn corpus() {

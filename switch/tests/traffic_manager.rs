@@ -1,4 +1,4 @@
-//! The traffic manager against conservation laws and arithmetic written out here.
+//! Checks the traffic manager against conservation laws and arithmetic written out here.
 
 mod common;
 
@@ -35,7 +35,7 @@ fn sequence(packet: &Packet) -> u32 {
     u32::from_be_bytes(packet.data[38..42].try_into().unwrap())
 }
 
-/// Lindley: a packet starts when it came or when the one before it has ended, and in a busy
+/// Lindley's recursion: a packet starts when it arrives or when its predecessor ends. Within a busy
 /// period the ends are `floor(start + bits so far * 10^12 / rate)`.
 fn lindley(arrivals: &[(u64, usize)], rate_bps: u64) -> Vec<(u64, u64)> {
     let (mut begun, mut bits, mut end) = (0u128, 0u128, 0u128);
@@ -54,7 +54,7 @@ fn lindley(arrivals: &[(u64, usize)], rate_bps: u64) -> Vec<(u64, u64)> {
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<(u64, usize)>> {
-    // Gaps around the time of a packet at the rates below, and long ones.
+    // Gaps near a packet's transmission time at these rates, and long ones.
     let gap = prop_oneof![0u64..3_000_000, 0u64..3_000_000_000, Just(0u64)];
     prop::collection::vec((gap, 54usize..3000), 1..80).prop_map(|steps| {
         let mut at = 0;
@@ -69,7 +69,7 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, usize)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
 
-    /// Departures to the picosecond.
+    /// Compares departures to the picosecond.
     #[test]
     fn departures_are_lindleys(
         arrivals in arrivals(),
@@ -85,7 +85,7 @@ proptest! {
         prop_assert_eq!(got, expected);
     }
 
-    /// A new rate holds for what is queued; what is on the line ends as it began.
+    /// A new rate applies to queued packets; a transmission in progress ends at its old rate.
     #[test]
     fn a_rate_change_applies_to_queued_packets(
         sizes in prop::collection::vec(54usize..3000, 2..40),
@@ -97,7 +97,7 @@ proptest! {
         for (i, &size) in sizes.iter().enumerate() {
             switch.handle_packet(Time::ZERO, 1, packet(size, i as u32));
         }
-        // Some time within what all would take at the first rate.
+        // A time within the transmission of all packets at the first rate.
         let total: u128 = sizes.iter().map(|&size| size as u128 * 8).sum();
         let change = (total * PS / u128::from(before)) as u64 / 1000 * share;
         let rate = Rate::from_bps(after);
@@ -135,7 +135,7 @@ proptest! {
         }
     }
 
-    /// What came was enqueued or dropped, what was enqueued was dequeued, depths are sums.
+    /// Every packet was enqueued or dropped, every enqueued packet was dequeued, depths are sums.
     #[test]
     fn the_ledger_is_conserved(
         arrivals in arrivals(),
@@ -176,7 +176,7 @@ proptest! {
                 QueueEvent::Drop(reason) => {
                     prop_assert_eq!(reason, DropReason::QUEUE_FULL);
                     dropped += 1;
-                    // It would have exceeded the limit, worked out anew.
+                    // The packet would have exceeded the limit, computed independently.
                     let after = u128::from(waiting + length) * 8;
                     let exceeds = match limit {
                         QueueLimit::Packets(most) => u64::from(depth) >= most,
@@ -187,7 +187,7 @@ proptest! {
                 }
             }
             prop_assert_eq!((record.depth_packets, record.depth_bytes), (depth, waiting));
-            // Never more than the limit, but for the packet of an idle port.
+            // Never above the limit, except for the packet of an idle port.
             let within = match limit {
                 QueueLimit::Packets(most) => u64::from(depth) <= most.max(1),
                 QueueLimit::Bytes(most) => waiting <= most || depth == 1,
@@ -206,7 +206,7 @@ proptest! {
         prop_assert_eq!(statistics.waiting_packets, came.len() as u64);
     }
 
-    /// The next packet is the oldest of the highest priority that waits.
+    /// The next packet is the oldest one of the highest priority queued.
     #[test]
     fn priorities_are_strict(classes in prop::collection::vec(0u8..3, 2..60)) {
         let mut ports = vec![port(1, None, QueueLimit::Packets(0))];
@@ -221,7 +221,7 @@ proptest! {
             switch.handle_timeout(due);
         }
         let got: Vec<u8> = std::iter::from_fn(|| switch.poll_transmit()).map(|t| t.packet.data[1]).collect();
-        // The first left at once; the others wait for it together.
+        // The first left immediately; the others are queued together.
         let mut waiting: Vec<u8> = (1..classes.len() as u8).collect();
         waiting.sort_by_key(|&i| std::cmp::Reverse(classes[i as usize]));
         waiting.insert(0, 0);
@@ -229,7 +229,7 @@ proptest! {
     }
 }
 
-/// A switch whose program takes the priority from a packet's first byte and sends to port 2.
+/// A switch with a program that takes the priority from a packet's first byte and sends to port 2.
 fn priority_switch(ports: Vec<PortConfig>) -> Switch {
     let json = include_str!("programs/priority.json");
     let program = narrows_switch::Program::from_json(json).unwrap();
@@ -237,7 +237,7 @@ fn priority_switch(ports: Vec<PortConfig>) -> Switch {
     Switch::new(program.into(), config, Rng::from_seed(1)).unwrap()
 }
 
-/// Sends back to back and compares bits sent with rate times time.
+/// Sends back to back; compares bits sent with rate times time.
 fn saturate(rate_bps: u64, seconds: f64, length: usize, counts: LengthBasis, counted: usize) {
     let ports = vec![
         port(1, None, QueueLimit::Packets(0)),
@@ -252,7 +252,7 @@ fn saturate(rate_bps: u64, seconds: f64, length: usize, counts: LengthBasis, cou
         switch.handle_packet(now, 1, packet(length, 0));
     }
     while now <= end {
-        // One more whenever one leaves: the queue never runs dry.
+        // One packet arrives whenever one leaves, so the queue never empties.
         now = switch.poll_timeout().unwrap();
         switch.handle_timeout(now);
         let mut another = switch.take_packet();
@@ -281,7 +281,7 @@ fn a_minute_at_622_mbps_loses_less_than_a_packet() {
 
 #[test]
 fn a_minute_at_an_awkward_rate_loses_less_than_a_packet() {
-    // Jumbo frames, so that a minute is 8 million packets.
+    // Jumbo frames, so that a minute has 8 million packets.
     saturate(9_999_999_937, 60.0, 9014, LengthBasis::Wire, 9038);
 }
 
@@ -300,7 +300,8 @@ fn an_idle_ports_packet_is_enqueued_and_dequeued_at_once() {
 
 #[test]
 fn a_departure_makes_room_for_an_arrival_at_the_same_instant() {
-    // 1000 bits at 1 Mb/s: 1 ms. One in transmission, one waits, and it leaves as the third comes.
+    // 1,000 bits at 1 Mb/s take 1 ms. One is in transmission, one waits, and it leaves as the third
+    // arrives.
     let mut switch = bottleneck(Some(1_000_000), QueueLimit::Packets(1));
     let ms = 1_000_000_000;
     let (sent, _) = run(&mut switch, &[(0, 125), (1, 125), (ms, 125)], |_, _| {});
@@ -324,18 +325,19 @@ fn late_and_spurious_timeouts_change_nothing() {
     assert_eq!(sent, other);
 }
 
-/// A world may run each switch on a thread of its own.
+/// A caller may run each switch on its own thread.
 #[test]
 fn a_switch_can_be_sent() {
     fn sent<T: Send>() {}
     sent::<Switch>();
 }
 
-/// The area under the depth by its own events, against what packets waited, at every event.
+/// Compares the integral of the depth, computed from its own events, with `port_waited` at every
+/// event.
 #[test]
 fn the_mean_depth_is_the_area_under_the_depth() {
-    // 1,000 bytes at 8 Mb/s take 1 ms. Of three at once the first goes at once, the second waits
-    // 1 ms, the third, of 500 bytes, 2 ms.
+    // 1,000 bytes at 8 Mb/s take 1 ms. Of three packets that arrive together, the first leaves
+    // immediately, the second waits 1 ms, the third, of 500 bytes, 2 ms.
     let mut switch = bottleneck(Some(8_000_000), QueueLimit::Packets(1000));
     for (i, length) in [1000, 1000, 500].into_iter().enumerate() {
         switch.handle_packet(Time::ZERO, 1, packet(length, i as u32));

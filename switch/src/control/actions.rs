@@ -1,4 +1,4 @@
-//! Actions with their parameters, and what a table does on a miss.
+//! Actions with their parameters, and default actions.
 
 use super::entry::DefaultAction;
 use super::error::ControlError;
@@ -9,7 +9,7 @@ use crate::switch::Switch;
 use std::collections::BTreeMap;
 
 impl Switch {
-    /// Sets what a table does on a miss.
+    /// Sets a table's default action.
     ///
     /// # Errors
     /// If the action is not one of the table's, or the default is constant.
@@ -30,7 +30,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Makes a table's default action what the program says, which may be none.
+    /// Resets a table's default action to the program's, which may be none.
     ///
     /// # Errors
     /// If the table does not exist.

@@ -19,7 +19,7 @@ impl Switch {
     /// Reads a register cell of up to 64 bits.
     ///
     /// # Errors
-    /// If the cell does not exist, or it is wider.
+    /// If the cell does not exist, or is wider than 64 bits.
     pub fn read_register(&self, name: &str, index: u64) -> Result<u64, ControlError> {
         let register = self.register(name)?;
         let declared = &self.model.program.registers[register];
@@ -49,10 +49,10 @@ impl Switch {
         }
     }
 
-    /// Reads `count` register cells from `first` on, in hexadecimal.
+    /// Reads `count` register cells, starting at `first`, in hexadecimal.
     ///
     /// # Errors
-    /// If the register does not exist, or it ends before.
+    /// If the register does not exist, or is too short.
     pub fn read_registers(
         &self,
         name: &str,
@@ -62,12 +62,13 @@ impl Switch {
         Switch::read_registers_of(&[self], name, first, count)
     }
 
-    /// `count` register cells from `first` on of all pipelines together, in hexadecimal: what was
-    /// written last plus what each pipeline has added since. A cell that one pipeline alone changes
-    /// has that pipeline's value; a count or a sum is the total.
+    /// Reads `count` register cells, starting at `first`, combined over all pipelines, in
+    /// hexadecimal. A combined value is the last written value plus each pipeline's changes since.
+    /// So a cell that one pipeline changes has that pipeline's value; a count or a sum is the
+    /// total.
     ///
     /// # Errors
-    /// If the register does not exist, or it ends before.
+    /// If the register does not exist, or is too short.
     pub fn read_registers_of(
         pipelines: &[&Switch],
         name: &str,
@@ -86,7 +87,7 @@ impl Switch {
         Ok((first..first + count).filter_map(value).collect())
     }
 
-    /// A register that has `count` cells from `first` on.
+    /// The number of a register that has `count` cells from `first` on.
     fn register_cells(&self, name: &str, first: u64, count: u64) -> Result<usize, ControlError> {
         let register = self.register(name)?;
         let (last, size) =
@@ -140,10 +141,10 @@ impl Switch {
         }
     }
 
-    /// Reads `count` cells of an indirect counter from `first` on.
+    /// Reads `count` cells of an indirect counter, starting at `first`.
     ///
     /// # Errors
-    /// If the counter does not exist, or it ends before.
+    /// If the counter does not exist, or is too short.
     pub fn read_counters(
         &self,
         name: &str,

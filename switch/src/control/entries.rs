@@ -8,14 +8,14 @@ use crate::state::Count;
 use crate::state::tables::{Entry, Refusal};
 use crate::switch::Switch;
 
-/// An entry with its direct counter, 0 without.
+/// An entry with its direct counter; 0 if the table has none.
 pub type CountedEntry = (TableEntry, Count);
 
 impl Switch {
     /// Adds an entry.
     ///
     /// # Errors
-    /// If it does not fit the table, exists already, or the table is full or constant.
+    /// If it does not fit the table, already exists, or the table is full or constant.
     pub fn insert_entry(&mut self, entry: &TableEntry) -> Result<(), ControlError> {
         let (table, entry) = self.entry(entry)?;
         let declared = &self.model.program.tables[table];
@@ -35,7 +35,7 @@ impl Switch {
         }
     }
 
-    /// Gives an entry another action; its counter keeps its value.
+    /// Replaces an entry's action; its counter keeps its value.
     ///
     /// # Errors
     /// If it does not fit the table, the entry does not exist, or the table is constant.
@@ -52,7 +52,7 @@ impl Switch {
         }
     }
 
-    /// Removes the entry with these matches (and priority); the action does not matter.
+    /// Removes the entry with these matches and priority; the action is ignored.
     ///
     /// # Errors
     /// If the entry does not exist, or the table is constant.
@@ -70,7 +70,7 @@ impl Switch {
         }
     }
 
-    /// A table whose entries are not fixed.
+    /// The number of a table that a controller can write to.
     fn writable(&self, name: &str) -> Result<usize, ControlError> {
         let table = self.table(name)?;
         let declared = &self.model.program.tables[table];
@@ -92,8 +92,8 @@ impl Switch {
         Ok((table, Entry { matches, priority: entry.priority, action, data }))
     }
 
-    /// The entry with these matches (and priority), and its direct counter; the action asked
-    /// with does not matter.
+    /// The entry with these matches and priority, and its direct counter. The action of `entry` is
+    /// ignored.
     ///
     /// # Errors
     /// If the table does not exist, or the matches do not fit it.
@@ -110,7 +110,7 @@ impl Switch {
         Ok(Some((self.shown_entry(declared, &stored), found.count(at))))
     }
 
-    /// A table's entries with their direct counters, in the order of their numbers.
+    /// A table's entries with their direct counters, in number order.
     ///
     /// # Errors
     /// If the table does not exist.
@@ -118,8 +118,8 @@ impl Switch {
         Ok(self.entries_from(table, 0, usize::MAX)?.0)
     }
 
-    /// At most so many of a table's entries from a number on, and the number to go on from; a
-    /// large table can so be read without holding the switch all the while.
+    /// At most `count` entries of a table, and the number to continue at. So a controller can read
+    /// a large table without holding the switch throughout.
     ///
     /// # Errors
     /// If the table does not exist.
@@ -142,7 +142,7 @@ impl Switch {
         Ok((entries, next))
     }
 
-    /// An entry as the control plane writes it.
+    /// An entry in the control plane's form.
     pub(super) fn shown_entry(&self, table: &Declared, entry: &Entry) -> TableEntry {
         TableEntry {
             table: table.name.clone(),
@@ -168,7 +168,7 @@ impl Switch {
         }
     }
 
-    /// The direct counter of a table's default action: packets that ran it on a miss.
+    /// The direct counter of a table's default action: packets that ran it after a miss.
     ///
     /// # Errors
     /// If the table does not exist, or it has no direct counter.
@@ -179,14 +179,14 @@ impl Switch {
     /// Sets the direct counter of a table's default action.
     ///
     /// # Errors
-    /// As [`Switch::default_count`].
+    /// Those of [`Switch::default_count`].
     pub fn set_default_count(&mut self, table: &str, count: Count) -> Result<(), ControlError> {
         let table = self.counted(table)?;
         self.model.machine.state.tables[table].set_missed(count);
         Ok(())
     }
 
-    /// A table with a direct counter.
+    /// The number of a table with a direct counter.
     fn counted(&self, name: &str) -> Result<usize, ControlError> {
         let table = self.table(name)?;
         let declared = &self.model.program.tables[table];
@@ -200,7 +200,7 @@ impl Switch {
     /// Sets the direct counter of the entry with these matches.
     ///
     /// # Errors
-    /// As [`Switch::entry_count`].
+    /// Those of [`Switch::entry_count`].
     pub fn set_entry_count(
         &mut self,
         entry: &TableEntry,

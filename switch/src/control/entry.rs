@@ -1,23 +1,23 @@
-//! Entries and default actions as a controller writes them.
+//! Table entries and default actions in the control plane's form.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// How an entry matches one field of the key. A field that is left out matches anything,
-/// except where it must be exact.
+/// How an entry matches one field of the key. A field without a match matches anything, unless its
+/// match kind is exact.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Match {
-    /// This value.
+    /// The exact value.
     Exact(String),
-    /// These first bits: value and prefix length.
+    /// A prefix: value and prefix length in bits.
     Lpm(String, u32),
-    /// These bits: value and mask.
+    /// Value and mask.
     Ternary(String, String),
-    /// From and to, inclusive.
+    /// First and last value, inclusive.
     Range(String, String),
-    /// This value; leave the field out for any.
+    /// The exact value; omit the field to match any.
     Optional(String),
 }
 
@@ -30,7 +30,7 @@ pub struct TableEntry {
     /// Matches by the name of the key's field.
     #[serde(default)]
     pub matches: BTreeMap<String, Match>,
-    /// The larger wins; for ternary and range tables.
+    /// The larger number wins; for ternary and range tables.
     #[serde(default)]
     pub priority: i32,
     /// The action's name.

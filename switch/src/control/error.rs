@@ -1,24 +1,24 @@
-//! Why the control plane is refused.
+//! Why the control plane's request was refused.
 
-/// Why the control plane was refused.
+/// Why the control plane's request was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ControlError {
-    /// No object of that name.
+    /// No object has this name.
     #[error("there is no {kind} '{name}'")]
     Unknown {
-        /// Table, action of a table, register, ...
+        /// The object's kind: table, action of a table, register, ...
         kind: String,
-        /// What was given.
+        /// The name given.
         name: String,
     },
-    /// Several objects end in that name.
+    /// Several objects match this name.
     #[error("{kind} '{name}' is ambiguous: {found}")]
     Ambiguous {
-        /// What it should be.
+        /// The object's kind.
         kind: String,
-        /// What was given.
+        /// The name given.
         name: String,
-        /// What it could mean.
+        /// The names that match.
         found: String,
     },
     /// A value of the wrong kind or size.
@@ -26,12 +26,12 @@ pub enum ControlError {
     Value {
         /// Table and field, action and parameter, ...
         object: String,
-        /// What was given.
+        /// The value given.
         value: String,
         /// What was expected.
         expected: String,
     },
-    /// A field or parameter that is needed is not given.
+    /// A required field or parameter is missing.
     #[error("{object}: '{name}' is missing")]
     Missing {
         /// Table or action.
@@ -39,58 +39,58 @@ pub enum ControlError {
         /// Field or parameter.
         name: String,
     },
-    /// An entry with the same matches is there already.
+    /// An entry with the same matches exists.
     #[error("table '{0}': such an entry exists already")]
     Exists(String),
-    /// The table's size is used up.
+    /// The table is full.
     #[error("table '{table}': full: its size is {size}")]
     Full {
-        /// Which table.
+        /// The table's name.
         table: String,
-        /// How many entries it holds.
+        /// The most entries it holds.
         size: u64,
     },
-    /// No entry with these matches.
+    /// No entry has these matches.
     #[error("table '{0}': there is no such entry")]
     NotFound(String),
-    /// Its number is taken.
+    /// The number is taken.
     #[error("{what} exists already")]
     Present {
         /// Member or group, and its action profile.
         what: String,
     },
-    /// Something else refers to it.
+    /// Another object refers to it.
     #[error("{what} is in use")]
     InUse {
         /// Member or group, and its action profile.
         what: String,
     },
-    /// Its size is used up.
+    /// The action profile is full.
     #[error("{what}: full: its size is {size}")]
     NoRoom {
-        /// Which action profile.
+        /// The action profile's name.
         what: String,
-        /// How much it holds.
+        /// The most it holds.
         size: u64,
     },
-    /// The program has fixed it.
+    /// The program declares it constant.
     #[error("table '{table}': {what} is constant in the program")]
     Constant {
-        /// Which table.
+        /// The table's name.
         table: String,
         /// Entries or default action.
         what: &'static str,
     },
-    /// Beyond an array's end.
+    /// The index is past the end of an array.
     #[error("{kind} '{name}': index {index}: expected below {size}")]
     Index {
         /// Register, counter or meter.
         kind: &'static str,
         /// Its name.
         name: String,
-        /// What was given.
+        /// The index given.
         index: u64,
-        /// How many cells it has.
+        /// The number of cells.
         size: u64,
     },
 }

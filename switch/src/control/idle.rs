@@ -7,7 +7,7 @@ use crate::switch::Switch;
 use narrows_common::{Duration, Time};
 
 impl Switch {
-    /// The number of an entry's table and of the entry; the table must have idle time-outs.
+    /// The numbers of an entry's table and of the entry; the table must support idle time-outs.
     fn entry_with_timeout(&self, entry: &TableEntry) -> Result<(usize, u32), ControlError> {
         let table = self.table(&entry.table)?;
         let declared = &self.model.program.tables[table];
@@ -22,8 +22,8 @@ impl Switch {
         }
     }
 
-    /// Sets how long the entry with these matches may go without a hit, from `now` on; `None`
-    /// removes the time-out. The entry stays when it expires: see [`Switch::take_expired`].
+    /// Sets how long the entry with these matches may go without a hit, starting at `now`; `None`
+    /// removes the time-out. An expired entry stays in the table: see [`Switch::take_expired`].
     ///
     /// # Errors
     /// If the entry does not exist, or its table has no idle time-outs.
@@ -47,7 +47,7 @@ impl Switch {
         Ok(self.model.machine.state.tables[table].timeout(at))
     }
 
-    /// How long ago the entry with these matches was hit, or its time-out set.
+    /// Time since the last hit of the entry with these matches, or since its time-out was set.
     ///
     /// # Errors
     /// If the entry does not exist, or its table has no idle time-outs.
@@ -56,8 +56,8 @@ impl Switch {
         Ok(self.model.machine.state.tables[table].since_hit(at, now))
     }
 
-    /// The entries without a hit for longer than their time-outs. Each is reported once until
-    /// its next hit.
+    /// The entries without a hit for longer than their time-outs. Each is reported once until its
+    /// next hit.
     pub fn take_expired(&mut self, now: Time) -> Vec<TableEntry> {
         let mut expired = vec![];
         for (table, declared) in self.model.program.tables.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Switch {
         expired
     }
 
-    /// When [`Switch::take_expired`] will have something next, if nothing is hit before.
+    /// When the next entry expires if no packet hits one before.
     pub fn next_expiry(&self) -> Option<Time> {
         let tables = self.model.program.tables.iter().zip(&self.model.machine.state.tables);
         tables.filter(|(table, _)| table.idle).filter_map(|(_, table)| table.next_expiry()).min()

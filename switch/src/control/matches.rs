@@ -1,4 +1,4 @@
-//! Matches and values between the control plane's text and a table's limbs.
+//! Converts matches and values between the control plane's text and a table's limbs.
 
 use super::entry::Match;
 use super::error::ControlError;
@@ -75,7 +75,7 @@ fn field_match(
     Ok(found)
 }
 
-/// A match of whatever kind it is; prefixes become masks.
+/// A match of any kind; a prefix becomes a mask.
 pub(super) fn open_match(
     object: &str,
     width: u32,
@@ -119,7 +119,7 @@ fn range(object: &str, from: Vec<u64>, to: Vec<u64>) -> Result<FieldMatch, Contr
     })
 }
 
-/// Matches as the control plane writes them; fields that match anything are left out.
+/// Matches in the control plane's form, without fields that match anything.
 pub(super) fn shown(table: &Declared, matches: &[FieldMatch]) -> BTreeMap<String, Match> {
     let mut all = BTreeMap::new();
     for (field, part) in table.key.iter().zip(matches) {

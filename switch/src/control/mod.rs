@@ -1,9 +1,8 @@
-//! What a controller may do: tables, registers, counters, meters, clone sessions, multicast
-//! groups and value sets, by the names of the P4 program; ports by their numbers.
+//! The operations of a controller: on tables, registers, counters, meters, clone sessions,
+//! multicast groups and value sets, by their names in the P4 program; on ports by number.
 //!
-//! A name may be given in full or as the end of it after a dot, if only one object ends so.
-//! Priorities are P4Runtime's: the larger number wins. Values are strings, decimal or
-//! hexadecimal with `0x`.
+//! A name may be the full name or its end after a dot, if that is unambiguous. Priorities follow
+//! P4Runtime: the larger number wins. Values are strings, decimal or hexadecimal with `0x`.
 
 mod actions;
 mod cells;

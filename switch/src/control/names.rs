@@ -1,9 +1,9 @@
-//! Objects by the names of the P4 program.
+//! Finds objects by their names in the P4 program.
 
 use super::error::ControlError;
 use crate::switch::Switch;
 
-/// Finds a name in full, or as the only one that ends in it after a dot.
+/// Finds an object by its full name, or by an unambiguous end of it after a dot.
 pub(super) fn find<'a>(
     kind: &str,
     name: &str,

@@ -1,31 +1,31 @@
-//! Rates, queue limits and disciplines of ports.
+//! Changes rates, queue limits and disciplines of ports.
 
 use crate::config::ConfigError;
 use crate::switch::Switch;
 use narrows_common::{Rate, Time};
 use narrows_queueing::{DisciplineConfig, PortError, QueueLimit};
 
-/// What can be changed of a port while packets go through it. gNMI's `Set`, a scenario's event
-/// and a controller's command all end here.
+/// A change to a port that carries packets. gNMI's `Set`, a scenario's event and a controller's
+/// command all become one of these.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControlOperation {
-    /// Sets the rate of a port; the packet in transmission ends as it began.
+    /// Sets a port's rate. The transmission in progress keeps its rate.
     SetRate {
-        /// Which port.
+        /// The port's number.
         port: u16,
-        /// Above zero.
+        /// The new rate, above zero.
         rate: Rate,
     },
-    /// Sets the limit of each of a port's queues; packets that wait already stay.
+    /// Sets the limit of each of a port's queues. Queued packets stay.
     SetQueueLimit {
-        /// Which port.
+        /// The port's number.
         port: u16,
         /// The limit of each queue.
         limit: QueueLimit,
     },
-    /// Gives each of a port's queues a discipline; packets that wait stay.
+    /// Replaces the discipline of each of a port's queues. Queued packets stay.
     SetDiscipline {
-        /// Which port.
+        /// The port's number.
         port: u16,
         /// The discipline of each queue.
         discipline: DisciplineConfig,
@@ -33,7 +33,7 @@ pub enum ControlOperation {
 }
 
 impl Switch {
-    /// Carries an operation out at `now`, after all that is due by then.
+    /// Executes an operation at `now`, after everything due by then.
     ///
     /// # Errors
     /// If the port does not exist, the rate is zero, or the discipline does not fit.

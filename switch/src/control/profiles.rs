@@ -1,4 +1,4 @@
-//! Action profiles: members, groups of them, and the entries that name either.
+//! Action profiles: their members, groups of members, and the entries that refer to either.
 //!
 //! An entry of such a table has the action `$member` or `$group` with the parameter `id`.
 
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub struct ProfileMember {
     /// The action profile's, or action selector's, name.
     pub profile: String,
-    /// Its number, of the controller's choice.
+    /// Its number, which the controller chooses.
     pub id: u64,
     /// The action's name.
     pub action: String,
@@ -33,14 +33,14 @@ pub struct ProfileMember {
 pub struct ProfileGroup {
     /// The action selector's name.
     pub profile: String,
-    /// Its number, of the controller's choice.
+    /// Its number, which the controller chooses.
     pub id: u64,
-    /// Members and their weights, from 1. The hash of the packet modulo the sum of the weights
-    /// chooses, in the order of the members' numbers.
+    /// Members and their weights, at least 1. The packet's hash modulo the sum of the weights
+    /// selects a member, in the order of their numbers.
     pub members: Vec<(u64, u32)>,
 }
 
-/// How much the groups of a profile without a size may weigh.
+/// The largest total weight of the groups of a profile without a declared size.
 const WEIGHT_MAX: u64 = 1 << 20;
 
 impl Switch {
@@ -57,7 +57,7 @@ impl Switch {
         ControlError::Unknown { kind, name: id.to_string() }
     }
 
-    /// The member's action, as one of the tables that share the profile has it.
+    /// The member's action, as declared by a table that shares the profile.
     fn member(&self, profile: usize, member: &ProfileMember) -> Result<Member, ControlError> {
         let of_profile = |table: &&Declared| table.profile == Some(profile as u16);
         let mut refused = ControlError::Unknown {
@@ -90,7 +90,7 @@ impl Switch {
             let what = format!("member {} of {}", member.id, self.profile_label(profile));
             return Err(ControlError::Present { what });
         }
-        // An action selector's size is that of its groups.
+        // The size of an action selector limits its groups, not its members.
         let limited = declared.selector.is_none() && declared.max_size > 0;
         if limited && members.len() as u64 >= declared.max_size {
             let (what, size) = (self.profile_label(profile), declared.max_size);
@@ -100,7 +100,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Gives a member another action; entries and groups that name it run that from now on.
+    /// Replaces a member's action, also for the entries and groups that refer to it.
     ///
     /// # Errors
     /// If the member does not exist, or the action does not fit.
@@ -180,7 +180,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Adds a group of members. A group may be empty; its entries do nothing then.
+    /// Adds a group of members. The entries of an empty group do nothing.
     ///
     /// # Errors
     /// If a member does not exist, the number is taken, or the weights exceed the size.
@@ -196,7 +196,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Gives a group other members.
+    /// Replaces a group's members.
     ///
     /// # Errors
     /// If the group does not exist, a member does not exist, or the weights exceed the size.
@@ -211,7 +211,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Removes a group; its members stay.
+    /// Removes a group; its members remain.
     ///
     /// # Errors
     /// If the group does not exist, or an entry names it.
@@ -243,7 +243,7 @@ impl Switch {
         Ok(shown.collect())
     }
 
-    /// Whether an entry of any table names this member or group.
+    /// Whether an entry of any table refers to this member or group.
     fn is_chosen(&self, profile: usize, kind: &str, id: u64) -> bool {
         let tables = self.model.program.tables.iter().zip(&self.model.machine.state.tables);
         let mut of_profile = tables.filter(|(table, _)| table.profile == Some(profile as u16));
@@ -255,8 +255,8 @@ impl Switch {
         })
     }
 
-    /// What an entry runs must be an action in a plain table, and a member or group that
-    /// exists in a table of an action profile.
+    /// In a plain table, an entry runs an action; in a table with an action profile, an existing
+    /// member or group.
     pub(super) fn check_choice(
         &self,
         table: &Declared,
@@ -280,7 +280,7 @@ impl Switch {
         }
     }
 
-    /// A default action is an action, not a member or a group.
+    /// A default action must be an action, not a member or a group.
     pub(super) fn check_default(&self, table: &Declared, action: u16) -> Result<(), ControlError> {
         let name = self.model.program.actions[action as usize].name.as_str();
         if name != MEMBER && name != GROUP {

@@ -8,8 +8,8 @@ use crate::state::Members;
 use crate::switch::Switch;
 
 impl Switch {
-    /// Sets all members of a parser value set: each has one match, of any kind, for each part
-    /// of the select's key, and `None` for any value. Nothing changes when one does not fit.
+    /// Replaces all members of a parser value set. Each member has one match, of any kind, for each
+    /// part of the select's key; `None` matches any value. If one does not fit, nothing changes.
     ///
     /// # Errors
     /// If the set does not exist, or the matches do not fit it.

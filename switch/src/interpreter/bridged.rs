@@ -1,20 +1,20 @@
-//! Of a program's slots, those that go with a packet from ingress to egress.
+//! The slots that travel with a packet from ingress to egress.
 
-/// The slots that a packet brings along, from the first on.
+/// The slots that a packet carries, starting with the first.
 #[derive(Debug, Default)]
 pub(crate) struct Bridged {
     pub extent: Extent,
     pub slots: Vec<u64>,
 }
 
-/// How many slots go with a packet.
+/// How many slots travel with a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// None: they are still in the machine, since egress runs at once.
+    /// None: egress runs immediately, so the machine still has them.
     #[default]
     InMachine,
-    /// All that egress reads of what ingress left.
+    /// All slots of ingress that egress reads.
     Ingress,
-    /// Those, and the headers that only egress makes valid.
+    /// Those, plus the headers that only egress makes valid.
     WithEgressHeaders,
 }

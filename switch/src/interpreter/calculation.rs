@@ -1,13 +1,13 @@
-//! What a hash or checksum is computed over: fields laid end to end, bit by bit.
+//! The input of a hash or checksum: fields concatenated bit by bit.
 
 use crate::ir::{Calculation, Header, Input, Program, Slot, Slots, fold_sum};
 use narrows_common::Packet;
 
-/// Bits collected from the most significant on.
+/// Bits collected, the most significant first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitBuffer {
     bytes: Vec<u8>,
-    /// How many bits of the last byte are taken; 0 when it is full.
+    /// Used bits of the last byte; 0 when it is full.
     used: u32,
 }
 
@@ -42,7 +42,7 @@ impl BitBuffer {
         }
     }
 
-    /// Appends `width` bits that lie in slots, the least significant limb first.
+    /// Appends `width` bits from slots, the least significant limb first.
     pub(crate) fn push_limbs(&mut self, limbs: &[u64], width: u32) {
         let mut left = width;
         while left > 0 {
@@ -61,7 +61,7 @@ impl BitBuffer {
     }
 }
 
-/// The result of a calculation over the packet as it is.
+/// The result of a calculation over the packet in its current state.
 pub(crate) fn calculate(
     program: &Program,
     calculation: &Calculation,
@@ -152,7 +152,7 @@ mod tests {
         buffer.push_limbs(&[0x0123_4567_89ab_cdef, 0x3], 66);
         assert_eq!(
             buffer.bytes(),
-            // 101 11111 | 1111 0000 | abcd | 11 and 64 bits, two bits further on
+            // 101 11111 | 1111 0000 | abcd | 11, then 64 bits shifted by two
             [0xbf, 0xf0, 0xab, 0xcd, 0xc0, 0x48, 0xd1, 0x59, 0xe2, 0x6a, 0xf3, 0x7b, 0xc0]
         );
     }

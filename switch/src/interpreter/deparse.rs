@@ -1,7 +1,7 @@
-//! Puts a packet together again.
+//! Reassembles a packet from its headers.
 //!
-//! As long as the valid headers are those that were extracted, in their order, the packet's
-//! bytes stay where they are and only the fields that the program may have written are put in.
+//! As long as the valid headers are the extracted ones, in their order, the packet's bytes stay in
+//! place. Only the fields that the program may have written are stored.
 
 use super::calculation::varbit;
 use super::fields;
@@ -34,8 +34,8 @@ pub(crate) fn deparse(program: &Program, machine: &mut Machine, packet: &mut Pac
     });
 }
 
-/// Gives the packet other headers, as `put` has them, before what the parser left. Its bytes before
-/// are the machine's scratch then.
+/// Writes new headers, as `put` emits them, in front of what the parser left. The packet's earlier
+/// bytes are then the machine's scratch.
 pub(crate) fn rebuild_packet(
     machine: &mut Machine,
     packet: &mut Packet,
@@ -64,7 +64,7 @@ fn emit(machine: &Machine, header: &Header, packet: &Packet, out: &mut Vec<u8>) 
         Some(old) => out.extend_from_slice(old),
         None => {
             out.resize(start + size, 0);
-            // Most have none, and many fields.
+            // Most headers have no varbit, but many fields.
             let fields = if header.has_varbit { header.fields.as_slice() } else { &[] };
             if let Some(field) = fields.iter().find(|field| field.varbit) {
                 let at = start + field.bit as usize / 8;

@@ -1,4 +1,4 @@
-//! The parser's steps: a header is extracted, bits are skipped or looked at.
+//! The parser's operations: extract a header, skip bits, look ahead.
 
 use super::fields;
 use super::machine::Machine;
@@ -6,7 +6,7 @@ use crate::ir::{Program, Slot, internal};
 use narrows_common::Packet;
 
 impl Machine {
-    /// The parser takes a header off the packet; the error's code when it can't.
+    /// Extracts a header from the packet; returns the error code if that fails.
     #[inline]
     pub(crate) fn extract(
         &mut self,
@@ -31,7 +31,7 @@ impl Machine {
             return Err(program.errors.header_too_short);
         }
         if self.is_valid(header) {
-            // Extracted a second time: what it held is lost.
+            // The header is extracted a second time: its earlier content is lost.
             let bytes = self.header_bytes(header);
             let length = &mut self.slots[internal::LENGTH as usize];
             *length = length.saturating_sub(bytes);
@@ -61,7 +61,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The parser skips bits.
+    /// Skips bits.
     pub(crate) fn advance(
         &mut self,
         program: &Program,
@@ -80,7 +80,7 @@ impl Machine {
         packet.materialise(end);
         self.set(internal::PAYLOAD, end as u64);
         self.set(internal::MOVED, 1);
-        // No header holds what was skipped, so it leaves with none.
+        // No header holds the skipped bytes, so they do not leave with the packet.
         let length = &mut self.slots[internal::LENGTH as usize];
         *length = length.saturating_sub(bits / 8);
         Ok(())
@@ -106,7 +106,7 @@ impl Machine {
     }
 }
 
-/// The next element of a stack.
+/// Extracts the next element of a stack.
 pub(super) fn extract_next(
     program: &Program,
     m: &mut Machine,
@@ -124,7 +124,7 @@ pub(super) fn extract_next(
     Ok(())
 }
 
-/// A member of the next union of a stack of unions.
+/// Extracts a member of the next union of a stack of unions.
 pub(super) fn extract_next_union(
     program: &Program,
     m: &mut Machine,

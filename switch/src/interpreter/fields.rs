@@ -1,4 +1,4 @@
-//! Fields in bytes: reading them into slots and writing them back.
+//! Reads fields from bytes into slots, and writes them back.
 
 use crate::ir::{FieldPlan, FieldPlans, Slot, Slots, Window, limbs};
 
@@ -15,7 +15,7 @@ fn store<const N: usize>(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + N].copy_from_slice(&value.to_be_bytes()[8 - N..]);
 }
 
-/// Reads the fields that `plans` places into `bytes`, from where the header begins.
+/// Reads the fields of `plans` from `bytes`, which begin with the header.
 #[inline]
 pub(crate) fn read(slots: &mut Slots, plans: &FieldPlans, bytes: &[u8], varbit_bytes: usize) {
     let mut rest = plans.parts.as_slice();
@@ -80,7 +80,7 @@ fn write_alone(slots: &Slots, plan: &FieldPlan, bytes: &mut [u8], varbit_bytes: 
     }
 }
 
-/// `width` bits from bit `first` of `bytes` on, into as many limbs as they need.
+/// Reads `width` bits from bit `first` of `bytes` into as many limbs as they need.
 pub(crate) fn read_bits(slots: &mut Slots, d: Slot, bytes: &[u8], first: u32, width: u32) {
     let mut end = first + width;
     let mut left = width;

@@ -1,4 +1,4 @@
-//! Headers become valid or invalid, are copied, and move in stacks.
+//! Validates, invalidates and copies headers, and shifts stacks.
 
 use super::calculation::varbit;
 use super::machine::Machine;
@@ -10,7 +10,7 @@ impl Machine {
         self.get(header.valid()) != 0
     }
 
-    /// Bytes that a valid header has in the packet.
+    /// Bytes that a valid header occupies in the packet.
     pub(super) fn header_bytes(&self, header: &Header) -> u64 {
         let varbit = if header.has_varbit { self.get(header.varbit_bytes()) } else { 0 };
         u64::from(header.fixed_bytes) + varbit
@@ -29,7 +29,7 @@ impl Machine {
         self.leave_union(program, header);
     }
 
-    /// At most one header of a union is valid.
+    /// Invalidates the other members of a header's union: at most one is valid.
     pub(super) fn leave_union(&mut self, program: &Program, header: &Header) {
         for &sibling in &header.siblings {
             self.set_invalid(program, sibling);
@@ -60,14 +60,14 @@ impl Machine {
         self.leave_union(program, to);
         let (start, count) = (from.base as usize, from.stride as usize);
         self.slots.copy_within(start..start + count, to.base as usize);
-        // It has no bytes of its own in the packet.
+        // The copy has no bytes of its own in the packet.
         self.set(to.origin(), 0);
         self.set(internal::MOVED, 1);
         let bytes = self.header_bytes(to);
         self.slots[internal::LENGTH as usize] += bytes;
     }
 
-    /// The header meant, `None` beyond a stack.
+    /// The header that a reference selects; `None` past the end of a stack.
     pub(crate) fn resolve(&self, program: &Program, header: HeaderRef) -> Option<u16> {
         match header {
             HeaderRef::Fixed(header) => Some(header),
@@ -91,7 +91,7 @@ impl Machine {
         self.slots[fields(a)] == self.slots[fields(b)] && (!a.has_varbit || varbit(a) == varbit(b))
     }
 
-    /// Copies the place of a variable-length field; its bytes stay where they are.
+    /// Copies the position of a variable-length field; the bytes stay in place.
     pub(crate) fn copy_varbit(&mut self, program: &Program, d: u16, a: u16) {
         let (d, a) = (&program.headers[d as usize], &program.headers[a as usize]);
         let (old, new) = (self.get(d.varbit_bytes()), self.get(a.varbit_bytes()));
@@ -110,15 +110,15 @@ impl Machine {
         headers.filter(|header| self.is_valid(header)).map(|h| self.header_bytes(h)).sum()
     }
 
-    /// Moves a stack's elements up by `count`, or down; those that come in are not valid
-    /// (P4-16 section 8.18).
+    /// Shifts a stack's elements up by `count`, or down; the elements shifted in are invalid (P4-16
+    /// section 8.18).
     pub(crate) fn shift_stack(&mut self, program: &Program, stack: u16, count: u64, push: bool) {
         let found = &program.stacks[stack as usize];
         self.shift(program, &found.headers, count, push);
         self.shift_next(found.next, found.headers.len() as u64, count, push);
     }
 
-    /// The same for a stack of unions: each member moves with its element.
+    /// Shifts a stack of unions: each member moves with its element.
     pub(crate) fn shift_unions(&mut self, program: &Program, stack: u16, count: u64, push: bool) {
         let found = &program.union_stacks[stack as usize];
         for headers in &found.columns {
@@ -139,7 +139,7 @@ impl Machine {
         let before = self.valid_bytes(program, headers);
         self.set(internal::MOVED, 1);
         for step in 0..size {
-            // From the far end, so that nothing is overwritten before it moves.
+            // Start at the far end, so that no element is overwritten before it moves.
             let to = if push { size - 1 - step } else { step };
             let from = if push { to.checked_sub(count) } else { Some(to + count) };
             let d = &program.headers[headers[to] as usize];

@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use crate::ir::{LogCall, limbs, to_hex};
 
-/// Fills the braces of a log message with values in decimal.
+/// Replaces the braces of a log message with decimal values.
 pub(super) fn log(m: &mut Machine, call: &LogCall) {
     let Some(lines) = &mut m.log else { return };
     let mut line = String::with_capacity(call.format.len() + 16);

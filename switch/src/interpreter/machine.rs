@@ -1,4 +1,4 @@
-//! What a program runs on: its slots, and the state of the switch.
+//! The machine that runs a program: its slots, and the state of the switch.
 
 use super::bridged::{Bridged, Extent};
 use super::calculation::BitBuffer;
@@ -6,18 +6,18 @@ use crate::ir::{Program, Slot, Slots, internal};
 use crate::state::State;
 use narrows_common::{Rng, Time};
 
-/// Everything of a switch that its program can read or write.
+/// All data of a switch that its program can read or write.
 pub(crate) struct Machine {
     pub slots: Box<Slots>,
     pub state: State,
-    /// A select's key, while it is looked for in a value set.
+    /// A select's key during a search of a value set.
     pub key: Vec<u64>,
     pub buffer: BitBuffer,
     pub rng: Rng,
     pub now: Time,
-    /// Log messages, while somebody wants them.
+    /// Log messages, if they are collected.
     pub log: Option<Vec<String>>,
-    /// Bytes put together by the deparser.
+    /// Bytes that the deparser assembles.
     pub scratch: Vec<u8>,
 }
 
@@ -53,7 +53,7 @@ impl Machine {
         self.slots[slot as usize] = value;
     }
 
-    /// Forgets the packet before.
+    /// Clears the state of the previous packet.
     #[inline]
     pub(crate) fn reset(&mut self, program: &Program, at: Time, length: u64) {
         self.invalidate_egress_headers(program);
@@ -65,7 +65,7 @@ impl Machine {
         slots[internal::ARRIVED as usize] = length;
     }
 
-    /// Saves what egress may read of what ingress left.
+    /// Saves the slots of ingress that egress may read.
     #[inline]
     pub(crate) fn save_bridged(&self, program: &Program, bridged: &mut Bridged) {
         bridged.extent = Extent::Ingress;
@@ -73,7 +73,7 @@ impl Machine {
         bridged.slots.extend_from_slice(&self.slots[..program.bridged_end as usize]);
     }
 
-    /// Restores the slots of a packet that comes to egress. What egress alone uses is zero then.
+    /// Restores a packet's slots before egress, and clears those that only egress uses.
     #[inline]
     pub(crate) fn restore_bridged(&mut self, program: &Program, bridged: &Bridged) {
         let egress_only = program.bridged_end as usize..program.metadata_end as usize;
@@ -90,8 +90,8 @@ impl Machine {
         }
     }
 
-    /// Headers that only egress makes valid are not, once another packet comes into the machine.
-    /// None of them is while all headers are where they were extracted.
+    /// Invalidates the headers that only egress makes valid, before another packet enters the
+    /// machine. None of them is valid while all headers are where they were extracted.
     #[inline]
     pub(crate) fn invalidate_egress_headers(&mut self, program: &Program) {
         if self.get(internal::MOVED) == 0 {

@@ -1,4 +1,4 @@
-//! Runs a program's operations one after the other. It knows no architecture.
+//! Runs a program's operations one by one. It does not depend on the architecture.
 
 mod bridged;
 mod calculation;

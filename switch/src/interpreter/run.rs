@@ -1,4 +1,4 @@
-//! The interpreter: runs operations until one halts.
+//! The interpreter: executes operations until one halts.
 
 use super::machine::Machine;
 use super::select::select;
@@ -7,16 +7,17 @@ use super::tables::{apply, choose};
 use crate::ir::{Block, Op, Pc, Program, internal};
 use narrows_common::Packet;
 
-/// Jumps and tables in one run, at most: far above any real program, and it stops a loop.
+/// The most jumps and tables of one run: far above any real program, and a bound on endless loops.
 pub(crate) const FUEL: u32 = 1 << 16;
 
-/// Where a run continues: an operation, what follows its action, and how much fuel is left.
+/// Where a run continues: the operation, the operation after its action, and the remaining fuel.
 pub(crate) type ResumePoint = (Pc, Pc, u32);
 
-/// Interprets from a place on, in what began at `start`. The packet is read and extended by the
-/// parser's operations only.
+/// Interprets from `pc` on, in a block that began at `start`. Only the parser's operations read and
+/// extend the packet.
 ///
-/// What is frequent and short is here, so that it stays in registers; the rest is in `rare`.
+/// Frequent, short operations are inline, so that their state stays in registers; `rare` has the
+/// rest.
 #[inline(never)]
 pub(crate) fn interpret(
     program: &Program,
@@ -114,7 +115,7 @@ pub(crate) fn interpret(
     }
 }
 
-/// A run that does not end is stopped: a parser times out, anything else is an abort.
+/// Stops an endless run: a parser times out, any other block is aborted.
 #[cold]
 pub(crate) fn out_of_fuel(program: &Program, m: &mut Machine, start: Pc) {
     if start == program.start(Block::Parser) {

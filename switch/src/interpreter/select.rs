@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use crate::ir::{Case, Pc, Program};
 
-/// Where a select leads.
+/// The state that a select transitions to.
 #[inline]
 pub(crate) fn select(program: &Program, m: &mut Machine, i: u32) -> Pc {
     let select = &program.selects[i as usize];

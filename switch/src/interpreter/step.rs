@@ -1,4 +1,4 @@
-//! Operations that neither jump nor compute in a register.
+//! Operations that neither jump nor compute in registers.
 
 use super::calculation::{calculate, varbit};
 use super::extract::{extract_next, extract_next_union};
@@ -15,7 +15,7 @@ pub(crate) enum Flow {
     Stop,
 }
 
-/// An operation that neither jumps nor computes.
+/// Executes an operation that neither jumps nor computes in registers.
 #[inline]
 pub(crate) fn step(program: &Program, m: &mut Machine, packet: &mut Packet, op: &Op) -> Flow {
     match *op {

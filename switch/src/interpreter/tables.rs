@@ -1,4 +1,4 @@
-//! Tables are looked up, and members of their action profiles chosen.
+//! Looks up tables, and selects members of their action profiles.
 
 use super::calculation::calculate;
 use super::machine::Machine;
@@ -6,7 +6,7 @@ use crate::ir::{Pc, Program, internal};
 use crate::state::tables::action_entries::MISS;
 use narrows_common::Packet;
 
-/// Looks a table up; the direct meter, if there is one, is run on a hit.
+/// Looks up a table; runs its direct meter, if any, on a hit.
 #[inline]
 pub(crate) fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     let arrived_bytes = m.get(internal::ARRIVED);
@@ -30,8 +30,8 @@ pub(crate) fn apply(program: &Program, m: &mut Machine, i: u32) -> (Pc, Pc) {
     if code == 0 { (next, next) } else { (code, next) }
 }
 
-/// A member's code and what follows the table; its parameters are put where actions have them.
-/// A group without members does nothing.
+/// Stores a member's parameters where actions expect them, and returns the member's code and the
+/// operation after the table. A group without members does nothing.
 pub(super) fn choose(
     program: &Program,
     m: &mut Machine,

@@ -1,4 +1,4 @@
-//! Arithmetic on values of several 64-bit limbs in two's complement, in place in the slots.
+//! Two's complement arithmetic on values of several 64-bit limbs, in place in the slots.
 
 use crate::ir::{Slot, Slots, WideOp, mask};
 
@@ -6,7 +6,7 @@ fn is_negative(slots: &Slots, a: Slot, n: u16) -> bool {
     slots[(a + n - 1) as usize] >> 63 == 1
 }
 
-/// Keeps the bits below `bits` of `n` limbs at `d`, and sets all others as `fill` has them.
+/// Keeps the bits below `bits` of `n` limbs at `d`, and sets all others to `fill`.
 fn fill_above(slots: &mut Slots, d: Slot, n: u16, bits: u32, fill: bool) {
     for limb in 0..n {
         let keep = mask(bits.saturating_sub(u32::from(limb) * 64));
@@ -77,7 +77,7 @@ fn shift_right(slots: &mut Slots, d: Slot, a: Slot, count: u64, n: u16) {
     }
 }
 
-/// Long division bit by bit; rare enough in P4 programs.
+/// Long division bit by bit; P4 programs seldom need it.
 fn divide(slots: &mut Slots, d: Slot, a: Slot, b: Slot, n: u16, remainder: bool) {
     let read = |at: Slot| slots[at as usize..(at + n) as usize].to_vec();
     let (numerator, divisor) = (read(a), read(b));
@@ -121,7 +121,7 @@ fn compare(slots: &Slots, a: Slot, b: Slot, n: u16) -> i64 {
     0
 }
 
-/// True when the value at `a` has a bit unlike `sign` at `bits` or above.
+/// True if the value at `a` has a bit unlike `sign` at `bits` or above.
 fn exceeds(slots: &Slots, a: Slot, n: u16, bits: u32, sign: bool) -> bool {
     (0..n).any(|limb| {
         let keep = mask(bits.saturating_sub(u32::from(limb) * 64));

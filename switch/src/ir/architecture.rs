@@ -1,8 +1,8 @@
-//! What v1model's externs leave for the end of a pipeline, and its numbers that a program uses.
+//! The requests of v1model's externs to the end of a pipeline, and v1model's constants.
 
 use super::slot::{Slot, internal};
 
-/// The `egress_spec` that means "drop".
+/// The value of `egress_spec` that means "drop".
 pub(crate) const DROP_PORT: u64 = 511;
 
 /// The clone session and [`CLONE_FLAG`].
@@ -17,9 +17,9 @@ pub(crate) const RESUBMIT: Slot = internal::ARCHITECTURE + 3;
 pub(crate) const RECIRCULATE: Slot = internal::ARCHITECTURE + 4;
 /// [`TRUNCATE_NONE`] less the length to cut to; 0 for none.
 pub(crate) const TRUNCATE: Slot = internal::ARCHITECTURE + 5;
-/// Set with a session, since session 0 exists.
+/// Distinguishes session 0 from no session.
 pub(crate) const CLONE_FLAG: u64 = 1 << 32;
-/// Larger than any length.
+/// Larger than any packet length.
 pub(crate) const TRUNCATE_NONE: u64 = 1 << 40;
-/// All of them.
+/// All of these slots.
 pub(crate) const ALL: core::ops::Range<usize> = CLONE as usize..TRUNCATE as usize + 1;

@@ -1,4 +1,4 @@
-//! Hashes and checksums: over what they are computed, and where the result goes.
+//! Hashes and checksums: their inputs and their destinations.
 
 use super::hash::Algorithm;
 use super::slot::Slot;
@@ -6,7 +6,7 @@ use super::slot::Slot;
 /// A checksum that the parser verifies or the deparser updates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checksum {
-    /// Validity of the header that holds it.
+    /// Validity slot of the header that holds it.
     pub valid: Slot,
     pub target: Slot,
     pub mask: u64,
@@ -18,13 +18,13 @@ pub(crate) struct Calculation {
     pub algorithm: Algorithm,
     pub inputs: Vec<Input>,
     pub payload: bool,
-    /// Set when the whole is a one's complement sum over one header's fields.
+    /// Set if the whole calculation is a one's complement sum over one header's fields.
     pub sum: Option<FieldSum>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Input {
-    /// Skipped while the header is invalid; metadata has no header.
+    /// Skipped while its header is invalid; metadata has no header.
     Field {
         header: Option<u16>,
         slot: Slot,

@@ -26,7 +26,7 @@ pub(crate) struct Register {
 pub(crate) struct CounterArray {
     pub name: String,
     pub size: u64,
-    /// The table whose direct counter it is.
+    /// The table that has it as a direct counter.
     pub table: Option<u16>,
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct MeterArray {
     pub size: u64,
     pub bytes: bool,
     pub table: Option<u16>,
-    /// A direct meter's result.
+    /// Destination of a direct meter's result.
     pub target: Slot,
     pub target_mask: u64,
 }
 
-/// Fields that a clone or a recirculated packet keeps, or that a digest carries.
+/// The fields that a clone or a recirculated packet keeps, or that a digest carries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldList {
     pub name: String,

@@ -2,7 +2,7 @@
 
 use super::slot::{limbs, mask};
 
-/// How an entry matches one field of the key; limbs, the least significant first.
+/// How an entry matches one field of the key. Limbs are least significant first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum FieldMatch {
     Exact(Vec<u64>),
@@ -10,7 +10,7 @@ pub(crate) enum FieldMatch {
     Lpm(Vec<u64>, u32),
     /// Value and mask.
     Ternary(Vec<u64>, Vec<u64>),
-    /// From and to, inclusive.
+    /// First and last value, inclusive.
     Range(Vec<u64>, Vec<u64>),
 }
 
@@ -24,7 +24,7 @@ impl FieldMatch {
         }
     }
 
-    /// Whether a value of as many limbs fits; a prefix must have been made a mask before.
+    /// Whether a value with as many limbs matches; a prefix must be converted to a mask first.
     pub(crate) fn holds(&self, value: &[u64]) -> bool {
         match self {
             FieldMatch::Exact(wanted) | FieldMatch::Lpm(wanted, _) => value == wanted,
@@ -37,7 +37,7 @@ impl FieldMatch {
     }
 }
 
-/// Clears what a match does not look at, so that equal matches are equal values.
+/// Clears the bits that a match ignores, so that equal matches compare equal.
 pub(crate) fn normalise(part: &mut FieldMatch, width: u32) {
     match part {
         FieldMatch::Lpm(value, length) => {
@@ -59,7 +59,7 @@ pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
     (0..u32::from(limbs)).map(|limb| below(width, limb) & !below(width - length, limb)).collect()
 }
 
-/// Whether a number lies between two others of as many limbs, both included.
+/// Whether a number lies between two others with as many limbs, inclusive.
 pub(crate) fn within(from: &[u64], to: &[u64], value: &[u64]) -> bool {
     let not_above = |a: &[u64], b: &[u64]| a.iter().rev().le(b.iter().rev());
     not_above(from, value) && not_above(value, to)

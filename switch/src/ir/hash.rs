@@ -1,9 +1,9 @@
 //! Hash algorithms, with bmv2's parameters.
 //!
-//! CRCs: parameters from the catalogue of parametrised CRC algorithms (reveng), names in
-//! brackets: crc16 [CRC-16/ARC], crcCCITT [CRC-16/IBM-3740], crc32 [CRC-32/ISO-HDLC], and the
-//! `_custom` ones start with bmv2's defaults, which are CRC-8/SMBUS, crc16, crc32 and a
-//! reflected CRC-64 of polynomial 0x1b. csum16: RFC 1071.
+//! CRC parameters come from the catalogue of parametrised CRC algorithms (reveng), with its names
+//! in brackets: crc16 [CRC-16/ARC], crcCCITT [CRC-16/IBM-3740], crc32 [CRC-32/ISO-HDLC]. The
+//! `_custom` algorithms start with bmv2's defaults: CRC-8/SMBUS, crc16, crc32 and a reflected
+//! CRC-64 of polynomial 0x1b. csum16 follows RFC 1071.
 
 use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc};
 
@@ -39,7 +39,7 @@ impl Algorithm {
 
     /// The hash of `parts`, then `zeros` zero bytes.
     pub(crate) fn digest(self, parts: &[&[u8]], zeros: usize) -> u64 {
-        /// What a CRC's register comes to.
+        /// The final value of a CRC's register.
         macro_rules! crc {
             ($crc:ident) => {{
                 let mut digest = $crc.digest();
@@ -63,7 +63,7 @@ impl Algorithm {
                 });
                 identity
             }
-            // Zeros leave a sum and an exclusive-or as they were, but for their length.
+            // Zeros change the length, but neither a sum nor an exclusive-or.
             Algorithm::Csum16 => {
                 let mut words = Words::default();
                 feed(parts, zeros % 2, |bytes| words.add(bytes));
@@ -90,7 +90,7 @@ const CRC64: Crc<u64> = Crc::<u64>::new(&crc::Algorithm {
     residue: 0,
 });
 
-/// The parts one after the other, then zeros.
+/// Feeds the parts one by one, then zeros.
 fn feed(parts: &[&[u8]], zeros: usize, mut update: impl FnMut(&[u8])) {
     parts.iter().for_each(|part| update(part));
     let block = [0u8; 64];
@@ -124,13 +124,13 @@ impl Words {
     }
 }
 
-/// Of words of `size` bytes, the last one with zeros at its end.
+/// Exclusive-or of words of `size` bytes, the last one padded with zeros.
 fn exclusive_or(parts: &[&[u8]], size: usize) -> u64 {
     let bytes = parts.iter().copied().flatten().enumerate();
     bytes.fold(0, |value, (i, &byte)| value ^ u64::from(byte) << (8 * (size - 1 - i % size)))
 }
 
-/// A sum of 16-bit words to a checksum (RFC 1071): end-around carries, then the complement.
+/// Folds a sum of 16-bit words to a checksum (RFC 1071): end-around carries, then the complement.
 #[inline]
 pub(crate) fn fold_sum(mut sum: u64) -> u64 {
     sum = (sum & 0xffff_ffff) + (sum >> 32);
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// The header in RFC 1071's style example of common use: a UDP/IPv4 header whose checksum
-    /// is b861 (Wikipedia, "Internet checksum").
+    /// The example header of RFC 1071's checksum: a UDP/IPv4 header whose checksum is b861
+    /// (Wikipedia, "Internet checksum").
     #[test]
     fn an_internet_checksum() {
         let header = [

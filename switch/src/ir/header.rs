@@ -1,31 +1,31 @@
-//! Header instances: where their parts are, in slots and in the packet's bytes.
+//! Header instances: the positions of their parts in slots and in the packet's bytes.
 
 use super::slot::Slot;
 
-/// A header instance and where its parts are.
+/// A header instance and the positions of its parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub name: String,
     pub header_type: u16,
     pub metadata: bool,
-    /// Slot of the validity bit; the next one holds where in the packet it was, plus 1.
+    /// Slot of the validity bit; the next slot holds its position in the packet, plus 1.
     pub base: Slot,
-    /// How many slots the instance has in one piece, the same for each of its type. Fields that
-    /// are only ever extracted, and that egress does not use, are elsewhere.
+    /// Slots of the instance in one contiguous piece, equal for all instances of a type. Fields
+    /// that are only extracted, and that egress does not use, have slots elsewhere.
     pub stride: u16,
     pub fields: Vec<Field>,
     /// Length without the variable-length field.
     pub fixed_bytes: u32,
-    /// Longest length that may be extracted, 0 for any.
+    /// The most bytes that may be extracted; 0 for no limit.
     pub max_bytes: u32,
     pub has_varbit: bool,
-    /// A header type's own length expression, evaluated after the fields before the varbit.
+    /// A header type's length expression, evaluated after the fields before the varbit.
     pub built: bool,
-    /// Its place in the deparser's order, from 1; 0 when it has none, or several.
+    /// Its position in the deparser's order, from 1; 0 if it has none, or several.
     pub rank: u64,
-    /// Fields to read at an extraction.
+    /// Fields to read on extraction.
     pub extract: FieldPlans,
-    /// Fields that the program may have written: put into the packet at the end.
+    /// Fields that the program may have written, stored into the packet at the end.
     pub patch: FieldPlans,
     /// The other members of its union.
     pub siblings: Vec<u16>,
@@ -36,7 +36,7 @@ impl Header {
     pub(crate) const VARBIT_OFFSET: u16 = 2;
     pub(crate) const VARBIT_BYTES: u16 = 3;
 
-    /// How many slots come before the fields.
+    /// The number of slots before the fields.
     pub(crate) fn parts(&self) -> u16 {
         if self.has_varbit { 4 } else { 2 }
     }
@@ -62,21 +62,21 @@ pub(crate) struct Field {
     /// Zero for a varbit.
     pub width: u32,
     pub signed: bool,
-    /// First slot; [`super::slot::NOWHERE`] when nothing refers to it.
+    /// First slot; [`super::slot::NOWHERE`] if nothing refers to the field.
     pub slot: Slot,
-    /// Bit offset in the header, the variable-length field taken as empty.
+    /// Bit offset in the header, assuming an empty variable-length field.
     pub bit: u32,
     pub after_varbit: bool,
     pub varbit: bool,
 }
 
-/// Where a header's fields are in its bytes, to read or to write them together.
+/// The positions of a header's fields in its bytes, grouped to be read or written together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldPlans {
-    /// Words of eight bytes, and the fields in each, one word's after the other's.
+    /// Words of eight bytes, then the fields in each, word by word.
     pub words: Vec<Word>,
     pub parts: Vec<Part>,
-    /// Fields that no such word holds.
+    /// Fields that fit into no such word.
     pub others: Vec<FieldPlan>,
 }
 
@@ -89,9 +89,9 @@ impl FieldPlans {
 /// Eight bytes of a header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
-    /// Where in the header.
+    /// Its byte offset in the header.
     pub byte: u16,
-    /// How many of the parts are in it.
+    /// The number of fields in it.
     pub count: u16,
 }
 
@@ -103,25 +103,25 @@ pub(crate) struct Part {
     pub mask: u64,
 }
 
-/// A field's place in the bytes and its slot: a window of whole bytes around it, and how far
-/// up in the window it lies.
+/// A field's position in the bytes, and its slot: a window of whole bytes around the field, and the
+/// field's shift in the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldPlan {
     pub slot: Slot,
-    /// Where the window begins in the header.
+    /// Byte offset of the window in the header.
     pub byte: u16,
     pub window: Window,
     pub shift: u8,
     pub mask: u64,
 }
 
-/// How many bytes are read or written for a field.
+/// The number of bytes to read or write for a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Window {
     One,
     Two,
     Four,
-    /// Bit by bit: `width` bits from bit `first` on, perhaps after a variable-length field.
+    /// Bit by bit: `width` bits from bit `first`, possibly after a variable-length field.
     Bits {
         first: u8,
         width: u16,
@@ -132,20 +132,20 @@ pub(crate) enum Window {
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
     pub headers: Vec<u16>,
-    /// How many elements are in use.
+    /// The number of elements in use.
     pub next: Slot,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct UnionStack {
-    /// Each element's members.
+    /// The members of each element.
     pub unions: Vec<Vec<u16>>,
-    /// Each member, element by element.
+    /// The elements of each member.
     pub columns: Vec<Vec<u16>>,
     pub next: Slot,
 }
 
-/// A header that may be chosen at run time.
+/// A header that may be selected at run time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HeaderRef {
     Fixed(u16),

@@ -1,6 +1,6 @@
 //! Integers in the JSON: hexadecimal strings of any width, with a sign.
 
-/// An integer of any size: sign and magnitude, limbs from the least significant, no zero on top.
+/// An integer of any size: sign and magnitude, least significant limb first, without leading zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Integer {
     pub negative: bool,
@@ -8,7 +8,7 @@ pub(crate) struct Integer {
 }
 
 impl Integer {
-    /// Reads `0x1f`, `1f` or `-0x1f`. `None` when it is no such number or absurdly long.
+    /// Parses `0x1f`, `1f` or `-0x1f`. `None` if the text is not such a number or absurdly long.
     pub(crate) fn from_hex(text: &str) -> Option<Integer> {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -21,7 +21,7 @@ impl Integer {
         let mut limbs = Vec::with_capacity(digits.len() / 16 + 1);
         for chunk in digits.as_bytes().rchunks(16) {
             let chunk = core::str::from_utf8(chunk).ok()?;
-            // `from_str_radix` takes a sign, which does not belong inside a number.
+            // `from_str_radix` accepts a sign, which must not occur inside a number.
             if chunk.starts_with(['+', '-']) {
                 return None;
             }
@@ -30,7 +30,7 @@ impl Integer {
         Some(Integer::new(negative, limbs))
     }
 
-    /// Reads decimal, or hexadecimal with `0x`; no sign. For the control plane.
+    /// Parses an unsigned number, decimal or hexadecimal with `0x`, for the control plane.
     pub(crate) fn parse(text: &str) -> Option<Integer> {
         if text.starts_with("0x") {
             return Integer::from_hex(text);
@@ -63,7 +63,7 @@ impl Integer {
         Integer { negative: negative && !limbs.is_empty(), limbs }
     }
 
-    /// How many bits the magnitude has.
+    /// The number of bits of the magnitude.
     pub(crate) fn bits(&self) -> u32 {
         match self.limbs.last() {
             Some(top) => self.limbs.len() as u32 * 64 - top.leading_zeros(),
@@ -79,7 +79,7 @@ impl Integer {
         }
     }
 
-    /// Two's complement in `count` limbs, cut off above.
+    /// Two's complement in `count` limbs, truncated.
     pub(crate) fn to_limbs(&self, count: usize) -> Vec<u64> {
         let mut limbs: Vec<u64> =
             (0..count).map(|i| self.limbs.get(i).copied().unwrap_or(0)).collect();
@@ -94,14 +94,14 @@ impl Integer {
         limbs
     }
 
-    /// The limbs of an unsigned value of `width` bits; `None` when it does not fit.
+    /// The limbs of an unsigned value of `width` bits; `None` if it does not fit.
     pub(crate) fn to_width(&self, width: u32) -> Option<Vec<u64>> {
         (!self.negative && self.bits() <= width)
             .then(|| self.to_limbs(super::slot::limbs(width) as usize))
     }
 }
 
-/// Writes limbs as `0x...`, without leading zeros.
+/// Formats limbs as `0x...`, without leading zeros.
 pub(crate) fn to_hex(limbs: &[u64]) -> String {
     let top = limbs.iter().rposition(|&limb| limb != 0).unwrap_or(0);
     let mut text = format!("0x{:x}", limbs.get(top).copied().unwrap_or(0));

@@ -1,4 +1,4 @@
-//! The standard, intrinsic and queueing metadata: which of its fields a program has, and where.
+//! The standard, intrinsic and queueing metadata: which fields a program has, and their slots.
 
 use super::slot::{NOWHERE, Slot, Slots};
 
@@ -16,13 +16,13 @@ impl Default for MetadataField {
 }
 
 impl MetadataField {
-    /// Writes the field; one that the program lacks goes nowhere.
+    /// Writes the field; a write to a missing field has no effect.
     #[inline]
     pub(crate) fn put(self, slots: &mut Slots, value: u64) {
         slots[self.slot as usize] = value & self.mask;
     }
 
-    /// `None` where the program has no such field.
+    /// `None` if the program does not have the field.
     pub(crate) fn known(self) -> Option<Self> {
         (self.slot != NOWHERE).then_some(self)
     }
@@ -50,7 +50,7 @@ pub(crate) struct StandardMetadata {
     pub qid: MetadataField,
 }
 
-/// Fields of it that have a value before egress without the program's doing.
+/// Fields that the architecture sets before egress.
 pub(crate) const SET_BEFORE_EGRESS: [(&str, &str); 7] = [
     ("standard_metadata", "ingress_port"),
     ("standard_metadata", "packet_length"),
@@ -62,7 +62,7 @@ pub(crate) const SET_BEFORE_EGRESS: [(&str, &str); 7] = [
 ];
 
 impl StandardMetadata {
-    /// Finds the fields; the error is the name of a missing one that bmv2 requires too.
+    /// Finds the fields. The error is the name of a missing field that bmv2 requires too.
     pub(crate) fn find(
         find: impl Fn(&str, &str) -> Option<(Slot, u32)>,
     ) -> Result<Self, &'static str> {

@@ -1,4 +1,4 @@
-//! What a loaded program is.
+//! The representation of a loaded program.
 
 pub(crate) mod architecture;
 mod calculation;

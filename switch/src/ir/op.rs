@@ -1,8 +1,8 @@
-//! What a program is lowered to: a flat list of small operations on numbered 64-bit slots.
+//! A lowered program: a flat list of small operations on numbered 64-bit slots.
 //!
-//! A field of up to 64 bits is one slot, zero-extended; a wider one is several, the least
-//! significant first. Intermediate values are exact (bmv2 computes with unbounded integers):
-//! the lowering proves that 64 bits suffice, or uses a [`super::WideOp`].
+//! A field of up to 64 bits is one slot, zero-extended; a wider field is several slots, the least
+//! significant first. Intermediate values are exact, because bmv2 computes with unbounded integers.
+//! The lowering proves that 64 bits suffice, or uses a [`super::WideOp`].
 
 use super::slot::Slot;
 
@@ -12,17 +12,17 @@ pub(crate) type Pc = u32;
 /// One operation. `d` is the destination, `a` and `b` the operands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
-    /// The control ends.
+    /// End of the control.
     Halt,
-    /// The action ends; on to the table's next node.
+    /// End of the action; continues at the table's next node.
     Return,
     Jump(Pc),
-    /// To `to` when `a` is zero.
+    /// Jumps to `to` if `a` is zero.
     JumpZero {
         a: Slot,
         to: Pc,
     },
-    /// To `to` when `a == b`; fused compare and branch.
+    /// Jumps to `to` if `a == b`; a fused compare and branch.
     JumpEq {
         a: Slot,
         b: Slot,
@@ -98,7 +98,7 @@ pub(crate) enum Op {
         b: Slot,
         mask: u64,
     },
-    /// Unsigned; a zero divisor gives 0.
+    /// Unsigned; division by zero gives 0.
     Div {
         d: Slot,
         a: Slot,
@@ -173,7 +173,7 @@ pub(crate) enum Op {
     },
     /// Index into the wide operations.
     Wide(u32),
-    /// `d = stack[slot i].field`, 0 beyond the stack; `offset` is the field's in a header.
+    /// `d = stack[slot i].field`, or 0 past the end; `offset` is the field's slot within a header.
     LoadElement {
         d: Slot,
         i: Slot,
@@ -191,7 +191,7 @@ pub(crate) enum Op {
         d: Slot,
         stack: u16,
     },
-    /// How many elements a stack has in use.
+    /// The number of a stack's elements in use.
     StackCount {
         d: Slot,
         stack: u16,
@@ -202,7 +202,7 @@ pub(crate) enum Op {
         a: Slot,
         push: bool,
     },
-    /// The same for a stack of unions.
+    /// Like `ShiftStack`, for a stack of unions.
     ShiftUnions {
         stack: u16,
         a: Slot,
@@ -218,7 +218,7 @@ pub(crate) enum Op {
     SetInvalid {
         header: u16,
     },
-    /// The same for the element that slot `i` selects.
+    /// Like `SetValid`, for the element that slot `i` selects.
     SetElementValid {
         stack: u16,
         i: Slot,
@@ -232,7 +232,7 @@ pub(crate) enum Op {
         d: u16,
         a: u16,
     },
-    /// The same with elements of stacks; index into the list of dynamic copies.
+    /// Like `CopyHeader`, with elements of stacks; index into the list of dynamic copies.
     CopyDynamic(u32),
     HeadersEqual {
         d: Slot,
@@ -249,11 +249,11 @@ pub(crate) enum Op {
         d: u16,
         a: u16,
     },
-    /// Parser: the next header of the packet.
+    /// Parser: extracts the next header.
     Extract {
         header: u16,
     },
-    /// Parser: with `bits` bits of variable-length field.
+    /// Parser: extracts a header with `bits` bits of variable-length field.
     ExtractVarbit {
         header: u16,
         bits: Slot,
@@ -265,7 +265,7 @@ pub(crate) enum Op {
         stack: u16,
         bits: Slot,
     },
-    /// Parser: member `member` of the next union of a stack of unions.
+    /// Parser: extracts member `member` of the next union of a stack of unions.
     ExtractNextUnion {
         stack: u16,
         member: u16,
@@ -274,28 +274,28 @@ pub(crate) enum Op {
     Advance {
         bits: Slot,
     },
-    /// Parser: `d` takes `width` bits from `offset` bits after the cursor.
+    /// Parser: `d` gets `width` bits at `offset` bits after the cursor.
     Lookahead {
         d: Slot,
         offset: u16,
         width: u16,
     },
-    /// Parser: an error with the code in `code` when `a` is zero.
+    /// Parser: ends with the error in `code` if `a` is zero.
     Verify {
         a: Slot,
         code: Slot,
     },
-    /// Parser: index into the selects.
+    /// Parser: transitions by a select; index into the selects.
     SelectState(u32),
-    /// Looks a table up and runs the action found.
+    /// Looks up a table and runs the action found.
     Table(u32),
-    /// Runs the member of an action profile that the first parameter names, or one of the
-    /// group that it names; goes where the table does then.
+    /// Runs the action profile's member that the first parameter names, or one of the group that it
+    /// names. Continues where the table does.
     Choose {
         table: u16,
         group: bool,
     },
-    /// All limbs of a wide register; of a narrow one, what `mask` keeps.
+    /// All limbs of a wide register; `mask` applies to a narrow one.
     RegisterRead {
         d: Slot,
         register: u16,
@@ -319,20 +319,20 @@ pub(crate) enum Op {
     },
     /// `d = (base + calculation mod size) & mask`; index into the hash calls.
     Hash(u32),
-    /// Compares a checksum with what the packet holds; index into the checksums.
+    /// Compares a checksum with the packet's; index into the checksums.
     VerifyChecksum(u32),
     UpdateChecksum(u32),
-    /// Uniform between `a` and `b` inclusive; `d` stays when `a > b`.
+    /// Uniform between `a` and `b`, inclusive; `d` does not change if `a > b`.
     Random {
         d: Slot,
         a: Slot,
         b: Slot,
         mask: u64,
     },
-    /// Stops the packet when `a` is zero.
+    /// Aborts the packet if `a` is zero.
     Assert {
         a: Slot,
     },
-    /// Index into the log messages.
+    /// Logs a message; index into the log messages.
     Log(u32),
 }

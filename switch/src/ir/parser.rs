@@ -1,9 +1,9 @@
-//! What a parser compares its packets with, and its errors.
+//! A parser's selects and its errors.
 
 use super::op::Pc;
 use super::slot::Slot;
 
-/// A parser's `select`: parts of the key in slots, compared case by case.
+/// A parser's `select`: the parts of the key in slots, compared case by case.
 #[derive(Clone, Debug)]
 pub(crate) struct Select {
     pub key: Vec<Slot>,

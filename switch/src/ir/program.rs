@@ -1,4 +1,4 @@
-//! A loaded program: everything by index, nothing by name but for the control plane.
+//! A loaded program: everything by index; names are for the control plane only.
 
 use super::calculation::{Calculation, Checksum, HashCall};
 use super::externs::{CounterArray, FieldList, LogCall, MeterArray, Register};
@@ -25,11 +25,11 @@ pub(crate) struct Program {
     pub(crate) union_stacks: Vec<UnionStack>,
     pub(crate) selects: Vec<Select>,
     pub(crate) deparse: Vec<u16>,
-    /// Those of them that the parser extracts and the program may have written.
+    /// Headers that the parser extracts and the program may have written.
     pub(crate) patched: Vec<u16>,
     /// Headers that are never valid before egress.
     pub(crate) egress_headers: Vec<u16>,
-    /// Where each block begins, by its number; 0 where there is nothing in it.
+    /// The first operation of each block, by block number; 0 if the block is empty.
     pub(crate) starts: [Pc; Block::ALL.len()],
     pub(crate) checksums: Vec<Checksum>,
     pub(crate) calculations: Vec<Calculation>,
@@ -46,29 +46,30 @@ pub(crate) struct Program {
     pub(crate) standard: StandardMetadata,
     /// Slots below this are zero at the start of a packet.
     pub(crate) packet_end: Slot,
-    /// Slots below this go with a packet from ingress to egress.
+    /// Slots below this travel with a packet from ingress to egress.
     pub(crate) bridged_end: Slot,
-    /// Slots from there to this are zero when a packet comes to egress: metadata of egress alone.
+    /// Slots from `bridged_end` to this are zero when egress starts: metadata that only egress
+    /// uses.
     pub(crate) metadata_end: Slot,
-    /// Slots below this go with a packet from egress to egress: the egress headers too.
+    /// Slots below this travel with a packet from egress to egress: includes the egress headers.
     pub(crate) egress_headers_end: Slot,
     /// Metadata that egress uses: `metadata_start..metadata_end`.
     pub(crate) metadata_start: Slot,
-    /// Where action parameters are put.
+    /// The first slot of action parameters.
     pub(crate) parameters: Slot,
     /// Every named field: `(header, field)` to its first slot and width in bits.
     pub(crate) fields: BTreeMap<(String, String), (Slot, u32)>,
 }
 
 impl Program {
-    /// Where a block begins; 0 where there is nothing in it.
+    /// The first operation of a block; 0 if the block is empty.
     #[inline]
     pub(crate) fn start(&self, block: Block) -> Pc {
         self.starts[block as usize]
     }
 }
 
-/// What of a program the architecture runs, one block after the other.
+/// A part of a program that the architecture runs as a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Block {
     Parser,

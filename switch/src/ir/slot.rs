@@ -1,46 +1,46 @@
-//! Slots: 64 bits each, for header fields, metadata, temporaries, action parameters and
-//! constants alike. Below `internal::END` are the interpreter's own.
+//! Slots of 64 bits hold header fields, metadata, temporaries, action parameters and constants.
+//! Those below `internal::END` are the interpreter's own.
 
 /// Index of a 64-bit slot.
 pub(crate) type Slot = u16;
 
-/// As many slots as a [`Slot`] reaches, so that no index needs a check.
+/// As many slots as a [`Slot`] can address, so that no index needs a check.
 pub(crate) type Slots = [u64; 65_536];
 
-/// A destination without a slot: nobody reads it.
+/// A destination without a slot: the value is never read.
 pub(crate) const NOWHERE: Slot = u16::MAX;
 
-/// The interpreter's own slots, at the bottom.
+/// The interpreter's own slots, at the lowest indices.
 pub(crate) mod internal {
     use super::Slot;
-    /// Frame length, kept up to date as headers come and go.
+    /// Frame length, updated as headers become valid and invalid.
     pub(crate) const LENGTH: Slot = 0;
-    /// How far the parser got: where the payload begins, in bytes.
+    /// Byte offset of the payload: where the parser stopped.
     pub(crate) const PAYLOAD: Slot = 1;
     /// The parser's error code.
     pub(crate) const PARSER_ERROR: Slot = 2;
-    /// 1 when an assertion failed or the program ran away.
+    /// 1 if an assertion failed or the program did not end.
     pub(crate) const ABORTED: Slot = 3;
-    /// 1 when a checksum is wrong.
+    /// 1 if a checksum is wrong.
     pub(crate) const CHECKSUM_ERROR: Slot = 4;
-    /// The frame's length as it arrived: what counters and meters count.
+    /// The frame's length on arrival, which counters and meters use.
     pub(crate) const ARRIVED: Slot = 5;
     /// Six slots for the externs of the architecture.
     pub(crate) const ARCHITECTURE: Slot = 6;
-    /// 1 when a valid header is no longer where it was extracted.
+    /// 1 if a valid header has moved from where it was extracted.
     pub(crate) const MOVED: Slot = 12;
-    /// The deparser's rank of the header extracted last.
+    /// The deparser's rank of the latest extracted header.
     pub(crate) const RANK: Slot = 13;
-    /// The first slot that is none of these.
+    /// The first slot after these.
     pub(crate) const END: Slot = 16;
 }
 
-/// How many 64-bit limbs hold `bits` bits.
+/// The number of 64-bit limbs that hold `bits` bits.
 pub(crate) fn limbs(bits: u32) -> u16 {
     bits.div_ceil(64).max(1) as u16
 }
 
-/// The low `bits` bits set; all 64 for more.
+/// A mask of the low `bits` bits; all 64 for more.
 pub(crate) fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1u64 << bits) - 1 }
 }

@@ -1,4 +1,4 @@
-//! Tables as the program declares them, and the actions that their entries name.
+//! Tables as the program declares them, and their actions.
 
 use super::field_match::FieldMatch;
 use super::op::Pc;
@@ -17,9 +17,9 @@ pub(crate) struct KeyField {
     pub name: String,
     pub kind: MatchKind,
     pub width: u32,
-    /// Static mask of the program, in limbs.
+    /// The program's constant mask, in limbs.
     pub mask: Option<Vec<u64>>,
-    /// Which word of the key it begins in, and how far up; a wide field has words of its own.
+    /// The key word in which it begins, and its shift there; a wide field has its own words.
     pub word: u16,
     pub shift: u8,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Table {
     pub words: u16,
     pub max_size: u64,
     pub actions: Vec<u16>,
-    /// Next node by index into `actions`.
+    /// The next node, by index into `actions`.
     pub next: Vec<Pc>,
     pub on_hit: Option<Pc>,
     pub on_miss: Option<Pc>,
@@ -51,27 +51,27 @@ pub(crate) struct Table {
     pub default_fixed: bool,
     pub counted: bool,
     pub meter: Option<u16>,
-    /// The action profile whose members and groups its entries name.
+    /// The action profile that its entries refer to.
     pub profile: Option<u16>,
     /// Whether entries may have idle time-outs.
     pub idle: bool,
     pub entries: Option<Vec<ConstEntry>>,
-    /// Limbs that an entry's parameters take at most.
+    /// The most limbs of an entry's parameters.
     pub stride: u16,
 }
 
-/// Members and groups of actions that several tables may share.
+/// Members and groups of actions, possibly shared by several tables.
 #[derive(Clone, Debug)]
 pub(crate) struct ActionProfile {
     pub name: String,
     pub max_size: u64,
-    /// The calculation whose hash chooses a group's member; without it there are no groups.
+    /// The calculation whose hash selects a group's member; without it there are no groups.
     pub selector: Option<u16>,
 }
 
 /// The action of an entry that runs a member of its table's action profile.
 pub(crate) const MEMBER: &str = "$member";
-/// The action of an entry that runs one of a group's members.
+/// The action of an entry that runs a member of a group.
 pub(crate) const GROUP: &str = "$group";
 
 #[derive(Clone, Debug)]
@@ -98,13 +98,13 @@ pub(crate) struct Parameter {
 }
 
 impl Table {
-    /// The node after this table when `action` ran on a hit or a miss.
+    /// The node after this table, if `action` ran on a hit or a miss.
     pub(crate) fn after(&self, action: u16, hit: bool) -> Pc {
         let chosen = if hit { self.on_hit } else { self.on_miss };
         if let Some(next) = chosen {
             return next;
         }
-        // With only one of the two given, the other ends the control.
+        // If the program gives only one of the two, the other ends the control.
         if self.on_hit.is_some() || self.on_miss.is_some() {
             return 0;
         }
@@ -112,14 +112,14 @@ impl Table {
         position.map_or(self.base_next, |i| self.next[i])
     }
 
-    /// The node after a member's action, which may be another table's of the same name.
+    /// The node after a member's action. The action may be another table's of the same name.
     pub(crate) fn after_member(&self, actions: &[Action], action: u16) -> Pc {
         let name = |action: u16| actions[action as usize].name.as_str();
         let same = |&&known: &&u16| known == action || name(known) == name(action);
         self.after(self.actions.iter().find(same).copied().unwrap_or(action), true)
     }
 
-    /// The node after a miss where there is no default action.
+    /// The node after a miss of a table without a default action.
     pub(crate) fn after_nothing(&self) -> Pc {
         self.on_miss.unwrap_or(self.base_next)
     }

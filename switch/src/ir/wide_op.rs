@@ -5,7 +5,7 @@ use super::slot::Slot;
 /// An operation on values of `n` 64-bit limbs in two's complement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WideOp {
-    /// Copies `a` of `from` limbs to `d` of `n`, sign- or zero-extending, or truncating.
+    /// Copies `a` of `from` limbs to `d` of `n`; sign-extends, zero-extends or truncates.
     Extend {
         d: Slot,
         n: u16,
@@ -66,21 +66,21 @@ pub(crate) enum WideOp {
         a: Slot,
         n: u16,
     },
-    /// The shift count is the narrow value in `b`; 64-bit, unsigned.
+    /// The shift count is the narrow, unsigned 64-bit value in `b`.
     Shl {
         d: Slot,
         a: Slot,
         b: Slot,
         n: u16,
     },
-    /// Arithmetic.
+    /// Arithmetic shift.
     Shr {
         d: Slot,
         a: Slot,
         b: Slot,
         n: u16,
     },
-    /// Unsigned quotient; 0 when the divisor is.
+    /// Unsigned quotient; division by zero gives 0.
     Div {
         d: Slot,
         a: Slot,
@@ -93,7 +93,7 @@ pub(crate) enum WideOp {
         b: Slot,
         n: u16,
     },
-    /// -1, 0 or 1 in the narrow `d`, as a signed comparison.
+    /// -1, 0 or 1 in the narrow `d`, by a signed comparison.
     Compare {
         d: Slot,
         a: Slot,

@@ -1,4 +1,4 @@
-//! Compiles a program: each phase is translated, then made machine code by Cranelift.
+//! Compiles a program: translates each phase, then generates machine code by Cranelift.
 
 use super::graph::Graph;
 use super::host::{Code, Helper};
@@ -25,7 +25,7 @@ impl MachineCode {
     /// Translates every phase.
     ///
     /// # Errors
-    /// Why this machine or this program can't have it.
+    /// Why the machine or the program does not support machine code.
     pub(crate) fn new(program: &Program) -> Result<MachineCode, String> {
         if cfg!(target_endian = "big") {
             return Err("the processor is big-endian".into());
@@ -37,7 +37,7 @@ impl MachineCode {
             let graph = Graph::new(program, entry);
             graphs.insert(entry, graph.ok_or("the program's control flow is too large")?);
         }
-        // What one phase wants in memory, all others have to put there.
+        // If one phase reads a slot from memory, all phases must store it there.
         let mut stored: BTreeMap<Phase, Stored> = BTreeMap::new();
         loop {
             let mut wanted = stored.clone();
@@ -85,7 +85,7 @@ struct Compiler {
 impl Compiler {
     fn new() -> Result<Self, String> {
         let mut flags = settings::builder();
-        // Code and helpers may lie far apart; what is compiled here runs here.
+        // Code and helpers may lie far apart; the code runs on the machine that compiles it.
         for (name, value) in [
             ("use_colocated_libcalls", "false"),
             ("is_pic", "false"),
@@ -125,7 +125,7 @@ impl Compiler {
         })
     }
 
-    /// What writes a phase into the context.
+    /// The translator that writes a phase into the context.
     fn translator<'a>(
         &'a mut self,
         program: &'a Program,
@@ -141,7 +141,7 @@ impl Compiler {
         Translator::new(program, graphs, known_bits, stored, builder, helpers)
     }
 
-    /// Compiles what is in the context.
+    /// Compiles the function in the context.
     fn define(&mut self, name: &str) -> Result<FuncId, String> {
         let id = self.module.declare_function(name, Linkage::Local, &self.signature);
         let id = id.map_err(|error| error.to_string())?;
@@ -149,7 +149,7 @@ impl Compiler {
         Ok(id)
     }
 
-    /// The code of all phases, in their order.
+    /// The code of all phases, in phase order.
     fn finish(mut self, phases: &[FuncId]) -> Result<Code, String> {
         self.module.finalize_definitions().map_err(|error| error.to_string())?;
         let phases = std::array::from_fn(|i| self.module.get_finalized_function(phases[i]));

@@ -1,15 +1,15 @@
-//! The control flow of one entry point: straight runs of operations and what follows each.
+//! The control flow graph of one entry point: straight runs of operations, and their successors.
 //!
-//! An action's code is one block for each table that calls it, since what follows it is part of
-//! the block's name: `Return` is then an ordinary jump.
+//! An action's code becomes one block for each table that calls it. The block's key contains the
+//! return address, so `Return` is an ordinary jump.
 
 use crate::ir::{Case, Op, Pc, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Blocks of one entry point, at most: actions are repeated for each table that calls them.
+/// The most blocks of one entry point: actions are repeated for each table that calls them.
 const BLOCKS_MAX: usize = 20_000;
 
-/// Where a block begins, and where a `Return` in it goes (0 outside actions).
+/// Where a block begins, and where a `Return` in it continues (0 outside actions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BlockKey {
     pub pc: Pc,
@@ -17,41 +17,41 @@ pub(super) struct BlockKey {
 }
 
 impl BlockKey {
-    /// Where a control ends, nothing is left to return to.
+    /// At the end of a control there is no return address.
     pub(super) fn new(pc: Pc, back: Pc) -> Self {
         BlockKey { pc, back: if pc == 0 { 0 } else { back } }
     }
 }
 
-/// Operations from `key.pc` to `last`, of which only the last jumps.
+/// Operations from `key.pc` to `last`; only the last one jumps.
 #[derive(Debug)]
 pub(super) struct Block {
     pub key: BlockKey,
     pub last: Pc,
-    /// Indices of the blocks that may come next, in the order of [`successors`].
+    /// Indices of its successors, in the order of [`successors`].
     pub next: Vec<usize>,
-    /// Indices of the blocks that it may follow.
+    /// Indices of its predecessors.
     pub before: Vec<usize>,
 }
 
-/// Blocks in an order in which each comes after all that lead to it, but for those that close
-/// a loop. The first is where it begins.
+/// Blocks in an order in which each comes after all its predecessors, except those that close a
+/// loop. The first one is the entry.
 #[derive(Debug)]
 pub(super) struct Graph {
     pub blocks: Vec<Block>,
     pub loops: bool,
 }
 
-/// That of a block with nothing in it.
+/// The graph of an empty block.
 pub(super) static EMPTY: Graph = Graph { blocks: vec![], loops: false };
 
 impl Graph {
-    /// `None` when there is too much of it.
+    /// `None` if there are too many blocks.
     pub(super) fn new(program: &Program, entry: Pc) -> Option<Graph> {
         let leaders = leaders(program);
         let mut found: BTreeMap<BlockKey, (Pc, Vec<BlockKey>)> = BTreeMap::new();
         let (mut order, mut open, mut loops) = (vec![], BTreeSet::new(), false);
-        // Depth first, without recursion: a block is left when all that follow it are.
+        // Depth-first, without recursion: a block is finished after all its successors.
         let mut path = vec![(BlockKey::new(entry, 0), 0usize)];
         while let Some((key, tried)) = path.pop() {
             let (_, next) = found.entry(key).or_insert_with(|| {
@@ -95,7 +95,7 @@ impl Graph {
     }
 }
 
-/// Where the operation ends a straight run.
+/// Whether the operation ends a straight run.
 pub(super) fn jumps(op: &Op) -> bool {
     matches!(
         op,
@@ -111,7 +111,7 @@ pub(super) fn jumps(op: &Op) -> bool {
     )
 }
 
-/// Every operation that something jumps to.
+/// Every jump target.
 fn leaders(program: &Program) -> BTreeSet<Pc> {
     let mut leaders = BTreeSet::new();
     for op in &program.ops {
@@ -153,7 +153,7 @@ fn select_targets(select: &crate::ir::Select) -> Vec<Pc> {
     targets
 }
 
-/// What a table can lead to: an action's code (0 for none) and what follows it.
+/// The possible results of a table: an action's code (0 for none) and the operation after it.
 pub(super) fn arms(program: &Program, table: u32) -> BTreeSet<(Pc, Pc)> {
     let declared = &program.tables[table as usize];
     let mut arms = BTreeSet::new();
@@ -171,14 +171,14 @@ pub(super) fn arms(program: &Program, table: u32) -> BTreeSet<(Pc, Pc)> {
     arms
 }
 
-/// The block that an arm of a table leads to.
+/// The block of one result of a table.
 pub(super) fn arm_key((code, next): (Pc, Pc)) -> BlockKey {
     // Without an action there is nothing to return from.
     if code == 0 { BlockKey::new(next, 0) } else { BlockKey::new(code, next) }
 }
 
-/// The blocks that may come after a block: of a branch first where it jumps to, of a select its
-/// cases and then the default, of a table its arms.
+/// A block's successors: for a branch, the jump target first; for a select, its cases and then the
+/// default; for a table, its possible results.
 fn successors(program: &Program, key: BlockKey, last: Pc) -> Vec<BlockKey> {
     let back = key.back;
     let to = |pc: Pc| BlockKey::new(pc, back);

@@ -1,19 +1,18 @@
-//! Where native code and Rust meet: the only place that says `unsafe`.
+//! The border between native code and Rust: the only file with `unsafe`.
 //!
-//! Native code gets two addresses: the slots, and a [`Host`]. It touches memory in these ways
-//! only:
-//! - slots, by constant indices below 65,536, and there are as many;
+//! Native code gets two addresses: the slots, and a [`Host`]. It touches memory only in these ways:
+//! - slots, by constant indices below 65,536, the number of slots;
 //! - the fields of the [`Host`];
-//! - registers' cells, by indices that it compares with the array's size before;
-//! - a table's array of entries' numbers, where there is one, by keys of no more bits than it has
-//!   cells for;
-//! - the cells of a trie, by as many bits of a key as a node has cells for, from where a cell says
-//!   that a node begins (`Trie`);
-//! - the cells of a table's look-up cache, by as many bits of a hash as there are cells for;
-//! - a table's entries, each of so many words (`ActionEntries`), by a number from there or from
-//!   [`Helper::LookUp`]; while it runs nothing adds entries or cells, which alone moves them;
-//! - bytes of the packet below [`Host`]'s length, which it compares before (`extract`, `deparse`);
-//! - of a packet that is rebuilt, the bytes that it requested, and the old ones below their length;
+//! - cells of registers, by indices that it first compares with the array's size;
+//! - a table's array of entry numbers, if any, by keys with no more bits than it has cells for;
+//! - the cells of a trie, starting at a node that a cell refers to, by as many bits of a key as the
+//!   node has cells for (`Trie`);
+//! - the cells of a table's look-up cache, by as many bits of a hash as it has cells for;
+//! - a table's entries, each of a fixed number of words (`ActionEntries`), by a number from one of
+//!   these or from [`Helper::LookUp`]; only adding entries or cells moves them, and none is added
+//!   while it runs;
+//! - bytes of the packet below [`Host`]'s length, which it compares first (`extract`, `deparse`);
+//! - of a rebuilt packet, the bytes that it requested, and the old bytes below their length;
 //! - through the functions below, which take the `Host` and a number.
 #![allow(unsafe_code)]
 
@@ -28,19 +27,19 @@ use cranelift_jit::JITModule;
 use narrows_common::Packet;
 use std::mem::{offset_of, size_of};
 
-/// What native code works on besides the slots.
+/// The state of native code besides the slots.
 #[repr(C)]
 pub(super) struct Host<'a> {
-    /// The packet's real bytes.
+    /// The packet's materialised bytes.
     data: *mut u8,
     length: u64,
-    /// Those that the packet had before [`Helper::Rebuild`].
+    /// The packet's bytes before [`Helper::Rebuild`].
     before: *const u8,
     before_length: u64,
     /// The registers' cells.
     cells: *mut u64,
     tables: *const Table,
-    /// Jumps left.
+    /// Remaining jumps.
     fuel: u64,
     program: &'a Program,
     machine: &'a mut Machine,
@@ -56,13 +55,13 @@ pub(super) const TABLES: i32 = offset_of!(Host<'static>, tables) as i32;
 pub(super) const FUEL: i32 = offset_of!(Host<'static>, fuel) as i32;
 
 impl Host<'_> {
-    /// The packet's bytes may have moved.
+    /// Updates the addresses after the packet's bytes may have moved.
     fn refresh(&mut self) {
         (self.data, self.length) = (self.packet.data.as_mut_ptr(), self.packet.data.len() as u64);
     }
 }
 
-/// How far from the first table on a table has noted its addresses.
+/// Offsets of a table's addresses from the first table.
 pub(super) fn addresses(table: u32) -> Addresses {
     let start = table as usize * size_of::<Table>() + offset_of!(Table, addresses);
     let (cells, any) = (offset_of!(Addresses, cells), offset_of!(Addresses, any));
@@ -70,29 +69,29 @@ pub(super) fn addresses(table: u32) -> Addresses {
     Addresses { cells: start + cells, action_entries: start + action_entries, any: start + any }
 }
 
-/// A function that native code calls, by its place in [`Helper::all`].
+/// A function that native code calls; its index is its position in [`Helper::all`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Helper {
-    /// The interpreter's own code for the operation of this number; not 0 to stop.
+    /// Runs the interpreter's code for the operation of this number; nonzero to stop.
     Step,
-    /// Looks in the table of this number: the action's code, and what follows it, packed.
+    /// Looks up the table of this number: the action's code and the operation after it, packed.
     Apply,
-    /// The entry that a key of up to two words finds in the table of this number.
+    /// The entry that a key of up to two words matches in the table of this number.
     LookUp,
-    /// Where the select of this number leads.
+    /// The target of the select of this number.
     Select,
-    /// Makes the packet's bytes up to here real; not 0 when there are not as many.
+    /// Materialises the packet's bytes up to this length; nonzero if the packet is shorter.
     Need,
-    /// Makes room for so many bytes of headers, all zero, before the payload.
+    /// Makes room for this many bytes of headers, all zero, in front of the payload.
     Rebuild,
-    /// Ends a run that would not end.
+    /// Stops an endless run.
     OutOfFuel,
 }
 
 impl Helper {
     pub(super) const COUNT: usize = 7;
 
-    /// Each with its name, its address, and how many numbers it takes besides the [`Host`].
+    /// Each helper's name, address, and number of arguments besides the [`Host`].
     pub(super) fn all() -> [(Helper, &'static str, *const u8, usize); Self::COUNT] {
         type One = extern "C" fn(&mut Host<'_>, u64) -> u64;
         type Three = extern "C" fn(&mut Host<'_>, u64, u64, u64) -> u64;
@@ -152,23 +151,23 @@ extern "C" fn out_of_fuel(host: &mut Host<'_>, start: u64) -> u64 {
     0
 }
 
-/// What a function of a phase returns when all is done: a place that there is not.
+/// The result of a phase's function that ran to its end; not a valid place in a program.
 pub(super) const DONE: u64 = 0;
-/// The same when the packet's bytes are written, too.
+/// Like [`DONE`], and the packet's bytes are written.
 pub(super) const WRITTEN: u64 = 1;
 
-/// A function that Cranelift made. Returns one of these, or where the interpreter continues: an
-/// operation and what follows its action, packed.
+/// A function that Cranelift generated. Returns one of the constants above, or where the
+/// interpreter continues: an operation and the operation after its action, packed.
 type Entry = extern "C" fn(slots: *mut u64, host: *mut Host<'_>) -> u64;
 
 /// Native code and its entry points.
 pub(super) struct Code {
-    /// `None` only while it is dropped.
+    /// `None` only during a drop.
     module: Option<JITModule>,
     phases: [Entry; Phase::ALL.len()],
 }
 
-// SAFETY: a finished module is only ever read, until it is dropped.
+// SAFETY: a finished module is read only, until it is dropped.
 unsafe impl Send for Code {}
 // SAFETY: as above.
 unsafe impl Sync for Code {}
@@ -176,7 +175,7 @@ unsafe impl Sync for Code {}
 impl Code {
     /// `phases` are functions of the finished `module`, written by `Translator`.
     pub(super) fn new(module: JITModule, phases: [*const u8; Phase::ALL.len()]) -> Self {
-        // SAFETY: they have the signature of `Entry` (`compile`).
+        // SAFETY: `compile` gives them the signature of `Entry`.
         let function = |address| unsafe { std::mem::transmute::<*const u8, Entry>(address) };
         Code { module: Some(module), phases: phases.map(function) }
     }
@@ -218,7 +217,8 @@ impl Code {
 impl Drop for Code {
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {
-            // SAFETY: `phases` go with it, and none of them runs: `self` is borrowed then.
+            // SAFETY: `phases` are dropped with it, and none of them runs, because running borrows
+            // `self`.
             unsafe { module.free_memory() }
         }
     }

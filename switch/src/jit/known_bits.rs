@@ -1,5 +1,5 @@
-//! What holds of a program's slots whatever comes: constants, which bits of a field can be set, and
-//! who looks at a slot in memory.
+//! Properties of a program's slots that hold for every packet: constants, bits that can be set, and
+//! readers of a slot in memory.
 
 use crate::ir::{Header, NOWHERE, Program, Slot, limbs, mask};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(super) struct KnownBits {
     pub constants: BTreeMap<Slot, u64>,
-    /// The bits that can be set, of slots of which not all can.
+    /// The bits that can be set, for slots in which not all bits can.
     bits: BTreeMap<Slot, u64>,
-    /// Packet slots that nothing reads but operations of the program.
+    /// Packet slots that only operations of the program read.
     private: BTreeSet<Slot>,
     packet_end: Slot,
 }
@@ -40,8 +40,8 @@ impl KnownBits {
         self.bits.get(&slot).copied().unwrap_or(u64::MAX)
     }
 
-    /// Whether the slot's value has to be in memory only for operations that say so: a temporary's,
-    /// or that of a field which one side of the queue has for itself.
+    /// Whether only operations that say so read the slot from memory: a temporary, or a field that
+    /// only one side of the queue uses.
     pub(super) fn is_private(&self, slot: Slot) -> bool {
         self.is_temporary(slot) || self.private.contains(&slot)
     }
@@ -50,15 +50,15 @@ impl KnownBits {
         slot >= self.packet_end && !self.constants.contains_key(&slot)
     }
 
-    /// Metadata that only egress uses: zero when a packet comes there.
+    /// Metadata that only egress uses: zero when egress starts.
     pub(super) fn zero_at_egress(&self, program: &Program) -> impl Iterator<Item = Slot> {
         let end = program.metadata_end;
         self.private.iter().copied().filter(move |&slot| slot < end)
     }
 }
 
-/// What the architecture, which reads its own metadata and the fields of lists, never looks at:
-/// metadata that only egress uses, and fields of headers that only ingress uses.
+/// Slots that the architecture never reads. It reads its own metadata and the fields of lists, but
+/// not metadata that only egress uses, or header fields that only ingress uses.
 fn private(program: &Program) -> impl Iterator<Item = Slot> {
     let lists = program.field_lists.values().chain(program.digests.values());
     let listed = lists.flat_map(|list| list.slots.iter().copied());

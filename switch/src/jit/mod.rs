@@ -1,12 +1,13 @@
-//! The program as machine code: the same operations as the interpreter's, translated by
-//! Cranelift when the first switch is made of a program.
+//! The program as machine code: Cranelift translates the interpreter's operations when the first
+//! switch runs a program.
 //!
-//! `graph` finds the straight runs of operations and what follows what. `translate` writes them in
-//! Cranelift's intermediate representation; `known_bits` says which bits of a slot can be set.
-//! `compile` makes machine code of each phase.
-//! `host` is the border between native code and Rust. What is rare stays the interpreter's: native
-//! code calls its function for that one operation, or returns to it. The two leave the same state
-//! behind (`tests.rs`).
+//! `graph` finds the straight runs of operations and their successors. `translate` writes them in
+//! Cranelift's intermediate representation; `known_bits` computes which bits of a slot can be set.
+//! `compile` generates machine code for each phase. `host` is the border between native code and
+//! Rust.
+//!
+//! Rare operations stay with the interpreter: native code calls its function for that operation, or
+//! returns to it. Both leave the same state (`tests.rs`).
 
 mod compile;
 mod graph;

@@ -1,16 +1,15 @@
-//! What machine code runs in one go.
+//! The units in which machine code runs.
 
 use crate::interpreter::ResumePoint;
 
-/// Blocks that machine code runs in one go.
+/// Blocks that machine code runs without a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     /// Parser, checksums, ingress.
     Arrive,
-    /// Egress; and [`Phase::Finish`] where egress drops nothing, clones nothing and moves no
-    /// header.
+    /// Egress. Also [`Phase::Finish`], if egress drops nothing, clones nothing and moves no header.
     Depart,
-    /// Checksums; and the fields written back, where no header has moved.
+    /// Checksums. Also writes the fields back, if no header has moved.
     Finish,
 }
 
@@ -20,10 +19,10 @@ impl Phase {
 
 /// How a phase ended.
 pub(crate) enum End {
-    /// Its blocks have run.
+    /// All its blocks have run.
     Done,
-    /// They have, and the packet's bytes are written.
+    /// All its blocks have run, and the packet's bytes are written.
     Written,
-    /// The interpreter continues the block from here: ingress or egress.
+    /// The interpreter continues ingress or egress from here.
     At(ResumePoint),
 }

@@ -1,7 +1,7 @@
-//! The interpreter is the twin: both engines run the same random entries and packets, and after
-//! every packet the whole state must be the same, and fields may have only the bits that
-//! `KnownBits` gives. The interpreter's packets keep all metadata
-//! while they wait, and what they should not look for after that is overwritten (`spoil`).
+//! Compares machine code with the interpreter: both engines run the same random entries and
+//! packets. After every packet the whole state must be equal, and fields may only have the bits
+//! that `KnownBits` gives. The interpreter's packets keep all metadata while they wait; the test
+//! overwrites what it must not read after that (`spoil`).
 
 use super::known_bits::KnownBits;
 use crate::config::{Engine, SwitchConfig};
@@ -21,7 +21,7 @@ const PORTS: u16 = 8;
 fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
     let port = |port: u16| PortConfig {
         port,
-        // One in two has a queue.
+        // One port in two has a rate.
         rate_bps: (port % 2 == 1).then_some(1_000_000_000),
         queue: QueueLimit::Packets(4),
         discipline: DisciplineConfig::default(),
@@ -48,7 +48,7 @@ fn switch(program: &Arc<Program>, engine: Engine) -> Switch {
     switch
 }
 
-/// Below 2^`width`; small numbers often, so that ports, indices and matches meet.
+/// A number below 2^`width`, often a small one, so that ports, indices and matches coincide.
 fn number(rng: &mut Rng, width: u32) -> u64 {
     let all = rng.range(0, u64::MAX - 1) & crate::ir::mask(width);
     if rng.range(0, 2) == 0 { all } else { all % 8 }
@@ -65,7 +65,7 @@ fn part(rng: &mut Rng, field: &KeyField) -> Match {
     }
 }
 
-/// Entries with random keys and actions, some for every table.
+/// Entries with random keys and actions for every table.
 fn entries(program: &ir::Program, rng: &mut Rng) -> Vec<TableEntry> {
     let mut entries = vec![];
     for table in &program.tables {
@@ -87,7 +87,7 @@ fn entries(program: &ir::Program, rng: &mut Rng) -> Vec<TableEntry> {
     entries
 }
 
-/// What the parser's selects compare with, as bytes.
+/// The constants of the parser's selects, as bytes.
 fn dictionary(program: &ir::Program) -> Vec<Vec<u8>> {
     let mut words = vec![];
     for case in program.selects.iter().flat_map(|select| &select.cases) {
@@ -100,7 +100,8 @@ fn dictionary(program: &ir::Program) -> Vec<Vec<u8>> {
     words
 }
 
-/// Random bytes, or an IPv4 packet with its checksum, with words of the dictionary here and there.
+/// Random bytes, or an IPv4 packet with its checksum, in both cases with some words of the
+/// dictionary.
 fn packet(rng: &mut Rng, words: &[Vec<u8>]) -> Packet {
     let length = rng.range(0, 160) as usize;
     let mut data: Vec<u8> = (0..length).map(|_| number(rng, 8) as u8).collect();
@@ -120,14 +121,14 @@ fn packet(rng: &mut Rng, words: &[Vec<u8>]) -> Packet {
         let sum = Algorithm::Csum16.digest(&[&data[14..34]], 0) as u16;
         data[24..26].copy_from_slice(&sum.to_be_bytes());
     }
-    // Of some the native twin gets a half that is in a device's memory.
+    // The native twin sometimes gets half of the packet in a device's memory.
     let kept = (rng.range(0, 3) == 0).then(|| data.split_off(data.len() / 2));
     let payload = kept.map(|kept| Box::new(kept) as Box<dyn Payload>);
     let zeros = if rng.range(0, 3) == 0 { rng.range(0, 1400) as u32 } else { 0 };
     Packet { data, payload, zeros, ..Packet::default() }
 }
 
-/// Everything that a packet can have changed, apart from what is sent.
+/// All state that a packet can have changed, except sent packets.
 fn state(switch: &Switch) -> String {
     let m = &switch.model.machine;
     format!(
@@ -136,7 +137,7 @@ fn state(switch: &Switch) -> String {
     )
 }
 
-/// Runs both engines side by side, with several sets of entries; the number of packets that left.
+/// Runs both engines on several sets of entries; returns the number of packets that left.
 fn compare(name: &str, json: &str, packets: u32) -> usize {
     let Ok(program) = Program::from_json(json) else { return 0 };
     assert_eq!(program.not_native(), None, "{name}");
@@ -147,7 +148,7 @@ fn compare(name: &str, json: &str, packets: u32) -> usize {
     (1..=4).map(|seed| compare_once(name, &programs, seed, packets)).sum()
 }
 
-/// Overwrites what a packet that comes to egress does not bring along.
+/// Overwrites the slots that a packet does not carry to egress.
 fn spoil(switch: &mut Switch) {
     let program = &switch.model.program;
     let ingress_only = program.egress_headers_end as usize..program.packet_end as usize;
@@ -159,7 +160,7 @@ fn compare_once(name: &str, programs: &[Arc<Program>; 2], seed: u64, packets: u3
         [switch(&programs[0], Engine::Native), switch(&programs[1], Engine::Interpreter)];
     let program = &*programs[0].ir;
     let known_bits = KnownBits::new(program);
-    // What `spoil` overwrites.
+    // The slots that `spoil` overwrites.
     let ingress_only = program.egress_headers_end..program.packet_end;
     let (mut rng, words) = (Rng::from_seed(seed), dictionary(program));
     for entry in entries(program, &mut rng) {
@@ -217,7 +218,7 @@ fn both_engines_do_the_same() {
     assert!(left > 10_000, "{left} packets left");
 }
 
-/// p4c's own programs, where `NARROWS_STF_CORPUS` names a directory of them as compiled.
+/// p4c's own compiled programs, if `NARROWS_STF_CORPUS` names their directory.
 #[test]
 #[ignore = "needs a directory of compiled programs in NARROWS_STF_CORPUS"]
 fn both_engines_do_the_same_with_the_corpus() {

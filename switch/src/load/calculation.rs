@@ -77,7 +77,7 @@ impl Loader<'_> {
         Ok(Input::Field { header, slot: field.slot, width: field.width })
     }
 
-    /// Lowers the checks after the parser, and the updates before the deparser.
+    /// Lowers the checksums verified after the parser, and those updated before the deparser.
     pub(crate) fn checksums(&mut self) -> Result<(), LoadError> {
         self.program.starts[Block::Verify as usize] = self.here();
         self.checksum_code(true)?;
@@ -125,8 +125,8 @@ impl Loader<'_> {
     }
 }
 
-/// A one's complement sum over fields of one header, as shifts and additions: the sum of 16-bit
-/// words is the sum of the fields, each moved to where it lies in its words (RFC 1071).
+/// A one's complement sum over fields of one header, as shifts and additions. The sum of 16-bit
+/// words equals the sum of the fields, each shifted to its position in its words (RFC 1071).
 fn field_sum(inputs: &[Input]) -> Option<FieldSum> {
     let Some(Input::Field { header: Some(header), .. }) = inputs.first() else { return None };
     let (mut fields, mut end, mut bound) = (vec![], 0u32, 0u64);
@@ -135,7 +135,7 @@ fn field_sum(inputs: &[Input]) -> Option<FieldSum> {
             Input::Field { header: Some(of), slot, width } if of == header && *width <= 48 => {
                 end += width;
                 let shift = (16 - end % 16) % 16;
-                // The sum of all must fit a word.
+                // The sum of all fields must fit into a word.
                 bound = bound.checked_add(1 << (width + shift))?;
                 fields.push((*slot, shift as u8));
             }

@@ -1,27 +1,27 @@
-//! Why a program is refused.
+//! Why a program is rejected.
 
-/// Why a JSON program was refused. `location` says where in the program.
+/// Why a JSON program was rejected. `location` is the place in the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// It is not JSON, or lacks what bmv2's format requires.
+    /// The text is not JSON, or lacks a part that bmv2's format requires.
     #[error("not a bmv2 JSON program: {0}")]
     Json(String),
-    /// A name that nothing in the program bears.
+    /// No object of the program has this name.
     #[error("{location}: there is no {kind} named '{name}'")]
     Unknown {
-        /// Where.
+        /// The place in the program.
         location: String,
-        /// What it should be.
+        /// The object's kind.
         kind: &'static str,
-        /// The name found.
+        /// The name given.
         name: String,
     },
-    /// Well-formed, but not what this target can do.
+    /// Valid, but not supported by this target.
     #[error("{location}: {what} '{name}' is not supported")]
     Unsupported {
-        /// Where.
+        /// The place in the program.
         location: String,
-        /// What sort of thing.
+        /// The kind of object or operation.
         what: String,
         /// Its name.
         name: String,
@@ -29,21 +29,21 @@ pub enum LoadError {
     /// A value of the wrong shape.
     #[error("{location}: {what}: expected {expected}, found {found}")]
     Malformed {
-        /// Where.
+        /// The place in the program.
         location: String,
-        /// Which value.
+        /// The value's name.
         what: String,
         /// What was expected.
         expected: String,
-        /// What was found, shortened.
+        /// The value found, shortened.
         found: String,
     },
-    /// It needs more than this target has.
+    /// The program exceeds a limit of this target.
     #[error("{location}: too big: {what}")]
     TooBig {
-        /// Where.
+        /// The place in the program.
         location: String,
-        /// What there is too much of.
+        /// What exceeds its limit.
         what: String,
     },
 }

@@ -11,7 +11,7 @@ use crate::ir::{
 use narrows_common::budgets;
 
 impl Loader<'_> {
-    /// Registers, counters and meters; tables bind direct ones later.
+    /// Declares registers, counters and meters; tables bind the direct ones later.
     pub(crate) fn declare_externs(&mut self) -> Result<(), LoadError> {
         if let Some(instance) = self.root.extern_instances.first() {
             self.names.location = format!("extern instance '{}'", instance.name);

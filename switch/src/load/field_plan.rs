@@ -1,10 +1,10 @@
-//! How the fields of a header are read from its bytes, and written to them.
+//! How to read the fields of a header from its bytes, and how to write them.
 
 use crate::ir::{Field, FieldPlan, FieldPlans, Header, Part, Window, Word, mask};
 
-/// Adds a field to those read or written together. Fields come in their order in the header.
+/// Adds a field to a plan. Fields come in their order in the header.
 pub(super) fn plan(plans: &mut FieldPlans, header: &Header, field: &Field) {
-    // What follows a variable-length field has no fixed place.
+    // A field after a variable-length field has no fixed position.
     let varbit = header.fields.iter().find(|field| field.varbit);
     let limit = varbit.map_or(header.fixed_bytes, |varbit| varbit.bit / 8);
     let (start, end) = (field.bit / 8, (field.bit + field.width).div_ceil(8));

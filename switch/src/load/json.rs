@@ -1,6 +1,6 @@
 //! The shape of bmv2's JSON, format 2.x (behavioral-model, docs/JSON_format.md).
 //!
-//! Only what the loader reads is here; other keys (`source_info` and the like) are ignored.
+//! The types contain only what the loader reads; it ignores other keys, such as `source_info`.
 //! Type-value objects stay `serde_json::Value`: `load` reads them where it knows the context.
 
 use serde::Deserialize;
@@ -47,7 +47,7 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    /// The header and the field that a name of the architecture's stands for.
+    /// The header and the field that an alias of the architecture refers to.
     pub(crate) fn aliased<'a>(&'a self, header: &'a str, field: &'a str) -> (&'a str, &'a str) {
         let is_meant = |alias: &str| {
             alias.strip_prefix(header).and_then(|rest| rest.strip_prefix('.')) == Some(field)
@@ -251,7 +251,7 @@ pub(crate) struct ActionProfile {
     pub selector: Option<Selector>,
 }
 
-/// How a member of a group is chosen: the hash modulo the group's size.
+/// How to select a member of a group: the hash modulo the group's size.
 #[derive(Deserialize)]
 pub(crate) struct Selector {
     pub algo: String,
@@ -278,7 +278,7 @@ pub(crate) struct Table {
     pub actions: Vec<String>,
     #[serde(default)]
     pub action_ids: Option<Vec<u64>>,
-    /// Action name, `__HIT__` or `__MISS__` to node name or null.
+    /// Maps an action name, `__HIT__` or `__MISS__` to a node name or null.
     pub next_tables: serde_json::Map<String, Value>,
     #[serde(default)]
     pub base_default_next: Option<String>,

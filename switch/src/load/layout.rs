@@ -1,4 +1,4 @@
-//! Gives every header field that is used, and all metadata, its slots.
+//! Assigns slots to all metadata and to every header field in use.
 //!
 //! ```text
 //! 0..16                internal (crate::ir::internal)
@@ -102,13 +102,13 @@ pub(crate) fn lay_out<'a>(
     })
 }
 
-/// The slots of an action's parameters, of the action that has the most.
+/// The parameter slots of the action with the most parameters.
 fn parameter_slots(root: &Root) -> u32 {
     let most = root.actions.iter().map(|action| {
         let widths = action.runtime_data.iter().map(|data| data.bitwidth.min(1 << 20) as u32);
         widths.map(|width| u32::from(limbs(width))).sum::<u32>()
     });
-    // One at least: an indirect table puts its member's number there.
+    // At least one: an indirect table stores its member's number there.
     most.max().unwrap_or(0).max(1)
 }
 
@@ -139,7 +139,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Reads a header instance; its slots come later.
+    /// Reads a header instance; its slots are assigned later.
     fn header(&mut self, index: u16, name: &str, metadata: bool) -> Result<(), LoadError> {
         let kind = self.names.kind(index);
         let (mut fields, mut bit, mut has_varbit) = (vec![], 0u32, false);
@@ -188,7 +188,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Stacks first, each in one piece with a constant stride.
+    /// Places stacks first, each in one piece with a constant stride.
     fn place_headers(
         &mut self,
         stacks: &[(String, Vec<u16>)],
@@ -206,7 +206,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Stacks and unions are of headers, not of metadata.
+    /// Checks that stacks and unions contain headers, not metadata.
     fn check_groups(&self) -> Result<(), LoadError> {
         let stacks = self.names.stacks.iter().flat_map(|(_, members)| members);
         for &member in stacks.chain(self.names.unions().flatten()) {
@@ -233,8 +233,8 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Fields that egress neither uses nor writes back; then how each header's fields are read
-    /// and written.
+    /// Places fields that egress neither uses nor writes back; then plans how to read and write
+    /// each header's fields.
     fn place_ingress_fields(&mut self) -> Result<(), LoadError> {
         for index in 0..self.headers.len() as u16 {
             if self.headers[index as usize].metadata {
@@ -256,7 +256,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Gives slots to those fields of a header that are wanted and have none.
+    /// Assigns slots to the wanted fields of a header that have none.
     fn place_fields(
         &mut self,
         index: u16,
@@ -292,7 +292,8 @@ impl Layout<'_> {
         names.union_stacks.iter().map(stack).collect()
     }
 
-    /// Slots of the metadata that is wanted by whether it is used before egress, and from there on.
+    /// Assigns slots to wanted metadata; `is_wanted` gets whether it is used before egress, and
+    /// from egress on.
     fn metadata(&mut self, is_wanted: impl Fn(bool, bool) -> bool) -> Result<(), LoadError> {
         for index in 0..self.headers.len() as u16 {
             let header = &self.headers[index as usize];

@@ -1,4 +1,4 @@
-//! What has been read of a program so far, and its next operation, temporary or constant.
+//! The state of a load: what has been read, and the next free operation, temporary and constant.
 
 use super::error::LoadError;
 use super::json::Root;
@@ -6,17 +6,17 @@ use super::names::Names;
 use crate::ir::{Op, ParserErrors, Pc, Program, Slot, WideOp};
 use std::collections::BTreeMap;
 
-/// What has been read of a program so far.
+/// The state of a load.
 pub(crate) struct Loader<'a> {
     pub root: &'a Root,
     pub names: Names,
     pub program: Program,
     /// The current action's parameters: slot and width.
     pub locals: Vec<(Slot, u32)>,
-    /// Next free temporary.
+    /// The next free temporary.
     pub temporary: u32,
     pub temporaries_start: u32,
-    /// Lowest slot taken by a constant.
+    /// The lowest slot that a constant uses.
     pub constants_start: u32,
     pub constants: BTreeMap<Vec<u64>, Slot>,
     /// Actions by JSON id.
@@ -40,7 +40,7 @@ impl Loader<'_> {
         self.program.ops.len() as Pc
     }
 
-    /// Fresh temporaries, free again when the statement ends.
+    /// New temporaries, free again at the end of the statement.
     pub(crate) fn temporary(&mut self, limbs: u16) -> Result<Slot, LoadError> {
         let slot = self.temporary;
         self.temporary += u32::from(limbs);
@@ -82,7 +82,8 @@ impl Loader<'_> {
             let found = self.root.errors.iter().find(|(error, _)| error == name);
             found.map_or(otherwise, |(_, code)| u64::from(*code))
         };
-        // A program without one of them can't compare with it; it must only differ from NoError.
+        // A program without one of these errors can't compare with it; the value must only differ
+        // from NoError.
         let errors = ParserErrors {
             packet_too_short: code("PacketTooShort", 0x7fff_fff0),
             stack_out_of_bounds: code("StackOutOfBounds", 0x7fff_fff1),

@@ -1,8 +1,8 @@
-//! From JSON to a [`Program`]: every name becomes an index here, and nowhere else.
+//! Loads JSON into a [`Program`]; this is where every name becomes an index.
 //!
-//! `names` finds objects, `scan` finds which fields are used where, `layout` gives them slots.
-//! `expressions` reads expressions and lowers them; `actions`, `parser`, `pipeline` and
-//! `calculation` lower the rest. What the loader does not understand is an error that names it.
+//! `names` finds objects, `scan` finds where fields are used, `layout` assigns slots to them.
+//! `expressions` reads and lowers expressions; `actions`, `parser`, `pipeline` and `calculation`
+//! lower the rest. Anything that the loader does not support is an error that names it.
 
 mod actions;
 mod calculation;
@@ -26,10 +26,10 @@ use crate::ir::Program;
 use json::Root;
 use names::Names;
 
-/// Loads what `p4c-bm2-ss` writes.
+/// Loads the output of `p4c-bm2-ss`.
 ///
 /// # Errors
-/// A [`LoadError`] that names what is missing, malformed or not supported.
+/// A [`LoadError`] that names the missing, malformed or unsupported part.
 pub(crate) fn load(text: &str) -> Result<Program, LoadError> {
     let root: Root =
         serde_json::from_str(text).map_err(|error| LoadError::Json(error.to_string()))?;

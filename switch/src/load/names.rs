@@ -1,4 +1,4 @@
-//! Finding objects by name, and errors that say what was looked for.
+//! Finds objects by name, with errors that say what was sought.
 
 use super::error::LoadError;
 use super::json::Root;
@@ -23,20 +23,20 @@ pub(crate) struct HeaderType {
     pub max_bytes: u32,
 }
 
-/// Every name of a program.
+/// All names of a program.
 pub(crate) struct Names {
-    /// Where the loader is, for errors.
+    /// The place being loaded, for errors.
     pub location: String,
     pub types: Vec<HeaderType>,
     /// Index into `types` of each header instance.
     pub headers: Vec<u16>,
     header_index: BTreeMap<String, u16>,
     header_ids: BTreeMap<u64, u16>,
-    /// Name and members of each stack.
+    /// The name and the members of each stack.
     pub stacks: Vec<(String, Vec<u16>)>,
     unions: BTreeMap<String, Vec<u16>>,
     union_ids: BTreeMap<u64, Vec<u16>>,
-    /// Name, member names and elements of each stack of unions.
+    /// The name, member names and elements of each stack of unions.
     pub union_stacks: Vec<(String, Vec<String>, Vec<Vec<u16>>)>,
     registers: BTreeMap<String, u16>,
     counters: BTreeMap<String, u16>,
@@ -45,7 +45,7 @@ pub(crate) struct Names {
     value_sets: BTreeMap<String, u16>,
 }
 
-/// Headers of one program, at most; far above what p4c emits.
+/// The most headers of one program; far above what p4c emits.
 const HEADERS_MAX: usize = 8192;
 /// The widest field.
 const WIDTH_MAX: u64 = 16_384;
@@ -221,7 +221,7 @@ impl Names {
         found.map(|stack| stack as u16).ok_or_else(|| self.unknown("header union stack", name))
     }
 
-    /// Which member of its unions has this name.
+    /// The index of the union member with this name.
     pub(crate) fn union_member(&self, stack: u16, name: &str) -> Result<u16, LoadError> {
         let labels = &self.union_stacks[stack as usize].1;
         let found = labels.iter().position(|label| label == name);

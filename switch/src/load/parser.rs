@@ -1,4 +1,4 @@
-//! The parser's states, as code.
+//! Lowers the parser's states.
 
 use super::error::LoadError;
 use super::json::{ParseState, ParserOp, Transition};
@@ -27,7 +27,7 @@ impl Loader<'_> {
             starts.push(self.here());
             self.state(state, &states, &mut jumps)?;
         }
-        // Until here a select's targets are numbers of states plus 1, with 0 for the end.
+        // Up to here a select's targets are state numbers plus 1, with 0 for the end.
         let start = |state: Pc| if state == 0 { 0 } else { starts[state as usize - 1] };
         for select in &mut self.program.selects {
             select.default = start(select.default);
@@ -135,8 +135,8 @@ impl Loader<'_> {
         Ok((d, exact.bits))
     }
 
-    /// Value and mask of a transition, cut into the parts of the key. In the JSON each part
-    /// fills whole bytes.
+    /// Value and mask of a transition, split into the parts of the key. In the JSON each part fills
+    /// whole bytes.
     fn case(&self, transition: &Transition, widths: &[u32]) -> Result<Vec<(u64, u64)>, LoadError> {
         let total: u32 = widths.iter().map(|width| width.div_ceil(8)).sum();
         let read = |text: &Option<String>, what: &str| {
@@ -257,7 +257,7 @@ impl Loader<'_> {
     }
 }
 
-/// 64 bits of a long number, from bit `from` up.
+/// 64 bits of a long number, starting at bit `from`.
 fn bits_at(limbs: &[u64], from: u32) -> u64 {
     let (limb, shift) = ((from / 64) as usize, from % 64);
     let low = limbs.get(limb).copied().unwrap_or(0) >> shift;

@@ -1,4 +1,4 @@
-//! The control flow: tables, conditionals and what follows what.
+//! Control flow: tables, conditionals and their successors.
 
 use super::error::LoadError;
 use super::json::{Pipeline, Table as JsonTable};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A node of the control flow, by index into its list in the JSON.
 #[derive(Clone, Copy)]
 enum Node {
-    /// Also its number in the program.
+    /// Also the table's number in the program.
     Table(usize, u16),
     Conditional(usize),
     Call(usize),
@@ -125,7 +125,7 @@ impl Loader<'_> {
                     self.names.location = format!("table '{}'", flow.pipeline.tables[i].name);
                     self.next_nodes(flow, &flow.pipeline.tables[i], number)?;
                     let table = &self.program.tables[number as usize];
-                    // What p4c makes of a plain statement: no key, one action, nothing to set.
+                    // p4c's form of a plain statement: no key, one action, nothing to set.
                     let always = table.key.is_empty() && table.default_fixed;
                     let Some((action, data)) = table.default.clone().filter(|_| always) else {
                         self.emit(Op::Table(u32::from(number)));
@@ -140,7 +140,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Reads what follows a table: numbers of nodes plus 1, for now, with 0 for the end.
+    /// Reads a table's next nodes, for now as node numbers plus 1, with 0 for the end.
     fn next_nodes(
         &mut self,
         flow: &mut Flow<'_>,
@@ -176,7 +176,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Ties direct counters and meters to their tables.
+    /// Connects direct counters and meters with their tables.
     fn bind_direct(&mut self) -> Result<(), LoadError> {
         let root = self.root;
         let counters = root.counter_arrays.iter().map(|c| (c.is_direct, &c.name, &c.binding));
@@ -205,7 +205,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// The order in which headers are put together again.
+    /// Reads the order in which the deparser emits headers.
     pub(super) fn deparser(&mut self) -> Result<(), LoadError> {
         self.names.location = "deparsers".into();
         let [deparser] = self.root.deparsers.as_slice() else {
@@ -239,7 +239,7 @@ struct Flow<'a> {
     index: BTreeMap<&'a str, usize>,
     nodes: Vec<Node>,
     starts: Vec<Option<Pc>>,
-    /// Jumps to nodes: where, and the node's number plus 1.
+    /// Jumps to nodes: the operation, and the node's number plus 1.
     jumps: Vec<(Pc, Pc)>,
     pending: Vec<usize>,
 }

@@ -1,7 +1,7 @@
-//! Action profiles: a table's entries name a member or a group instead of an action.
+//! Action profiles: a table's entries refer to a member or a group instead of an action.
 //!
-//! To the control plane that is an action of the table like any other, `$member` or `$group`,
-//! with the parameter `id`; to the interpreter, code of one operation.
+//! To the control plane that is an action like any other, `$member` or `$group`, with the parameter
+//! `id`. To the interpreter it is one operation.
 
 use super::error::LoadError;
 use super::json::{Pipeline, Table as JsonTable};
@@ -33,7 +33,7 @@ impl Loader<'_> {
             "indirect" | "indirect_ws" => {}
             other => return Err(self.names.unsupported("the table type", other)),
         }
-        // p4c-bm2-ss leaves them out, and bmv2 has no word for them.
+        // p4c-bm2-ss omits them, and bmv2's format has no key for them.
         if table.entries.iter().any(|all| !all.is_empty()) {
             let what = "constant entries in a table of an action profile,";
             return Err(self.names.unsupported(what, &table.name));
@@ -45,7 +45,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The actions by which the entries of the next table choose from a profile.
+    /// The actions by which the entries of the next table select from a profile.
     pub(super) fn choices(&mut self, profile: u16) -> Vec<u16> {
         let table = self.program.tables.len() as u16;
         let groups = self.program.profiles[profile as usize].selector.is_some();

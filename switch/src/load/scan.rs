@@ -1,10 +1,10 @@
-//! What a program refers to, found before anything is lowered.
+//! Finds what a program refers to, before anything is lowered.
 //!
-//! A header field that nothing refers to stays in the packet's bytes and costs nothing. A field
-//! that may be written is put back at the end. A header that can become valid otherwise than by
-//! extraction (`setValid`, assignment, stacks, unions) is *built*: all its fields have slots.
-//! What egress does not refer to is not kept while a packet waits, nor metadata that nothing else
-//! refers to.
+//! A header field without a reference stays in the packet's bytes and costs nothing. A field that
+//! may be written is stored at the end. A header that can become valid by other operations than
+//! extraction (`setValid`, assignment, stacks, unions) is *built*: all its fields have slots. A
+//! waiting packet does not keep what egress does not refer to. Metadata without a reference gets no
+//! slot.
 
 use super::error::LoadError;
 use super::json::{Root, Table};
@@ -13,7 +13,7 @@ use crate::ir::SET_BEFORE_EGRESS;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What the program refers to; `(header, field)`.
+/// The program's references, as `(header, field)`.
 #[derive(Default)]
 pub(crate) struct Usage {
     pub used: BTreeSet<(u16, u16)>,
@@ -64,12 +64,12 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
             }
         }
     }
-    // The primitives have noted who uses which calculation.
+    // The primitives have recorded which side uses which calculation.
     (scan.ingress, scan.egress) = (false, false);
     for input in root.calculations.iter().flat_map(|calculation| &calculation.input) {
         scan.input(&input.kind, &input.value);
     }
-    // Selectors, checksums and lists serve both sides; all of it is kept.
+    // Selectors, checksums and lists serve both sides, so all their fields are kept.
     (scan.ingress, scan.egress) = (true, true);
     let profiles = root.pipelines.iter().flat_map(|pipeline| &pipeline.action_profiles);
     let selectors = profiles.flat_map(|profile| &profile.selector);
@@ -94,7 +94,7 @@ pub(crate) fn scan(root: &Root, names: &mut Names) -> Result<Usage, LoadError> {
     Ok(scan.usage)
 }
 
-/// A table's actions; by id, since several may share a name.
+/// A table's actions by id, since several actions may share a name.
 pub(crate) fn actions_of<'a>(
     root: &'a Root,
     table: &'a Table,
@@ -109,7 +109,7 @@ struct Scan<'a> {
     root: &'a Root,
     names: &'a Names,
     usage: Usage,
-    /// Whether what is scanned runs before egress, or from there on.
+    /// Whether the scanned code runs before egress, or from egress on.
     ingress: bool,
     egress: bool,
 }
@@ -135,7 +135,7 @@ impl Scan<'_> {
         self.sides([(header, field)].into_iter());
     }
 
-    /// Notes on which side of the queue fields are used.
+    /// Records on which side of the queue fields are used.
     fn sides(&mut self, fields: impl Iterator<Item = (u16, u16)> + Clone) {
         if self.ingress {
             self.usage.ingress.extend(fields.clone());
@@ -164,7 +164,7 @@ impl Scan<'_> {
         self.sides(fields.map(|field| (header, field)));
     }
 
-    /// What goes into a calculation.
+    /// The inputs of a calculation.
     fn calculation(&mut self, name: &str) {
         let root = self.root;
         let found = root.calculations.iter().filter(|calculation| calculation.name == name);
@@ -184,14 +184,14 @@ impl Scan<'_> {
         }
     }
 
-    /// Everything below a value, as something read.
+    /// Records everything in a value as read.
     fn value(&mut self, value: &Value) {
         match value {
             Value::Object(object) => {
                 if object.get("type").is_some_and(|kind| kind == "field") {
                     self.reference(&value["value"]);
                 }
-                // Comparing headers needs all of them.
+                // A comparison of headers reads all their fields.
                 let compares = object.get("op").is_some_and(|op| op == "==" || op == "!=");
                 if compares && value["left"]["type"] == "header" {
                     self.built(&value["left"]);

@@ -1,4 +1,4 @@
-//! Tables: keys, actions and entries that the program brings along.
+//! Tables: keys, actions and the program's own entries.
 
 use super::error::LoadError;
 use super::json::{EntryKey, Table as JsonTable};
@@ -10,7 +10,7 @@ use crate::ir::{
 use serde_json::Value;
 
 impl Loader<'_> {
-    /// Reads a table but for its next nodes.
+    /// Reads a table, except its next nodes.
     pub(super) fn table(&mut self, table: &JsonTable) -> Result<Table, LoadError> {
         let kind = self.match_kind(&table.match_type)?;
         let (key, loads, words) = self.key(table)?;
@@ -25,7 +25,8 @@ impl Loader<'_> {
         if let Some(entry) = &table.default_entry {
             let action = self.entry_action(entry.action_id, &actions)?;
             let fixed = entry.action_const || entry.action_entry_const;
-            // A constant action whose parameters are not given is left to the control plane.
+            // The control plane supplies the parameters of a constant action that the program
+            // leaves open.
             let parameters = self.program.actions[action as usize].parameters.len();
             if entry.action_data.len() == parameters {
                 let data = self.action_data(action, &entry.action_data)?;
@@ -50,7 +51,7 @@ impl Loader<'_> {
                     let action = self.entry_action(entry.action_entry.action_id, &actions)?;
                     let data = self.action_data(action, &entry.action_entry.action_data)?;
                     let matches = self.entry_matches(&key, &entry.match_key)?;
-                    // In the JSON the smaller number wins; here the larger.
+                    // In the JSON the smaller number wins; here the larger one wins.
                     let bounded = entry.priority.clamp(0, i64::from(i32::MAX)) as i32;
                     let priority = i32::MAX - bounded;
                     found.push(ConstEntry { matches, priority, action, data });
@@ -192,7 +193,7 @@ impl Loader<'_> {
         Ok(all)
     }
 
-    /// A number of `width` bits; a negative one as its two's complement.
+    /// Parses a number of `width` bits; a negative one becomes its two's complement.
     fn number(&self, text: &str, width: u32, what: &str) -> Result<Vec<u64>, LoadError> {
         let number = Integer::from_hex(text).and_then(|number| {
             if !number.negative {

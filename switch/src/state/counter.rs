@@ -1,11 +1,11 @@
-//! Counters: always packets and bytes, as bmv2 counts them.
+//! Counters: always both packets and bytes, as in bmv2.
 
 /// Packets and bytes counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Packets.
     pub packets: u64,
-    /// Bytes of frames as they arrived at the switch.
+    /// Bytes of frames, as received by the switch.
     pub bytes: u64,
 }
 

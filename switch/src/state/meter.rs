@@ -1,7 +1,7 @@
 //! Meters: two rates and three colours (RFC 2698), or one rate (RFC 2697), colour-blind.
 //!
-//! Buckets are kept in units of 1/1000 token of a nanosecond's filling: a rate is tokens per
-//! second, and what a span adds is `rate * span` exactly, in units of 10^-12 token.
+//! Buckets count in units of 10^-12 token. With a rate in tokens per second and time in
+//! picoseconds, a bucket gains exactly `rate * time` units.
 
 use narrows_common::Time;
 
@@ -11,9 +11,9 @@ use narrows_common::Time;
 pub enum Colour {
     /// Within the committed rate.
     Green = 0,
-    /// Above it and within the peak rate, or the excess burst.
+    /// Above it, and within the peak rate or the excess burst.
     Yellow = 1,
-    /// Above that.
+    /// Above the peak rate or the excess burst.
     Red = 2,
 }
 
@@ -31,18 +31,18 @@ pub enum MeterConfig {
         /// Peak burst size.
         pburst: u64,
     },
-    /// RFC 2697; of two colours without an excess burst.
+    /// RFC 2697; has two colours if the excess burst is 0.
     SingleRate {
         /// Committed information rate.
         cir: u64,
         /// Committed burst size.
         cburst: u64,
-        /// Excess burst size: what a full committed bucket does not take gathers here.
+        /// Excess burst size: tokens that a full committed bucket does not take go here.
         eburst: u64,
     },
 }
 
-/// One meter; green until it is configured.
+/// One meter; always green until it is configured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
     config: Option<MeterConfig>,
@@ -56,7 +56,7 @@ pub(crate) struct Meter {
 const PARTS: u128 = 1_000_000_000_000;
 
 impl Meter {
-    /// Configures it, with full buckets; `None` makes it always green.
+    /// Configures it and fills the buckets; `None` makes it always green.
     pub(crate) fn configure(&mut self, now: Time, config: Option<MeterConfig>) {
         let (committed, second) = match config {
             None => (0, 0),
@@ -122,8 +122,8 @@ mod tests {
     use super::*;
     use narrows_common::Duration;
 
-    /// 1 packet/s committed with a burst of 2, 2 packets/s at peak with a burst of 3: the
-    /// arithmetic of the RFC written out.
+    /// 1 packet/s committed with a burst of 2, 2 packets/s at peak with a burst of 3, as in the
+    /// RFC's arithmetic.
     #[test]
     fn colours_follow_the_two_buckets() {
         let mut meter = Meter::default();
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(mark(0), Colour::Red);
         assert_eq!(mark(999), Colour::Red); // (0.999, 0)
         assert_eq!(mark(1000), Colour::Green); // (1, 0) -> (0, 0)
-        // 2.5 s fill the committed bucket and half of the other.
+        // 2.5 s fill the committed bucket and half of the other one.
         assert_eq!(mark(3500), Colour::Green); // (2, 0.5) -> (1, 0.5)
         assert_eq!(mark(3500), Colour::Green); // (0, 0.5)
         assert_eq!(mark(3500), Colour::Red);

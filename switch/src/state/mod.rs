@@ -1,4 +1,4 @@
-//! What packets and a controller change of a switch.
+//! The state of a switch that packets and controllers change.
 
 mod counter;
 mod meter;

@@ -1,4 +1,4 @@
-//! Action profiles while a switch runs: members, and groups of them to choose from.
+//! Action profiles at run time: members, and groups of members.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct Member {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Group {
     pub members: BTreeMap<u64, u32>,
-    /// Each as often as it weighs, in the order of their numbers: bmv2's order for weights of 1.
+    /// Each member as often as its weight, in number order: bmv2's order for weights of 1.
     weighted: Vec<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Profile {
         self.members.get(&id)
     }
 
-    /// The member of a group that a hash falls on.
+    /// The member of a group that a hash selects.
     pub(crate) fn chosen(&self, group: u64, hash: u64) -> Option<&Member> {
         let weighted = self.groups.get(&group)?.weighted.as_slice();
         let at = hash.checked_rem(weighted.len() as u64)?;
@@ -41,7 +41,7 @@ impl Profile {
         self.groups.insert(id, Group { members, weighted });
     }
 
-    /// The weights of all groups together, `except` left out.
+    /// The total weight of all groups except `except`.
     pub(crate) fn weight(&self, except: u64) -> u64 {
         let groups = self.groups.iter().filter(|(id, _)| **id != except);
         groups.map(|(_, group)| group.weighted.len() as u64).sum()

@@ -2,12 +2,12 @@
 
 use crate::ir::{Register, Slot, Slots, limbs, mask};
 
-/// The cells of all register arrays, one array's after the other's; least significant limb first.
+/// The cells of all register arrays, array by array; least significant limb first.
 #[derive(Clone, Debug)]
 pub(crate) struct Registers {
     cells: Vec<u64>,
     arrays: Vec<Array>,
-    /// What a controller wrote last; empty unless `keep_written` was called.
+    /// The controller's last writes; empty unless `keep_written` was called.
     written: Vec<u64>,
 }
 
@@ -16,12 +16,12 @@ struct Array {
     first: usize,
     count: usize,
     limbs: usize,
-    /// What the top limb keeps.
+    /// The mask of the top limb.
     mask: u64,
 }
 
 impl Array {
-    /// Where the limbs of a cell are.
+    /// The range of a cell's limbs.
     #[inline]
     fn cell(self, i: u64) -> Option<core::ops::Range<usize>> {
         let i = usize::try_from(i).ok().filter(|&i| i < self.count)?;
@@ -30,7 +30,7 @@ impl Array {
     }
 }
 
-/// Where each array's cells begin.
+/// The offset of each array's first cell.
 pub(crate) fn offsets(registers: &[Register]) -> impl Iterator<Item = usize> {
     registers.iter().scan(0, |next, register| {
         let first = *next;
@@ -55,12 +55,12 @@ impl Registers {
         Registers { cells: vec![0; size], arrays, written: vec![] }
     }
 
-    /// Keeps a copy of what a controller writes, so that the program's changes can be found.
+    /// Keeps a copy of the controller's writes, so that the program's changes can be computed.
     pub(crate) fn keep_written(&mut self) {
         self.written = self.cells.clone();
     }
 
-    /// A controller sets one cell; false beyond the array.
+    /// A controller sets one cell; false past the end of the array.
     pub(crate) fn put(&mut self, register: usize, i: u64, value: &[u64]) -> bool {
         let is_there = self.set(register, i, value);
         if let Some(cell) = self.arrays[register].cell(i)
@@ -71,7 +71,7 @@ impl Registers {
         is_there
     }
 
-    /// Adds to a cell's limbs what the program has added to this one's since it was written.
+    /// Adds the program's changes of this cell since the last write to the limbs of `sum`.
     pub(crate) fn add_changes(&self, register: usize, i: u64, sum: &mut [u64]) {
         let array = self.arrays[register];
         let Some(cell) = array.cell(i) else { return };
@@ -88,7 +88,7 @@ impl Registers {
         sum[array.limbs - 1] &= array.mask;
     }
 
-    /// Reads into slots; nothing happens beyond the array, as in bmv2.
+    /// Reads a cell into slots; past the end of the array it has no effect, as in bmv2.
     #[inline]
     pub(crate) fn read(&self, register: u16, slots: &mut Slots, d: Slot, i: u64, keep: u64) {
         let Some(cell) = self.arrays[register as usize].cell(i) else { return };
@@ -98,7 +98,7 @@ impl Registers {
         }
     }
 
-    /// Writes from slots; nothing happens beyond the array.
+    /// Writes a cell from slots; past the end of the array it has no effect.
     #[inline]
     pub(crate) fn write(&mut self, register: u16, slots: &Slots, i: u64, a: Slot) {
         let limbs = self.arrays[register as usize].limbs;
@@ -115,7 +115,7 @@ impl Registers {
         self.cells.get(self.arrays[register].cell(i)?)
     }
 
-    /// Sets one cell; false beyond the array.
+    /// Sets one cell; false past the end of the array.
     pub(crate) fn set(&mut self, register: usize, i: u64, value: &[u64]) -> bool {
         let array = self.arrays[register];
         let Some(cell) = array.cell(i) else { return false };
@@ -125,7 +125,7 @@ impl Registers {
         true
     }
 
-    /// All cells, as machine code finds them.
+    /// The address of all cells, for machine code.
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u64 {
         self.cells.as_mut_ptr()
     }

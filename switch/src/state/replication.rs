@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A copy of a packet: to which port, and with which replication id.
+/// A copy of a packet: its output port and its replication id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replica {
@@ -20,9 +20,9 @@ pub struct Replica {
 pub struct CloneSession {
     /// Its number in the program.
     pub id: u32,
-    /// Where clones go.
+    /// The copies to make of a packet.
     pub replicas: Vec<Replica>,
-    /// Cuts clones to this many bytes, before their egress; headers stay whole.
+    /// Truncates clones to this many bytes, before their egress; headers stay whole.
     #[serde(default)]
     pub truncate_bytes: Option<u32>,
 }

@@ -21,7 +21,7 @@ pub(crate) struct State {
     pub registers: Registers,
     pub counters: Vec<Vec<Count>>,
     pub meters: Vec<Vec<Meter>>,
-    /// By table, by the number of its entry.
+    /// By table, then by entry number.
     pub direct_meters: Vec<Vec<Meter>>,
     pub value_sets: Vec<Members>,
     pub profiles: Vec<Profile>,
@@ -30,7 +30,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Empty, apart from the entries that the program brings.
+    /// Empty state, except the program's own entries.
     pub(crate) fn new(program: &Program) -> Self {
         let sized = |size: u64| size as usize;
         State {

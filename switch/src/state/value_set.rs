@@ -1,10 +1,10 @@
-//! Parser value sets while a switch runs.
+//! Parser value sets at run time.
 
 use crate::ir::FieldMatch;
 use std::collections::BTreeSet;
 
-/// The members of a value set: whole keys in a set, those that leave something open one after
-/// another.
+/// The members of a value set: exact keys in a hash set; members with wildcards in a list, compared
+/// one by one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
     exact: BTreeSet<Vec<u64>>,
@@ -24,7 +24,7 @@ impl Members {
         }
     }
 
-    /// Whether a key, limb by limb, is one of them.
+    /// Whether a key, limb by limb, is a member.
     pub(crate) fn contains(&self, key: &[u64]) -> bool {
         self.exact.contains(key) || self.open.iter().any(|parts| holds(parts, key))
     }

@@ -1,4 +1,4 @@
-//! The commands of simple_switch_CLI that a test may have.
+//! The commands of simple_switch_CLI that a test may use.
 
 use super::runner::Runner;
 use super::words::{ends_in, meter_config};
@@ -12,7 +12,7 @@ fn number(words: &[&str], i: usize) -> Result<u32, String> {
 }
 
 impl Runner {
-    /// Carries a command out.
+    /// Executes a command.
     pub(super) fn command(
         &mut self,
         line: usize,
@@ -157,7 +157,7 @@ impl Runner {
         }
     }
 
-    /// Groups and the clone sessions that lead to them, as they are now.
+    /// Updates the multicast groups and the clone sessions that use them.
     fn multicast(&mut self) {
         let replicas = |nodes: &[usize]| -> Vec<Replica> {
             nodes.iter().flat_map(|&node| self.nodes[node].iter().copied()).collect()

@@ -1,30 +1,30 @@
-//! Where and how a test failed.
+//! The place and the cause of a test failure.
 
-/// Where and how a test failed.
+/// The place and the cause of a test failure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StfError {
-    /// A line that is no STF statement, or does not fit the program.
+    /// A line is not an STF statement, or does not fit the program.
     #[error("line {line}: {message}")]
     Statement {
-        /// From 1.
+        /// The line's number, from 1.
         line: usize,
         /// What is wrong with it.
         message: String,
     },
-    /// A counter, or the absence of packets, is not what the test expects.
+    /// A counter, or the absence of packets, differs from what the test expects.
     #[error("line {line}: {message}")]
     Check {
-        /// Of the check, from 1.
+        /// The check's line, from 1.
         line: usize,
-        /// What it is, and what was expected.
+        /// The actual and the expected value.
         message: String,
     },
-    /// What came out is not what the test expects.
+    /// A sent packet differs from what the test expects.
     #[error("line {line}: port {port}: {message}")]
     Unexpected {
-        /// Of the expectation, from 1.
+        /// The expectation's line, from 1.
         line: usize,
-        /// Where.
+        /// The output port.
         port: u16,
         /// The difference, readable.
         message: String,

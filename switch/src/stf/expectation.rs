@@ -1,8 +1,8 @@
-//! A packet that a test expects, and how another one differs from it.
+//! An expected packet, and its differences from another packet.
 
 use std::fmt::Write;
 
-/// One `expect`: its line, and the data as hexadecimal digits with `*` for any.
+/// One `expect` statement: its line, and the data as hexadecimal digits with `*` as a wildcard.
 pub(super) struct Expectation {
     pub line: usize,
     pub digits: String,
@@ -17,7 +17,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// What differs, or `None`.
+/// The difference, or `None`.
 pub(super) fn difference(expected: &Expectation, bytes: &[u8]) -> Option<String> {
     if expected.any {
         return None;

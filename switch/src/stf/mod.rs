@@ -1,10 +1,10 @@
-//! Runs STF tests (p4c, `tools/stf`): entries, packets in, packets expected out.
+//! Runs STF tests (p4c, `tools/stf`): table entries, packets to send, packets expected.
 //!
-//! All that p4c's grammar has, and simple_switch_CLI's commands that its bmv2 driver passes on.
-//! Packets come at intervals of 1 ms on ports without a rate, so everything that a packet causes
-//! has left before the next. Ports that a test expects nothing of are not looked at, as in p4c's
-//! own driver; unlike there, `check_counter`, `no_packet`, `remove` and `wait` (a second) are
-//! honoured. The larger priority wins.
+//! Supports p4c's whole grammar, and the simple_switch_CLI commands that p4c's bmv2 driver passes
+//! on. Packets arrive every 1 ms on ports without a rate, so everything that a packet causes has
+//! left before the next one. As in p4c's driver, ports without an expectation are ignored. Unlike
+//! there, `check_counter`, `no_packet`, `remove` and `wait` (one second) have an effect. The larger
+//! priority wins.
 
 mod commands;
 mod error;

@@ -1,8 +1,8 @@
 //! simple_switch_CLI's commands for action profiles and value sets, and our own for
 //! notifications: digests and idle entries.
 //!
-//! `expect_digest LIST VALUE ...` is the next digest; `expect_idle $ID ...` are the entries that
-//! have expired since the last `expect_idle`, and no others.
+//! `expect_digest LIST VALUE ...` is the next digest. `expect_idle $ID ...` are exactly the entries
+//! that have expired since the last `expect_idle`.
 
 use super::error::StfError;
 use super::runner::Runner;
@@ -14,7 +14,7 @@ use narrows_common::Duration;
 use std::collections::BTreeMap;
 
 impl Runner {
-    /// Carries a command out.
+    /// Executes a command.
     pub(super) fn command_of_profiles(
         &mut self,
         line: usize,
@@ -78,7 +78,7 @@ impl Runner {
         }
     }
 
-    /// Notifications to a controller: digests and idle entries.
+    /// Checks notifications to a controller: digests and idle entries.
     fn notification(&mut self, line: usize, command: &str, words: &[&str]) -> Result<(), String> {
         let refused = |error: ControlError| error.to_string();
         match (command, words) {
@@ -113,13 +113,13 @@ impl Runner {
         }
     }
 
-    /// An entry by the `$id` it was added with.
+    /// The entry that a statement added with this `$id`.
     fn entry_named(&self, id: &str) -> Result<&TableEntry, String> {
         let name = id.trim_start_matches('$');
         self.entries.get(name).ok_or(format!("there is no entry '{id}'"))
     }
 
-    /// An action by the end of its name, and its parameters in their order.
+    /// Finds an action by the end of its name, and names its parameters by position.
     fn params_in_order(
         &self,
         action: &str,
@@ -137,7 +137,7 @@ impl Runner {
         Ok((actions[at].name.clone(), pairs.collect::<Result<_, String>>()?))
     }
 
-    /// An entry that names a member or a group; matches are in the order of the key.
+    /// Adds an entry that refers to a member or a group; matches are in key order.
     fn add_indirect(
         &mut self,
         table: &str,
@@ -166,7 +166,7 @@ impl Runner {
         self.switch.set_value_set(name, members).map_err(|error| error.to_string())
     }
 
-    /// One number for the whole key, of up to 128 bits, as bmv2 has it; cut into the parts.
+    /// Splits one number for the whole key, up to 128 bits as in bmv2, into the parts.
     fn value_set_member(&self, name: &str, value: &str) -> Result<Vec<Option<Match>>, String> {
         let sets = &self.switch.model.program.value_sets;
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();

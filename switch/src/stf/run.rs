@@ -1,4 +1,4 @@
-//! Runs a test on a fresh switch.
+//! Runs a test on a new switch.
 
 use super::error::StfError;
 use super::runner::Runner;
@@ -11,10 +11,10 @@ use narrows_queueing::{DisciplineConfig, PortConfig, QueueLimit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Runs a test on a fresh switch with ports 0 to 510.
+/// Runs a test on a new switch with ports 0 to 510.
 ///
 /// # Errors
-/// The first statement that can't be carried out, or all differences found at the end.
+/// The first statement that can't be executed, or all differences found at the end.
 pub fn run(program: Arc<Program>, text: &str) -> Result<(), Vec<StfError>> {
     let mut runner = play(program, text)?;
     let mut differences = runner.compare();
@@ -22,10 +22,10 @@ pub fn run(program: Arc<Program>, text: &str) -> Result<(), Vec<StfError>> {
     if differences.is_empty() { Ok(()) } else { Err(differences) }
 }
 
-/// The packets that leave by each port in a test, whatever it expects.
+/// The packets that leave by each port in a test, regardless of its expectations.
 ///
 /// # Errors
-/// The first statement that can't be carried out.
+/// The first statement that can't be executed.
 pub fn sent(
     program: Arc<Program>,
     text: &str,

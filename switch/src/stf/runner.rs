@@ -1,4 +1,4 @@
-//! A test while it runs.
+//! The state of a running test.
 
 use super::error::StfError;
 use super::expectation::Expectation;
@@ -8,20 +8,20 @@ use crate::switch::Switch;
 use narrows_common::Time;
 use std::collections::BTreeMap;
 
-/// A test's switch, and what it has sent so far.
+/// A test's switch, and the packets that it has sent.
 pub(super) struct Runner {
     pub switch: Switch,
     pub now: Time,
     pub expected: BTreeMap<u16, Vec<Expectation>>,
     pub got: BTreeMap<u16, Vec<Vec<u8>>>,
-    /// Replication nodes in the order of their creation, and the groups made of them.
+    /// Replication nodes in creation order, and the groups that use them.
     pub nodes: Vec<Vec<Replica>>,
     pub groups: BTreeMap<u32, Vec<usize>>,
-    /// Clone sessions that lead to a group.
+    /// Clone sessions that use a group.
     pub mirrored: BTreeMap<u32, u32>,
     pub entries: BTreeMap<String, TableEntry>,
     pub value_sets: BTreeMap<String, Vec<Vec<Option<Match>>>>,
-    /// Packets that came out since the last that went in.
+    /// Packets sent since the last packet that the test injected.
     pub answers: usize,
     pub differences: Vec<StfError>,
 }

@@ -1,4 +1,4 @@
-//! The statements of p4c's grammar: packets in, packets expected out, time.
+//! Statements of p4c's grammar on packets to send, packets expected, and time.
 
 use super::error::StfError;
 use super::expectation::{Expectation, difference, hex};

@@ -1,4 +1,4 @@
-//! The statements of p4c's grammar about tables and counters.
+//! Statements of p4c's grammar on tables and counters.
 
 use super::error::StfError;
 use super::runner::Runner;
@@ -8,7 +8,7 @@ use crate::ir::MatchKind;
 use std::collections::BTreeMap;
 
 impl Runner {
-    /// `all`, or the id that an entry was added with.
+    /// Removes `all` entries, or the one with this id.
     pub(super) fn remove(&mut self, what: &str) -> Result<(), String> {
         if !what.eq_ignore_ascii_case("all") {
             let entry = self.entries.remove(what).ok_or(format!("there is no entry '{what}'"))?;
@@ -46,7 +46,7 @@ impl Runner {
         let declared = self.find_table(table)?;
         let mut matches = BTreeMap::new();
         for field in &self.switch.model.program.tables[declared].key {
-            // As in p4c's driver, a field that is left out is zero where it must be exact.
+            // As in p4c's driver, an omitted field is zero if its match kind is exact.
             if field.kind == MatchKind::Exact {
                 matches.insert(field.name.clone(), Match::Exact("0".into()));
             }
@@ -96,7 +96,7 @@ impl Runner {
         let known = self.switch.model.program.tables[table].actions.iter();
         let names: Vec<&str> =
             known.map(|&action| actions[action as usize].name.as_str()).collect();
-        // Some tests name the control that p4c has renamed; the last part decides then.
+        // Some tests use a control's old name, which p4c has changed; then the last part decides.
         let last = name.rsplit('.').next().unwrap_or(name);
         let found = ends_in(&names, name).or_else(|| ends_in(&names, last));
         found.map(|at| names[at].to_owned()).ok_or(format!("there is no action '{name}'"))

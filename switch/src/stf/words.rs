@@ -1,18 +1,18 @@
-//! The words of STF statements: names, matches, parameters, rates.
+//! Parses the words of STF statements: names, matches, parameters, rates.
 
 use crate::control::Match;
 use crate::ir::{KeyField, MatchKind};
 use crate::state::MeterConfig;
 use std::collections::BTreeMap;
 
-/// The index of the name that is `name` or ends in it after a dot.
+/// The index of the name that equals `name` or ends in it after a dot.
 pub(super) fn ends_in(names: &[&str], name: &str) -> Option<usize> {
     let exact = names.iter().position(|known| *known == name);
     let ends = |known: &&str| known.strip_suffix(name).is_some_and(|front| front.ends_with('.'));
     exact.or_else(|| names.iter().position(ends))
 }
 
-/// Finds a key's field: `extra$0.h` is `extra[0].h`, and `.valid` stands for `.$valid$`.
+/// Finds a field of the key: `extra$0.h` is `extra[0].h`, and `.valid` means `.$valid$`.
 pub(super) fn find_field<'a>(key: &'a [KeyField], name: &str) -> Result<&'a KeyField, String> {
     let names: Vec<&str> = key.iter().map(|field| field.name.as_str()).collect();
     let mut spellings = vec![name.to_owned(), format!("{name}$"), format!("{name}.$valid$")];
@@ -29,12 +29,12 @@ pub(super) fn find_field<'a>(key: &'a [KeyField], name: &str) -> Result<&'a KeyF
     found.map(|at| &key[at]).ok_or(format!("there is no key field '{name}'"))
 }
 
-/// A match of the field's kind; `*` means any digit.
+/// A match of the field's kind; `*` matches any digit.
 pub(super) fn part(field: &KeyField, value: &str) -> Result<Match, String> {
     let plain = |text: &str| decimal(&text.replace('*', "0"));
     match field.kind {
         MatchKind::Exact => Ok(Match::Exact(decimal(value)?)),
-        // Ours, as simple_switch_CLI writes it: the grammar has no ranges.
+        // An extension in simple_switch_CLI's syntax: the grammar has no ranges.
         MatchKind::Range => {
             let (from, to) = value.split_once("->").unwrap_or((value, value));
             Ok(Match::Range(decimal(from)?, decimal(to)?))
@@ -59,7 +59,8 @@ pub(super) fn part(field: &KeyField, value: &str) -> Result<Match, String> {
             let mask: String = value[2..].chars().map(digit).collect();
             Ok(Match::Ternary(plain(value)?, decimal(&format!("{base}{mask}"))?))
         }
-        // Ours, as simple_switch_CLI writes it: the grammar has whole digits only.
+        // An extension in simple_switch_CLI's syntax: the grammar only has wildcards of whole
+        // digits.
         MatchKind::Ternary if value.contains("&&&") => {
             let (value, mask) = value.split_once("&&&").unwrap_or((value, ""));
             Ok(Match::Ternary(decimal(value)?, decimal(mask)?))
@@ -68,7 +69,7 @@ pub(super) fn part(field: &KeyField, value: &str) -> Result<Match, String> {
     }
 }
 
-/// `0b...` as hexadecimal, for the control plane; anything else as it is.
+/// Converts `0b...` to hexadecimal for the control plane; keeps any other text.
 pub(super) fn decimal(text: &str) -> Result<String, String> {
     match text.strip_prefix("0b").or(text.strip_prefix("0B")) {
         Some(digits) => match u128::from_str_radix(digits, 2) {

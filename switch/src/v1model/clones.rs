@@ -41,7 +41,7 @@ impl V1Model {
         self.machine.slots[..end].copy_from_slice(&saved);
     }
 
-    /// How many bytes of a parsed packet a copy keeps so that its frame has at most `limit` bytes.
+    /// How many bytes of a parsed packet a copy keeps, so that its frame has at most `limit` bytes.
     pub(super) fn cut(&mut self, item: &Item, limit: Option<u32>) -> usize {
         let packet = &item.packet;
         let Some(limit) = limit else { return packet.len() };
@@ -109,7 +109,7 @@ impl V1Model {
             let len = self.cut(item, session.truncate_bytes);
             let mut copy = self.spare.copy(&item.packet, len);
             let program = &self.program;
-            // No egress header is valid while the headers are where they were extracted.
+            // While the headers are where they were extracted, no egress header is valid.
             let (extent, end) = match self.machine.get(internal::MOVED) {
                 0 => (Extent::Ingress, program.bridged_end),
                 _ => (Extent::WithEgressHeaders, program.egress_headers_end),

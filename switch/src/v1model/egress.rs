@@ -1,4 +1,4 @@
-//! Egress, checksum update, deparser, and what becomes of the packet then.
+//! Egress, checksum update, deparser, and the steps after them.
 
 use super::instance;
 use super::item::{Item, Transmit};
@@ -8,7 +8,7 @@ use crate::ir::internal;
 use narrows_queueing::{Dequeued, Queued, Transmission, mark_ce};
 
 impl V1Model {
-    /// Egress, checksum update, deparser, and what becomes of the packet then.
+    /// Runs egress, checksum update and deparser; then sends, recirculates or drops the packet.
     pub(crate) fn egress(&mut self, dequeued: Dequeued<Box<Item>>) {
         self.machine.restore_bridged(&self.program, &dequeued.queued.packet.bridged);
         self.set_egress_metadata(&dequeued);
@@ -37,7 +37,7 @@ impl V1Model {
         self.transmits.push_back(Transmit { port, start, end, packet });
     }
 
-    /// The metadata that a packet has since its queue.
+    /// Sets the queueing metadata of a dequeued packet.
     #[inline]
     pub(super) fn set_egress_metadata(&mut self, dequeued: &Dequeued<Box<Item>>) {
         let &Dequeued { port, queue, at, ref queued, depth_after } = dequeued;
@@ -56,13 +56,13 @@ impl V1Model {
         standard.qid.put(slots, self.tm.priority_of(port, queue));
         standard.egress_timestamp.put(slots, now);
         standard.egress_port.put(slots, u64::from(self.tm.number_of(port)));
-        // Anything but the port that means "drop".
+        // Any port other than the one that means "drop".
         standard.egress_spec.put(slots, DROP_PORT + 1);
         standard.packet_length.put(slots, slots[internal::LENGTH as usize]);
     }
 
-    /// What machine code leaves to the architecture where egress did more than the ordinary. The
-    /// packet with its bytes written, unless it goes no further.
+    /// Handles the requests that egress left for the architecture, which machine code does not.
+    /// Returns the packet with its bytes written, unless it goes no further.
     pub(super) fn end_egress(&mut self, mut item: Box<Item>) -> Option<Box<Item>> {
         let aborted = self.machine.get(internal::ABORTED) != 0;
         let clone = self.machine.get(architecture::CLONE);

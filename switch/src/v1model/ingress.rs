@@ -1,4 +1,4 @@
-//! Parser, checksum verification, ingress, and what becomes of the packet then.
+//! Parser, checksum verification, ingress, and the steps after them.
 
 use super::instance;
 use super::item::Item;
@@ -9,8 +9,8 @@ use crate::ir::{StandardMetadata, internal};
 use narrows_common::Time;
 
 impl V1Model {
-    /// A packet comes in by a port: parser, checksum verification, ingress, and what becomes of it
-    /// then.
+    /// A packet enters by a port: runs parser, checksum verification and ingress; then queues,
+    /// sends or drops the packet.
     pub(crate) fn ingress(&mut self, at: Time, port: u16, item: Box<Item>) {
         self.machine.reset(&self.program, at, item.packet.len() as u64);
         let (stamp, slots) = (self.unit.of(at), &mut self.machine.slots);
@@ -20,7 +20,7 @@ impl V1Model {
         self.ingress_as(at, item, instance::NORMAL);
     }
 
-    /// The same for a resubmitted or recirculated packet. As in bmv2, it keeps neither port nor
+    /// A resubmitted or recirculated packet enters. As in bmv2, it keeps neither port nor
     /// timestamp, unless its list names them.
     pub(crate) fn ingress_again(&mut self, at: Time, reentry: Reentry) {
         let Reentry { item, kept, instance } = reentry;
@@ -72,7 +72,7 @@ impl V1Model {
             return self.spare.discard(item);
         }
         standard.instance_type.put(&mut self.machine.slots, instance::NORMAL);
-        // The ordinary case: it goes to its queue without waiting for its turn.
+        // The usual case: the packet enters its queue without waiting for other work.
         let is_next = self.work.is_empty();
         let Some(offer) = self.offer_of(at, port, item, is_next) else { return };
         match is_next {
@@ -106,7 +106,7 @@ impl V1Model {
         Some(item)
     }
 
-    /// The packet comes to the parser once more, with the values of a list of fields.
+    /// Sends the packet to the parser again, with the values of a field list.
     pub(super) fn reenter(&mut self, mut item: Box<Item>, list: u64, instance: u64) {
         let Some(rounds) = item.rounds.once_more() else {
             self.statistics.endless += 1;

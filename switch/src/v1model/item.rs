@@ -1,10 +1,10 @@
-//! A packet in the switch, and its transmission.
+//! A packet in the switch, and a transmission.
 
 use crate::interpreter::Bridged;
 use narrows_common::{Packet, Time, budgets};
 use narrows_queueing::QueuedPacket;
 
-/// A packet on its way through the switch. It stays in one place all the while.
+/// A packet on its way through the switch. Its memory does not move.
 #[derive(Debug, Default)]
 pub(crate) struct Item {
     pub packet: Packet,
@@ -61,7 +61,7 @@ impl QueuedPacket for Box<Item> {
 /// A transmission that began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// From which port.
+    /// The output port.
     pub port: u16,
     /// When its first bit left.
     pub start: Time,

@@ -1,6 +1,6 @@
-//! The architecture: v1model as bmv2's `simple_switch` has it.
+//! The architecture: v1model as implemented by bmv2's `simple_switch`.
 //!
-//! Its metadata, what its externs leave behind, and the order of its blocks (behavioral-model,
+//! Its metadata, the requests of its externs, and the order of its blocks (behavioral-model,
 //! docs/simple_switch.md).
 
 mod clones;

@@ -1,4 +1,4 @@
-//! A v1model switch: the program's machine, the queues, and what waits between them.
+//! A v1model switch: the program's machine, the queues, and the pending work between them.
 
 use super::item::{Item, Transmit};
 use super::phases::Phases;
@@ -21,12 +21,12 @@ use std::sync::Arc;
 pub enum TimestampUnit {
     /// Nanoseconds since the run started.
     Ns,
-    /// Microseconds, as bmv2 has it.
+    /// Microseconds, as in bmv2.
     Us,
 }
 
 impl TimestampUnit {
-    /// A point in time as the program sees it.
+    /// A time in the program's unit.
     pub(super) fn of(self, at: Time) -> u64 {
         match self {
             TimestampUnit::Ns => at.as_ns(),
@@ -38,13 +38,13 @@ impl TimestampUnit {
 /// A digest: values of the fields of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// The name of the list, which is that of the P4 structure.
+    /// The name of the list, which equals that of the P4 structure.
     pub list: String,
     /// The fields' values in hexadecimal.
     pub values: Vec<String>,
 }
 
-/// What v1model runs on.
+/// The state of a v1model switch.
 pub(crate) struct V1Model {
     pub program: Arc<Program>,
     pub(super) phases: Phases,
@@ -61,8 +61,8 @@ pub(crate) struct V1Model {
 }
 
 impl V1Model {
-    /// A switch with empty tables, apart from the entries that the program brings. `flow_slot`
-    /// names the packet's flow after ingress.
+    /// A switch with empty tables, except the program's own entries. `flow_slot` holds the packet's
+    /// flow after ingress.
     pub(crate) fn new(
         program: Arc<Program>,
         code: Option<Arc<MachineCode>>,
@@ -93,7 +93,7 @@ impl V1Model {
         slots.iter().map(|&slot| (slot, self.machine.get(slot))).collect()
     }
 
-    /// Notes a digest for the control plane.
+    /// Records a digest for the control plane.
     pub(super) fn digest(&mut self, list: u64) {
         let Some(list) = self.program.digests.get(&list) else { return };
         if self.digests.len() >= budgets::DIGESTS_WAITING {

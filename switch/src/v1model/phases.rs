@@ -1,7 +1,7 @@
-//! The program's blocks, in the order in which the architecture runs them.
+//! Runs the program's blocks in the architecture's order.
 //!
-//! Where the architecture has nothing to do in between, machine code runs several blocks in one
-//! go. Without machine code the interpreter runs them one by one.
+//! If the architecture has nothing to do in between, machine code runs several blocks without a
+//! return. Without machine code the interpreter runs them one by one.
 
 use crate::interpreter::{FUEL, Machine, deparse, interpret};
 use crate::ir::{Block, Program, internal};
@@ -9,12 +9,12 @@ use crate::jit::{End, MachineCode, Phase};
 use narrows_common::Packet;
 use std::sync::Arc;
 
-/// What runs the program's blocks.
+/// The engine that runs the program's blocks.
 pub(super) struct Phases {
     code: Option<Arc<MachineCode>>,
 }
 
-/// A block by the interpreter.
+/// Runs a block by the interpreter.
 fn run(program: &Program, m: &mut Machine, packet: &mut Packet, block: Block) {
     let start = program.start(block);
     if start != 0 {
@@ -23,17 +23,17 @@ fn run(program: &Program, m: &mut Machine, packet: &mut Packet, block: Block) {
 }
 
 impl Phases {
-    /// Without `code` the interpreter runs all.
+    /// Without `code` the interpreter runs all blocks.
     pub(super) fn new(code: Option<Arc<MachineCode>>) -> Self {
         Phases { code }
     }
 
-    /// The parser alone.
+    /// Runs only the parser.
     pub(super) fn parse(&self, program: &Program, m: &mut Machine, packet: &mut Packet) {
         run(program, m, packet, Block::Parser);
     }
 
-    /// Parser, checksums and ingress, of which each finds in the metadata what was wrong before.
+    /// Runs parser, checksum verification and ingress. Each finds earlier errors in the metadata.
     #[inline]
     pub(super) fn arrive(&self, program: &Program, m: &mut Machine, packet: &mut Packet) {
         let Some(code) = &self.code else {
@@ -50,7 +50,7 @@ impl Phases {
         }
     }
 
-    /// Egress. True when the packet's bytes are already those that leave.
+    /// Runs egress. True if the packet's bytes are already final.
     #[inline]
     pub(super) fn depart(&self, program: &Program, m: &mut Machine, packet: &mut Packet) -> bool {
         let Some(code) = &self.code else {
@@ -65,7 +65,7 @@ impl Phases {
         false
     }
 
-    /// What is left after egress: checksums and the deparser.
+    /// Runs the blocks after egress: checksum update and deparser.
     pub(super) fn finish(&self, program: &Program, m: &mut Machine, packet: &mut Packet) {
         let end = match &self.code {
             Some(code) => code.run(program, m, packet, Phase::Finish),

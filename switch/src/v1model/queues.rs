@@ -1,4 +1,4 @@
-//! Between ingress and egress: packets are offered to ports' queues and taken from them.
+//! Between ingress and egress: offers packets to ports' queues and dequeues them.
 
 use super::item::Item;
 use super::model::V1Model;
@@ -9,9 +9,9 @@ use narrows_common::{Packet, Time};
 use narrows_queueing::Arrival;
 
 impl V1Model {
-    /// The packet and the program's state, for a port; nothing when the port does not exist. What is
-    /// offered `next` may leave its state where it is.
-    // Every unicast packet comes here; a call takes 30 instructions more.
+    /// An offer of the packet and the program's state to a port; `None` if the port does not exist.
+    /// An offer that is handled `next` may leave its state in the machine.
+    // Every unicast packet takes this path; a call would cost 30 more instructions.
     #[inline(always)]
     pub(super) fn offer_of(
         &mut self,
@@ -35,7 +35,7 @@ impl V1Model {
         Some(Offer { port, priority, frame_bytes, item })
     }
 
-    /// Takes packets from a port until its serializer is busy or nothing waits.
+    /// Dequeues packets from a port until its serializer is busy or no packet waits.
     pub(super) fn drain(&mut self, at: Time, port: usize) {
         while let Some(dequeued) = self.tm.dequeue_idle(at, port) {
             self.egress(dequeued);
@@ -43,7 +43,7 @@ impl V1Model {
         self.discard_dropped();
     }
 
-    /// Does what has come up at this instant.
+    /// Handles all pending work of this instant.
     #[inline]
     pub(crate) fn settle(&mut self, at: Time) {
         if !self.work.is_empty() {
@@ -61,7 +61,7 @@ impl V1Model {
         }
     }
 
-    /// Queues a packet or drops it, and takes from the port what can leave at once.
+    /// Queues or drops a packet, and dequeues what the port can send at once.
     pub(crate) fn offer(&mut self, at: Time, offer: Offer) {
         if let Some(pipeline) = self.tm.elsewhere(offer.port) {
             self.handovers.push_back(Handover { pipeline, at, offer });
@@ -70,13 +70,13 @@ impl V1Model {
         let Offer { port, priority, frame_bytes, item } = offer;
         self.tm.offer(at, port, Arrival { flow: item.flow, packet: item, priority, frame_bytes });
         match self.tm.is_armed(port) {
-            // It goes on when its serializer is free.
+            // The packet leaves when the serializer is free.
             true => self.discard_dropped(),
             false => self.drain(at, port),
         }
     }
 
-    /// Packets that disciplines dropped go no further.
+    /// Discards the packets that disciplines dropped.
     #[inline]
     pub(crate) fn discard_dropped(&mut self) {
         while let Some(dropped) = self.tm.poll_dropped() {
@@ -84,7 +84,7 @@ impl V1Model {
         }
     }
 
-    /// A packet arrives by a port. Ingress runs at once; the packet is queued, sent or dropped.
+    /// A packet arrives at a port. Ingress runs at once; the packet is queued, sent or dropped.
     pub(crate) fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
         self.handle_timeout(now);
         self.statistics.received += 1;
@@ -93,14 +93,14 @@ impl V1Model {
         self.settle(now);
     }
 
-    /// A packet comes from another pipeline.
+    /// A packet arrives from another pipeline.
     pub(crate) fn handle_handover(&mut self, now: Time, handover: Handover) {
         self.handle_timeout(now);
         self.offer(now, handover.offer);
         self.settle(now);
     }
 
-    /// Ports that can send again by `now` send their next packets.
+    /// Ports that become free by `now` send their next packets.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         while let Some((at, port)) = self.tm.take_due(now) {
             self.drain(at, port);

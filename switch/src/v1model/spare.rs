@@ -1,9 +1,9 @@
-//! Memory of packets and of their state, to be used again.
+//! Reusable memory of packets and of their state.
 
 use super::item::{Item, Rounds};
 use narrows_common::Packet;
 
-/// Spare packets, and spare items, kept at most.
+/// The most spare packets, and the most spare items.
 const SPARE_MAX: usize = 4096;
 
 /// Memory for packets in the switch.
@@ -15,7 +15,7 @@ pub(crate) struct Spare {
 }
 
 impl Spare {
-    /// Keeps a packet's memory for another packet.
+    /// Keeps a packet's memory for reuse.
     #[inline]
     pub(crate) fn recycle(&mut self, mut packet: Packet) {
         if self.packets.len() < SPARE_MAX {
@@ -24,12 +24,12 @@ impl Spare {
         }
     }
 
-    /// An empty packet, one that was recycled if there is one.
+    /// An empty packet, with recycled memory if available.
     pub(crate) fn take_packet(&mut self) -> Packet {
         self.packets.pop().unwrap_or_default()
     }
 
-    /// A packet to go through the switch.
+    /// Wraps a packet for its way through the switch.
     #[inline]
     pub(crate) fn take_item(&mut self, packet: Packet) -> Box<Item> {
         let mut item = self.items.pop().unwrap_or_default();
@@ -38,7 +38,7 @@ impl Spare {
         item
     }
 
-    /// A copy of a packet's first `len` bytes, to go through the switch.
+    /// Copies a packet's first `len` bytes for the way through the switch.
     pub(crate) fn copy(&mut self, packet: &Packet, len: usize) -> Box<Item> {
         let mut copy = self.take_packet();
         copy.copy_front(packet, len);
@@ -53,7 +53,7 @@ impl Spare {
         }
     }
 
-    /// A packet goes no further.
+    /// Discards a packet and keeps its memory.
     pub(crate) fn discard(&mut self, mut item: Box<Item>) {
         self.recycle(core::mem::take(&mut item.packet));
         self.give_item(item);

@@ -1,11 +1,11 @@
-//! What a switch counts, ports aside.
+//! A switch's counts, without those of its ports.
 
-/// What a switch has done, ports aside.
+/// A switch's counts, without those of its ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Packets that arrived.
     pub received: u64,
-    /// Packets whose parser ended with an error; most of them are still forwarded.
+    /// Packets whose parsing ended with an error; most of them are still forwarded.
     pub parser_errors: u64,
     /// Packets with a wrong checksum; they are still forwarded.
     pub checksum_errors: u64,
@@ -17,10 +17,9 @@ pub struct Statistics {
     pub no_such_port: u64,
     /// Packets for a multicast group that does not exist.
     pub no_such_group: u64,
-    /// Packets stopped by an assertion or an endless loop of the program.
+    /// Packets aborted by an assertion or an endless loop of the program.
     pub aborted: u64,
-    /// Packets dropped, or not copied, since they or their copies came round too often
-    /// (`crate::budgets`).
+    /// Packets dropped because they were resubmitted or recirculated too often at one instant.
     pub endless: u64,
     /// Digests lost since too many waited for the control plane.
     pub digests_lost: u64,

@@ -1,4 +1,4 @@
-//! What is to be done with a packet next.
+//! The pending work on a packet.
 
 use super::item::Item;
 use crate::ir::Slot;
@@ -13,16 +13,16 @@ pub(crate) struct Offer {
     pub item: Box<Item>,
 }
 
-/// A packet that comes to the parser once more: resubmitted or recirculated.
+/// A resubmitted or recirculated packet that reenters the parser.
 #[derive(Debug)]
 pub(crate) struct Reentry {
     pub item: Box<Item>,
-    /// Values that it keeps.
+    /// The field values that it keeps.
     pub kept: Vec<(Slot, u64)>,
     pub instance: u64,
 }
 
-/// What is to be done at one instant, in order.
+/// Pending work of one instant, in order.
 #[derive(Debug)]
 pub(crate) enum Work {
     Offer(Offer),
@@ -32,9 +32,9 @@ pub(crate) enum Work {
 /// A packet on its way to another pipeline's queue.
 #[derive(Debug)]
 pub struct Handover {
-    /// To which pipeline.
+    /// The number of that pipeline.
     pub pipeline: u16,
-    /// When it is offered to its queue.
+    /// When to offer it to its queue.
     pub at: Time,
     pub(crate) offer: Offer,
 }

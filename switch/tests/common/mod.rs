@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// What p4c made of `p4/v1model.p4`.
+/// p4c's output for `p4/v1model.p4`.
 pub const BOTTLENECK_JSON: &str = include_str!("../../../p4/build/v1model.json");
 
 pub const SERVER: [u8; 4] = [10, 0, 2, 1];
 pub const CLIENT: [u8; 4] = [10, 0, 1, 1];
 /// The bottleneck's output port.
 pub const OUT: u16 = 2;
-/// Where reports go.
+/// The port of the collector.
 pub const COLLECTOR: u16 = 3;
 
 pub fn bottleneck_program() -> Arc<Program> {
@@ -112,8 +112,7 @@ pub fn bottleneck_on(engine: Engine, rate_bps: Option<u64>, queue: QueueLimit) -
     switch
 }
 
-/// Seconds that this thread has spent on a processor, where Linux says it; wall-clock ones
-/// elsewhere.
+/// Processor time of this thread in seconds, if Linux reports it; otherwise wall-clock time.
 pub fn cpu_seconds() -> f64 {
     static BEGUN: OnceLock<Instant> = OnceLock::new();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -158,7 +157,7 @@ pub fn frame(length: usize, sequence: u32) -> Vec<u8> {
     bytes
 }
 
-/// The same with the payload's zeros left virtual.
+/// Like `frame`, with the payload's zeros left virtual.
 pub fn packet(length: usize, sequence: u32) -> Packet {
     let mut bytes = frame(length, sequence);
     bytes.truncate(54);

@@ -1,4 +1,4 @@
-//! What comes between the program's blocks in a phase, as `v1model/phases.rs` has it.
+//! The steps between the program's blocks in a phase, as in `v1model/phases.rs`.
 
 use super::stored::Stored;
 use super::translator::Translator;
@@ -10,8 +10,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 impl Translator<'_, '_> {
-    /// Writes the function. Returns which private slots have to be in memory: where that is more
-    /// than `stored`, the function is wrong and must be written again.
+    /// Writes the function. Returns which private slots must be in memory. If those exceed
+    /// `stored`, the function is wrong and must be written again.
     pub(in crate::jit) fn translate(mut self, phase: Phase) -> Stored {
         let end = match phase {
             Phase::Arrive => {
@@ -49,7 +49,7 @@ impl Translator<'_, '_> {
         self.finalize()
     }
 
-    /// Puts what a block found wrong where the next one looks for it.
+    /// Stores an error of one block where the next block reads it.
     fn tell(&mut self, error: Slot, field: MetadataField) {
         if let Some(field) = field.known() {
             let error = self.read(error);
@@ -58,7 +58,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Ends the phase here where the architecture has something to do before the rest, or after it.
+    /// Ends the phase if the architecture must act before the remaining blocks, or after them.
     fn end_if_more_is_asked(&mut self) {
         let [aborted, clone, moved] =
             [internal::ABORTED, architecture::CLONE, internal::MOVED].map(|slot| self.read(slot));
@@ -70,7 +70,7 @@ impl Translator<'_, '_> {
         self.end_if(drops);
     }
 
-    /// Ends the phase here with the fields written back, where no header has moved.
+    /// Ends the phase and writes the fields back, if no header has moved.
     fn patch_unless_moved(&mut self) {
         let moved = self.read(internal::MOVED);
         let (in_place, on) = (self.builder.create_block(), self.builder.create_block());
@@ -83,7 +83,7 @@ impl Translator<'_, '_> {
         self.go_back_to(before);
     }
 
-    /// Ends the phase when `value` is not 0.
+    /// Ends the phase if `value` is not 0.
     pub(super) fn end_if(&mut self, value: Value) {
         let (end, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(value, end, &[], on, &[]);

@@ -1,4 +1,4 @@
-//! Operations that compute, on values of up to 64 bits.
+//! Operations that compute on values of up to 64 bits.
 
 use super::translator::Translator;
 use crate::ir::{Op, Pc, Slot};
@@ -23,14 +23,14 @@ impl Translator<'_, '_> {
         self.write(d, value);
     }
 
-    /// `value` where `count` is below 64, and 0 otherwise.
+    /// `value` if `count` is below 64, otherwise 0.
     fn unless_shifted_out(&mut self, count: Value, value: Value) -> Value {
         let zero = self.constant(0);
         let inside = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, count, 64);
         self.builder.ins().select(inside, value, zero)
     }
 
-    /// A quotient or remainder; 0 when the divisor is, by which no processor divides.
+    /// A quotient or remainder; division by zero, which processors do not define, gives 0.
     fn divide(&mut self, a: Value, b: Value, remainder: bool) -> Value {
         let (zero, one) = (self.constant(0), self.constant(1));
         let none = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
@@ -48,7 +48,7 @@ impl Translator<'_, '_> {
         self.builder.ins().select(beyond, limit, value)
     }
 
-    /// An operation that does not jump.
+    /// Translates an operation that does not jump.
     pub(super) fn op(&mut self, pc: Pc) {
         let op = self.program.ops[pc as usize];
         match op {

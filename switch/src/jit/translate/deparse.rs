@@ -1,5 +1,5 @@
-//! The deparser: fields written back where their headers lie as they came, and headers put together
-//! where they do not.
+//! The deparser: writes fields back if their headers have not moved, and otherwise rebuilds the
+//! headers.
 
 use super::translator::Translator;
 use crate::ir::{FieldPlan, FieldPlans, Header, Slot, Window, mask};
@@ -7,21 +7,21 @@ use crate::jit::host::{BEFORE, BEFORE_LENGTH, Helper};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 
-/// Bytes of a header that are copied by loads and stores, at most.
+/// The most bytes of a header that are copied by loads and stores.
 const COPIED_MAX: u32 = 256;
 
-/// What is moved at once, the most first.
+/// Units of a copy, the largest first.
 const UNITS: [Type; 5] = [types::I8X16, types::I64, types::I32, types::I16, types::I8];
 
 impl Translator<'_, '_> {
-    /// Whether [`Translator::patch`] can do it.
+    /// Whether [`Translator::patch`] supports the program.
     pub(super) fn patches(&self) -> bool {
         let headers = &self.program.headers;
         let patched = self.program.patched.iter().map(|&header| &headers[header as usize]);
         patched.into_iter().all(|header| is_plain(&header.patch))
     }
 
-    /// As `deparse` while no header has moved.
+    /// Does what `deparse` does while no header has moved.
     pub(super) fn patch(&mut self) {
         let program = self.program;
         for &header in &program.patched {
@@ -48,8 +48,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// As `deparse` after a header has moved. Ends the phase before that where a header is valid
-    /// that is left to `deparse`.
+    /// Does what `deparse` does after a header has moved. Ends the phase first if a valid header
+    /// needs `deparse`.
     pub(super) fn rebuild(&mut self) {
         let program = self.program;
         let headers = program.deparse.iter().map(|&header| &program.headers[header as usize]);
@@ -89,7 +89,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// A header's bytes as it came, if it did.
+    /// A header's original bytes, if it was extracted.
     fn bytes_before(&mut self, header: &Header, start: Value) {
         let [came, there, on] = [(); 3].map(|()| self.builder.create_block());
         let origin = self.read(header.origin());
@@ -108,12 +108,12 @@ impl Translator<'_, '_> {
         self.builder.switch_to_block(on);
     }
 
-    /// Copies so many bytes; the two ranges do not overlap.
+    /// Copies this many bytes; the two ranges do not overlap.
     fn copy(&mut self, from: Value, to: Value, bytes: u32) {
         let flags = MemFlags::new().with_notrap();
         let Some(&unit) = UNITS.iter().find(|unit| unit.bytes() <= bytes) else { return };
         for at in (0..bytes).step_by(unit.bytes() as usize) {
-            // The last may take some of those before once more.
+            // The last unit may overlap the one before.
             let at = at.min(bytes - unit.bytes()) as i32;
             let moved = self.builder.ins().load(unit, flags, from, at);
             self.builder.ins().store(flags, moved, to, at);
@@ -140,7 +140,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The bytes there, with the bits cleared that fields cover.
+    /// The bytes at this position, with the bits of fields cleared.
     fn rest(&mut self, kind: Type, start: Value, byte: u16, covered: u64) -> Value {
         if covered == mask(kind.bits()) {
             return self.constant(0);
@@ -149,7 +149,7 @@ impl Translator<'_, '_> {
         self.masked(value, !covered)
     }
 
-    /// `value` with a field in its place, which is clear.
+    /// Inserts a field into the clear bits of `value`.
     fn put(&mut self, value: Value, slot: Slot, shift: u8, mask: u64) -> Value {
         let field = self.read(slot);
         let field = self.masked(field, mask);
@@ -174,7 +174,7 @@ fn is_writable(header: &Header) -> bool {
     !header.has_varbit && header.fixed_bytes <= COPIED_MAX && is_plain(&header.patch)
 }
 
-/// The type that is loaded for a field in a window of its own.
+/// The type of the load for a field in its own window.
 pub(super) fn kind_of(plan: &FieldPlan) -> Type {
     match plan.window {
         Window::One => types::I8,

@@ -1,5 +1,5 @@
-//! Externs: registers of up to 64 bits and checksums that are sums of fields are written out, for
-//! all else the interpreter's function is called.
+//! Externs: registers of up to 64 bits, and checksums that are sums of fields, become machine code.
+//! All others call the interpreter's function.
 
 use super::translator::Translator;
 use crate::ir::{FieldSum, Header, Input, Op, Pc, Slot, internal, limbs, mask};
@@ -9,7 +9,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types};
 
 impl Translator<'_, '_> {
-    /// Leaves an operation to the interpreter's own code.
+    /// Calls the interpreter's code for an operation.
     pub(super) fn step(&mut self, pc: Pc) {
         match self.program.ops[pc as usize] {
             Op::Count { i, .. } => {
@@ -25,7 +25,7 @@ impl Translator<'_, '_> {
             Op::RegisterRead { d, register, i, .. } => {
                 self.in_memory(i);
                 let limbs = limbs(self.program.registers[register as usize].width);
-                // Beyond the array they stay as they were.
+                // Past the end of the array they keep their values.
                 (0..limbs).for_each(|limb| self.in_memory(d + limb));
                 self.call(Helper::Step, u64::from(pc));
                 self.forget(d, limbs.into());
@@ -69,7 +69,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// A header has come or gone: all that says so, and its fields.
+    /// Forgets a header's fields and the slots that depend on its validity.
     fn forget_header(&mut self, header: &Header) {
         [internal::LENGTH, internal::MOVED].into_iter().for_each(|slot| self.forget(slot, 1));
         self.forget(header.base, header.stride.into());
@@ -81,7 +81,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The interpreter's function looks for a calculation's inputs in memory.
+    /// The interpreter's function reads a calculation's inputs from memory.
     fn inputs(&mut self, calculation: u16) {
         for input in &self.program.calculations[calculation as usize].inputs {
             match *input {
@@ -103,8 +103,8 @@ impl Translator<'_, '_> {
         register.width <= 64 && register.size > 0
     }
 
-    /// The address of a cell. Jumps to `on` when the index is beyond the array, unless the index
-    /// has too few bits for that.
+    /// The address of a cell. Jumps to `on` if the index is past the end, unless the index has too
+    /// few bits for that.
     fn cell(&mut self, register: u16, i: Value, on: Block, beyond: &[BlockArg]) -> Value {
         let registers = &self.program.registers;
         let size = registers[register as usize].size;
@@ -121,7 +121,7 @@ impl Translator<'_, '_> {
         self.builder.ins().iadd_imm(at, first as i64 * 8)
     }
 
-    /// Beyond the array the destination stays as it was.
+    /// Past the end of the array the destination keeps its value.
     pub(super) fn read_register(&mut self, d: Slot, register: u16, i: Slot, mask: u64) {
         let (i, before) = (self.read(i), self.read(d));
         let on = self.builder.create_block();
@@ -134,7 +134,7 @@ impl Translator<'_, '_> {
         self.write(d, value);
     }
 
-    /// Beyond the array nothing happens.
+    /// Past the end of the array the write has no effect.
     pub(super) fn write_register(&mut self, register: u16, i: Slot, a: Slot) {
         let (i, a) = (self.read(i), self.read(a));
         let on = self.builder.create_block();
@@ -146,8 +146,7 @@ impl Translator<'_, '_> {
         self.builder.switch_to_block(on);
     }
 
-    /// A sum of one header's fields, as `calculate` computes it
-    /// for a valid header.
+    /// A sum of one valid header's fields, as `calculate` computes it.
     fn sum(&mut self, sum: &FieldSum) -> Value {
         let (mut total, mut most) = (self.constant(0), 0u64);
         for &(slot, shift) in &sum.fields {
@@ -156,7 +155,7 @@ impl Translator<'_, '_> {
             let part = self.builder.ins().ishl_imm(part, i64::from(shift));
             total = self.builder.ins().iadd(total, part);
         }
-        // As `externs::hash::fold_sum`, for as long as there may be more than 16 bits.
+        // Like `externs::hash::fold_sum`, while the sum may have more than 16 bits.
         while most > 0xffff {
             let low = self.masked(total, 0xffff);
             let high = self.builder.ins().ushr_imm(total, 16);

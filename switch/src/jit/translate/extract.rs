@@ -1,4 +1,4 @@
-//! The parser: its extraction of a header of fixed length, and its `verify`.
+//! The parser: extraction of a header of fixed length, and `verify`.
 
 use super::deparse::{is_plain, kind_of};
 use super::translator::Translator;
@@ -8,13 +8,13 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 
 impl Translator<'_, '_> {
-    /// Whether [`Translator::extract`] can do it.
+    /// Whether [`Translator::extract`] supports the header.
     pub(super) fn extracts(&self, header: u16) -> bool {
         let header = &self.program.headers[header as usize];
         !header.has_varbit && header.siblings.is_empty() && is_plain(&header.extract)
     }
 
-    /// As `Machine::extract`, step by step.
+    /// Does what `Machine::extract` does, step by step.
     pub(super) fn extract(&mut self, header: u16) {
         let header = &self.program.headers[header as usize];
         let bytes = u64::from(header.fixed_bytes);
@@ -22,7 +22,7 @@ impl Translator<'_, '_> {
         let cursor = self.read(internal::PAYLOAD);
         let end = self.builder.ins().iadd_imm(cursor, bytes as i64);
         self.need(end);
-        // One that is extracted a second time loses what it held.
+        // A header that is extracted again loses its earlier content.
         if self.known(header.valid()) != Some(0) {
             self.take_off_length(header);
         }
@@ -39,7 +39,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Stops unless the packet has bytes up to `end`; they are real ones then.
+    /// Stops unless the packet has bytes up to `end`; materialises those bytes.
     fn need(&mut self, end: Value) {
         let length = self.frame_length();
         let (short, on) = (self.builder.create_block(), self.builder.create_block());
@@ -72,14 +72,14 @@ impl Translator<'_, '_> {
     }
 
     pub(super) fn big_endian(&mut self, kind: Type, start: Value, byte: u16) -> Value {
-        // The bytes are there, but no matter where.
+        // The bytes exist, but their address may be unaligned.
         let flags = MemFlags::new().with_notrap();
         let loaded = self.builder.ins().load(kind, flags, start, i32::from(byte));
         let turned = if kind == types::I8 { loaded } else { self.builder.ins().bswap(loaded) };
         if kind == types::I64 { turned } else { self.builder.ins().uextend(types::I64, turned) }
     }
 
-    /// Notes whether headers are still in the deparser's order.
+    /// Records whether the headers are still in the deparser's order.
     fn rank(&mut self, rank: u64) {
         match self.known(internal::RANK) {
             Some(before) if rank > before => self.write_constant(internal::RANK, rank),
@@ -96,7 +96,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The parser's `verify`: its error when `a` is zero.
+    /// The parser's `verify`: its error if `a` is zero.
     pub(super) fn verify(&mut self, a: Slot, code: Slot) {
         let (a, code) = (self.read(a), self.read(code));
         let (failed, on) = (self.builder.create_block(), self.builder.create_block());

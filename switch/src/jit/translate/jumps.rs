@@ -8,14 +8,14 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 
 impl Translator<'_, '_> {
-    /// Jumps to the end of the block when `stop` is set.
+    /// Jumps to the end of the block if `stop` is set.
     pub(super) fn stop_if(&mut self, stop: Value) {
         let on = self.builder.create_block();
         self.builder.ins().brif(stop, self.done, &[], on, &[]);
         self.builder.switch_to_block(on);
     }
 
-    /// The block to jump to for a block of the graph; a jump of the program takes fuel in loops.
+    /// The block to jump to for a block of the graph; a jump inside a loop consumes fuel.
     pub(super) fn target(&mut self, to: usize) -> Block {
         if !self.graph.loops {
             return self.blocks[to];
@@ -30,7 +30,7 @@ impl Translator<'_, '_> {
         self.builder.ins().jump(block, &[]);
     }
 
-    /// The last operation of a block.
+    /// Translates the last operation of a block.
     pub(super) fn last(&mut self, pc: Pc, key: BlockKey, next: &[usize]) {
         match self.program.ops[pc as usize] {
             Op::Halt => {
@@ -46,7 +46,7 @@ impl Translator<'_, '_> {
             Op::JumpNe { a, b, .. } => self.branch(IntCC::NotEqual, a, b, next),
             Op::SelectState(i) => self.select(i, next),
             Op::Table(i) => self.table(i, next),
-            // Left to the interpreter from here on.
+            // The interpreter continues from here.
             Op::Choose { .. } => {
                 self.all_in_memory();
                 let packed = self.constant(u64::from(pc) << 32);
@@ -108,7 +108,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Jumps when `holds`; what is written next runs otherwise.
+    /// Jumps if `holds`; otherwise continues with the code written next.
     pub(super) fn branch_to(&mut self, holds: Value, to: usize) {
         let (taken, on) = (self.target(to), self.builder.create_block());
         self.builder.ins().brif(holds, taken, &[], on, &[]);

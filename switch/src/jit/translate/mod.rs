@@ -1,10 +1,9 @@
-//! Operations of a phase to Cranelift's intermediate representation.
+//! Translates operations of a phase to Cranelift's intermediate representation.
 //!
-//! A slot that was read or written is kept as a value until something may have changed it behind
-//! the code's back; where paths meet, what they agree on is kept. What the architecture reads is
-//! written to memory at once. A private slot (`KnownBits::is_private`), such as a temporary, is in
-//! memory only where an operation looks for it there. A first attempt at translation finds out
-//! which slots those are.
+//! A slot that was read or written stays in a value until other code may have changed it. Where
+//! paths join, the values common to all of them stay. Slots that the architecture reads are stored
+//! to memory at once. A private slot (`KnownBits::is_private`), such as a temporary, is stored only
+//! if an operation reads it from memory. A first attempt at translation finds those slots.
 
 mod between_blocks;
 mod compute;

@@ -1,5 +1,5 @@
-//! Slots as values. A slot that was read or written is kept as a value until something may have
-//! changed it behind the code's back.
+//! Slots as values. A slot that was read or written stays in a value until other code may have
+//! changed it.
 
 use super::known::Known;
 use super::stored::Stored;
@@ -19,7 +19,7 @@ impl Translator<'_, '_> {
         self.bits.get(&value).copied().unwrap_or(u64::MAX)
     }
 
-    /// Notes that no other bits of a value can be set.
+    /// Records that no other bits of a value can be set.
     pub(super) fn with_bits(&mut self, value: Value, bits: u64) -> Value {
         if bits != u64::MAX {
             self.bits.insert(value, bits);
@@ -81,22 +81,22 @@ impl Translator<'_, '_> {
         self.known.clone()
     }
 
-    /// Knows no more than before a branch that comes back here.
+    /// Keeps only what holds at the target of a backward branch.
     pub(super) fn go_back_to(&mut self, known: BTreeMap<Slot, Known>) {
         self.known = known;
     }
 
-    /// Takes nothing for granted.
+    /// Forgets all values.
     pub(super) fn forget_all(&mut self) {
         self.known.clear();
     }
 
-    /// Private slots have to be in memory, all of them.
+    /// All private slots must be in memory.
     pub(super) fn all_in_memory(&mut self) {
         (self.wanted.temporaries, self.wanted.fields) = (true, true);
     }
 
-    /// Somebody looks for the slot in memory.
+    /// An operation reads the slot from memory.
     pub(super) fn in_memory(&mut self, slot: Slot) {
         if self.known_bits.is_private(slot) {
             self.wanted.slots.insert(slot);

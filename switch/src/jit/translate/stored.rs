@@ -1,21 +1,21 @@
-//! Which slots have to be in memory.
+//! The slots that must be in memory.
 
 use crate::ir::Slot;
 use crate::jit::phase::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which private slots have to be in memory.
+/// The private slots that must be in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::jit) struct Stored {
     /// All temporaries.
     pub(super) temporaries: bool,
-    /// All others.
+    /// All other private slots.
     pub(super) fields: bool,
     pub(super) slots: BTreeSet<Slot>,
 }
 
 impl Stored {
-    /// A slot may be read that another phase was the last to write.
+    /// A phase may read a slot that another phase wrote last.
     pub(in crate::jit) fn share(all: &mut BTreeMap<Phase, Stored>) {
         let slots: BTreeSet<Slot> =
             all.values().flat_map(|one| one.slots.iter().copied()).collect();

@@ -1,5 +1,5 @@
-//! Tables. The key is put together in registers. An array, a trie, the look-up cache or
-//! [`Helper::LookUp`] finds its entry. Action, used parameters and counter are read from the entry.
+//! Tables. Registers hold the key. An array, a trie, the look-up cache or [`Helper::LookUp`] finds
+//! its entry, which holds the action, its parameters and the counter.
 
 use super::translator::{STAYS, Translator};
 use crate::ir::{KeyLoad, Table, internal};
@@ -33,7 +33,8 @@ impl Translator<'_, '_> {
             found
         };
         let mut arms: Vec<_> = arms(program, i).into_iter().zip(next).collect();
-        // One of them it is; elsewhere it may be an action of a profile's member.
+        // If every result is written out, the last needs no comparison; otherwise the action may
+        // belong to a profile's member.
         let last = if is_written_out { arms.pop() } else { None };
         for (arm, &to) in arms {
             debug_assert_eq!(arm_key(arm), self.graph.blocks[to].key);
@@ -47,12 +48,12 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Finds the entry of the key, counts the packet, and makes the parameters known. Returns the
-    /// entry's action and what follows it.
+    /// Finds the entry of the key, counts the packet, and loads the parameters. Returns the entry's
+    /// action and the operation after it.
     fn find_entry(&mut self, i: u32, declared: &Table) -> Value {
         let key = self.key(&declared.loads);
         let entry = match declared.words {
-            // The first is that of a miss.
+            // Entry 0 is that of a miss.
             0 => self.noted(addresses(i).action_entries),
             _ if is_array(declared) => {
                 let number = self.number_in_array(i, key[0]);
@@ -86,7 +87,7 @@ impl Translator<'_, '_> {
         self.builder.ins().load(types::I64, STAYS, entry, at(TARGET))
     }
 
-    /// The number of the entry of a key below the number of the array's cells.
+    /// The entry of a key that is below the array's size.
     fn number_in_array(&mut self, i: u32, key: Value) -> Value {
         let array = self.noted(addresses(i).cells);
         let cell = self.builder.ins().ishl_imm(key, 2);
@@ -94,7 +95,7 @@ impl Translator<'_, '_> {
         self.builder.ins().uload32(MemFlags::trusted(), cell, 0)
     }
 
-    /// The number of the entry with the longest prefix, as `Trie::find` finds it.
+    /// The entry with the longest matching prefix, like `Trie::find`.
     fn number_in_trie(&mut self, i: u32, declared: &Table, key: Value) -> Value {
         let (width, (first, step)) = (declared.key[0].width, steps(declared.max_size));
         let cells = self.noted(addresses(i).cells);
@@ -123,7 +124,7 @@ impl Translator<'_, '_> {
         number
     }
 
-    /// So many bits of a key of `width` bits after the first `taken`; zeros behind its end.
+    /// `count` bits of a key of `width` bits, after its first `taken` bits; padded with zeros.
     fn part(&mut self, key: Value, width: u32, taken: u32, count: u32) -> Value {
         let end = taken + count;
         let moved = match width.checked_sub(end) {
@@ -133,7 +134,7 @@ impl Translator<'_, '_> {
         self.masked(moved, (1 << count) - 1)
     }
 
-    /// The number of a key's entry, from the look-up cache or by `Helper::LookUp`.
+    /// The entry of a key, from the look-up cache or by `Helper::LookUp`.
     fn number_in_cache(&mut self, i: u32, declared: &Table, key: [Value; NARROW_WORDS]) -> Value {
         let (mut hash, mut differs) = (self.constant(0), self.constant(0));
         let words = &key[..declared.words.into()];
@@ -173,13 +174,13 @@ impl Translator<'_, '_> {
         self.builder.ins().iadd(action_entries, offset)
     }
 
-    /// An address that a table has noted.
+    /// An address that a table has recorded.
     fn noted(&mut self, at: usize) -> Value {
         let tables = self.host_constant(TABLES);
         self.builder.ins().load(types::I64, STAYS, tables, at as i32)
     }
 
-    /// A key of up to two words, as `Table::gather` has it.
+    /// A key of up to two words, like `Table::gather`.
     fn key(&mut self, loads: &[KeyLoad]) -> [Value; NARROW_WORDS] {
         let mut words = [None; NARROW_WORDS];
         for load in loads {

@@ -1,4 +1,4 @@
-//! Writes the blocks of a program, one straight run of operations after the other.
+//! Translates the blocks of a program, one straight run of operations after another.
 
 use super::known::{Known, agreed};
 use super::stored::Stored;
@@ -11,13 +11,13 @@ use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlags, Value, types}
 use cranelift_frontend::FunctionBuilder;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of memory that nobody writes to while the code runs: it is read where its value is used, or not.
+/// For memory that does not change while the code runs: loads may move or disappear.
 pub(super) const STAYS: MemFlags = MemFlags::trusted().with_readonly().with_can_move();
 
 pub(in crate::jit) struct Translator<'a, 'f> {
     pub program: &'a Program,
     pub builder: FunctionBuilder<'f>,
-    /// Of the block of the program that is being written.
+    /// The graph of the program block being translated.
     pub graph: &'a Graph,
     pub(super) graphs: &'a BTreeMap<Pc, Graph>,
     pub(super) helpers: [FuncRef; Helper::COUNT],
@@ -25,16 +25,16 @@ pub(in crate::jit) struct Translator<'a, 'f> {
     pub slots: Value,
     pub(super) host: Value,
     pub(super) known: BTreeMap<Slot, Known>,
-    /// The bits that can be set, of values of which not all can.
+    /// The bits that can be set, for values in which not all bits can.
     pub(super) bits: BTreeMap<Value, u64>,
     pub(super) stored: &'a Stored,
     pub(super) wanted: Stored,
-    /// One for each block of the graph.
+    /// The Cranelift block of each block of the graph.
     pub(super) blocks: Vec<Block>,
-    /// Where the program's block ends.
+    /// The end of the program's block.
     pub done: Block,
     pub(super) out_of_fuel: Block,
-    /// Jumps that take fuel first, still to be written, and where they go.
+    /// Jumps that consume fuel, still to be written, with their targets.
     pub(super) edges: Vec<(Block, usize)>,
 }
 
@@ -71,14 +71,14 @@ impl<'a, 'f> Translator<'a, 'f> {
         }
     }
 
-    /// Ends the function. Returns which private slots have to be in memory.
+    /// Ends the function. Returns which private slots must be in memory.
     pub(super) fn finalize(mut self) -> Stored {
         self.builder.seal_all_blocks();
         self.builder.finalize();
         self.wanted
     }
 
-    /// Writes a block of the program. What is written next follows it.
+    /// Translates a block of the program. The code written next follows it.
     pub(super) fn block(&mut self, block: ir::Block) {
         let Some(graph) = self.graphs.get(&self.program.start(block)) else { return };
         self.graph = graph;
@@ -112,7 +112,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         }
     }
 
-    /// What is known where a block of the program begins.
+    /// What is known at the start of a block of the program.
     pub(super) fn known_at(&self, pc: Pc) -> BTreeMap<Slot, Known> {
         let zero: Vec<Slot> = match pc {
             pc if pc == self.program.start(ir::Block::Parser) => after_reset(self.program),
@@ -124,7 +124,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         zero.into_iter().map(|slot| (slot, Known::Constant(0))).collect()
     }
 
-    /// The blocks that all others share.
+    /// Writes the blocks at which all others end.
     pub(super) fn ends(&mut self) {
         for (block, to) in core::mem::take(&mut self.edges) {
             self.builder.switch_to_block(block);
@@ -144,7 +144,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.builder.ins().load(types::I64, MemFlags::trusted(), self.host, offset)
     }
 
-    /// The same of what stays while the code runs.
+    /// Loads a field of the host that does not change while the code runs.
     pub(super) fn host_constant(&mut self, offset: i32) -> Value {
         self.builder.ins().load(types::I64, STAYS, self.host, offset)
     }
@@ -160,19 +160,19 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.builder.inst_results(call)[0]
     }
 
-    /// The frame's bytes as they are now.
+    /// The address of the frame's bytes.
     pub(super) fn frame(&mut self) -> Value {
         self.host_word(DATA)
     }
 
-    /// How many bytes of the frame there are as it is now.
+    /// The number of materialised bytes of the frame.
     pub(super) fn frame_length(&mut self) -> Value {
         self.host_word(LENGTH)
     }
 }
 
-/// What `Machine::reset` leaves at zero and no field list of a resubmitted or recirculated packet
-/// changes.
+/// Slots that `Machine::reset` sets to zero and that no field list of a resubmitted or recirculated
+/// packet changes.
 fn after_reset(program: &Program) -> Vec<Slot> {
     let kept: BTreeSet<Slot> =
         program.field_lists.values().flat_map(|list| list.slots.iter().copied()).collect();

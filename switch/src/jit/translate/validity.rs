@@ -1,4 +1,4 @@
-//! Headers that become valid, or invalid, otherwise than by extraction.
+//! Headers made valid or invalid by operations other than extraction.
 
 use super::known::{Known, agreed};
 use super::translator::Translator;
@@ -6,17 +6,17 @@ use crate::ir::{Header, internal};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
 
-/// Slots of a header, at most: each is a store.
+/// The most slots of a header, each of which needs a store.
 const STRIDE_MAX: u16 = 256;
 
 impl Translator<'_, '_> {
-    /// Whether [`Translator::set_valid`] and [`Translator::set_invalid`] can do it.
+    /// Whether [`Translator::set_valid`] and [`Translator::set_invalid`] support the header.
     pub(super) fn sets(&self, header: u16) -> bool {
         let header = &self.program.headers[header as usize];
         !header.has_varbit && header.siblings.is_empty() && header.stride <= STRIDE_MAX
     }
 
-    /// As `Machine::set_valid`.
+    /// Does what `Machine::set_valid` does.
     pub(super) fn set_valid(&mut self, header: u16) {
         let header = &self.program.headers[header as usize];
         match self.known(header.valid()) {
@@ -48,7 +48,7 @@ impl Translator<'_, '_> {
         self.write(internal::LENGTH, length);
     }
 
-    /// As `Machine::set_invalid`.
+    /// Does what `Machine::set_invalid` does.
     pub(super) fn set_invalid(&mut self, header: u16) {
         let header = &self.program.headers[header as usize];
         if self.known(header.valid()) == Some(0) {
@@ -61,7 +61,7 @@ impl Translator<'_, '_> {
         self.write_constant(header.valid(), 0);
     }
 
-    /// The bytes of a header that is valid no longer count.
+    /// Subtracts the bytes of a valid header from the frame's length.
     pub(super) fn take_off_length(&mut self, header: &Header) {
         let bytes = i64::from(header.fixed_bytes);
         let (valid, length) = (self.read(header.valid()), self.read(internal::LENGTH));

@@ -1,4 +1,4 @@
-//! The primitives of v1model, as writes to the architecture's slots.
+//! v1model's primitives become writes to the architecture's slots.
 
 use crate::ir::architecture::{self, DROP_PORT};
 use crate::ir::{Op, Slot, mask};
@@ -8,7 +8,7 @@ use crate::load::loader::Loader;
 use serde_json::Value;
 
 impl Loader<'_> {
-    /// The primitives of v1model, as writes to the architecture's slots.
+    /// Lowers a v1model primitive to a write to the architecture's slots.
     pub(crate) fn architecture(&mut self, op: &str, parameters: &[Value]) -> Result<(), LoadError> {
         match op {
             "mark_to_drop" | "drop" => {
@@ -44,7 +44,8 @@ impl Loader<'_> {
                 Ok(())
             }
             "truncate" => {
-                // Kept as 2^40 - length, so that 0 is "no" and the largest is the shortest.
+                // Stored as 2^40 - length, so that 0 means none and the largest value is the
+                // shortest length.
                 let length = self.operand(parameters, 0)?;
                 let (short, less) = (self.temporary(1)?, self.temporary(1)?);
                 let none = self.constant(architecture::TRUNCATE_NONE)?;

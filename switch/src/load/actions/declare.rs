@@ -45,7 +45,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Emits an action's body here; its parameters are in the slots from `parameters` on.
+    /// Emits an action's body here; its parameters start at slot `parameters`.
     pub(crate) fn inline_action(&mut self, index: u16, parameters: Slot) -> Result<(), LoadError> {
         let action = &self.root.actions[index as usize];
         let mut slot = parameters;

@@ -1,4 +1,4 @@
-//! Where a primitive writes to.
+//! The destination of a primitive.
 
 use crate::ir::{NOWHERE, Op, Slot, limbs, mask};
 use crate::load::error::LoadError;
@@ -6,7 +6,7 @@ use crate::load::expressions::{Expr, Part};
 use crate::load::loader::Loader;
 use serde_json::Value;
 
-/// Where a primitive writes to.
+/// The destination of a primitive.
 pub(super) enum Destination {
     Slot { slot: Slot, width: u32 },
     Element { stack: u16, i: Slot, offset: u16, width: u32 },
@@ -35,15 +35,15 @@ impl Loader<'_> {
         }
     }
 
-    /// Stores what is no wider than the field.
+    /// Stores a value that is at most as wide as the field.
     pub(super) fn store_element(&mut self, stack: u16, i: Slot, offset: u16, width: u32, a: Slot) {
         for limb in 0..limbs(width) {
             self.emit(Op::StoreElement { i, a: a + limb, stack, offset: offset + limb });
         }
     }
 
-    /// An operation that yields `width` bits, into a destination of any width. A width of 64
-    /// means that the operation cuts off by itself.
+    /// Emits an operation that yields `width` bits into a destination of any width. A width of 64
+    /// means that the operation truncates its result.
     pub(super) fn write_through(
         &mut self,
         to: Destination,

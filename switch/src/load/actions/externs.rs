@@ -7,7 +7,7 @@ use crate::load::loader::Loader;
 use serde_json::Value;
 
 impl Loader<'_> {
-    /// The primitives that use registers, counters, meters, hashes, random numbers or the log.
+    /// Lowers a primitive of registers, counters, meters, hashes, random numbers or the log.
     pub(crate) fn extern_primitive(
         &mut self,
         op: &str,

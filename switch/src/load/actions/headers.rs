@@ -7,7 +7,7 @@ use crate::load::loader::Loader;
 use serde_json::Value;
 
 impl Loader<'_> {
-    /// The primitives that copy, validate or move headers.
+    /// Lowers a primitive that copies, validates or moves headers.
     pub(crate) fn header_primitive(
         &mut self,
         op: &str,
@@ -38,7 +38,7 @@ impl Loader<'_> {
             "assign_union" => {
                 let d = self.union_parameter(parameters, 0)?;
                 let a = self.union_parameter(parameters, 1)?;
-                // Members that are not valid first: validating one invalidates the others.
+                // Invalid members first: validating a member invalidates the others.
                 for (&d, &a) in d.iter().zip(&a) {
                     self.emit(Op::SetInvalid { header: d });
                     let valid = self.program.headers[a as usize].valid();
@@ -78,7 +78,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Refuses metadata where a header is needed.
+    /// Rejects metadata where a header is needed.
     pub(crate) fn real_header(&self, header: u16) -> Result<u16, LoadError> {
         let found = &self.program.headers[header as usize];
         if found.metadata {

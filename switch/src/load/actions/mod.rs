@@ -1,4 +1,4 @@
-//! Actions and the primitives that they call.
+//! Actions and their primitives.
 
 mod architecture;
 mod declare;

@@ -1,4 +1,4 @@
-//! Calls of primitives, in actions and parser states.
+//! Primitive calls, in actions and parser states.
 
 use crate::ir::{Op, Slot};
 use crate::load::error::LoadError;
@@ -39,7 +39,7 @@ impl Loader<'_> {
                 self.emit(Op::CopyVarbit { d, a });
                 Ok(())
             }
-            // Whatever follows in the action is skipped too; p4c ends the action here.
+            // Skips the rest of the action too; p4c ends the action here.
             "exit" => {
                 self.emit(Op::Jump(0));
                 Ok(())

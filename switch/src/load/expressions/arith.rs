@@ -1,9 +1,9 @@
-//! Sums, products, bitwise operations.
+//! Sums, products and bitwise operations.
 //!
-//! bmv2 computes with unbounded integers and cuts off where a value is stored; p4c writes
-//! `& mask` where P4 cuts off. Each value here carries a bound on its bits, and each request may
-//! say that only the low bits matter (`low`). Sums, products and bitwise operations then work
-//! modulo 2^64 in one operation; what really needs more becomes a [`WideOp`].
+//! bmv2 computes with unbounded integers and truncates where it stores a value; p4c writes `& mask`
+//! where P4 truncates. Each value here has a bound on its bits, and each request may say that only
+//! the low bits matter (`low`). Sums, products and bitwise operations are then one operation modulo
+//! 2^64; a value that really needs more bits becomes a [`WideOp`].
 
 use super::tree::{Binary, Expr, Unary};
 use super::val::{BITS_MAX, Val, result_bits};
@@ -145,7 +145,8 @@ impl Loader<'_> {
         Ok(Val { slot: d, bits, signed })
     }
 
-    /// `a & b`; with a constant that is not negative, only that many bits of the other matter.
+    /// Lowers `a & b`; with a nonnegative constant, only that many bits of the other operand
+    /// matter.
     pub(crate) fn and(&mut self, a: &Expr, b: &Expr, low: Option<u32>) -> Result<Val, LoadError> {
         let (value, constant) = match (a, b) {
             (value, Expr::Constant(c)) | (Expr::Constant(c), value) if !c.negative => (value, c),
@@ -168,7 +169,7 @@ impl Loader<'_> {
         if bits <= 64 {
             let low_bits = mask(bits) & constant.to_limbs(1)[0];
             if !v.signed && v.bits <= 64 && low_bits == mask(bits) {
-                // A mask of ones: the operation before can cut off itself.
+                // For a mask of ones, the previous operation can truncate instead.
                 return self.masked(v, bits);
             }
             let (d, b) = (self.temporary(1)?, self.constant(low_bits)?);
@@ -181,12 +182,13 @@ impl Loader<'_> {
         self.arithmetic(Binary::And, v, b, bits, false)
     }
 
-    /// A value seen as no wider than `bits`; its low limbs are where they were.
+    /// Declares a value to have at most `bits` bits; its low limbs stay in place.
     pub(crate) fn truncated(&self, v: Val, bits: u32) -> Val {
         if v.bits > bits { Val { bits, ..v } } else { v }
     }
 
-    /// The low `bits <= 64` bits of a value, by the operation that made it if that can be.
+    /// The low `bits <= 64` bits of a value, truncated by the operation that computed it if
+    /// possible.
     pub(crate) fn masked(&mut self, v: Val, bits: u32) -> Result<Val, LoadError> {
         if v.bits < bits {
             return Ok(v);
@@ -203,7 +205,7 @@ impl Loader<'_> {
         Ok(Val { slot: d, bits, signed: false })
     }
 
-    /// Fields and parameters never exceed their width.
+    /// Whether a slot holds a field or parameter, which never exceeds its width.
     pub(crate) fn is_packet_slot(&self, slot: Slot) -> bool {
         u32::from(slot) < self.temporaries_start
     }

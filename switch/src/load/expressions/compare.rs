@@ -1,4 +1,4 @@
-//! Comparisons, and the choice between two values.
+//! Comparisons, and the conditional operator.
 
 use super::tree::{Binary, Expr};
 use super::val::Val;
@@ -18,7 +18,7 @@ impl Loader<'_> {
         let (a, b) = if bits <= 64 {
             (a.slot, b.slot)
         } else {
-            // Reduce to comparing -1, 0 or 1 with 0; unsigned values get a bit for the sign.
+            // Reduce to a comparison of -1, 0 or 1 with 0; an unsigned value gets a sign bit.
             let bits = bits + u32::from(!signed);
             let (a, b) = (self.extend(a, bits)?, self.extend(b, bits)?);
             let order = self.temporary(1)?;

@@ -1,4 +1,4 @@
-//! Lowers expressions to operations: names, constants, and which function does the rest.
+//! Lowers names, constants and operators to operations; other files have the operators' details.
 
 use super::tree::{Expr, Part};
 use super::val::Val;
@@ -7,7 +7,7 @@ use crate::load::error::LoadError;
 use crate::load::loader::Loader;
 
 impl Loader<'_> {
-    /// Lowers to a value of which the low `low` bits are right, all of them if `None`.
+    /// Lowers to a value with `low` correct low bits, or all of them for `None`.
     pub(crate) fn lower(&mut self, e: &Expr, low: Option<u32>) -> Result<Val, LoadError> {
         match e {
             Expr::Field { header, field } => self.field(*header, *field, low),
@@ -38,7 +38,7 @@ impl Loader<'_> {
             Expr::LastIndex(stack) => {
                 let d = self.temporary(1)?;
                 self.emit(Op::StackLast { d, stack: *stack });
-                // -1 while the stack is empty, cut to 32 bits as P4's lastIndex.
+                // -1 while the stack is empty, truncated to the 32 bits of P4's lastIndex.
                 self.emit(Op::Move { d, a: d, mask: mask(32) });
                 Ok(Val { slot: d, bits: 32, signed: false })
             }
@@ -97,7 +97,7 @@ impl Loader<'_> {
         self.as_signed(Val { slot, bits: width, signed: false }, signed, low)
     }
 
-    /// Slots hold the raw bits; a signed field's value is their two's complement.
+    /// Slots hold raw bits; a signed field's value is their two's complement.
     pub(crate) fn as_signed(
         &mut self,
         v: Val,
@@ -150,7 +150,7 @@ impl Loader<'_> {
         self.as_signed(Val { slot: d, bits: width, signed: false }, signed, low)
     }
 
-    /// Offset from a header's base, width and sign of a part of any element.
+    /// The offset from a header's base, the width and the sign of one part of any element.
     pub(crate) fn element_part(
         &self,
         stack: u16,
@@ -189,13 +189,15 @@ impl Loader<'_> {
         Ok(Val { slot, bits, signed: integer.negative })
     }
 
-    /// An operand that must be an exact, unsigned number below 2^64: an index, a shift count.
+    /// Lowers an operand that must be an exact, unsigned number below 2^64: an index or a shift
+    /// count.
     pub(crate) fn narrow_unsigned(&mut self, e: &Expr) -> Result<Slot, LoadError> {
         let v = self.lower(e, None)?;
         if v.narrow() && !v.signed {
             return Ok(v.slot);
         }
-        // Negative or beyond 2^64: as the largest, which no index reaches and shifts all out.
+        // A negative value, or one of 2^64 and above, becomes the largest: no index reaches it, and
+        // it shifts all bits out.
         let n = limbs(v.bits + 1);
         let a = self.extend(v, v.bits + 1)?;
         let (clamped, differs, d) = (self.temporary(n)?, self.temporary(1)?, self.temporary(1)?);

@@ -1,5 +1,5 @@
-//! Expressions: read from the JSON as a tree, lowered to operations with exact results in as few
-//! bits as can be proved enough.
+//! Expressions: read from the JSON as a tree, then lowered to operations with exact results. The
+//! lowering uses the fewest bits that it can prove sufficient.
 
 mod arith;
 mod compare;

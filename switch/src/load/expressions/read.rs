@@ -6,7 +6,7 @@ use crate::load::error::LoadError;
 use crate::load::names::Names;
 use serde_json::Value;
 
-/// Expressions nest no deeper than this; p4c's stay far below.
+/// The deepest nesting of expressions; p4c's stay far below.
 const DEPTH_MAX: usize = 200;
 
 impl Names {
@@ -77,7 +77,7 @@ impl Names {
         let unary = |op| Ok(Expr::Unary(op, right()?));
         match op {
             "+" => binary(Binary::Add),
-            // A missing left side is the unary minus.
+            // Without a left operand it is the unary minus.
             "-" if e["left"].is_null() => {
                 let zero = Box::new(Expr::Constant(Integer::new(false, vec![])));
                 Ok(Expr::Binary(Binary::Sub, zero, right()?))
@@ -101,7 +101,7 @@ impl Names {
             "not" => unary(Unary::Not),
             "~" => unary(Unary::Complement),
             "d2b" => unary(Unary::ToBool),
-            // Truth values are 0 and 1 already.
+            // Truth values already are 0 and 1.
             "b2d" => Ok(*right()?),
             "two_comp_mod" => self.cast(Cast::Wrap, e, depth),
             "usat_cast" => self.cast(Cast::SaturateUnsigned, e, depth),

@@ -42,7 +42,7 @@ impl Loader<'_> {
         if bits > BITS_MAX {
             return Err(self.names.too_big(format!("an intermediate value of {bits} bits")));
         }
-        // One bit more keeps an unsigned value positive under the arithmetic right shift.
+        // One more bit keeps an unsigned value positive under the arithmetic right shift.
         let bits = if op == Binary::Shr && !signed { bits + 1 } else { bits };
         let (n, a) = (limbs(bits), self.extend(v, bits)?);
         let d = self.temporary(n)?;
@@ -69,7 +69,7 @@ impl Loader<'_> {
         }
         let v = self.lower(a, None)?;
         let signed = cast == Cast::SaturateSigned;
-        // One slot holds a signed value as such, or an unsigned one with its top bit clear.
+        // One slot holds a signed value, or an unsigned value with a clear top bit.
         if v.bits <= 63 || (v.bits == 64 && (v.signed || !signed)) {
             let d = self.temporary(1)?;
             self.emit(match (cast, v.signed) {

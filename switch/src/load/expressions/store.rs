@@ -1,4 +1,4 @@
-//! What becomes of a value: it is stored in slots, or decides a branch.
+//! Uses of a value: a store to slots, or a branch.
 
 use super::tree::Expr;
 use crate::ir::{Op, Pc, Slot, WideOp, limbs, mask};
@@ -6,7 +6,7 @@ use crate::load::error::LoadError;
 use crate::load::loader::Loader;
 
 impl Loader<'_> {
-    /// Lowers `e` into `d` of `width` bits, cutting off what does not fit.
+    /// Lowers `e` into `d` of `width` bits, and truncates it.
     pub(crate) fn lower_into(&mut self, e: &Expr, d: Slot, width: u32) -> Result<(), LoadError> {
         let v = self.lower(e, Some(width))?;
         if width <= 64 {
@@ -24,7 +24,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// If the last operation wrote `from` and can mask, makes it write `to` and cut to `keep`.
+    /// If the last operation wrote `from` and can mask, makes it write `to`, masked with `keep`.
     pub(crate) fn narrow_last(&mut self, from: Slot, to: Slot, keep: u64) -> bool {
         let Some(last) = self.program.ops.last_mut() else { return false };
         match last {
@@ -51,10 +51,10 @@ impl Loader<'_> {
         }
     }
 
-    /// Lowers a condition and a branch: falls through when it holds. Returns the jumps to patch.
+    /// Lowers a condition and a branch that falls through if it holds. Returns the jumps to patch.
     pub(crate) fn branch_unless(&mut self, e: &Expr) -> Result<Pc, LoadError> {
         let v = self.lower(e, None)?;
-        // Fuse with the comparison just made.
+        // Fuse with the preceding comparison.
         match self.program.ops.last() {
             Some(&Op::Eq { d, a, b }) if d == v.slot => {
                 self.program.ops.pop();

@@ -1,4 +1,4 @@
-//! Expressions as a tree with names resolved.
+//! Expressions as a tree with resolved names.
 
 use crate::ir::Integer;
 
@@ -39,7 +39,7 @@ pub(crate) enum Expr {
     StackCount(u16),
     ValidUnion(Vec<u16>),
     SameHeader(u16, u16),
-    /// Of two headers, the variable-length fields.
+    /// Compares the variable-length fields of two headers.
     SameVarbit(u16, u16),
     Lookahead {
         offset: u16,
@@ -47,7 +47,7 @@ pub(crate) enum Expr {
     },
 }
 
-/// What of a header is meant.
+/// A part of a header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part {
     Valid,
@@ -59,7 +59,7 @@ pub(crate) enum Unary {
     /// Bitwise complement.
     Complement,
     Not,
-    /// Nonzero?
+    /// True if nonzero.
     ToBool,
 }
 
@@ -87,7 +87,7 @@ pub(crate) enum Binary {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cast {
-    /// Two's complement of a width.
+    /// Two's complement of this width.
     Wrap,
     SaturateUnsigned,
     SaturateSigned,

@@ -1,10 +1,10 @@
-//! Where a lowered value is, and a bound on its bits.
+//! The slot of a lowered value, and a bound on its bits.
 
 use super::tree::Binary;
 use crate::ir::Slot;
 
-/// Where a value is and what is known of it: in `0..2^bits`, or in two's complement of `bits`.
-/// Up to 64 bits it fills one slot (sign- or zero-extended), above `limbs(bits)` of them.
+/// A value's slot and range: `0..2^bits`, or two's complement of `bits` bits. Up to 64 bits it
+/// fills one slot (sign- or zero-extended), beyond that `limbs(bits)` slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Val {
     pub slot: Slot,
@@ -12,7 +12,7 @@ pub(crate) struct Val {
     pub signed: bool,
 }
 
-/// No exact intermediate value gets wider than this.
+/// The widest exact intermediate value.
 pub(super) const BITS_MAX: u32 = 32_768;
 
 impl Val {
@@ -20,7 +20,7 @@ impl Val {
         self.bits <= 64
     }
 
-    /// Bits for both in one signedness.
+    /// The bits and the sign that can represent both values.
     pub(super) fn common(self, other: Val) -> (u32, bool) {
         let signed = self.signed || other.signed;
         let bits = |v: Val| v.bits + u32::from(signed && !v.signed);
@@ -28,7 +28,7 @@ impl Val {
     }
 }
 
-/// Bits and sign that hold the exact result.
+/// The bits and the sign of the exact result.
 pub(super) fn result_bits(op: Binary, a: Val, b: Val) -> (u32, bool) {
     let (bits, signed) = a.common(b);
     match op {

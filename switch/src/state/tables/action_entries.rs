@@ -1,6 +1,6 @@
-//! What a look-up gives: some words for each entry, the first for a miss. They are where the
-//! action begins and what follows it, the direct counter if there is one, and the parameters.
-//! Machine code reads them by their address (`jit/translate/tables.rs`).
+//! The result of a look-up: a few words for each entry, the first entry for a miss. They hold the
+//! action's code and the node after it, the direct counter if there is one, and the parameters.
+//! Machine code reads them by address (`jit/translate/tables.rs`).
 
 use crate::ir::Pc;
 use crate::state::counter::Count;
@@ -8,17 +8,17 @@ use crate::state::counter::Count;
 /// The entry of a miss.
 pub(crate) const MISS: u32 = 0;
 
-/// Where in an entry the action and what follows it are.
+/// Offset in an entry of the action's code and the node after it.
 pub(crate) const TARGET: usize = 0;
-/// Where the counter is: packets, and bytes behind them.
+/// Offset of the counter: packets, then bytes.
 pub(crate) const COUNTER: usize = 1;
 
-/// Where in an entry the parameters begin.
+/// Offset of the parameters in an entry.
 pub(crate) fn parameters_at(counted: bool) -> usize {
     if counted { COUNTER + 2 } else { COUNTER }
 }
 
-/// How many words an entry has, for actions with up to `parameters` limbs.
+/// Words per entry, for actions with up to `parameters` limbs.
 pub(crate) fn stride(parameters: usize, counted: bool) -> usize {
     parameters_at(counted) + parameters
 }
@@ -36,18 +36,18 @@ pub(super) struct ActionEntries {
 }
 
 impl ActionEntries {
-    /// The entry of a miss, of zeros, for actions with at most so many limbs of parameters.
+    /// A zeroed entry for a miss, for actions with at most this many limbs of parameters.
     pub(super) fn new(parameters: usize, counted: bool) -> Self {
         let stride = stride(parameters, counted);
         ActionEntries { words: vec![0; stride], stride, counted }
     }
 
-    /// How many there are, that of a miss included.
+    /// The number of entries, including the miss.
     pub(super) fn len(&self) -> usize {
         self.words.len() / self.stride
     }
 
-    /// Adds an entry of zeros.
+    /// Appends a zeroed entry.
     pub(super) fn push(&mut self) -> u32 {
         let number = self.len();
         self.words.resize(self.words.len() + self.stride, 0);
@@ -59,7 +59,7 @@ impl ActionEntries {
         &self.words[number as usize * self.stride..][..self.stride]
     }
 
-    /// An entry, and those behind it.
+    /// The words of an entry and of all later ones.
     #[inline]
     pub(super) fn from(&mut self, number: u32) -> &mut [u64] {
         &mut self.words[number as usize * self.stride..]
@@ -77,13 +77,13 @@ impl ActionEntries {
         ((packed >> 32) as Pc, packed as Pc)
     }
 
-    /// The parameters, with zeros behind them where other actions have more.
+    /// The parameters, padded with zeros to the most that an action has.
     #[inline]
     pub(super) fn parameters(&self, number: u32) -> &[u64] {
         &self.entry(number)[parameters_at(self.counted)..]
     }
 
-    /// Sets the action; the counter stays.
+    /// Sets the action; the counter keeps its value.
     pub(super) fn set(&mut self, number: u32, target: (Pc, Pc), parameters: &[u64]) {
         let at = parameters_at(self.counted);
         let entry = self.entry_mut(number);
@@ -92,7 +92,7 @@ impl ActionEntries {
         entry[at..at + parameters.len()].copy_from_slice(parameters);
     }
 
-    /// Counts a packet where there is a counter.
+    /// Counts a packet if there is a counter.
     #[inline]
     pub(super) fn add(&mut self, number: u32, bytes: u64) {
         if self.counted {

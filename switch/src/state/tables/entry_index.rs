@@ -1,5 +1,5 @@
-//! What the entries of a table match: by an entry's number its matches, and by matches its number.
-//! An entry is a few words in one vector; a hash of these words finds its number.
+//! The matches of a table's entries, and the entry number of given matches. An entry is a few words
+//! in one vector; a hash of these words finds its number.
 
 use super::action_entries::MISS;
 use crate::ir::{FieldMatch, KeyField, MatchKind, limbs};
@@ -7,16 +7,16 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// The first word where a number has no entry.
+/// The first word of an unused number.
 const VACANT: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
 pub(super) struct EntryIndex {
-    /// Of each field of the key, with its limbs.
+    /// The kind and the limbs of each key field.
     kinds: Vec<(MatchKind, usize)>,
-    /// Whether two entries may differ in nothing but their priorities.
+    /// Whether two entries may differ only in their priorities.
     by_priority: bool,
-    /// By number: priority and action, and the matches' words.
+    /// By number: priority and action, then the words of the matches.
     words: Vec<u64>,
     stride: usize,
     numbers: HashTable<u32>,
@@ -58,7 +58,7 @@ impl EntryIndex {
         EntryIndex { kinds, by_priority, words, stride, numbers: HashTable::new() }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub(super) fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -67,7 +67,7 @@ impl EntryIndex {
         &words[number as usize * stride..][..stride]
     }
 
-    /// What no two entries have in common.
+    /// The part of an entry that is unique in its table.
     fn identity(by_priority: bool, entry: &[u64]) -> (u64, &[u64]) {
         (if by_priority { entry[0] >> 32 } else { 0 }, &entry[1..])
     }
@@ -82,7 +82,7 @@ impl EntryIndex {
         self.numbers.find(FxBuildHasher.hash_one(wanted), |&number| of(number) == wanted).copied()
     }
 
-    /// Stores an entry that is not among the others.
+    /// Stores an entry that does not exist yet.
     pub(super) fn insert(
         &mut self,
         number: u32,
@@ -119,7 +119,7 @@ impl EntryIndex {
         *word = *word >> 32 << 32 | u64::from(action);
     }
 
-    /// Whether an entry has the number.
+    /// Whether the number is in use.
     pub(super) fn is_taken(&self, number: u32) -> bool {
         number != MISS
             && self.words.get(number as usize * self.stride).is_some_and(|&word| word != VACANT)

@@ -1,4 +1,4 @@
-//! Entries that have not been hit for longer than they may.
+//! Entries idle for longer than their time-outs.
 
 use super::idle::Idle;
 use super::table::Table;
@@ -20,7 +20,7 @@ impl Table {
         }
     }
 
-    /// Sets an entry's time-out; it begins at `now`.
+    /// Sets an entry's time-out, which starts at `now`.
     pub(crate) fn set_timeout(&mut self, i: u32, now: Time, timeout: Option<Duration>) {
         self.idle[i as usize] = Idle { timeout, hit: now, reported: false };
     }
@@ -29,12 +29,12 @@ impl Table {
         self.idle[i as usize].timeout
     }
 
-    /// How long ago an entry was last hit, or its time-out set.
+    /// Time since an entry's last hit, or since its time-out was set.
     pub(crate) fn since_hit(&self, i: u32, now: Time) -> Duration {
         now.saturating_since(self.idle[i as usize].hit)
     }
 
-    /// The entries that have expired by `now` and have not been reported since their last hit.
+    /// Entries that have expired by `now`, not reported since their last hit.
     pub(crate) fn take_expired(&mut self, now: Time) -> Vec<u32> {
         let mut expired = vec![];
         for (i, idle) in self.idle.iter_mut().enumerate() {
@@ -48,7 +48,7 @@ impl Table {
         expired
     }
 
-    /// When the next entry expires, should it not be hit before.
+    /// When the next entry expires if no packet hits one before.
     pub(crate) fn next_expiry(&self) -> Option<Time> {
         let waiting = self.idle.iter().enumerate();
         let waiting =

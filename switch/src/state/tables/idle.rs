@@ -1,4 +1,4 @@
-//! Idle time-outs: when an entry was last hit, and how long it may go without.
+//! Idle time-outs: an entry's last hit, and its time-out.
 
 use narrows_common::{Duration, Time};
 
@@ -7,8 +7,8 @@ use narrows_common::{Duration, Time};
 pub(crate) struct Idle {
     /// `None` never expires.
     pub timeout: Option<Duration>,
-    /// The last hit, or when the time-out was set.
+    /// The last hit, or the setting of the time-out.
     pub hit: Time,
-    /// Whether that was reported since.
+    /// Whether its expiry was reported since.
     pub reported: bool,
 }

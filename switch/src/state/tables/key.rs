@@ -1,4 +1,4 @@
-//! An entry's matches as words of its table's key.
+//! Converts an entry's matches to words of its table's key.
 
 use crate::ir::{FieldMatch, MatchKind, Table as Declared, prefix_mask};
 
@@ -10,7 +10,7 @@ pub(super) fn tuple_rank(declared: &Declared, length: u32, priority: i32) -> i32
     if declared.kind == MatchKind::Lpm { length as i32 } else { priority }
 }
 
-/// The words of a match as the key has them, their mask, and the prefix length.
+/// A match in the words of the key, its mask, and its prefix length.
 pub(super) fn words(declared: &Declared, matches: &[FieldMatch]) -> (Vec<u64>, Vec<u64>, u32) {
     let count = declared.words as usize;
     let (mut value, mut keep, mut length) = (vec![0; count], vec![0; count], 0);

@@ -1,13 +1,13 @@
-//! The numbers of recent keys' entries, for machine code (`jit/translate/tables.rs`).
+//! A cache of recent keys' entry numbers, for machine code (`jit/translate/tables.rs`).
 //!
-//! A key is compared with one cell. The cell's number is the top of a product of the key
+//! A key is compared with one cell. The top bits of a product of the key select that cell
 //! (Fibonacci hashing, Knuth, TAOCP vol. 3, section 6.4; the second factor is xxHash's PRIME64_2).
 
 use super::key::NARROW_WORDS;
 
 /// Bits of a cell's number.
 pub(crate) const BITS: u32 = 10;
-/// What a key's words are multiplied by.
+/// The factors of a key's words.
 pub(crate) const FACTORS: [u64; NARROW_WORDS] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
 
 /// A key and its entry.
@@ -18,11 +18,11 @@ pub(crate) struct Cell {
     pub entry: u64,
 }
 
-/// Cells; an unused one has the key 0.
+/// The cells; an unused one has the key 0.
 #[derive(Debug)]
 pub(super) struct LookupCache {
     cells: Vec<Cell>,
-    /// Whether there are others among them.
+    /// Whether any cell is in use.
     is_used: bool,
 }
 
@@ -31,7 +31,7 @@ impl LookupCache {
         LookupCache { cells: vec![Cell::default(); 1 << BITS], is_used: false }
     }
 
-    /// Where the cells are.
+    /// The address of the cells.
     pub(super) fn address(&self) -> usize {
         self.cells.as_ptr().expose_provenance()
     }
@@ -43,7 +43,7 @@ impl LookupCache {
         self.is_used = true;
     }
 
-    /// Keys find other entries now, that of 0 this one.
+    /// Clears the cache after a change of the table; the key 0 now finds `entry`.
     pub(super) fn forget(&mut self, entry: u32) {
         let zero = Cell { entry: entry.into(), ..Cell::default() };
         if self.is_used || self.cells[0] != zero {

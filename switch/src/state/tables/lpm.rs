@@ -1,15 +1,14 @@
-//! Longest-prefix match on one field of up to 64 bits: a trie of some bits a step, where a
-//! prefix that ends inside a step fills all of the step's cells that it covers. Steps are of 8
-//! bits; in large tables the first is of 16, and the others of 4, whose nodes have 128 bytes
-//! instead of 2,048.
+//! Longest-prefix match on one field of up to 64 bits: a multibit trie. A prefix that ends inside a
+//! step fills all cells that it covers there. Each step has 8 bits. In large tables the first step
+//! has 16 and the others have 4, with nodes of 128 bytes instead of 2,048.
 
 use super::action_entries::MISS;
 
-/// Tables of more entries have small nodes.
+/// Tables with more entries have small nodes.
 const SMALL_MAX: u64 = 16_384;
 
-/// A cell of a node: the entry whose prefix ends in this step, and where the cells of the node
-/// below begin; 0 for none.
+/// A cell of a node: the entry whose prefix ends in this step, and the offset of the next node's
+/// cells; 0 for none.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Cell {
@@ -17,7 +16,7 @@ struct Cell {
     child: u32,
 }
 
-/// Bits of the first step, and of the others, in a table of so many entries.
+/// Bits of the first step and of the others, for a table of this size.
 pub(crate) fn steps(max_size: u64) -> (u32, u32) {
     if max_size > SMALL_MAX { (16, 4) } else { (8, 8) }
 }
@@ -25,10 +24,10 @@ pub(crate) fn steps(max_size: u64) -> (u32, u32) {
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
     width: u32,
-    /// Bits of the first step, and of the others.
+    /// Bits of the first step and of the others.
     first: u32,
     step: u32,
-    /// The cells of one node after the other's.
+    /// The cells, node by node.
     cells: Vec<Cell>,
     /// Prefix lengths by entry.
     lengths: Vec<u8>,
@@ -43,12 +42,12 @@ impl Trie {
         Trie { width, first, step, cells, lengths: vec![], any: MISS }
     }
 
-    /// Where the cells are, and the entry of the prefix of length 0.
+    /// The address of the cells, and the entry of the prefix of length 0.
     pub(super) fn parts(&self) -> (usize, u32) {
         (self.cells.as_ptr().expose_provenance(), self.any)
     }
 
-    /// The key's bits from the top of a 64-bit word on.
+    /// The key, shifted to the top of a 64-bit word.
     fn aligned(&self, value: u64) -> u64 {
         value << (64 - self.width)
     }
@@ -88,7 +87,7 @@ impl Trie {
         }
     }
 
-    /// The cells that a prefix covers in the node where it ends, which is made if need be.
+    /// The cells that a prefix covers in the node where it ends; creates the node if necessary.
     fn cells(&mut self, value: u64, length: u32) -> (usize, usize) {
         let (mut rest, mut node, mut left) = (self.aligned(value), 0usize, length);
         let mut step = self.first;
@@ -108,8 +107,8 @@ impl Trie {
         (node + first, count)
     }
 
-    /// Removes an entry's prefix. `entry_of` gives the entry whose prefix is the first so many bits
-    /// of this one's.
+    /// Removes an entry's prefix. `entry_of` returns the entry whose prefix is this one's first
+    /// bits.
     pub(super) fn remove(
         &mut self,
         value: u64,
@@ -121,7 +120,7 @@ impl Trie {
             self.any = MISS;
             return;
         }
-        // What is left for its cells: the longest prefix around it that ends in the same step.
+        // Its cells now belong to the longest prefix around it that ends in the same step.
         let step_start = match length.checked_sub(self.first + 1) {
             None => 0,
             Some(below) => self.first + below / self.step * self.step,
@@ -143,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched from end to end.
+        /// Compares with a linear search of a list.
         #[test]
         fn finds_what_a_list_finds(
             size in prop::sample::select(vec![1024u64, 1 << 20]),

@@ -1,4 +1,4 @@
-//! Finds the number of a key's entry, by the structure that suits the table's key.
+//! Finds the entry number of a key, by the data structure that suits the table's key.
 
 use super::action_entries::MISS;
 use super::entry_index::EntryIndex;
@@ -9,10 +9,10 @@ use super::ternary::TupleSpace;
 use crate::ir::{FieldMatch, KeyField, MatchKind, Table as Declared, normalise};
 use rustc_hash::FxHashMap;
 
-/// Keys of one field of up to this many bits are looked up in an array.
+/// Keys of one field with up to this many bits are looked up in an array.
 const ARRAY_BITS: u32 = 12;
 
-/// With a tag of its own: one in a niche takes several steps to read.
+/// Has an explicit tag, since reading a tag from a niche takes several steps.
 #[derive(Clone, Debug)]
 #[repr(u8)]
 pub(super) enum Matcher {
@@ -41,7 +41,7 @@ pub(crate) fn is_trie(declared: &Declared) -> bool {
 }
 
 impl Matcher {
-    /// Empty, for a table's key.
+    /// An empty matcher for a table's key.
     pub(super) fn new(declared: &Declared) -> Self {
         let words = declared.words as usize;
         match declared.kind {
@@ -73,7 +73,7 @@ impl Matcher {
         }
     }
 
-    /// Apart, since it takes more registers than what is short.
+    /// A separate function, since it needs more registers than the short cases.
     #[inline(never)]
     fn find_among_many(&self, key: [u64; NARROW_WORDS], words: usize) -> u32 {
         match self {
@@ -83,7 +83,7 @@ impl Matcher {
         }
     }
 
-    /// The same for keys of more words.
+    /// Finds the entry of a key with more words.
     pub(super) fn find_wide(&self, key: &[u64]) -> u32 {
         match self {
             Matcher::Exact(map) => map.get(key).copied().unwrap_or(MISS),
@@ -93,7 +93,7 @@ impl Matcher {
         }
     }
 
-    /// Adds an entry; of two with the same rank the one with the lower `sequence` wins.
+    /// Adds an entry; of two with the same rank, the one with the lower `sequence` wins.
     pub(super) fn insert(
         &mut self,
         declared: &Declared,
@@ -104,7 +104,7 @@ impl Matcher {
     ) {
         let (value, keep, length) = words(declared, matches);
         match self {
-            // Its default action is all that such a table ever runs.
+            // Such a table only ever runs its default action.
             Matcher::Keyless => {}
             Matcher::Array(array) => array[value[0] as usize] = number,
             Matcher::Exact1(map) => drop(map.insert(value[0], number)),
@@ -126,7 +126,7 @@ impl Matcher {
         }
     }
 
-    /// Removes an entry; `entry_index` no longer has it.
+    /// Removes an entry that `entry_index` no longer has.
     pub(super) fn remove(
         &mut self,
         declared: &Declared,
@@ -161,7 +161,7 @@ impl Matcher {
     }
 }
 
-/// The ranges of an entry, those that hold everything left out.
+/// The ranges of an entry, except those that match everything.
 fn range_bounds(declared: &Declared, matches: &[FieldMatch]) -> Vec<Bounds> {
     let mut bounds = vec![];
     for (part, field) in matches.iter().zip(&declared.key) {

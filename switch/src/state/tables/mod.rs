@@ -1,5 +1,5 @@
-//! Match-action tables while a switch runs. A matcher finds the number of a key's entry;
-//! `action_entries` says what the entry does, `entry_index` what it matches.
+//! Match-action tables at run time. A matcher finds the number of a key's entry; `action_entries`
+//! holds what the entry does, `entry_index` what it matches.
 
 pub(crate) mod action_entries;
 mod entry_index;

@@ -1,9 +1,9 @@
-//! Range match: entries in order of priority, compared one after another.
+//! Range match: entries in priority order, compared one by one.
 
 use super::action_entries::MISS;
 use crate::ir::{limbs, mask, within};
 
-/// One field's range, inclusive, and where the key has the field.
+/// One field's range, inclusive, and the field's position in the key.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds {
     pub word: u16,
@@ -36,7 +36,7 @@ struct RangeEntry {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
-    /// The first that holds is the one.
+    /// The first entry that matches wins.
     entries: Vec<RangeEntry>,
 }
 

@@ -1,4 +1,4 @@
-//! A table: its entries, and what a packet or a controller does to them.
+//! A table: its entries, and the operations of packets and controllers on it.
 
 use super::action_entries::{ActionEntries, MISS};
 use super::entry_index::EntryIndex;
@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     pub matches: Vec<FieldMatch>,
     pub priority: i32,
     pub action: u16,
-    /// The parameters' limbs; zeros behind them where other actions have more.
+    /// The parameters' limbs, padded with zeros to the most that an action has.
     pub data: Vec<u64>,
 }
 
@@ -26,8 +26,8 @@ pub(crate) enum Refusal {
     Full,
 }
 
-/// Where machine code finds parts of a table. `cells` are the array of entries' numbers, the
-/// trie's or the look-up cache's; `any` is the number of the trie's prefix of length 0.
+/// Addresses of a table's parts, for machine code. `cells` are the array's entry numbers, the
+/// trie's cells or the look-up cache's; `any` is the entry of the trie's prefix of length 0.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     pub cells: usize,
@@ -35,20 +35,20 @@ pub(crate) struct Addresses {
     pub any: usize,
 }
 
-/// A table's entries and the structure that finds them. It can't be copied, since a copy would
-/// have other addresses.
+/// A table's entries and the data structure that finds them. It is not `Clone`, because a copy
+/// would have other addresses.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub addresses: Addresses,
     loads: Vec<KeyLoad>,
-    /// Room for a key of more than two words.
+    /// Buffer for a key of more than two words.
     key: Box<[u64]>,
     matcher: Matcher,
-    /// Where machine code does not know the matcher.
+    /// For matchers without machine code.
     lookup_cache: Option<LookupCache>,
     action_entries: ActionEntries,
     pub(super) entry_index: EntryIndex,
-    /// By number, where entries may have time-outs.
+    /// By entry number, if entries may have time-outs.
     pub(super) idle: Vec<Idle>,
     /// The default action, if there is one.
     default: Option<u16>,
@@ -86,15 +86,15 @@ impl Table {
                 action: entry.action,
                 data: entry.data.clone(),
             };
-            // Of two equal entries the first stays, as the first of two equal priorities wins.
+            // Of two equal entries the first one stays, as with equal priorities.
             let _ = table.insert(program, declared, entry);
         }
         table.matches_changed();
         table
     }
 
-    /// Notes addresses anew and empties the look-up cache: an added entry or cell may move the
-    /// others, and keys may find other entries.
+    /// Updates the addresses and empties the look-up cache: an added entry or cell may move the
+    /// others, and keys may match other entries.
     fn matches_changed(&mut self) {
         if let Some(mut lookup_cache) = self.lookup_cache.take() {
             lookup_cache.forget(self.find([0; NARROW_WORDS]));
@@ -112,8 +112,8 @@ impl Table {
             self.action_entries.from(MISS).as_mut_ptr().expose_provenance();
     }
 
-    /// Looks the key in `slots` up, counts the packet, and puts the parameters found at
-    /// `parameters`. Returns the number, the action's code and the node after it.
+    /// Looks up the key in `slots`, counts the packet, and stores the parameters at `parameters`.
+    /// Returns the entry number, the action's code and the node after it.
     #[inline]
     pub(crate) fn apply(
         &mut self,
@@ -135,7 +135,7 @@ impl Table {
         (number, code, next)
     }
 
-    /// The number of a key's entry, which the look-up cache keeps for machine code.
+    /// The entry number of a key, which the look-up cache keeps for machine code.
     pub(crate) fn find_and_cache(&mut self, key: [u64; NARROW_WORDS]) -> u32 {
         let number = self.find(key);
         if let Some(lookup_cache) = &mut self.lookup_cache {
@@ -190,7 +190,7 @@ impl Table {
         self.entry_index.find(matches, priority)
     }
 
-    /// Stores an entry, its matches normalised.
+    /// Stores an entry with normalised matches.
     pub(crate) fn insert(
         &mut self,
         program: &Program,
@@ -244,17 +244,17 @@ impl Table {
         self.matches_changed();
     }
 
-    /// Every entry, in the order of its place.
+    /// Every entry, in number order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u32, Entry)> {
         self.entries_from(0)
     }
 
-    /// The entries from a place on.
+    /// The entries from a number on.
     pub(crate) fn entries_from(&self, place: u32) -> impl Iterator<Item = (u32, Entry)> {
         (place..self.action_entries.len() as u32).filter_map(|i| Some((i, self.entry(i)?)))
     }
 
-    /// The entry in a place.
+    /// The entry of a number.
     pub(crate) fn entry(&self, i: u32) -> Option<Entry> {
         if !self.entry_index.is_taken(i) {
             return None;
@@ -267,7 +267,7 @@ impl Table {
         self.action_entries.count(i)
     }
 
-    /// Packets that found no entry.
+    /// Packets that matched no entry.
     pub(crate) fn missed(&self) -> Count {
         self.action_entries.count(MISS)
     }

@@ -1,12 +1,12 @@
-//! Ternary match by tuple space search (Srinivasan, Suri and Varghese, SIGCOMM 1999): a hash
-//! table for each mask in use, those with the highest rank first.
+//! Ternary match by tuple space search (Srinivasan, Suri and Varghese, SIGCOMM 1999): one hash
+//! table per mask in use, searched from the highest rank down.
 
 use super::action_entries::MISS;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
-/// An entry's place in the order: higher rank first, then the older.
+/// An entry's position in the order: higher rank first, then the older entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     rank: i32,
@@ -20,23 +20,23 @@ impl Candidate {
     }
 }
 
-/// A key: two words in place, or any number on the heap.
+/// A key: two words in place, or any number of words on the heap.
 pub(super) trait Key: std::hash::Hash + Eq + Clone + std::fmt::Debug {
-    /// What it is looked up as.
+    /// The type of the look-up key.
     type Words: ?Sized;
     fn of(words: &[u64]) -> Self;
     /// The entries of `words & mask`.
     fn find<'a>(words: &Self::Words, mask: &Self, map: &'a Entries<Self>) -> Option<&'a Same>;
 }
 
-/// Entries by what they have under a mask.
+/// Entries by their masked key.
 type Entries<K> = FxHashMap<K, Same>;
 
-/// Entries with one masked key.
+/// Entries with the same masked key.
 #[derive(Clone, Debug)]
 pub(super) struct Same {
     best: Candidate,
-    /// In their order.
+    /// The other candidates, in order.
     others: Vec<Candidate>,
 }
 
@@ -49,7 +49,7 @@ impl Same {
         self.others.insert(place.unwrap_or(self.others.len()), candidate);
     }
 
-    /// False when nothing is left.
+    /// False if no entry remains.
     fn remove(&mut self, entry: u32) -> bool {
         self.others.retain(|candidate| candidate.entry != entry);
         if self.best.entry != entry {
@@ -92,7 +92,7 @@ impl Key for Box<[u64]> {
 #[derive(Clone, Debug)]
 struct Group<K> {
     mask: K,
-    /// How many entries have each rank.
+    /// The number of entries of each rank.
     ranks: BTreeMap<i32, u32>,
     highest: i32,
     map: Entries<K>,
@@ -195,7 +195,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched from end to end.
+        /// Compares with a linear search of a list.
         #[test]
         fn finds_what_a_list_finds(
             steps in prop::collection::vec((0u64..16, 0u64..16, 0u64..4, 0u64..4, 0i32..4, 0u8..4), 1..60),
