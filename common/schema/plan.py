@@ -48,25 +48,25 @@ EndPlan = PortName | GroupEnd | CollectorEnd
 
 
 class CablePlan(TypedDict):
-    """A cable: two ends and the same propagation delay both ways."""
+    """A cable between two ends, with the same propagation delay in both directions."""
 
     a: PortName
     """A switch's port."""
     b: EndPlan
-    """What is at the other end."""
+    """The other end."""
     delay_ps: Duration
     """One-way propagation delay."""
     arrival_ps: NotRequired[Duration]
-    """What packets of a switch elsewhere still take when they have come to their hosts: the delay
-    that a switch without delay lines leaves to these.
+    """The delay from the arrival of a packet at its group of hosts to its arrival at its host. A
+    switch without delay lines leaves the propagation delay to the hosts.
     """
 
 
 EntryOperation = Literal["insert", "modify", "delete"]
-"""What to do with a table entry.
-insert: Add it; an error if it is there.
-modify: Change it; an error if it is not there.
-delete: Remove it; an error if it is not there.
+"""How to write a table entry.
+insert: Add it; an error if it exists.
+modify: Change it; an error if it does not exist.
+delete: Remove it; an error if it does not exist.
 """
 
 
@@ -75,22 +75,22 @@ Rate = int
 
 
 class EventPlan(TypedDict):
-    """What the controller does at an instant."""
+    """A controller's event at one instant."""
 
     at_ps: Time
-    """When."""
+    """The time, from the start of the run."""
     switch: str
     """The switch's name."""
     discipline: NotRequired[DisciplineConfig | None]
-    """Its new discipline, or new values of the discipline's parameters."""
+    """Its new discipline, or new parameters of its discipline."""
     entry: NotRequired[TableEntry | None]
-    """A table entry to write."""
+    """The table entry to write."""
     op: NotRequired[EntryOperation | None]
-    """What to do with the entry."""
+    """How to write the entry."""
     port: NotRequired[int | None]
-    """The port whose rate or queue changes."""
+    """The port that the event changes."""
     queue: NotRequired[QueueLimit | None]
-    """Its new limit."""
+    """Its new queue limit."""
     rate_bps: NotRequired[Rate | None]
     """Its new rate."""
 
@@ -119,20 +119,21 @@ class HostPlan(TypedDict):
 
 
 class Limits(TypedDict):
-    """How far the instrument of a run in real time may be off."""
+    """Error limits of the instrument of a run in real time."""
 
     departure_error_ps: Duration
-    """How late packets may leave, at the 99th percentile of each wire."""
+    """The most that a packet may leave late: the 99th percentile at each wire."""
     rate_error: float
-    """How far a shaper may be off over a busy second, as a share of its rate."""
+    """The most that a shaper's rate may be off over a busy second, as a fraction of its rate."""
     poll_gap_ps: Duration
-    """How long the loop may look away."""
+    """The longest time between two polls of the loop."""
     lost_packets: int
-    """How many packets the instrument may lose, by full rings, for want of memory or otherwise."""
+    """The most packets that the instrument may lose, for example to full rings or a lack of memory.
+    """
 
 
 class RecordPlan(TypedDict):
-    """Which tables are written."""
+    """Which tables to write."""
 
     queue: bool
     """`queue.parquet`."""
@@ -147,18 +148,18 @@ class RecordPlan(TypedDict):
 
 
 class RegisterPlan(TypedDict):
-    """A register cell's first value."""
+    """The initial value of a register cell."""
 
     register: str
     """The register's name."""
     index: int
-    """Which cell."""
+    """The cell's index."""
     value: str
     """Decimal, or hexadecimal after `0x`."""
 
 
 class SwitchPlan(TypedDict):
-    """A switch and what the controller puts on it before the run."""
+    """A switch, and the state that the controller writes to it before the run."""
 
     name: str
     """Its name, unique."""
@@ -171,37 +172,40 @@ class SwitchPlan(TypedDict):
     clone_sessions: list[CloneSession]
     """Clone sessions."""
     registers: list[RegisterPlan]
-    """Register cells that do not begin at zero."""
+    """Register cells with an initial value other than zero."""
 
 
 class Plan(TypedDict):
     """A whole run."""
 
     schema: int
-    """Must be `SCHEMA`."""
+    """Must equal `SCHEMA`."""
     seed: int
-    """Every random number of the run follows from it."""
+    """The seed of every random number of the run."""
     limit_ps: Duration
-    """When a run without a duration is given up."""
+    """When to abort a run that has no duration."""
     switches: list[SwitchPlan]
     """The switches."""
     groups: list[str]
-    """Sets of hosts that share a cable to a switch, each by an access link of its own."""
+    """Groups of hosts. The hosts of a group share a cable to a switch; each has its own access
+    link.
+    """
     cables: list[CablePlan]
-    """What is plugged in where."""
+    """The cables."""
     hosts: list[HostPlan]
     """The hosts."""
     flows: list[FlowPlan]
     """The flows."""
     events: list[EventPlan]
-    """What the controller does while the run goes on, in any order."""
+    """The controller's events during the run, in any order."""
     bottleneck: PortName
-    """The port whose figures the summary calls the bottleneck's."""
+    """The port that the summary reports as the bottleneck."""
     record: RecordPlan
-    """Which tables are written."""
+    """Which tables to write."""
     instrument: Limits
-    """How far the instrument may be off before the run is void; not asked in virtual time."""
+    """Error limits of the instrument. A run that exceeds them is invalid. Unused in virtual time.
+    """
     duration_ps: NotRequired[Duration | None]
-    """How long to run; `None` until every flow that can finish has finished."""
+    """How long to run; `None` to run until every finite flow has finished."""
     reverse: NotRequired[PortName | None]
-    """The port at the other end of its cable, where that one's figures are wanted too."""
+    """The port at the other end of its cable, if the summary reports that direction too."""

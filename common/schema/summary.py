@@ -11,12 +11,12 @@ from narrows.schema.flow import Time
 
 
 class Quantiles(TypedDict):
-    """Quantiles in milliseconds. The mean and the extremes are exact; percentiles come from a
-    `Histogram` and are within its precision.
+    """Quantiles in milliseconds. Mean, minimum and maximum are exact; percentiles come from a
+    `Histogram` and have its precision.
     """
 
     min: float
-    """The least."""
+    """The minimum."""
     mean: float
     """The arithmetic mean."""
     p50: float
@@ -26,7 +26,7 @@ class Quantiles(TypedDict):
     p99: float
     """99th percentile."""
     max: float
-    """The greatest."""
+    """The maximum."""
 
 
 class OneQueueSummary(TypedDict):
@@ -64,27 +64,27 @@ class BottleneckSummary(TypedDict):
     rate_bps: int | None
     """The rate at the end of the run; `None` for a port without a shaper."""
     utilization: float | None
-    """Bits whose transmission began, over what the rate allowed."""
+    """Bits sent, divided by the bits that the rate allowed."""
     queue_packets_mean: float | None
-    """Packets waiting, averaged over time; null where the target does not know it."""
+    """Time average of the packets queued; null if the target does not report it."""
     queue_packets_max: int | None
-    """Most packets that waited; null where the target does not know it."""
+    """Most packets queued; null if the target does not report it."""
     queue_bytes_mean: float | None
-    """Bytes waiting, averaged over time; null where the target does not know it."""
+    """Time average of the bytes queued; null if the target does not report it."""
     queue_bytes_max: int | None
-    """Most bytes that waited; null where the target does not know it."""
+    """Most bytes queued; null if the target does not report it."""
     queue_delay_ms: Quantiles | None
-    """Queueing delay over the packets that left; `None` when none did."""
+    """Queueing delay of the packets that left; `None` if none did."""
     arrived: int
-    """Packets bound for the port; those that its queue refused among them."""
+    """Packets for the port, including those that its queue refused."""
     enqueued: int
-    """Packets that the queue took."""
+    """Packets that entered the queue."""
     dequeued: int
     """Packets that left the queue."""
     queued: int
-    """Packets that waited at the end of the run."""
+    """Packets queued at the end of the run."""
     dropped: int
-    """Packets dropped at the port, for whatever reason."""
+    """Packets dropped at the port for any reason."""
     drops: dict[str, int]
     """The same by reason; reasons without a drop are left out."""
     marks: NotRequired[dict[str, int]]
@@ -94,74 +94,74 @@ class BottleneckSummary(TypedDict):
 
 
 class DatagramsSummary(TypedDict):
-    """Datagrams at their receiver."""
+    """Datagram counts at the receiver."""
 
     received: int
-    """Arrived, copies not counted."""
+    """Datagrams received, without duplicates."""
     lost: int
-    """Did not come, of those before the last that came."""
+    """Datagrams missing before the last one received."""
     duplicates: int
-    """Copies of datagrams that had arrived."""
+    """Duplicates received."""
     reordered: int
-    """Came after a later one."""
+    """Datagrams received after a later one."""
     jitter_ms: float
-    """RFC 3550's estimate at the end, in milliseconds."""
+    """RFC 3550's jitter estimate at the end, in milliseconds."""
     delay_variation_ms: Quantiles | None
-    """Between successive arrivals, without its sign (RFC 3393), in milliseconds."""
+    """Absolute delay variation between successive arrivals (RFC 3393), in milliseconds."""
 
 
 class EngineSummary(TypedDict):
-    """How much the engine did."""
+    """The amount of work that the engine did."""
 
     events: int
     """Events handled."""
     packets: int
-    """Packets that a switch took in."""
+    """Packets that a switch received."""
 
 
 Executor = Literal["device", "software"]
-"""Who does what a device may do.
+"""Whether the device or software performs a task.
 device: The device.
-software: The loop or the engine.
+software: The data path or the engine.
 """
 
 
 class MessagesSummary(TypedDict):
-    """A flow's messages at their receiver."""
+    """Message counts at the receiver."""
 
     read: int
-    """Read to their end."""
+    """Messages read to their end."""
     skipped: int
-    """Left out because the send buffer had no room for them."""
+    """Messages not written because the send buffer had no room."""
     garbled: bool
-    """The stream had something else where a message should begin."""
+    """True if the stream had other bytes where a message should begin."""
     superseded: NotRequired[int]
-    """Of these, states that a newer one replaced at the instant at which they could be read; absent
-    where messages replace nothing.
+    """Messages replaced by a newer state when they became readable. Absent if the application's
+    messages do not replace each other.
     """
 
 
 class FlowSummary(TypedDict):
-    """A flow. Of one with only one end in this process the other end's figures are zero or null."""
+    """A flow. If only one end is in this process, the other end's figures are zero or null."""
 
     id: int
-    """Its number, from 1."""
+    """The flow's number, from 1."""
     variant: str
-    """Congestion control, or the sender of datagrams."""
+    """The congestion-control variant, or the sender of datagrams."""
     recovery: str
-    """Loss recovery; `kernel` where the connection is the kernel's."""
+    """The loss recovery; `kernel` for the kernel's TCP."""
     profile: str
-    """The profile; `kernel` where the connection is the kernel's."""
+    """The profile; `kernel` for the kernel's TCP."""
     goodput_bps: float
-    """Payload readable in order at the receiver, over UDP all that arrived, in bits per second from
-    the flow's start to its completion or the end of the run.
+    """Payload bits per second from the flow's start to its completion or the end of the run. Counts
+    payload readable in order at the receiver; over UDP, all payload received.
     """
     throughput_bps: float
-    """Payload sent, retransmissions included, in bits per second over the same time."""
+    """Payload bits sent per second over the same time, including retransmissions."""
     delivered_bytes: int
-    """Payload bytes readable in order at the receiver, over UDP all that arrived."""
+    """Payload bytes readable in order at the receiver; over UDP, all payload bytes received."""
     sent_segments: int
-    """Segments with payload that were sent, retransmissions included; datagrams over UDP."""
+    """Segments sent with payload, including retransmissions; over UDP, datagrams sent."""
     retransmits: int
     """Segments retransmitted."""
     timeouts: int
@@ -169,25 +169,25 @@ class FlowSummary(TypedDict):
     fast_recoveries: int
     """How often fast recovery began."""
     was_reset: bool
-    """A reset ended the connection."""
+    """True if a reset ended the connection."""
     rtt_ms: Quantiles | None
-    """The sender's round-trip samples, in milliseconds; null without any."""
+    """The sender's round-trip samples, in milliseconds; null without samples."""
     one_way_delay_ms: Quantiles | None
-    """From a segment's sending to its arrival, in milliseconds; null without any."""
+    """Time from sending a segment to its arrival, in milliseconds; null without samples."""
     start_s: float
     """When the flow opened, in seconds since the run began."""
     completion_s: float | None
-    """Seconds from the flow's start to the acknowledgement of its last byte, or until its last
-    datagram left; null for a flow that did not finish.
+    """Seconds from the flow's start to the acknowledgement of its last byte, or to the departure of
+    its last datagram; null if the flow did not finish.
     """
     datagrams: NotRequired[DatagramsSummary]
     """Absent over TCP."""
     impossible_delays: NotRequired[int]
-    """One-way delays below the least one of the path: errors of the instrument, not among the
-    samples. Absent where the hosts are ours.
+    """One-way delays below the lower bound of the path. They are errors of the instrument and not
+    among the samples. Absent unless the hosts use the kernel's stack.
     """
     messages: NotRequired[MessagesSummary]
-    """Absent where the application has no messages."""
+    """Absent if the application writes no messages."""
 
 
 Standing = Literal["own", "fifo", "ordinary"]
@@ -199,20 +199,20 @@ ordinary: As an ordinary thread among others.
 
 
 class PollSummary(TypedDict):
-    """How often a path looked, and for how long it did not."""
+    """How often a path polled, and for how long it did not."""
 
     core: Standing
-    """How the loop has its core."""
+    """The loop's thread priority on its core."""
     count: int
-    """How often."""
+    """The number of polls."""
     gap_p99_us: float
-    """99th percentile of the time from one look to the next."""
+    """99th percentile of the time between two polls."""
     gap_max_us: float
-    """The longest."""
+    """The longest time between two polls."""
 
 
 class LatenessSummary(TypedDict):
-    """Microseconds."""
+    """How late packets left, in microseconds."""
 
     mean: float
     """The arithmetic mean, exact."""
@@ -225,10 +225,10 @@ class LatenessSummary(TypedDict):
 
 
 class RateSummary(TypedDict):
-    """A shaper's error, as a share of its rate."""
+    """A shaper's rate error, as a fraction of its rate."""
 
     windows: int
-    """Windows of a second in which the shaper was busy throughout."""
+    """One-second windows in which the shaper was never idle."""
     mean: float
     """The mean error."""
     worst: float
@@ -236,7 +236,7 @@ class RateSummary(TypedDict):
 
 
 class WireSummary(TypedDict):
-    """What one wire did."""
+    """The counts of one wire."""
 
     name: str
     """Its name in the run."""
@@ -247,15 +247,15 @@ class WireSummary(TypedDict):
     received: int
     """Packets taken from it."""
     not_sent: int
-    """Packets that the device did not take in time."""
+    """Packets that the device did not accept in time."""
     without_memory: int
-    """Packets for which there was no memory, in either direction."""
+    """Packets lost in either direction because the pool was empty."""
     missed: int
-    """Packets that found the receive ring full, or came in broken."""
+    """Packets lost to a full receive ring, or received with errors."""
     copied: int
-    """Packets that were copied since mbufs were short; nothing was lost."""
+    """Packets copied because mbufs were short; none of them was lost."""
     arrivals_by: Executor
-    """Whose clock says when packets came."""
+    """Whose clock timestamps received packets."""
     checksums_by: Executor
     """Who verifies the checksums of packets for hosts."""
     sent_checksums_by: Executor
@@ -265,37 +265,37 @@ class WireSummary(TypedDict):
     departure_error_us: LatenessSummary
     """How late packets left, in microseconds."""
     rate_error: RateSummary | None
-    """How far its shaper was off; `None` when it was never busy for a second."""
+    """The error of its shaper's rate; `None` if the shaper was never busy for a second."""
 
 
 class Instrument(TypedDict):
-    """The error of a whole path."""
+    """The measured error of a whole data path."""
 
     clock: str
     """Always `tsc`."""
     clock_error_ppm: float
-    """By how many parts in a million its seconds were too long, against the system's."""
+    """By how many parts per million its seconds were too long, compared with the system clock's."""
     clock_steps_back: int
     """How often the counter went back."""
     polls: PollSummary
-    """How often it looked."""
+    """Its polls."""
     wires: list[WireSummary]
     """Its wires."""
 
 
 class Generated(TypedDict):
-    """What a generator did."""
+    """The result of a generator."""
 
     packets: list[int]
     """Packets by stream."""
     duration_s: float
-    """From the beginning to the last packet's leaving."""
+    """From the start to the departure of the last packet."""
     instrument: Instrument
-    """How late they left, and what the device did not take."""
+    """How late packets left, and how many the device did not accept."""
 
 
 class Progress(TypedDict):
-    """How far a run has come."""
+    """The progress of a run."""
 
     time_ps: Time
     """The time of the run."""
@@ -308,60 +308,61 @@ class Progress(TypedDict):
 
 
 class SwitchSummary(TypedDict):
-    """What a switch counted, in packets. A target leaves out what its switch does not count."""
+    """A switch's packet counts. A target omits what its switch does not count."""
 
     received: int
-    """Came in by any port."""
+    """Packets received at any port."""
     dropped_ingress: int
-    """The ingress program dropped."""
+    """Packets that the ingress program dropped."""
     aborted: NotRequired[int]
-    """The program did not come to its end with them."""
+    """Packets on which the program was aborted."""
     checksum_errors: NotRequired[int]
-    """Came with a wrong checksum."""
+    """Packets with a wrong checksum."""
     dropped_egress: NotRequired[int]
-    """The egress program dropped."""
+    """Packets that the egress program dropped."""
     no_such_port: NotRequired[int]
-    """Were bound for a port that does not exist."""
+    """Packets sent to a port that does not exist."""
     parser_errors: NotRequired[int]
-    """The parser refused."""
+    """Packets that the parser rejected."""
 
 
 class Summary(TypedDict):
-    """A run's figures, or those of the part of it that was in this process. A flow of which only
-    one end was has the other's figures as zero or null; one of which neither was is left out.
+    """A run's figures, or those of the part in this process. If only one end of a flow is in this
+    process, the other end's figures are zero or null. Flows with no end in this process are
+    omitted.
     """
 
     schema: int
-    """The schema's number, 1."""
+    """The schema's version, 1."""
     valid: bool
-    """False when the figures are not to be used; `invalid_reason` says why."""
+    """False if the figures must not be used; `invalid_reason` says why."""
     invalid_reason: str | None
-    """Why, readable; null for a run that is valid."""
+    """The reason, as text; null for a valid run."""
     duration_s: float
     """How long the run lasted, in seconds of its own clock."""
     flows: list[FlowSummary]
     """The flows, in the plan's order."""
     jain: float
-    """Jain's index of the flows' goodputs (Jain, Chiu and Hawe 1984), 1/n to 1."""
+    """Jain's fairness index of the flows' goodputs (Jain, Chiu and Hawe 1984), from 1/n to 1."""
     aggregate_goodput_bps: float
-    """Payload that all flows together delivered, in bits per second of the whole run."""
+    """Payload bits per second that all flows together delivered over the whole run."""
     access_drops: int
-    """Packets that the hosts' access links dropped, in both directions."""
+    """Packets that the hosts' access links dropped, both directions."""
     bad_reports: int
-    """Packets at a collector that are no telemetry reports."""
+    """Packets at a collector that are not telemetry reports."""
     misdelivered: int
     """Packets on a cable to a group of hosts that were for none of them."""
     engine: EngineSummary
-    """How much the engine did."""
+    """The amount of work that the engine did."""
     bottleneck: NotRequired[BottleneckSummary]
-    """Absent where the switches are in another process, as are `reverse` and `switches`."""
+    """Absent if the switches are in another process, as are `reverse` and `switches`."""
     instrument: NotRequired[Instrument]
-    """The instrument's own error; absent in virtual time, where there is none."""
+    """The instrument's error; absent in virtual time, which has none."""
     report_lag_ns: NotRequired[int]
-    """The least time from a report's egress stamp to its arrival at the collector, each by its own
-    clock; absent in virtual time and without reports.
+    """The smallest difference between a report's egress stamp and its arrival at the collector,
+    each by its own clock. Absent in virtual time and without reports.
     """
     reverse: NotRequired[BottleneckSummary]
-    """The other direction of the bottleneck's cable, where the plan asks for it."""
+    """The other direction of the bottleneck's cable, if the plan asks for it."""
     switches: NotRequired[dict[str, SwitchSummary]]
-    """What each switch counted, by its name."""
+    """The counts of each switch, by name."""

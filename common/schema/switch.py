@@ -80,27 +80,27 @@ us: Microseconds, as bmv2 has it.
 
 
 Engine = Literal["native", "interpreter"]
-"""What runs the program; the results are the same.
-native: Machine code, and the interpreter for what there is none for.
-interpreter: The interpreter alone.
+"""The engine that runs the program; both give the same results.
+native: Machine code; the interpreter for operations without machine code.
+interpreter: Only the interpreter.
 """
 
 
 class SwitchConfig(TypedDict):
-    """What a switch is made of besides its program."""
+    """The configuration of a switch, apart from its program."""
 
     ports: list[PortConfig]
     """Its output ports."""
     timestamp_unit: TimestampUnit
     """The unit of the program's timestamps."""
     engine: NotRequired[Engine]
-    """What runs the program."""
+    """The engine that runs the program."""
     flow_field: NotRequired[str | None]
-    """A metadata field that names the packet's flow after ingress, such as `meta.flow_id`."""
+    """The metadata field that holds the packet's flow after ingress, such as `meta.flow_id`."""
     pipeline: NotRequired[int]
-    """Which pipeline of a switch of several this is; a switch that is whole is its pipeline 0."""
+    """The pipeline's number in a switch of several; 0 for a switch with one pipeline."""
     record_queue: NotRequired[bool]
-    """Whether queue events are recorded."""
+    """Whether to record queue events."""
 
 
 class CpuLimit(TypedDict):
@@ -113,56 +113,56 @@ class CpuLimit(TypedDict):
 
 
 class ManagedSwitchConfig(TypedDict):
-    """What a switch is made of besides its program."""
+    """The configuration of a switch, apart from its program."""
 
     switch: SwitchConfig
     """Its ports, with the rates and limits that are in force, and how it is run."""
     cpu_limit: NotRequired[CpuLimit]
     """What that port passes on at most."""
     cpu_port: NotRequired[int | None]
-    """The port whose packets are the controllers'."""
+    """The port that carries packets to and from controllers."""
     name: NotRequired[str]
-    """What its random numbers are drawn for, with the seed."""
+    """Together with the seed, this name determines the random numbers."""
 
 
 @final
 class MatchExact(TypedDict):
-    """This value."""
+    """The exact value."""
 
     exact: str
 
 
 @final
 class MatchLpm(TypedDict):
-    """These first bits: value and prefix length."""
+    """A prefix: value and prefix length in bits."""
 
     lpm: list[str | int]
 
 
 @final
 class MatchTernary(TypedDict):
-    """These bits: value and mask."""
+    """Value and mask."""
 
     ternary: list[str]
 
 
 @final
 class MatchRange(TypedDict):
-    """From and to, inclusive."""
+    """First and last value, inclusive."""
 
     range: list[str]
 
 
 @final
 class MatchOptional(TypedDict):
-    """This value; leave the field out for any."""
+    """The exact value; omit the field to match any."""
 
     optional: str
 
 
 Match = MatchExact | MatchLpm | MatchTernary | MatchRange | MatchOptional
-"""How an entry matches one field of the key. A field that is left out matches anything, except
-where it must be exact.
+"""How an entry matches one field of the key. A field without a match matches anything, unless
+its match kind is exact.
 """
 
 
@@ -178,7 +178,7 @@ class TableEntry(TypedDict):
     params: NotRequired[dict[str, str]]
     """The action's parameters by name."""
     priority: NotRequired[int]
-    """The larger wins; for ternary and range tables."""
+    """The larger number wins; for ternary and range tables."""
 
 
 class Replica(TypedDict):
@@ -218,7 +218,7 @@ class ProfileMember(TypedDict):
     profile: str
     """The action profile's, or action selector's, name."""
     id: int
-    """Its number, of the controller's choice."""
+    """Its number, which the controller chooses."""
     action: str
     """The action's name."""
     params: NotRequired[dict[str, str]]
@@ -231,8 +231,8 @@ class ProfileGroup(TypedDict):
     profile: str
     """The action selector's name."""
     id: int
-    """Its number, of the controller's choice."""
+    """Its number, which the controller chooses."""
     members: list[list[int]]
-    """Members and their weights, from 1. The hash of the packet modulo the sum of the weights
-    chooses, in the order of the members' numbers.
+    """Members and their weights, at least 1. The packet's hash modulo the sum of the weights
+    selects a member, in the order of their numbers.
     """

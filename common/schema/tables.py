@@ -29,7 +29,7 @@ TABLES = {
         "or is marked. The rows of a port are in the order of time. Those of several ports are not:"
         " sort them.",
         {
-            "time_ps": Column("int64", False, "When, since the run began."),
+            "time_ps": Column("int64", False, "Time of the event, since the run began."),
             "switch": Column("text", False, "The switch's name."),
             "port": Column("int32", False, "The port's number."),
             "queue": Column("int32", False, "The queue's number at the port, 0 the first served."),
@@ -47,27 +47,27 @@ TABLES = {
             "packet": Column(
                 "int64",
                 False,
-                "The packet's number at the switch, from 0, in the order of arrival.",
+                "The packet's number at the switch, from 0, in arrival order.",
             ),
-            "flow": Column("int32", False, "The flow's number; 0 for a packet of none."),
+            "flow": Column("int32", False, "The flow's number; 0 if the packet belongs to none."),
             "length_bytes": Column(
                 "int32",
                 False,
-                "The packet's length as it counts against the rate.",
+                "The packet's length that counts against the rate.",
             ),
-            "depth_packets": Column("int32", False, "Packets that wait after the event."),
-            "depth_bytes": Column("int64", False, "Bytes that wait after the event."),
+            "depth_packets": Column("int32", False, "Packets queued after the event."),
+            "depth_bytes": Column("int64", False, "Bytes queued after the event."),
             "sojourn_ps": Column(
                 "int64",
                 False,
-                "How long the packet waited; 0 for other events than a dequeue.",
+                "How long the packet was queued; 0 unless the event is a dequeue.",
             ),
         },
     ),
     "flows": Table(
-        "The senders' state: a row per acknowledgement, or per interval (`record.flows`).",
+        "The senders' state: one row per acknowledgement, or per interval (`record.flows`).",
         {
-            "time_ps": Column("int64", False, "When, since the run began."),
+            "time_ps": Column("int64", False, "Time, since the run began."),
             "flow": Column("int32", False, "The flow's number."),
             "cwnd_bytes": Column("int64", False, "The congestion window."),
             "ssthresh_bytes": Column(
@@ -78,7 +78,7 @@ TABLES = {
             "in_flight_bytes": Column(
                 "int64",
                 False,
-                "Bytes sent and neither acknowledged nor taken for lost.",
+                "Bytes sent, minus bytes acknowledged or considered lost.",
             ),
             "srtt_ps": Column(
                 "int64",
@@ -88,7 +88,7 @@ TABLES = {
             "rtt_ps": Column(
                 "int64",
                 True,
-                "The round-trip sample of this acknowledgement; null where it gave none.",
+                "The round-trip sample of this acknowledgement; null if it gave none.",
             ),
             "rto_ps": Column("int64", False, "The retransmission time-out."),
             "acked_bytes": Column(
@@ -101,61 +101,68 @@ TABLES = {
             "delivery_rate_bps": Column(
                 "int64",
                 True,
-                "The latest sample of the rate at which the path delivers; null where there is "
-                "none.",
+                "The latest sample of the path's delivery rate; null if there is none.",
             ),
             "round": Column("int64", False, "Round trips since the connection opened."),
             "phase": Column(
                 "text",
                 False,
-                "What the sender is doing about loss: `slow-start`, for instance.",
+                "The sender's state of loss recovery: `slow-start`, for instance.",
             ),
         },
     ),
     "packets": Table(
-        "The P4 program's telemetry: a row per report that came to a collector.",
+        "The P4 program's telemetry: one row for each report that reached a collector.",
         {
             "report": Column("int64", False, "The report's number at its switch."),
             "node": Column("int64", False, "The switch's number."),
-            "flow": Column("int64", False, "The flow's number; 0 for a packet of none."),
-            "tcp_sequence": Column("int64", False, "The packet's TCP sequence number."),
-            "ip_length_bytes": Column("int32", False, "The packet's IP length."),
+            "flow": Column("int64", False, "The flow's number; 0 if the packet belongs to none."),
+            "tcp_sequence": Column(
+                "int64",
+                False,
+                "The packet's TCP sequence number; 0 if it is not TCP.",
+            ),
+            "ip_length_bytes": Column(
+                "int32",
+                False,
+                "The packet's length from its IPv4 header on.",
+            ),
             "frame_length_bytes": Column(
                 "int32",
                 False,
-                "Its Ethernet frame's length, without check sequence.",
+                "The length of its Ethernet frame, without frame check sequence.",
             ),
-            "ingress_port": Column("int32", False, "The port that it came in by."),
-            "egress_port": Column("int32", False, "The port that it left by."),
+            "ingress_port": Column("int32", False, "The port at which it arrived."),
+            "egress_port": Column("int32", False, "The port at which it left."),
             "queue": Column("int32", False, "The queue's number at that port."),
-            "depth_packets": Column("int32", False, "Packets that waited when it left."),
-            "enqueue_depth_packets": Column("int32", False, "Packets that waited when it came."),
-            "ingress_ns": Column("int64", False, "When it came in, by the switch's clock."),
+            "depth_packets": Column("int32", False, "Packets queued when it left."),
+            "enqueue_depth_packets": Column("int32", False, "Packets queued when it arrived."),
+            "ingress_ns": Column("int64", False, "When it arrived, by the switch's clock."),
             "egress_ns": Column("int64", False, "When it left its queue, by the switch's clock."),
-            "queue_delay_ns": Column("int64", False, "How long it waited in its queue."),
-            "hop_latency_ns": Column("int64", False, "How long it was in the switch."),
+            "queue_delay_ns": Column("int64", False, "How long it was queued."),
+            "hop_latency_ns": Column("int64", False, "Time from ingress to egress."),
             "source": Column("text", False, "The packet's sender, `address:port`."),
             "destination": Column("text", False, "The packet's receiver, `address:port`."),
         },
     ),
     "messages": Table(
-        "The applications' messages: a row per message that was read to its end.",
+        "The applications' messages: one row for each message read to its end.",
         {
             "flow": Column("int32", False, "The flow's number."),
             "message": Column("int64", False, "The message's number in its flow."),
-            "length_bytes": Column("int64", False, "Its length, its header included."),
+            "length_bytes": Column("int64", False, "Its length, including its header."),
             "written_ps": Column(
                 "int64",
                 False,
                 "When the application wrote it, since the run began.",
             ),
-            "read_ps": Column("int64", False, "When its receiver had read it to its end."),
+            "read_ps": Column("int64", False, "When its receiver had read it completely."),
         },
     ),
     "capture": Table(
         "Every packet that a host sends or receives, for `narrows export`.",
         {
-            "time_ps": Column("int64", False, "When, since the run began."),
+            "time_ps": Column("int64", False, "Time, since the run began."),
             "host": Column("int32", False, "The host's index in the plan."),
             "direction": Column("text", False, "`sent` or `received`."),
             "length_bytes": Column(
@@ -166,7 +173,7 @@ TABLES = {
             "bytes": Column(
                 "bytes",
                 False,
-                "The packet's first bytes; the zeros that stand for payload are left out.",
+                "The packet's first bytes; the zeros that stand for payload are omitted.",
             ),
         },
     ),

@@ -1,6 +1,6 @@
-//! Packets that a path takes in and sends, by whether their payload stays where it came in or is
-//! copied out and in again, as it is when mbufs are short. Each figure is the best of five rounds,
-//! the two ways by turns.
+//! Packets per second that a path receives and sends, with the payload left in its mbuf or copied
+//! out and back in. Paths copy when mbufs are short. Each figure is the best of five rounds; the
+//! two ways alternate.
 
 #[path = "../tests/rings/mod.rs"]
 mod rings;
@@ -14,7 +14,7 @@ use rings::{Rings, Tunnel, filled};
 
 const PACKETS: usize = 200_000;
 
-/// Packets a second. Who received them sends them again.
+/// Packets per second. The node that receives a packet sends it again.
 fn measure(path: &mut DataPath, ports: &mut (Port, Port), burst: &mut Vec<Mbuf>) -> f64 {
     let mut node = Tunnel::new(&[], true);
     let (near, far) = ports;
@@ -28,7 +28,7 @@ fn measure(path: &mut DataPath, ports: &mut (Port, Port), burst: &mut Vec<Mbuf>)
     PACKETS as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Takes mbufs out of the pool until it is short of them.
+/// Allocates mbufs until the pool is short of them.
 fn hoard(pool: &Mempool) -> Vec<Mbuf> {
     let mut taken = vec![];
     while !pool.is_short() {

@@ -1,13 +1,13 @@
-//! Packets a second from one DPDK port to another, on one core: through the switch's data path, or
+//! Packets per second from one DPDK port to another on one core: through the switch's data path, or
 //! by a loop that receives a burst and sends it, as `dpdk-testpmd`'s io mode does.
 //!
-//! `cargo bench -p narrows-engine --bench forward -- plain|switch BYTES [hugepages]
-//! [NEAR IN OUT FAR]` prints one figure. Packets are put in at the device NEAR, which leads to IN,
-//! and taken out at FAR, to which OUT leads; without devices they are pairs of rings. Only the time
-//! between is counted, so feeding costs nothing.
+//! `cargo bench -p narrows-engine --bench forward -- plain|switch BYTES [hugepages] [NEAR IN OUT
+//! FAR]` prints one figure. The benchmark sends packets into device NEAR, which is connected to IN,
+//! and receives them at FAR, which is connected to OUT. Without devices it uses pairs of rings.
+//! Only the forwarding time counts, so feeding the ports costs nothing.
 //!
-//! `-- feed BYTES NEAR FAR` feeds another process so for two seconds, as fast as it can, and prints
-//! what came back a second.
+//! `-- feed BYTES NEAR FAR` feeds another process that way for two seconds, as fast as it can, and
+//! prints the packets per second that returned.
 
 #[path = "../../switch/tests/common/mod.rs"]
 mod common;
@@ -28,16 +28,17 @@ use rates::Rates;
 use switches::running;
 
 const SECONDS: f64 = 0.5;
-/// Packets between NEAR and FAR.
+/// Packets in flight between NEAR and FAR.
 const IN_FLIGHT: usize = 4 * BURST;
-/// Of the output port: 64 bytes take 5 ns, so packets go through the queue and none waits long.
+/// Rate of the output port. 64 bytes take 5 ns, so packets pass through the queue without waiting
+/// long.
 const RATE_BPS: u64 = 100_000_000_000;
 const MBUFS: u32 = 16_383;
 const ROOM_BYTES: u32 = 2048;
 const LINK_WAIT: Wait = Wait::from_secs(10);
 const FEEDING: Wait = Wait::from_secs(2);
 
-/// What is measured.
+/// The forwarder under test.
 enum Forwarder {
     Plain { input: Port, output: Port, burst: Vec<Mbuf> },
     Switch { path: Box<DataPath>, node: SwitchNode },
@@ -98,7 +99,7 @@ impl Forwarder {
     }
 }
 
-/// Where packets are put in and taken out.
+/// The devices at which the benchmark sends and receives.
 struct Ends {
     near: Port,
     far: Port,
@@ -109,12 +110,12 @@ struct Ends {
 
 impl Ends {
     fn new(near: Port, far: Port, pool: Mempool, bytes: usize) -> Self {
-        // Without its check sequence.
+        // The frame check sequence is not part of the mbuf.
         let frame = frame(bytes - 4, 1);
         Ends { near, far, pool, frame, burst: Vec::with_capacity(BURST) }
     }
 
-    /// Waits until both are up, as long as links may take.
+    /// Waits until both links are up, for at most the time that a link may take.
     fn come_up(&mut self, mut meanwhile: impl FnMut()) {
         let until = Instant::now() + LINK_WAIT;
         while !(self.near.look() & self.far.look()) && Instant::now() < until {
@@ -134,7 +135,7 @@ impl Ends {
         sent
     }
 
-    /// Takes out what has come; returns how many packets.
+    /// Receives what has arrived; returns how many packets.
     fn drain(&mut self) -> usize {
         while self.far.receive(&mut self.burst) > 0 {}
         let came = self.burst.len();
@@ -143,7 +144,7 @@ impl Ends {
     }
 }
 
-/// Packets a second that another process forwards.
+/// Packets per second that another process forwards.
 fn feed(ends: &mut Ends) -> f64 {
     ends.come_up(|| ());
     let (mut came, began) = (0, Instant::now());
@@ -154,7 +155,7 @@ fn feed(ends: &mut Ends) -> f64 {
     came as f64 / began.elapsed().as_secs_f64()
 }
 
-/// Packets a second of the time that the forwarder takes.
+/// Packets per second of forwarding time.
 fn measure(eal: Eal, forwarder: &mut Forwarder, ends: &mut Ends) -> f64 {
     ends.come_up(|| forwarder.look());
     let mut clock = Clock::start(eal);

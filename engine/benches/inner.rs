@@ -1,7 +1,7 @@
-//! The inner loops one by one, in nanoseconds: what a packet meets on its way.
+//! The inner loops that a packet passes through, each timed separately, in nanoseconds.
 //!
-//! `cargo bench -p narrows-engine --bench inner`, with a name to run those that contain it. The
-//! switch is timed by itself in `switch/benches/`, an ACK in `hosts/benches/`.
+//! `cargo bench -p narrows-engine --bench inner`, with a name to run the benchmarks that contain
+//! it. `switch/benches/` times the switch, `hosts/benches/` an ACK.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -18,7 +18,7 @@ use std::hint::black_box;
 /// A frame of 1,514 bytes at 1 Gb/s.
 const FRAME: Duration = Duration::from_ns(12_112);
 
-/// The first timer fires and is set anew, among so many; beside it a binary heap that does the same.
+/// The first of so many timers fires and is set again; a binary heap does the same for comparison.
 fn timers(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("timers");
     for timers in [10, 1_000, 10_000, 20_000] {
@@ -46,7 +46,7 @@ fn timers(criterion: &mut Criterion) {
     }
 }
 
-/// A packet arrives and another one is sent, with so many on the way.
+/// A packet arrives and another one is sent, with so many in flight.
 fn in_flight(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("in flight");
     for packets in [300, 30_000] {
@@ -66,7 +66,7 @@ fn in_flight(criterion: &mut Criterion) {
     }
 }
 
-/// A packet is sent by a busy serializer of a rate that does not divide its bits.
+/// A busy serializer sends a packet at a rate that does not divide its bits.
 fn serializer(criterion: &mut Criterion) {
     let mut serializer = Serializer::new(Rate::from_bps(622_080_000));
     criterion.bench_function("line", |bencher| {
@@ -74,7 +74,7 @@ fn serializer(criterion: &mut Criterion) {
     });
 }
 
-/// A full segment of simulated data is written, and read again with its checksums verified.
+/// A full segment of simulated data is written, then parsed with its checksums verified.
 fn segment(criterion: &mut Criterion) {
     let macs = (Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2]));
     let ips = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
@@ -102,7 +102,7 @@ fn histogram(criterion: &mut Criterion) {
     });
 }
 
-/// A SACK of every other segment, and the left edge behind it, with 1,000 ranges held.
+/// A SACK of every other segment, then an advance of the left edge, with 1,000 ranges stored.
 fn ranges(criterion: &mut Criterion) {
     let mut ranges = RangeSet::default();
     let mut top = 0;

@@ -1,9 +1,9 @@
-//! Packets a second through two ports by one worker, or by one for each port.
+//! Packets per second through two ports, with one worker or with one per port.
 //!
-//! `cargo bench -p narrows-engine --bench pipelines -- WORKERS BYTES across|back` prints one figure. Packets
-//! leave by the other port than they came by, so that with two workers each crosses from core to
-//! core; or by the same one, and none does. Each core puts packets in at the far ends of its ports and
-//! takes out what left by them; only the time between is counted.
+//! `cargo bench -p narrows-engine --bench pipelines -- WORKERS BYTES across|back` prints one
+//! figure. With `across` packets leave by the other port, so with two workers each packet crosses
+//! from core to core. With `back` they leave by the port at which they arrived. Each core feeds and
+//! empties the far ends of its ports; only the forwarding time counts.
 
 #[path = "../../switch/tests/common/mod.rs"]
 mod common;
@@ -30,7 +30,7 @@ const RATE_BPS: u64 = 100_000_000_000;
 const MBUFS: u32 = 16_383;
 const PORTS: [u16; 2] = [1, OUT];
 
-/// The far end of a port, and what is put in there.
+/// The far end of a port, and the frame that it sends.
 struct Far {
     port: Port,
     frame: Vec<u8>,
@@ -82,7 +82,7 @@ fn to_client(mut frame: Vec<u8>) -> Vec<u8> {
 }
 
 impl Worker {
-    /// Packets that leave by its ports, a second of the time that its turns take.
+    /// Packets that leave by its ports per second of time that its turns take.
     fn measure(&mut self, eal: Eal, pool: Mempool, in_flight: &AtomicUsize) -> f64 {
         let (mut clock, mut burst) = (Clock::start(eal), Vec::with_capacity(BURST));
         let mut rates = Rates::default();
@@ -125,9 +125,9 @@ fn main() {
     }
     let eal = Eal::start(&EalConfig { memory_mib: 128, ..EalConfig::default() }).expect("EAL");
     let pool = Mempool::new(eal, MBUFS, 2048).expect("memory");
-    // Without its check sequence.
+    // The frame check sequence is not part of the mbuf.
     let bytes = bytes.parse::<usize>().expect("bytes") - 4;
-    // What is for the server leaves by the second port.
+    // Packets for the server leave by the second port.
     let mut frames = [frame(bytes, 1), to_client(frame(bytes, 1))];
     if way == "back" {
         frames.reverse();

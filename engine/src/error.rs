@@ -2,16 +2,16 @@
 
 use thiserror::Error;
 
-/// Why a run did not come to its end.
+/// Why a run did not finish.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The plan, or something it names, is wrong.
+    /// The plan is wrong, or something that it names.
     #[error("{0}")]
     Plan(String),
-    /// Another process did not meet this one before the clock began.
+    /// Another process did not join this one before the clock started.
     #[error("{0}")]
     Meet(String),
-    /// DPDK or one of its devices refused.
+    /// DPDK or one of its devices reported an error.
     #[error(transparent)]
     Dpdk(#[from] narrows_dpdk::Error),
     /// A controller's event failed.
@@ -23,15 +23,15 @@ pub enum EngineError {
     /// A table can't be written.
     #[error("writing a table: {0}")]
     Table(#[from] parquet::errors::ParquetError),
-    /// A table's writer gave up; closing the tables says why.
+    /// A table's writer stopped; closing the tables returns the reason.
     #[error("a table can't be written any more")]
     WriterStopped,
-    /// The caller stopped it.
+    /// The caller stopped the run.
     #[error("stopped before its end")]
     Cancelled,
 }
 
-/// A part of the plan is wrong.
+/// An error about a part of the plan.
 pub(crate) fn plan_error(message: impl Into<String>) -> EngineError {
     EngineError::Plan(message.into())
 }

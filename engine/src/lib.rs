@@ -1,4 +1,4 @@
-//! The engine of a run: a plan in, Parquet tables and a summary out.
+//! The engine of a run: it takes a plan and writes Parquet tables and a summary.
 //!
 //! ```text
 //! plan ─▶ network { switches, hosts, links, packets in flight } ─▶ record { tables, summary }
@@ -6,7 +6,7 @@
 //!            └ or under a machine's clock by real_time
 //! ```
 //!
-//! Each module knows only those on its left:
+//! Each module imports only those to its left:
 //!
 //! ```text
 //! error, mailbox, plan <- record <- network <- virtual_time, real_time <- python

@@ -1,9 +1,9 @@
 //! Messages from ordinary threads to a loop with a real-time priority (`narrows_dpdk::Idle`).
 //!
 //! The receiver of a channel spins while a sender is in the middle of a message. A real-time loop
-//! may just have taken the core from that sender, which then cannot finish: the loop stood still
-//! until Linux took the core from it, after up to 0.95 s. The receiver here never waits: while a
-//! sender holds the lock there is no message, and the loop looks again at its next turn.
+//! may have preempted that sender, which then cannot finish. Such a loop stalled until Linux took
+//! the core from it, after up to 0.95 s. The receiver here never waits: while a sender holds the
+//! lock it reports no message, and the loop looks again at its next turn.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 struct Shared<T> {
     /// `None` once the receiver is gone.
     messages: Mutex<Option<VecDeque<T>>>,
-    /// How many messages there are, to be read without the lock.
+    /// The number of messages, readable without the lock.
     count: AtomicUsize,
 }
 
@@ -42,7 +42,7 @@ impl<T> MailboxSender<T> {
     }
 }
 
-/// The loop's end. Messages that wait when it is dropped are dropped.
+/// The loop's end. Dropping it drops the waiting messages.
 pub struct MailboxReceiver<T>(Arc<Shared<T>>);
 
 impl<T> MailboxReceiver<T> {
@@ -62,7 +62,7 @@ impl<T> MailboxReceiver<T> {
         message
     }
 
-    /// Closes the mailbox and returns the messages that wait. May wait for a sender.
+    /// Closes the mailbox and returns the waiting messages. May wait for a sender.
     pub fn close(self) -> VecDeque<T> {
         self.0.lock().take().unwrap_or_default()
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_come_in_order_and_none_is_sent_to_a_receiver_that_is_gone() {
+    fn messages_arrive_in_order_until_the_receiver_is_dropped() {
         let (sender, receiver) = mailbox();
         assert_eq!(receiver.try_receive(), None);
         for message in 0..4 {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_holds_the_lock_is_not_waited_for() {
+    fn the_receiver_does_not_wait_for_a_sender_with_the_lock() {
         let (sender, receiver) = mailbox();
         sender.send(0).unwrap();
         let held = sender.0.lock();

@@ -1,7 +1,8 @@
-//! The plan of a run: a scenario's point with everything resolved, as `testbed/scenario/plan.py` writes it.
+//! The plan of a run: one point of a scenario, fully resolved. `testbed/scenario/plan.py` writes
+//! it.
 //!
-//! Base units only (picoseconds, bits per second, bytes) and no defaults; names refer to one
-//! another and are resolved when the network is built.
+//! All values are in base units (picoseconds, bits per second, bytes), and none has a default.
+//! Objects refer to each other by name; names are resolved when the network is built.
 
 use narrows_common::{Duration, Rate, Time};
 use narrows_hosts::{FlowConfig, HostConfig};
@@ -10,46 +11,47 @@ use narrows_switch::{CloneSession, SwitchConfig, TableEntry};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The plan's schema that this engine reads.
+/// The version of the plan's schema that this engine reads.
 pub const SCHEMA: u32 = 1;
 
 /// A whole run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Must be [`SCHEMA`].
+    /// Must equal [`SCHEMA`].
     pub schema: u32,
-    /// Every random number of the run follows from it.
+    /// The seed of every random number of the run.
     pub seed: u64,
-    /// How long to run; `None` until every flow that can finish has finished.
+    /// How long to run; `None` to run until every finite flow has finished.
     pub duration_ps: Option<Duration>,
-    /// When a run without a duration is given up.
+    /// When to abort a run that has no duration.
     pub limit_ps: Duration,
     /// The switches.
     pub switches: Vec<SwitchPlan>,
-    /// Sets of hosts that share a cable to a switch, each by an access link of its own.
+    /// Groups of hosts. The hosts of a group share a cable to a switch; each has its own access
+    /// link.
     pub groups: Vec<String>,
-    /// What is plugged in where.
+    /// The cables.
     pub cables: Vec<CablePlan>,
     /// The hosts.
     pub hosts: Vec<HostPlan>,
     /// The flows.
     pub flows: Vec<FlowPlan>,
-    /// What the controller does while the run goes on, in any order.
+    /// The controller's events during the run, in any order.
     pub events: Vec<EventPlan>,
-    /// The port whose figures the summary calls the bottleneck's.
+    /// The port that the summary reports as the bottleneck.
     pub bottleneck: PortName,
-    /// The port at the other end of its cable, where that one's figures are wanted too.
+    /// The port at the other end of its cable, if the summary reports that direction too.
     #[serde(default)]
     pub reverse: Option<PortName>,
-    /// Which tables are written.
+    /// Which tables to write.
     pub record: RecordPlan,
-    /// How far the instrument may be off before the run is void; not asked in virtual time.
+    /// Error limits of the instrument. A run that exceeds them is invalid. Unused in virtual time.
     pub instrument: Limits,
 }
 
 impl Plan {
-    /// When the run ends at the latest, and whether it ends when every flow has finished.
+    /// The latest end of the run, and whether the run ends once every flow has finished.
     pub(crate) fn end(&self) -> (Time, bool) {
         match self.duration_ps {
             Some(duration) => (Time::ZERO + duration, false),
@@ -58,21 +60,22 @@ impl Plan {
     }
 }
 
-/// How far the instrument of a run in real time may be off.
+/// Error limits of the instrument of a run in real time.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// How late packets may leave, at the 99th percentile of each wire.
+    /// The most that a packet may leave late: the 99th percentile at each wire.
     pub departure_error_ps: Duration,
-    /// How far a shaper may be off over a busy second, as a share of its rate.
+    /// The most that a shaper's rate may be off over a busy second, as a fraction of its rate.
     pub rate_error: f64,
-    /// How long the loop may look away.
+    /// The longest time between two polls of the loop.
     pub poll_gap_ps: Duration,
-    /// How many packets the instrument may lose, by full rings, for want of memory or otherwise.
+    /// The most packets that the instrument may lose, for example to full rings or a lack of
+    /// memory.
     pub lost_packets: u64,
 }
 
-/// A switch and what the controller puts on it before the run.
+/// A switch, and the state that the controller writes to it before the run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchPlan {
@@ -86,34 +89,34 @@ pub struct SwitchPlan {
     pub entries: Vec<TableEntry>,
     /// Clone sessions.
     pub clone_sessions: Vec<CloneSession>,
-    /// Register cells that do not begin at zero.
+    /// Register cells with an initial value other than zero.
     pub registers: Vec<RegisterPlan>,
 }
 
-/// A register cell's first value.
+/// The initial value of a register cell.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterPlan {
     /// The register's name.
     pub register: String,
-    /// Which cell.
+    /// The cell's index.
     pub index: u64,
     /// Decimal, or hexadecimal after `0x`.
     pub value: String,
 }
 
-/// A cable: two ends and the same propagation delay both ways.
+/// A cable between two ends, with the same propagation delay in both directions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CablePlan {
     /// A switch's port.
     pub a: PortName,
-    /// What is at the other end.
+    /// The other end.
     pub b: EndPlan,
     /// One-way propagation delay.
     pub delay_ps: Duration,
-    /// What packets of a switch elsewhere still take when they have come to their hosts: the delay
-    /// that a switch without delay lines leaves to these.
+    /// The delay from the arrival of a packet at its group of hosts to its arrival at its host. A
+    /// switch without delay lines leaves the propagation delay to the hosts.
     #[serde(default)]
     pub arrival_ps: Duration,
 }
@@ -178,42 +181,42 @@ pub struct FlowPlan {
     pub flow: FlowConfig,
 }
 
-/// What the controller does at an instant.
+/// A controller's event at one instant.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventPlan {
-    /// When.
+    /// The time, from the start of the run.
     pub at_ps: Time,
     /// The switch's name.
     pub switch: String,
-    /// The port whose rate or queue changes.
+    /// The port that the event changes.
     pub port: Option<u16>,
     /// Its new rate.
     pub rate_bps: Option<Rate>,
-    /// Its new limit.
+    /// Its new queue limit.
     pub queue: Option<QueueLimit>,
-    /// Its new discipline, or new values of the discipline's parameters.
+    /// Its new discipline, or new parameters of its discipline.
     #[serde(default)]
     pub discipline: Option<DisciplineConfig>,
-    /// A table entry to write.
+    /// The table entry to write.
     pub entry: Option<TableEntry>,
-    /// What to do with the entry.
+    /// How to write the entry.
     pub op: Option<EntryOperation>,
 }
 
-/// What to do with a table entry.
+/// How to write a table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryOperation {
-    /// Add it; an error if it is there.
+    /// Add it; an error if it exists.
     Insert,
-    /// Change it; an error if it is not there.
+    /// Change it; an error if it does not exist.
     Modify,
-    /// Remove it; an error if it is not there.
+    /// Remove it; an error if it does not exist.
     Delete,
 }
 
-/// Which tables are written.
+/// Which tables to write.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordPlan {
@@ -230,7 +233,7 @@ pub struct RecordPlan {
 }
 
 impl RecordPlan {
-    /// Leaves out the tables of what is in another process.
+    /// Drops the tables of nodes in another process.
     pub(crate) fn keep(&mut self, switches: bool, hosts: bool, collectors: bool) {
         self.queue &= switches;
         self.packets &= collectors;

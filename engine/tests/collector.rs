@@ -1,4 +1,4 @@
-//! The collector against reports that bmv2 made with the same program.
+//! Checks the collector against reports that bmv2 produced with the same program.
 
 use narrows_engine::Report;
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn bytes(hex: &Value) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Every packet that bmv2 sent out of port 2 has its report, in order: `every` is 1 there.
+/// Every packet that bmv2 sent from port 2 has a report, in order: `every` is 1 there.
 #[test]
 fn reports_of_bmv2_describe_its_packets() {
     let recording = recording();

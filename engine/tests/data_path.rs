@@ -1,4 +1,4 @@
-//! What becomes of packets' memory and order on a path; needs libdpdk, no privileges.
+//! The memory and order of packets on a data path. Requires libdpdk, but no privileges.
 
 mod rings;
 
@@ -9,7 +9,7 @@ use rings::{MBUFS, Rings, Tunnel, filled};
 
 const HEADER: [u8; 8] = [9; 8];
 
-/// A path on this thread, whose node keeps what comes until it is asked for.
+/// A path on this thread, and a node that keeps packets until they are requested.
 struct Network {
     pool: Mempool,
     path: DataPath,
@@ -25,7 +25,7 @@ impl Network {
         Network { pool, path: Rings::path(eal, wires.into()), node, near, far }
     }
 
-    /// Sends a frame; returns where its bytes are.
+    /// Sends a frame; returns the address of its bytes.
     fn send(&mut self, frame: &[u8]) -> *const u8 {
         let mbuf = filled(&self.pool, frame);
         let at = mbuf.data().as_ptr();
@@ -53,7 +53,7 @@ fn frame(length: usize, first: u8) -> Vec<u8> {
 
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
-fn a_payload_leaves_from_where_it_came_in_behind_its_new_header() {
+fn a_payload_leaves_from_its_mbuf_behind_a_new_header() {
     let mut network = Network::new();
     for length in [60, 256, 257, 1514] {
         let came_to = network.send(&frame(length, 1));
@@ -67,11 +67,11 @@ fn a_payload_leaves_from_where_it_came_in_behind_its_new_header() {
     assert_eq!(network.pool.available(), MBUFS);
 }
 
-/// A queue of more packets than there are mbufs: a quarter of them stays for the ports, beside up
-/// to 384 in this thread's cache.
+/// Queues more packets than there are mbufs. A quarter of the mbufs stays for the ports, plus up to
+/// 384 in this thread's cache.
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
-fn a_queue_longer_than_the_pool_costs_copies_and_no_packet() {
+fn a_queue_longer_than_the_pool_copies_and_loses_nothing() {
     let mut network = Network::new();
     for number in 0..2000 {
         network.send(&frame(1000, number as u8));
@@ -92,7 +92,7 @@ fn a_queue_longer_than_the_pool_costs_copies_and_no_packet() {
     assert_eq!(network.pool.available(), MBUFS);
 }
 
-/// Packets for which there is no mbuf are counted, and what comes after goes through.
+/// Packets that find the pool empty are counted, and later packets pass.
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn an_exhausted_pool_is_counted_and_got_over() {

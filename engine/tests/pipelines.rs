@@ -1,5 +1,5 @@
-//! Several pipelines do what one switch does: in virtual time packet by packet, on two threads without
-//! loss and in order.
+//! Several pipelines behave like one switch: packet by packet in virtual time, and without loss or
+//! reordering on two threads.
 
 #[path = "../../switch/tests/common/mod.rs"]
 mod common;
@@ -28,7 +28,7 @@ use switches::running;
 const IN: u16 = 1;
 const REGISTERS: [&str; 4] = ["delay_count", "delay_sum", "delay_max", "delay_histogram"];
 
-/// A switch's pipelines with its ports dealt out to `count`, running the bottleneck.
+/// A switch's pipelines with its ports divided among `count`, running the bottleneck.
 fn made(count: u16) -> Vec<ManagedSwitch> {
     let limit = QueueLimit::Packets(20);
     let ports = [(IN, Some(20_000_000)), (OUT, Some(8_000_000)), (COLLECTOR, None)];
@@ -39,7 +39,7 @@ fn made(count: u16) -> Vec<ManagedSwitch> {
     running(&common::bottleneck_program(), ports.collect(), set_up)
 }
 
-/// Two pipelines, odd ports in the second one, running a program of the switch's tests.
+/// Two pipelines, the odd ports in the second one, running a program of the switch's tests.
 fn two(program_json: &str) -> Vec<ManagedSwitch> {
     let program = Arc::new(Program::from_json(program_json).expect("it loads"));
     let ports = (1..=4).map(|number| PortConfig {
@@ -49,7 +49,7 @@ fn two(program_json: &str) -> Vec<ManagedSwitch> {
     running(&program, ports.collect(), |_| ())
 }
 
-/// Routes, a counted flow, and a report of every second packet of both ports.
+/// Installs routes, a counted flow, and a report of every second packet of both ports.
 fn set_up(switch: &mut Switch) {
     routes(switch);
     common::flow(switch);
@@ -72,7 +72,7 @@ fn set_up(switch: &mut Switch) {
     switch.insert_entry(&entry("collector", key, "send_to", to)).expect("room");
 }
 
-/// A frame from the client, or its mirror image from the server; a TTL of 1 is dropped.
+/// A frame from the client, or its mirror image from the server. The program drops a TTL of 1.
 fn frame(to_server: bool, length: usize, ttl: u8, sequence: u32) -> Packet {
     let mut bytes = common::frame(length, sequence);
     if !to_server {
@@ -86,11 +86,11 @@ fn frame(to_server: bool, length: usize, ttl: u8, sequence: u32) -> Packet {
     Packet::from_bytes(&bytes)
 }
 
-/// All that can be seen of a switch after 3,000 packets that come in by any port, faster than the
-/// bottleneck takes them.
+/// All observable state of a switch after 3,000 packets at any port, faster than the bottleneck
+/// sends them.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    /// Start, end and bytes of what left, by port.
+    /// Start, end and bytes of sent packets, by port.
     sent: BTreeMap<u16, Vec<(Time, Time, Vec<u8>)>>,
     ports: Vec<narrows_queueing::PortStatistics>,
     statistics: narrows_switch::Statistics,
@@ -143,9 +143,9 @@ fn seen(count: u16) -> Seen {
 }
 
 #[test]
-fn two_and_three_pipes_send_report_and_count_what_one_switch_does() {
+fn two_and_three_pipelines_equal_one_switch() {
     let whole = seen(1);
-    // The comparison is of something: full queues, reports, drops, a histogram.
+    // The comparison covers full queues, reports, drops and a histogram.
     assert!(whole.ports[1].refused > 100, "{:?}", whole.ports);
     assert_eq!(whole.sent[&COLLECTOR].len() as u64, whole.ports[2].transmitted);
     assert!(whole.ports[2].transmitted > 500 && whole.statistics.dropped_ingress > 100);
@@ -176,7 +176,7 @@ fn an_entry_is_idle_when_it_is_in_every_pipe() {
     assert_eq!(all.take_expired(), []);
 }
 
-/// Sources are learned by ingress of both pipelines, and counted as they miss in both.
+/// Ingress of both pipelines learns sources, and both count misses.
 #[test]
 fn digests_and_counts_are_of_all_pipes() {
     let mut made = two(include_str!("../../switch/tests/programs/control.json"));
@@ -187,7 +187,7 @@ fn digests_and_counts_are_of_all_pipes() {
             ("std.ingress_port", Match::Exact(number.to_string())),
         ];
         let learn = TableEntry { priority: 0, ..entry("prefixes", prefix, "learn", []) };
-        // There is room for two.
+        // The table has room for two.
         let inserted = all.each(|pipeline| Ok(pipeline.switch()?.insert_entry(&learn)?));
         assert_eq!(inserted.is_ok(), number <= 2);
         all.handle_packet(Time::ZERO, number, Packet::from_bytes(&[number as u8; 60]));
@@ -205,9 +205,9 @@ fn digests_and_counts_are_of_all_pipes() {
     assert_eq!(missed(&mut all), Count { packets: 11, bytes: 1060 });
 }
 
-/// It was between two pipelines.
+/// The packet is on its way between two pipelines.
 #[test]
-fn a_program_that_is_changed_loses_what_was_on_its_way_and_counts_it() {
+fn a_change_of_program_counts_the_handovers_it_loses() {
     let mut made = made(2);
     let mut all = Pipelines::new(&mut made);
     all.first().handle_packet(Time::ZERO, IN, frame(true, 100, 64, 0));
@@ -223,7 +223,7 @@ fn a_program_that_is_changed_loses_what_was_on_its_way_and_counts_it() {
     assert_eq!(all.statistics().0.dropped_egress, 1);
 }
 
-/// Two pipelines with a port each, and a bottleneck that holds nobody up.
+/// Two pipelines with a port each, and a bottleneck fast enough to delay no packet.
 fn nodes() -> [SwitchNode; 2] {
     let mut made = made(2);
     let mut all = Pipelines::new(&mut made);
@@ -245,9 +245,9 @@ fn nodes() -> [SwitchNode; 2] {
     })
 }
 
-/// 3,000 packets, a turn for each, for a core that does not look: its ring holds 64 turns.
+/// 3,000 packets, one per turn, for a core that does not poll: its ring holds 64 turns.
 #[test]
-fn what_a_full_ring_does_not_take_is_kept_in_order_and_ports_are_not_read_meanwhile() {
+fn a_full_ring_stops_the_ports_and_keeps_the_order() {
     let [mut node, mut other] = nodes();
     let mut now = Time::ZERO;
     for number in 0..3000 {
@@ -269,7 +269,7 @@ fn what_a_full_ring_does_not_take_is_kept_in_order_and_ports_are_not_read_meanwh
     assert_eq!(left, (0..3000).collect::<Vec<u32>>());
 }
 
-/// What comes in by the first core's port leaves by the second one's.
+/// Packets that arrive at the first core's port leave by the second core's.
 #[test]
 #[cfg_attr(not(has_dpdk), ignore = "needs libdpdk")]
 fn pipes_on_two_cores_lose_nothing_and_keep_the_order() {
@@ -291,7 +291,7 @@ fn pipes_on_two_cores_lose_nothing_and_keep_the_order() {
             theirs.instrument()
         });
         while got < PACKETS {
-            // Never more on the way than the pool has.
+            // Never have more packets in flight than the pool has.
             if sent < PACKETS && sent - got < 512 {
                 let frame = frame(true, 300, 64, sent).to_bytes();
                 near.transmit(&mut vec![filled(&pool, &frame)]);

@@ -1,4 +1,4 @@
-//! The committed JSON Schemas say what the types say. `make schema` writes them.
+//! The committed JSON Schemas equal those of the types. `make schema` writes them.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-/// The schema of a list's records; the list itself has none.
+/// Adds the schema of a list's records; the list itself has none.
 fn record<T: JsonSchema>(_: &[T], generator: &mut SchemaGenerator) {
     generator.subschema_for::<T>();
 }
@@ -47,7 +47,7 @@ fn documents() -> [(&'static str, Schema); 3] {
     ]
 }
 
-/// Compares a file of `common/schema` with what it should say; writes it where that is asked for.
+/// Compares a file of `common/schema` with the generated one, or writes it on request.
 fn check(name: &str, content: &impl Serialize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../common/schema").join(name);
     let text = serde_json::to_string_pretty(content).expect("a schema is JSON") + "\n";

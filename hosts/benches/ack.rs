@@ -1,13 +1,13 @@
-//! What a connection costs: nanoseconds per ACK taken and per data segment let out, at windows of
-//! 10, 1,000 and 30,000 packets, for each variant; the same per ACK for each recovery with packets
-//! lost; per report and datagram of TFRC; bytes per idle and per busy connection. Flat over the window
-//! is the requirement.
+//! The cost of a connection: nanoseconds per ACK received and per data segment sent, for each
+//! variant, at windows of 10, 1,000 and 30,000 packets. Also per ACK for each recovery with packet
+//! loss, per report and datagram of TFRC, and bytes per idle and per busy connection. The cost must
+//! not grow with the window.
 //!
-//! `cargo bench -p narrows-hosts --bench ack`, with `-- --json` for one JSON document. Sender and
-//! receiver are driven directly, no network between; only the sender is timed, and the clock's own
-//! cost is taken off. Whatever else the machine runs takes the processor away now and then: of each
-//! thousand ACKs there is a mean, and the figure is the means' median; of lossy windows, the least
-//! of three runs. Memory is what the process grows by (Linux's /proc/self/statm).
+//! `cargo bench -p narrows-hosts --bench ack`, with `-- --json` for one JSON document. The
+//! benchmark drives sender and receiver directly, without a network. It times the sender only, and
+//! subtracts the cost of reading the clock. Other processes take the processor from time to time,
+//! so the figure is the median of the means of each thousand ACKs; for lossy windows, the minimum
+//! of three runs. Memory is the growth of the process (Linux's /proc/self/statm).
 
 use narrows_common::{Duration, Packet, Rng, Time};
 use narrows_hosts::config::{FlowConfig, Recording, Settings};
@@ -24,7 +24,7 @@ use std::time::Instant;
 const MSS: u64 = 1000;
 const WINDOWS: [u64; 3] = [10, 1_000, 30_000];
 const ACKS: u64 = 200_000;
-/// ACKs of which there is one mean.
+/// ACKs per mean.
 const BATCH: u64 = 1_000;
 const LOSSY_RUNS: u32 = 3;
 const PAGE_BYTES: u64 = 4096;
@@ -69,13 +69,13 @@ struct Bench {
     in_flight: VecDeque<Packet>,
     free: Vec<Packet>,
     spent: Spent,
-    /// What `spent` was when the present batch began.
+    /// The value of `spent` at the start of the current batch.
     before: Spent,
-    /// The finished batches' means.
+    /// The means of the finished batches.
     batches: Vec<Cost>,
 }
 
-/// What ACKs and segments took, the clock's own cost included.
+/// Time spent on ACKs and segments, including the clock's cost.
 #[derive(Clone, Copy, Default)]
 struct Spent {
     ack_ns: u128,
@@ -111,12 +111,12 @@ impl Bench {
             batches: Vec::new(),
         };
         bench.pull();
-        // SYN, its answer.
+        // The SYN and its answer.
         bench.deliver();
         bench
     }
 
-    /// The same with a window in flight.
+    /// Like `new`, with a window in flight.
     fn busy(variant: &str, recovery: &str, window_packets: u64) -> Self {
         let mut bench = Bench::new(variant, recovery, window_packets);
         bench.sender.write(Content::Zeros(1 << 50));
@@ -139,7 +139,7 @@ impl Bench {
         }
     }
 
-    /// The oldest packet arrives; what it causes goes back to the sender, timed.
+    /// Delivers the oldest packet, and times its effect on the sender.
     fn deliver(&mut self) {
         self.now += Duration::from_us(1);
         let packet = self.in_flight.pop_front().expect("a packet in flight");
@@ -161,7 +161,7 @@ impl Bench {
         self.free.push(ack);
     }
 
-    /// `packets` arrive, or one in `lose_every` does not.
+    /// Delivers `packets`; drops one in `lose_every`.
     fn run(&mut self, packets: u64, lose_every: Option<u64>) {
         let mut rng = Rng::from_seed(2);
         (self.spent, self.before) = Default::default();
@@ -183,7 +183,7 @@ impl Bench {
         }
     }
 
-    /// Notes the means since the last batch, and begins another.
+    /// Records the means since the last batch, and starts a new batch.
     fn end_batch(&mut self) {
         let per = |ns: u128, count: u64| ns as f64 / count.max(1) as f64;
         let (now, before) = (self.spent, self.before);
@@ -202,8 +202,8 @@ impl Bench {
     }
 }
 
-/// The mean over the ACKs of the first window, of which the first packet is lost and a share of
-/// the others; small windows are repeated.
+/// The mean over the ACKs of the first window, which loses its first packet and a share of the
+/// others. Small windows are repeated.
 fn first_window(recovery: &str, window: u64, lose_every: Option<u64>, clock_ns: f64) -> f64 {
     let run = || {
         let (mut ns, mut acks) = (0, 0);
@@ -211,7 +211,7 @@ fn first_window(recovery: &str, window: u64, lose_every: Option<u64>, clock_ns: 
             let mut bench = Bench::busy("reno", recovery, window);
             bench.in_flight.pop_front();
             bench.run(window - 1, lose_every);
-            // What it makes the sender send again belongs to it.
+            // Include the segments that the ACK makes the sender retransmit.
             ns += bench.spent.ack_ns + bench.spent.segment_ns;
             acks += bench.spent.acks;
         }
@@ -220,7 +220,7 @@ fn first_window(recovery: &str, window: u64, lose_every: Option<u64>, clock_ns: 
     (0..LOSSY_RUNS).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// What reading the clock twice costs.
+/// The cost of reading the clock twice.
 fn clock_ns() -> f64 {
     let batch = |_| {
         let started = Instant::now();
@@ -237,17 +237,17 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// The bytes that the process occupies; `None` where there is no /proc.
+/// The resident bytes of the process; `None` without /proc.
 fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     statm.split(' ').nth(1)?.parse::<u64>().ok().map(|pages| pages * PAGE_BYTES)
 }
 
-/// What each of `count` pairs of connections adds, both ends.
+/// The bytes that each of `count` pairs of connections adds, both ends.
 fn pair_bytes(count: u64, make: impl Fn() -> Bench) -> Option<u64> {
     drop(make());
     let before = resident_bytes()?;
-    // The packets are the network's.
+    // Packets belong to the network.
     let pair = |Bench { sender, receiver, .. }| (sender, receiver);
     let kept: Vec<_> = (0..count).map(|_| pair(make())).collect();
     let after = resident_bytes()?;
@@ -285,8 +285,8 @@ fn recoveries(clock_ns: f64) -> Map<String, Value> {
     RECOVERIES.iter().map(|rule| (rule.name.to_owned(), one(rule.name))).collect()
 }
 
-/// TFRC's sender, of whose datagrams one in `lose_every` is lost: per report taken and per datagram
-/// let out. Reports come a round trip of 20 ms after what they tell of.
+/// TFRC's sender, with one in `lose_every` datagrams lost: cost per report received and per
+/// datagram sent. Each report arrives a round trip of 20 ms after the datagram that it reports.
 fn tfrc(lose_every: u64, clock_ns: f64) -> Value {
     let config = config("tfrc", "none", 10);
     let settings = udp::Settings::resolve(&config).expect("a valid flow");
@@ -344,10 +344,10 @@ fn print_table(title: &str, rows: &Map<String, Value>) {
 
 fn main() {
     let clock_ns = clock_ns();
-    // The idle last and many: what was freed is used again, and the process does not grow by it.
+    // Idle connections last, and many of them: the process reuses freed memory, which hides growth.
     let busy = pair_bytes(300, || {
         let mut bench = Bench::busy("reno", "linux", 1_000);
-        // A SYN's window is 64 kB at most; the first ACKs open it.
+        // A SYN's window is at most 64 kB; the first ACKs open it.
         bench.run(2_000, None);
         bench
     });

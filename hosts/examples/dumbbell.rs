@@ -1,8 +1,9 @@
-//! What senders do on a path, event by event: the runs that `make validate` holds against ns-2.
+//! The behaviour of senders on a path, event by event: the runs that `make validate` compares with
+//! ns-2.
 //!
-//! Reads a list of cases (JSON) from standard input, writes a list of what happened to standard
-//! output. The path is the tests' own: an access link, a bottleneck with a queue in packets, chosen
-//! losses. Times are seconds, windows segments.
+//! Reads a list of cases (JSON) from standard input and writes a list of events to standard output.
+//! The path is the tests': an access link, a bottleneck with a queue in packets, chosen losses.
+//! Times are in seconds, windows in segments.
 
 #[path = "../tests/net/mod.rs"]
 mod net;
@@ -24,16 +25,16 @@ struct Case {
     arrivals_first: bool,
     access: Option<LinkConfig>,
     duration_ps: Duration,
-    /// Numbers of the packets that are lost, of those with data and SYNs, from 0.
+    /// Numbers of the packets to lose, counting data packets and SYNs from 0.
     lost: Vec<u64>,
     flows: Vec<FlowConfig>,
 }
 
-/// What one flow did.
+/// The events of one flow.
 #[derive(Default, Serialize)]
 struct Events {
     acked_segments: u64,
-    /// When the window was cut without a time-out, and what it was then.
+    /// The times of window cuts without a time-out, and the windows then.
     cuts: Vec<(f64, f64)>,
     timeouts: Vec<f64>,
     retransmits: Vec<f64>,
@@ -42,7 +43,7 @@ struct Events {
 }
 
 impl Events {
-    /// What the counters say has happened at `at_s`.
+    /// Derives the events at `at_s` from the counters.
     fn note(&mut self, at_s: f64, before: &SenderCounters, after: &SenderCounters, cwnd: f64) {
         if after.fast_recoveries > before.fast_recoveries {
             self.cuts.push((at_s, cwnd));
@@ -56,7 +57,7 @@ impl Events {
     }
 }
 
-/// Payload bytes of a full segment; ns-2's where the flow names none.
+/// Payload bytes of a full segment; ns-2's if the flow gives none.
 fn mss(flow: &FlowConfig) -> f64 {
     f64::from(flow.segment_bytes.unwrap_or(1000))
 }

@@ -1,8 +1,8 @@
-//! A rate of a machine on which others run too.
+//! A rate measured on a machine that also runs other processes.
 
 use narrows_common::Duration;
 
-/// The rate is the median of those over so long: most are not disturbed by what else runs.
+/// The rate is the median over windows of this length: other processes disturb few of them.
 const WINDOW: Duration = Duration::from_us(200);
 
 /// Rates, window by window.
@@ -24,7 +24,7 @@ impl Rates {
         }
     }
 
-    /// Packets a second.
+    /// Packets per second.
     pub fn median(mut self) -> f64 {
         self.each.sort_by(f64::total_cmp);
         self.each[self.each.len() / 2]

@@ -1,6 +1,6 @@
-//! What the applications of a plan's flows write, without the connections that carry it: the
-//! traffic that a generator of packets stands in for. Times and lengths are those of the flows'
-//! own hosts in a run of the plan.
+//! The messages that the applications of a plan's flows write, without the connections that carry
+//! them. A packet generator sends these in place of the flows. Times and lengths equal those at the
+//! flows' own hosts in a run of the plan.
 
 use narrows_common::{Rng, Time};
 use narrows_hosts::flow_rng;
@@ -9,14 +9,15 @@ use narrows_traffic::{Application, Write};
 use crate::error::EngineError;
 use crate::plan::{FlowPlan, Plan};
 
-/// Beyond so many messages a caller should have asked for less.
+/// The most messages that one call returns; a caller that needs more asks for less time.
 const MOST_MESSAGES: usize = 5_000_000;
 
-/// A message: its flow, when it is written, its length with its header.
+/// A message: its flow, the time at which it is written, and its length including the header.
 pub type ApplicationMessage = (u32, Time, u32);
 
-/// A flow's application by itself: when it writes messages of which length. One that writes a
-/// stream has none, and what waits for the other end is left out.
+/// A flow's application without its connection: the times and lengths of its messages. An
+/// application that writes a stream has no messages. Messages that wait for the other end are
+/// omitted.
 #[derive(Debug)]
 pub struct MessageSource {
     application: Box<dyn Application>,
@@ -56,7 +57,7 @@ impl Iterator for MessageSource {
     }
 }
 
-/// The messages that are written before `until`, flow by flow, of each flow the first `most`.
+/// The messages written before `until`, flow by flow, at most `most` per flow.
 ///
 /// # Errors
 /// Values out of range, or too many messages.

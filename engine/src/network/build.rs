@@ -1,4 +1,4 @@
-//! From a plan to a wired network: every name is resolved here, once.
+//! Builds a wired network from a plan and resolves every name once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,11 +35,11 @@ pub(crate) fn read_plan(json: &str) -> Result<Plan, EngineError> {
 }
 
 impl Network {
-    /// Builds the network of `plan` with the switches that are `ready` already, and the hosts with the
-    /// kernel's stack; its tables go into `directory`.
+    /// Builds the network of `plan`. Switches in `ready` and hosts with the kernel's stack are
+    /// already set up. The tables go into `directory`.
     ///
     /// # Errors
-    /// If the plan names something that is not there, or an engine refuses its part of it.
+    /// If the plan names an object that does not exist, or an engine refuses its part of the plan.
     pub fn build(
         mut plan: Plan,
         ready: BTreeMap<String, Switch>,
@@ -66,7 +66,7 @@ struct Builder {
     flows: Vec<FlowNode>,
     directions: Vec<Receiver>,
     by_mac: FxHashMap<u64, usize>,
-    /// For each group the switch port its cable leads to.
+    /// For each group, the switch port that its cable connects to.
     uplinks: Vec<Option<(usize, u16, narrows_common::Duration)>>,
     finite_flows: usize,
 }
@@ -124,7 +124,7 @@ impl Builder {
         self.directions.len() - 1
     }
 
-    /// Plugs every cable in at both ends.
+    /// Connects every cable at both ends.
     fn plug(&mut self, plan: &Plan) -> Result<(), EngineError> {
         for cable in &plan.cables {
             let (switch, port) = (self.switch(&cable.a.switch)?, cable.a.port);

@@ -1,4 +1,4 @@
-//! The controller's events while a run goes on.
+//! The controller's events during a run.
 
 use narrows_common::Time;
 use narrows_switch::ControlOperation;
@@ -9,7 +9,7 @@ use super::sources::Sources;
 use crate::error::EngineError;
 
 impl Network {
-    /// Does the controller's events that are due.
+    /// Executes the controller's events that are due.
     pub(super) fn handle_control_events(&mut self, now: Time) -> Result<(), EngineError> {
         while let Some(event) = self.control_events.get(self.next_control_event)
             && event.at <= now

@@ -1,4 +1,4 @@
-//! What is due next, and who acts then.
+//! Which event is due next, and which node handles it.
 
 use narrows_common::{Time, Wheel};
 
@@ -8,7 +8,7 @@ use super::sources::{Source, Sources};
 use crate::error::EngineError;
 
 impl Network {
-    /// Sets the timer of every source that is in this process; called once, when all is built.
+    /// Sets the timer of every source in this process; called once, after the network is built.
     pub(crate) fn arm(&mut self) {
         self.schedule = Wheel::new(self.sources.count());
         if let Some(event) = self.control_events.first() {
@@ -23,12 +23,12 @@ impl Network {
         self.finite_flows = finite.filter(|flow| self.has_host(flow.from)).count();
     }
 
-    /// When something is due next.
+    /// When the next event is due.
     pub(crate) fn poll_timeout(&self) -> Time {
         self.next().0
     }
 
-    /// What is due first, and when; of several due at once the arrivals come last.
+    /// The first event due, and when. Of several due at once, arrivals come last.
     pub(crate) fn next(&self) -> (Time, Source) {
         let arrival = self.in_flight.poll_timeout();
         match self.schedule.first() {
@@ -37,7 +37,7 @@ impl Network {
         }
     }
 
-    /// Does all that was due by `now`, each source at `now`.
+    /// Handles everything due by `now`, each source at `now`.
     ///
     /// # Errors
     /// If a controller's event fails.
@@ -51,7 +51,7 @@ impl Network {
         }
     }
 
-    /// Lets a source act.
+    /// Lets one source act.
     ///
     /// # Errors
     /// If a controller's event fails.

@@ -1,4 +1,4 @@
-//! The end of a run: tables are closed, figures are summed up.
+//! The end of a run: closes the tables and computes the summary.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use crate::record::instrument::Instrument;
 use crate::record::summary::{BottleneckSummary, EngineSummary, RunFigures, Summary};
 
 impl Network {
-    /// Closes the tables of a run that has stopped, and writes its summary into `directory`.
+    /// Closes the tables of a stopped run, and writes its summary into `directory`.
     ///
     /// # Errors
-    /// Why it stopped, or when the disk refuses.
+    /// Why the run stopped, or an error of the disk.
     pub(crate) fn finish(
         mut self,
         stopped: Result<Time, EngineError>,
@@ -26,7 +26,7 @@ impl Network {
         let stopped = match stopped {
             Ok(stopped) => stopped,
             Err(error) => {
-                // Nothing may write to the directory any more when the caller has the error.
+                // Once the caller has the error, nothing may write to the directory.
                 let closed = self.recorder.close().err().unwrap_or(EngineError::WriterStopped);
                 return Err(if matches!(error, EngineError::WriterStopped) {
                     closed

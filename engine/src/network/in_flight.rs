@@ -1,22 +1,23 @@
-//! Packets in flight on links, all of them together, in the order of their arrival.
+//! All packets in flight on links, in the order of their arrival.
 //!
-//! Whoever sends a packet has already worked out when it arrives: the end of its transmission plus
-//! the propagation delay. A *direction* is one direction of a link; of packets that arrive at one instant
-//! the lowest-numbered direction's comes first, and of one direction's that which was sent first.
+//! The sender of a packet has already computed its arrival: the end of its transmission plus the
+//! propagation delay. A *direction* is one direction of a link. Of packets that arrive at the same
+//! instant, that of the lowest-numbered direction comes first; within one direction, the one sent
+//! first.
 //!
 //! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan: Faster Algorithms for the Shortest Path
-//! Problem, J. ACM 37(2), 1990) with digits of twelve bits: since time never goes back, a packet need
-//! not be sorted among the others before it is nearly due. It waits in a bucket by the highest digit
-//! in which its instant differs from the one reached, and by that digit, and moves to a lower one
-//! when that is opened: once on a path of 50 ms. A bucket of the lowest level is a microsecond, in
-//! which there is seldom more than one; when its turn comes it is sorted, if it is not in order. What
-//! a packet costs depends on how far ahead it is sent, not on how many links there are.
+//! Problem, J. ACM 37(2), 1990) with digits of twelve bits. Time never goes back, so a packet is
+//! sorted among others only when it is nearly due. Its bucket is the highest digit in which its
+//! arrival differs from the current instant, and the value of that digit. Opening that bucket moves
+//! the packet to a lower one: once on a path of 50 ms. A bucket of the lowest level spans a
+//! microsecond and seldom holds more than one packet. It is sorted, if necessary, when its turn
+//! comes. The cost of a packet depends on how far ahead it is sent, not on the number of links.
 
 use narrows_common::{Packet, Time};
 
 /// Bits of an instant within a bucket of the lowest level: 2^20 ps are 1.05 us.
 const BUCKET_BITS: u32 = 20;
-/// Bits of a digit: those of a word's bit, and of a word among those that one word tells apart.
+/// Bits of a digit: those that select a word, plus those that select a bit within the word.
 const DIGIT_BITS: u32 = 2 * WORD_BITS.ilog2();
 /// Buckets of a level.
 const DIGITS: usize = 1 << DIGIT_BITS;
@@ -26,12 +27,12 @@ const WORD_BITS: usize = u64::BITS as usize;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// A packet to come, by the number of its slot.
+/// A packet in flight, by the number of its slot.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Time,
     direction: u32,
-    /// The next slot of its bucket, or of those that are free.
+    /// The next slot of its bucket or of the free list.
     next: u32,
 }
 
@@ -42,11 +43,11 @@ impl Arrival {
     }
 }
 
-/// Arrivals that differ from the instant reached in one digit and none above.
+/// Arrivals that differ from the current instant in this digit and in none above.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     earliest: Time,
-    /// The ends of the list, which is in the order of sending until it is sorted.
+    /// The ends of the list, in sending order until the list is sorted.
     front: u32,
     back: u32,
 }
@@ -60,24 +61,24 @@ impl Bucket {
 pub struct InFlight {
     /// When the next packet arrives.
     due: Time,
-    /// The bucket in which it is.
+    /// The bucket that holds it.
     first: usize,
-    /// The instant reached, but for its bits in a bucket, when a bucket was opened last.
+    /// The instant at which a bucket was last opened, without its bits inside a bucket.
     reached: u64,
     /// The first free slot.
     free: u32,
     arrivals: Vec<Arrival>,
-    /// By slot, as the arrivals; `None` where it is free.
+    /// Packets by slot, parallel to the arrivals; `None` for a free slot.
     packets: Vec<Option<Packet>>,
     /// By level and digit.
     buckets: Vec<Bucket>,
-    /// A bit for each word of `filled` that is not 0, a level a word.
+    /// One bit for each nonzero word of `filled`, one word per level.
     levels: [u64; LEVELS],
-    /// A bit for each bucket with something in it.
+    /// One bit for each nonempty bucket.
     filled: [u64; LEVELS * DIGITS / WORD_BITS],
-    /// A bit for each bucket of the lowest level that is to be sorted.
+    /// One bit for each bucket of the lowest level that needs sorting.
     unsorted: [u64; DIGITS / WORD_BITS],
-    /// The slots of a bucket that is sorted just now.
+    /// The slots of the bucket being sorted.
     slots: Vec<u32>,
 }
 
@@ -101,7 +102,7 @@ impl Default for InFlight {
 }
 
 impl InFlight {
-    /// Sends a packet that arrives `at` the far end of a direction.
+    /// Sends a packet that arrives at the far end of a direction `at` this instant.
     pub fn send(&mut self, direction: usize, at: Time, packet: Packet) {
         let arrival = Arrival { at, direction: direction as u32, next: NONE };
         let mut slot = self.free;
@@ -125,7 +126,8 @@ impl InFlight {
         self.due
     }
 
-    /// The packet that arrives first, if that is not after `now`: when, at the end of which direction.
+    /// The packet that arrives first, unless that is after `now`: its time, its direction and
+    /// itself.
     #[inline]
     pub fn poll_receive(&mut self, now: Time) -> Option<(Time, usize, Packet)> {
         if self.due > now {
@@ -153,7 +155,7 @@ impl InFlight {
         Some((at, direction as usize, self.packets[slot as usize].take()?))
     }
 
-    /// The bucket of an instant's arrivals.
+    /// The bucket for arrivals at this instant.
     fn bucket_of(&self, at: Time) -> usize {
         let number = at.as_ps() >> BUCKET_BITS;
         debug_assert!(self.reached <= number, "{at} is past");
@@ -162,7 +164,7 @@ impl InFlight {
         level as usize * DIGITS + digit as usize
     }
 
-    /// Puts an arrival into its bucket, behind those that were sent before; returns which it is.
+    /// Appends an arrival to its bucket, after those sent before; returns the bucket.
     fn put(&mut self, slot: u32, arrival: Arrival) -> usize {
         let number = self.bucket_of(arrival.at);
         self.filled[number / WORD_BITS] |= 1 << (number % WORD_BITS);
@@ -182,7 +184,7 @@ impl InFlight {
         number
     }
 
-    /// Sorts the arrivals of a bucket; the first sent of equal rank stays the first.
+    /// Sorts the arrivals of a bucket; equal ranks keep their sending order.
     #[cold]
     fn sort(&mut self, bucket: usize) {
         self.unsorted[bucket / WORD_BITS] &= !(1 << (bucket % WORD_BITS));
@@ -201,8 +203,8 @@ impl InFlight {
         }
     }
 
-    /// Goes on to a bucket above the lowest level, the first of all that have anything in them, and
-    /// puts its arrivals into lower ones.
+    /// Opens a bucket above the lowest level, the first nonempty one, and moves its arrivals into
+    /// lower ones.
     fn open(&mut self, bucket: usize) {
         let opened = self.empty(bucket);
         self.reached = opened.earliest.as_ps() >> BUCKET_BITS;
@@ -224,7 +226,7 @@ impl InFlight {
         std::mem::replace(&mut self.buckets[bucket], Bucket::EMPTY)
     }
 
-    /// Looks for the next packet: the first bucket of the lowest level that has any.
+    /// Finds the next packet: the first nonempty bucket of the lowest level.
     fn seek(&mut self) {
         let level = self.levels.iter().position(|&words| words != 0);
         self.first = level.map_or(0, |level| {
@@ -241,7 +243,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a sorted list of instant, direction and number.
+        /// Compares with a list sorted by instant, direction and sequence number.
         #[test]
         fn packets_arrive_in_order(
             steps in prop::collection::vec((any::<bool>(), 0usize..5, prop_oneof![0u64..4, 0u64..1 << 24, 0u64..1 << 40]), 1..300),

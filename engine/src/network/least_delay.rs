@@ -1,8 +1,8 @@
-//! The least time that anything takes from one host of a plan to another.
+//! The lower bound of the delay from one host of a plan to another.
 //!
-//! It is the propagation of the shortest path, and the transmission of the shortest frame on both
-//! access links. A switch's own transmission is left out: not every target keeps it for a frame
-//! that finds the port idle.
+//! The bound is the propagation delay of the shortest path plus the transmission of the shortest
+//! frame on both access links. It excludes the switch's own transmission, because some targets send
+//! a frame at once when the port is idle.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::plan::{EndPlan, FlowPlan, Plan};
 /// Ethernet, IPv4 and UDP headers.
 const SHORTEST_FRAME_BYTES: u64 = 14 + 20 + 8;
 
-/// What a flow's packets take at least; zero where its hosts are not connected.
+/// The lower bound for a flow's packets; zero if its hosts are not connected.
 pub(crate) fn of_flow(plan: &Plan, flow: &FlowPlan) -> Duration {
     of_hosts(plan, &flow.from, &flow.to)
 }
@@ -27,7 +27,7 @@ fn of_hosts(plan: &Plan, from: &str, to: &str) -> Duration {
     }
 }
 
-/// Where a host is: the switch of its group, and the least time between the two.
+/// A host's position: the switch of its group, and the lower bound between the two.
 struct HostEnd<'a> {
     switch: &'a str,
     delay: Duration,
@@ -46,7 +46,7 @@ fn end_of<'a>(plan: &'a Plan, name: &str) -> Option<HostEnd<'a>> {
     })
 }
 
-/// Propagation on the shortest path between two switches (Bellman and Ford).
+/// Propagation delay of the shortest path between two switches (Bellman and Ford).
 fn between(plan: &Plan, from: &str, to: &str) -> Option<Duration> {
     let mut least = BTreeMap::from([(from, Duration::ZERO)]);
     for _ in &plan.cables {
@@ -69,7 +69,8 @@ mod tests {
 
     const MS: u64 = 1_000_000_000;
 
-    /// Two switches joined by 30 ms, and by 10 ms over a third; a host at each end.
+    /// Two switches connected by a cable of 30 ms, and by 10 ms through a third switch; one host at
+    /// each end.
     fn plan() -> Plan {
         let cable = |a: &str, port: u16, b: serde_json::Value, delay_ms: u64| {
             let a = serde_json::json!({ "switch": a, "port": port });
@@ -114,7 +115,8 @@ mod tests {
         serde_json::from_value(plan).expect("a plan")
     }
 
-    /// 2 ms and 1 ms, 6 and 4 ms, 0 and 2 ms, and twice the shortest frame, 42 bytes at 1 Mb/s.
+    /// Cables of 2 ms and 1 ms, 6 and 4 ms, 0 and 2 ms, plus twice the shortest frame, 42 bytes at
+    /// 1 Mb/s.
     #[test]
     fn the_shortest_path_and_two_short_frames() {
         let expected = Duration::from_ms(15) + Duration::from_us(2 * 42 * 8);

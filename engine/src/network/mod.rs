@@ -1,11 +1,11 @@
 //! The network of a run: nodes, link directions, packets in flight.
 //!
-//! A network is a fixed set of sources of events (the controller, each switch, each host) with a
+//! A network is a fixed set of event sources (the controller, each switch, each host) with one
 //! timer each in a [`Wheel`], and the packets on its links ([`InFlight`]). It reads no clock:
-//! `virtual_time/` advances it from event to event, `real_time/` under the clock of a machine.
+//! `virtual_time/` advances it from event to event, `real_time/` by the clock of a machine.
 //!
-//! `packet_path.rs` has the road of a packet, `events.rs` what is due next, `control.rs` the
-//! controller's events, `records.rs` what goes to the tables.
+//! `packet_path.rs` has a packet's steps, `events.rs` the next event, `control.rs` the controller's
+//! events, `records.rs` the rows for the tables.
 
 pub mod application_messages;
 pub(crate) mod build;
@@ -37,7 +37,7 @@ use socket_hosts::SocketHosts;
 use sources::Sources;
 use wire_map::WireMap;
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Progress {
     /// The time of the run.
@@ -51,7 +51,7 @@ pub struct Progress {
     pub completed_flows: usize,
 }
 
-/// Switches, hosts and links, and what happens next.
+/// The switches, hosts and links of a run, and their pending events.
 pub struct Network {
     switches: Vec<SwitchNode>,
     hosts: Vec<HostNode>,
@@ -63,39 +63,40 @@ pub struct Network {
     /// Sorted by time.
     control_events: Vec<ControlEvent>,
     next_control_event: usize,
-    /// The bottleneck, and behind it the port of the other direction where the plan wants it.
+    /// The bottleneck port, then the port of the other direction if the plan asks for it.
     monitored: Vec<MonitoredPort>,
     sources: Sources,
     schedule: Wheel,
     in_flight: InFlight,
     pool: PacketPool,
     recorder: Recorder,
-    /// The hosts that have rows to be drained.
+    /// Hosts with rows to collect.
     hosts_with_records: Vec<usize>,
     /// The wires of the cables in real time; `None` in virtual time.
     wire_map: Option<WireMap>,
     /// The hosts with the kernel's stack.
     sockets: SocketHosts,
-    /// How far the instrument may be off.
+    /// Error limits of the instrument.
     limits: Limits,
     progress: Progress,
-    /// Frames on a group's cable for no host of the group.
+    /// Frames on a group's cable that are for no host of the group.
     misdelivered: u64,
-    /// Packets at a collector that are no reports.
+    /// Packets at a collector that are not telemetry reports.
     bad_reports: u64,
-    /// The least time from a report's egress stamp, by its switch's clock, to its arrival.
+    /// The smallest difference between a report's egress stamp, by its switch's clock, and its
+    /// arrival.
     report_lag_ns: Option<i64>,
-    /// Flows that will finish and are sent from here.
+    /// Flows sent from this process that have an end.
     finite_flows: usize,
 }
 
 impl Network {
-    /// The network with its cables on the wires of a data path.
+    /// Puts the network's cables on the wires of a data path.
     pub(crate) fn set_wire_map(&mut self, wire_map: WireMap) {
         self.wire_map = Some(wire_map);
     }
 
-    /// How far the run has come.
+    /// The progress of the run.
     pub(crate) fn progress(&mut self) -> &mut Progress {
         &mut self.progress
     }
@@ -118,7 +119,7 @@ impl Network {
         self.wire_map.as_ref().is_none_or(|wire_map| wire_map.has_hosts(switch, port))
     }
 
-    /// True when every flow that will finish, and is sent from here, has finished.
+    /// True when every flow that has an end, and is sent from here, has finished.
     pub(crate) fn is_complete(&self) -> bool {
         self.finite_flows > 0 && self.progress.completed_flows == self.finite_flows
     }

@@ -9,15 +9,15 @@ use narrows_switch::Switch;
 
 use crate::record::queue_figures::QueueFigures;
 
-/// A switch and where its cables lead.
+/// A switch and its cables.
 pub(crate) struct SwitchNode {
     pub name: Arc<str>,
     pub switch: Switch,
-    /// Indexed by port; `None` where nothing is plugged in.
+    /// Indexed by port; `None` for a port without a cable.
     pub cables: Vec<Option<Cable>>,
 }
 
-/// What a port's cable leads to.
+/// A port's cable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cable {
     pub to: FarEnd,
@@ -51,12 +51,12 @@ pub(crate) struct HostNode {
     pub has_records: bool,
 }
 
-/// Whose transport protocols a host has.
+/// Which TCP and UDP implementation a host uses.
 #[derive(Debug)]
 pub(crate) enum HostStack {
-    /// Ours.
+    /// The implementation of the `hosts` crate.
     Narrows(Box<Host>),
-    /// The kernel's, for the host of this name; its packets have a wire of their own.
+    /// The kernel's, for the host of this name. Its packets use a separate wire.
     Kernel(String),
 }
 
@@ -68,14 +68,14 @@ pub(crate) struct FlowNode {
     pub to: usize,
 }
 
-/// Who receives from a link direction.
+/// The receiver at the end of a link direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Receiver {
     Switch { switch: usize, port: u16 },
     Host(usize),
 }
 
-/// A port whose figures the summary gives.
+/// A port that the summary describes.
 pub(crate) struct MonitoredPort {
     pub switch: usize,
     pub port: u16,

@@ -1,4 +1,4 @@
-//! The road of a packet: host, link, switch, queue, link, host. Each step is one call.
+//! The path of a packet: host, link, switch, queue, link, host. Each step is one call.
 //!
 //! ```text
 //! leave_host ─▶ enter_uplink ─▶ (in flight) ─▶ enter_switch ─▶ (queue) ─┐
@@ -6,9 +6,9 @@
 //!  └▶ leave_switch ─▶ enter_cable ─▶ enter_downlink ─▶ (in flight) ─▶ enter_host
 //! ```
 //!
-//! `arrive` takes the next packet in flight to its receiver. A cable between two switches leads
-//! from `leave_switch` to `enter_switch`, one to a collector to `enter_collector`. In real time the
-//! cables are wires: a packet leaves the network at one end and enters it again at the other.
+//! `arrive` takes the next packet in flight to its receiver. A cable between two switches connects
+//! `leave_switch` to `enter_switch`; a cable to a collector ends in `enter_collector`. In real time
+//! the cables are wires: a packet leaves the network at one end and enters it again at the other.
 
 use narrows_common::{Packet, Time};
 use narrows_switch::Transmit;
@@ -30,7 +30,7 @@ impl Network {
         }
     }
 
-    /// A host sends what it has, and says when it wants to be called again.
+    /// A host sends its packets and sets its next timer.
     pub(super) fn leave_host(&mut self, now: Time, index: usize) {
         loop {
             let node = &mut self.hosts[index];
@@ -72,7 +72,7 @@ impl Network {
         self.leave_switch(index);
     }
 
-    /// A switch sends what has left its queues, and says when it wants to be called again.
+    /// A switch sends the packets that left its queues and sets its next timer.
     pub(super) fn leave_switch(&mut self, index: usize) {
         while let Some(transmit) = self.switches[index].switch.poll_transmit() {
             self.enter_cable(index, transmit);
@@ -81,7 +81,7 @@ impl Network {
         self.schedule.set(self.sources.switch(index), timeout);
     }
 
-    /// A packet enters the cable at a switch's port and arrives at what is plugged in there.
+    /// A packet enters the cable at a switch's port and arrives at the cable's far end.
     fn enter_cable(&mut self, index: usize, transmit: Transmit) {
         let Some(cable) = self.switches[index].cables[usize::from(transmit.port)] else {
             return self.switches[index].switch.recycle(transmit.packet);
@@ -108,8 +108,8 @@ impl Network {
         }
     }
 
-    /// A packet enters the access link of its host in a group. Returns the link direction and when
-    /// the packet reaches the host; `None` when no host has its address or the link's queue is full.
+    /// A packet enters the access link of its host in a group. Returns the link direction and the
+    /// arrival time; `None` if no host has the packet's address or the link's queue is full.
     fn enter_downlink(&mut self, now: Time, packet: &Packet) -> Option<(usize, Time)> {
         let mac = packet.data.first_chunk::<6>();
         let Some(&host) = mac.and_then(|&mac| self.by_mac.get(&mac_number(mac))) else {
@@ -120,7 +120,8 @@ impl Network {
         Some((node.downlink, node.access.handle_down(now, packet.len())?))
     }
 
-    /// In real time: a packet comes to a group by its wire and enters the access link of its host.
+    /// In real time: a packet arrives at a group by its wire and enters the access link of its
+    /// host.
     pub(crate) fn enter_group(&mut self, now: Time, packet: Packet) {
         match self.enter_downlink(now, &packet) {
             Some((direction, at)) => self.in_flight.send(direction, at, packet),
@@ -155,19 +156,19 @@ impl Network {
         }
     }
 
-    /// In real time: a packet comes to the collector of a switch by its wire.
+    /// In real time: a packet arrives at the collector of a switch by its wire.
     pub(crate) fn enter_collector_of(&mut self, now: Time, switch: usize, packet: Packet) {
         self.enter_collector(now, &packet);
-        // The switch takes the packets of reports from its spare ones.
+        // The switch takes packets for its reports from its spare ones.
         self.switches[switch].switch.recycle(packet);
     }
 
-    /// An empty packet for what comes by a wire.
+    /// An empty packet for one received by a wire.
     pub(crate) fn take_packet(&mut self) -> Packet {
         self.pool.take()
     }
 
-    /// Takes a packet back whose memory can serve again.
+    /// Takes a packet back for reuse of its memory.
     pub(crate) fn recycle(&mut self, packet: Packet) {
         self.pool.give(packet);
     }

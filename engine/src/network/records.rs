@@ -1,4 +1,4 @@
-//! What the nodes have recorded goes to the monitored ports' figures and to the tables.
+//! Moves what the nodes have recorded to the monitored ports' figures and to the tables.
 
 use narrows_hosts::FlowReport;
 
@@ -7,7 +7,7 @@ use super::nodes::HostStack;
 use crate::error::EngineError;
 
 impl Network {
-    /// Takes the nodes' records.
+    /// Collects the nodes' records.
     ///
     /// # Errors
     /// If a table's writer has stopped.
@@ -30,12 +30,12 @@ impl Network {
                 self.recorder.handle_messages(host.message_records());
             }
         }
-        // The data path waits for nobody.
+        // The data path must not wait.
         self.drain_socket_hosts(false);
         if self.recorder.has_failed() { Err(EngineError::WriterStopped) } else { Ok(()) }
     }
 
-    /// Takes the records of the hosts with the kernel's stack.
+    /// Collects the records of the hosts with the kernel's stack.
     pub(super) fn drain_socket_hosts(&mut self, is_to_wait: bool) {
         self.sockets.each(is_to_wait, |host| {
             self.recorder.handle_flows(host.flow_records());
@@ -44,7 +44,7 @@ impl Network {
         });
     }
 
-    /// A flow's figures at one of its hosts.
+    /// A flow's figures at one of its two hosts.
     pub(super) fn flow_report(&self, host: usize, flow: u32) -> FlowReport {
         let report = match &self.hosts[host].stack {
             HostStack::Narrows(host) => host.flow_report(flow),

@@ -1,5 +1,5 @@
-//! The hosts of a run with the kernel's stack, shared by the driver of their sockets and the
-//! network, which has their access links, writes their tables and sums them up.
+//! The hosts of a run that use the kernel's stack. The driver of their sockets shares them with the
+//! network, which has their access links and writes their tables and summary.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,10 @@ use super::least_delay;
 use crate::error::EngineError;
 use crate::plan::Plan;
 
-/// What stands for an instant that has not come.
+/// Stands for an instant that has not been reached.
 const NOT_YET: u64 = u64::MAX;
 
-/// A run's hosts with sockets, by name; none in virtual time. A copy is the same hosts.
+/// The hosts of a run that use sockets, by name; none in virtual time. A clone shares the hosts.
 #[derive(Clone, Debug, Default)]
 pub struct SocketHosts {
     hosts: Arc<BTreeMap<String, Outside>>,
@@ -24,7 +24,7 @@ pub struct SocketHosts {
 
 #[derive(Debug)]
 struct Outside {
-    /// The device string of the port that its packets come and go by.
+    /// The device string of the port that carries its packets.
     device: String,
     host: Mutex<SocketHost>,
 }
@@ -33,7 +33,7 @@ impl SocketHosts {
     /// The hosts of a plan that have a device.
     ///
     /// # Errors
-    /// If a host is not in the plan, or a flow of one is wrong.
+    /// If a host is not in the plan, or one of its flows is wrong.
     pub fn new(plan: &Plan, devices: BTreeMap<String, String>) -> Result<SocketHosts, EngineError> {
         let mut hosts = BTreeMap::new();
         for (name, device) in devices {
@@ -51,7 +51,7 @@ impl SocketHosts {
         Ok(SocketHosts { hosts: Arc::new(hosts), began_ns: Arc::new(AtomicU64::new(NOT_YET)) })
     }
 
-    /// True when the host of this name is one.
+    /// True if this host uses sockets.
     pub fn has(&self, name: &str) -> bool {
         self.hosts.contains_key(name)
     }
@@ -61,23 +61,24 @@ impl SocketHosts {
         self.hosts.get(name).map(|outside| outside.device.clone())
     }
 
-    /// A host, for who drives its sockets.
+    /// A host, for the driver of its sockets.
     pub fn host(&self, name: &str) -> Option<MutexGuard<'_, SocketHost>> {
         let outside = self.hosts.get(name)?;
         Some(outside.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The run begins now, at this time of `CLOCK_MONOTONIC_RAW`.
+    /// Starts the run at this reading of `CLOCK_MONOTONIC_RAW`.
     pub fn begin(&self, raw_ns: u64) {
         self.began_ns.store(raw_ns, Ordering::Release);
     }
 
-    /// When the run began by `CLOCK_MONOTONIC_RAW`; `None` before that.
+    /// When the run began, by `CLOCK_MONOTONIC_RAW`; `None` before that.
     pub fn began_ns(&self) -> Option<u64> {
         Some(self.began_ns.load(Ordering::Acquire)).filter(|&raw_ns| raw_ns != NOT_YET)
     }
 
-    /// Calls `take` with each host; where it is not to wait, with each that nobody else has just now.
+    /// Calls `take` with each host. Unless `is_to_wait`, skips the hosts that another thread has
+    /// locked.
     pub(crate) fn each(&self, is_to_wait: bool, mut take: impl FnMut(&mut SocketHost)) {
         for outside in self.hosts.values() {
             match is_to_wait {
@@ -87,7 +88,7 @@ impl SocketHosts {
         }
     }
 
-    /// What a flow has come to at a host.
+    /// A flow's figures at a host.
     pub(crate) fn flow_report(&self, name: &str, flow: u32) -> Option<FlowReport> {
         self.host(name)?.flow_report(flow)
     }

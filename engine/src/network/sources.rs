@@ -1,6 +1,6 @@
-//! The sources of events, numbered in the order in which they act when due at the same instant.
+//! The event sources. Sources due at the same instant act in the order of their numbers.
 
-/// How many sources of each kind there are.
+/// The number of sources of each kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources {
     pub switches: usize,
@@ -32,7 +32,7 @@ impl Sources {
     }
 }
 
-/// Who acts next.
+/// The source that acts next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
     Controller,

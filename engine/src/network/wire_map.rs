@@ -1,5 +1,5 @@
-//! The wires of a network in real time: which of them are in this process, and the packets that
-//! leave by them.
+//! The wires of a network in real time: which are in this process, and the packets that leave by
+//! them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,25 +9,26 @@ use narrows_switch::Transmit;
 use crate::error::EngineError;
 use crate::plan::{CablePlan, EndPlan, Plan, PortName};
 
-/// A packet that is to leave by a wire.
+/// A packet to be sent by a wire.
 #[derive(Debug)]
 pub struct Departure {
-    /// By which wire.
+    /// The wire.
     pub wire: usize,
-    /// When its transmission began.
+    /// The start of its transmission.
     pub start: Time,
-    /// When its last bit left.
+    /// The end of its transmission.
     pub end: Time,
-    /// When it is to be handed to the device: after `end` by what the wire delays.
+    /// When to hand it to the device: `end` plus the wire's delay.
     pub at: Time,
     /// The packet.
     pub packet: Packet,
 }
 
-/// Device strings by the names of wires: `s1 port 1`, a group's name, `collector at s1`.
+/// Device strings by wire name: `s1 port 1`, a group's name, `collector at s1`.
 ///
-/// Without any, the whole network is in one process and its cables are pairs of rings. With some,
-/// the nodes at which these wires end are in this process and the others elsewhere; a cable between
+/// Without devices the whole network is in one process and its cables are pairs of rings. With
+/// devices, only the nodes at the ends of these wires are in this process. A cable between two
+/// switches is a pair of rings in the process of the switches.
 /// two switches is a pair of rings where the switches are.
 pub type Devices = BTreeMap<String, String>;
 
@@ -38,7 +39,7 @@ pub(crate) enum WireEnd {
         switch: usize,
         port: u16,
     },
-    /// Hosts, at which packets arrive so much after they came by the wire.
+    /// Hosts. A packet reaches them this long after it arrives by the wire.
     Group {
         later: Duration,
     },
@@ -50,30 +51,30 @@ pub(crate) enum WireEnd {
     },
 }
 
-/// An end of a cable. The two of a cable have neighbouring numbers, the even one first.
+/// An end of a cable. The two ends have neighbouring numbers, the even one first.
 #[derive(Debug)]
 pub(crate) struct CableEnd {
     pub name: String,
     pub at: WireEnd,
-    /// The data path's number of its wire; `None` where it is in another process.
+    /// The data path's number for its wire; `None` if another process has it.
     pub wire: Option<usize>,
 }
 
-/// The ends of all cables and the packets that leave by them.
+/// The ends of all cables, and the packets that leave by them.
 #[derive(Debug)]
 pub(crate) struct WireMap {
     departures: VecDeque<Departure>,
     ends: Vec<CableEnd>,
-    /// The end at a switch's port.
+    /// The end at each switch port.
     at_port: Vec<Vec<Option<usize>>>,
-    /// A host's own wire, by the data path's number.
+    /// The number, in the data path, of each host's own wire.
     at_host: Vec<Option<usize>>,
-    /// The ends of the data path's wires.
+    /// The end at each wire of the data path.
     by_wire: Vec<usize>,
 }
 
 impl WireMap {
-    /// The wires of a plan's cables of which some have devices.
+    /// The wires of a plan's cables, of which some have devices.
     pub(crate) fn new(plan: &Plan, devices: &Devices) -> Result<WireMap, EngineError> {
         let mut wire_map = WireMap {
             departures: VecDeque::new(),
@@ -123,7 +124,7 @@ impl WireMap {
         Ok(())
     }
 
-    /// Adds the end at a switch's port; returns which switch that is.
+    /// Adds the end at a switch's port; returns the switch's index.
     fn add_port(&mut self, plan: &Plan, end: &PortName) -> Result<usize, EngineError> {
         let found = plan.switches.iter().position(|switch| switch.name == end.switch);
         let switch = found.ok_or_else(|| {
@@ -138,12 +139,12 @@ impl WireMap {
         Ok(switch)
     }
 
-    /// The cables, by their two ends.
+    /// The cables, each as its two ends.
     pub(crate) fn cables(&self) -> impl Iterator<Item = &[CableEnd]> {
         self.ends.chunks(2)
     }
 
-    /// Adds the wire of a host with the kernel's stack, behind all others. Returns its number.
+    /// Adds the wire of a host with the kernel's stack after all others. Returns its number.
     pub(crate) fn add_host(&mut self, host: usize, name: &str) -> usize {
         let wire = self.by_wire.len();
         self.at_host[host] = Some(wire);
@@ -153,7 +154,7 @@ impl WireMap {
         wire
     }
 
-    /// Where a wire of the data path ends.
+    /// The end of a wire of the data path.
     pub(crate) fn end_of(&self, wire: usize) -> WireEnd {
         self.ends[self.by_wire[wire]].at
     }
@@ -178,7 +179,7 @@ impl WireMap {
         self.at_port[switch][usize::from(port)].expect("a cable has two ends")
     }
 
-    /// A transmission began at a switch; gives the packet back where nothing is plugged in.
+    /// A transmission began at a switch. Returns the packet if the port has no cable.
     pub(crate) fn leave_switch(
         &mut self,
         switch: usize,
@@ -191,7 +192,7 @@ impl WireMap {
         None
     }
 
-    /// A packet of a host is due at the switch's port that its group's cable leads to.
+    /// A host's packet is due at the switch port of its group's cable.
     pub(crate) fn leave_hosts(&mut self, at: Time, switch: usize, port: u16, packet: Packet) {
         let wire = self.ends[self.end(switch, port) ^ 1].wire.expect("its host is here");
         self.departures.push_back(Departure { wire, start: at, end: at, at, packet });

@@ -1,4 +1,4 @@
-//! Lists of what the engine has: variants, recoveries, profiles, workloads; and what the
+//! Catalogues of the engine: variants, recoveries, profiles, workloads. Also the messages that the
 //! applications of a plan write.
 
 use narrows_common::Time;
@@ -9,7 +9,7 @@ use super::errors::PlanError;
 use crate::network::application_messages::application_messages as messages_of;
 use crate::network::build::read_plan;
 
-/// libdpdk's version, or None where this was built without it.
+/// libdpdk's version, or None if the engine was built without it.
 #[pyfunction]
 pub(super) fn dpdk_version() -> Option<String> {
     Eal::version()
@@ -21,7 +21,7 @@ pub(super) fn variants(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::VARIANTS)?)
 }
 
-/// Every sender of datagrams, in the words of a variant.
+/// Every sender of datagrams, with the fields of a variant.
 #[pyfunction]
 pub(super) fn senders(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::udp::SENDERS)?)
@@ -33,25 +33,25 @@ pub(super) fn recoveries(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::RECOVERIES)?)
 }
 
-/// Every profile: what its sources differ in.
+/// Every profile, with the settings that differ from the default.
 #[pyfunction]
 pub(super) fn profiles(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::PROFILES)?)
 }
 
-/// Every source of ns-2 that can be named, and what it stands for.
+/// Every ns-2 source that can be named, and the settings that it stands for.
 #[pyfunction]
 pub(super) fn agents(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::AGENTS)?)
 }
 
-/// Every sink of ns-2 that can be named.
+/// Every ns-2 sink that can be named.
 #[pyfunction]
 pub(super) fn sinks(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_hosts::SINKS)?)
 }
 
-/// Every queue discipline: name, title, reference, parameters, its own reasons to drop.
+/// Every queue discipline: name, title, reference, parameters, drop reasons of its own.
 #[pyfunction]
 pub(super) fn disciplines(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_queueing::DISCIPLINES)?)
@@ -75,8 +75,9 @@ pub(super) fn workloads(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, narrows_traffic::WORKLOADS)?)
 }
 
-/// What the applications of a plan (JSON text) write until a time, as their hosts would: tuples of
-/// flow, picoseconds and bytes, flow by flow, of each flow the first `most`. Raises PlanError.
+/// The messages that the applications of a plan (JSON text) write before a time, as their hosts
+/// would: tuples of flow, picoseconds and bytes, flow by flow, at most `most` per flow. Raises
+/// PlanError.
 #[pyfunction]
 #[pyo3(signature = (plan_json, until_ps, most=usize::MAX))]
 pub(super) fn application_messages(

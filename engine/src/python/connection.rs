@@ -1,5 +1,6 @@
-//! `narrows._engine.Connection`: our TCP without input or output, for Python to drive over a real
-//! port, a script or a model. Times are picoseconds since an instant of the caller's choice.
+//! `narrows._engine.Connection`: our TCP without input or output. Python drives it over a real
+//! port, from a script or by a model. Times are picoseconds since an instant that the caller
+//! chooses.
 
 use core::str::FromStr;
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict};
 /// One end of one connection.
 #[pyclass(name = "Connection", module = "narrows._engine")]
 pub(super) struct PyConnection {
-    /// Behind a lock for Python's sake only: every method has it to itself.
+    /// Python requires the lock; every method has exclusive access.
     connection: Mutex<Connection>,
     us: Endpoint,
     peer: Endpoint,
@@ -35,9 +36,9 @@ fn wrong(error: impl ToString) -> PyErr {
 
 #[pymethods]
 impl PyConnection {
-    /// Opens an end of the flow that `flow` (the plan's words) describes: its source when
-    /// `is_active`, which connects, its destination otherwise, which waits for the source.
-    /// `macs` are this end's address and the one to send to. Raises ValueError.
+    /// Opens one end of the flow that `flow` (a plan's JSON object) describes. With `is_active` it
+    /// is the source, which connects; otherwise the destination, which listens. `macs` are this
+    /// end's address and the peer's. Raises ValueError.
     #[new]
     fn new(
         flow: &Bound<'_, PyAny>,
@@ -62,7 +63,7 @@ impl PyConnection {
         })
     }
 
-    /// A frame arrived. Returns why it was not taken, or None.
+    /// Handles a frame that arrived. Returns why it was rejected, or None.
     fn handle_frame(&mut self, now_ps: u64, frame: &[u8]) -> Option<&'static str> {
         let packet = Packet::from_bytes(frame);
         let segment = match segment::parse(&packet) {
@@ -77,19 +78,19 @@ impl PyConnection {
         None
     }
 
-    /// Does what is due.
+    /// Handles the timers that are due.
     fn handle_timeout(&mut self, now_ps: u64) {
         self.tcp().handle_timeout(Time::from_ps(now_ps));
     }
 
-    /// The next frame to send, or None; to be called after every input until it is None.
+    /// The next frame to send, or None. Call it after every input until it returns None.
     fn poll_transmit<'py>(&mut self, py: Python<'py>, now_ps: u64) -> Option<Bound<'py, PyBytes>> {
         let mut packet = Packet::default();
         let has_one = self.tcp().poll_transmit(Time::from_ps(now_ps), &mut packet);
         has_one.then(|| PyBytes::new(py, &packet.to_bytes()))
     }
 
-    /// When `handle_timeout` is to be called, or None.
+    /// When to call `handle_timeout`, or None.
     fn poll_timeout(&mut self) -> Option<u64> {
         self.tcp().poll_timeout().map(Time::as_ps)
     }
@@ -99,7 +100,7 @@ impl PyConnection {
         self.tcp().write(Content::Bytes(data.into()));
     }
 
-    /// The application reads up to so many bytes.
+    /// The application reads at most this many bytes.
     #[pyo3(signature = (limit_bytes=u64::MAX))]
     fn read<'py>(&mut self, py: Python<'py>, limit_bytes: u64) -> Bound<'py, PyBytes> {
         let mut out = Vec::new();
@@ -107,12 +108,12 @@ impl PyConnection {
         PyBytes::new(py, &out)
     }
 
-    /// The application writes no more.
+    /// The application finishes writing.
     fn close(&mut self) {
         self.tcp().close();
     }
 
-    /// The connection ends at once, with a reset.
+    /// Ends the connection immediately with a reset.
     fn abort(&mut self) {
         self.tcp().abort();
     }
@@ -135,39 +136,39 @@ impl PyConnection {
         }
     }
 
-    /// True when a reset ended it.
+    /// True if a reset ended the connection.
     #[getter]
     fn was_reset(&mut self) -> bool {
         self.tcp().was_reset()
     }
 
-    /// True when we gave up waiting for the peer.
+    /// True if this end gave up waiting for the peer.
     #[getter]
     fn has_given_up(&mut self) -> bool {
         self.tcp().has_given_up()
     }
 
-    /// True when the peer has closed and everything was read.
+    /// True if the peer has closed and the application has read everything.
     #[getter]
     fn is_read_to_end(&mut self) -> bool {
         self.tcp().is_read_to_end()
     }
 
-    /// Bytes written and not yet acknowledged.
+    /// Bytes written but not yet acknowledged.
     #[getter]
     fn unacked_bytes(&mut self) -> u64 {
         self.tcp().unacked_bytes()
     }
 
-    /// Bytes that could be read.
+    /// Bytes ready to read.
     #[getter]
     fn readable_bytes(&mut self) -> u64 {
         self.tcp().readable_bytes()
     }
 
-    /// What the sender knows and has counted: cwnd_bytes, ssthresh_bytes (None before the first
-    /// loss), in_flight_bytes, srtt_ps, rto_ps, acked_bytes, retransmits, timeouts, fast_recoveries,
-    /// probes; and what the receiver has counted: delivered_bytes, acks_sent, ce_marks.
+    /// The sender's state and counts: cwnd_bytes, ssthresh_bytes (None before the first loss),
+    /// in_flight_bytes, srtt_ps, rto_ps, acked_bytes, retransmits, timeouts, fast_recoveries,
+    /// probes. The receiver's counts: delivered_bytes, acks_sent, ce_marks.
     fn figures<'py>(&mut self, py: Python<'py>, now_ps: u64) -> PyResult<Bound<'py, PyDict>> {
         let record = self.tcp().record(Time::from_ps(now_ps));
         let (sent, received) = (self.tcp().sender_counters(), self.tcp().receiver_counters());

@@ -12,7 +12,7 @@ create_exception!(_engine, DeviceError, PyRuntimeError, "DPDK or one of its devi
 create_exception!(_engine, RunError, PyRuntimeError, "A run failed.");
 create_exception!(_engine, Cancelled, PyRuntimeError, "The caller stopped the run.");
 
-/// The result of a run, or its exception; one that its progress callback raised comes first.
+/// The result of a run, or its exception. An exception of the progress callback takes precedence.
 pub(super) fn run_result<'py>(
     py: Python<'py>,
     outcome: Result<impl Serialize, EngineError>,

@@ -1,4 +1,4 @@
-//! `narrows._engine.generate`: background traffic by a DPDK port.
+//! `narrows._engine.generate`: background traffic sent by a DPDK port.
 
 use std::sync::Mutex;
 use std::thread;
@@ -17,13 +17,14 @@ use crate::network::build::read_plan;
 
 use crate::real_time::{DataPath, Generator, Stream, Verdict, Wire, generate as send};
 
-/// How long a port stays open after its last packet: a memif's other end reads it from memory that
-/// goes with the port.
+/// How long a port stays open after its last packet. A memif's peer reads the packet from memory
+/// that is freed with the port.
 const LINGER: Wait = Wait::from_millis(100);
 
-/// Sends what the plan's applications write before `until_ps` as UDP packets by a DPDK device, the
-/// first `most` of them. `streams`: headers, bytes of payload, and the flows' numbers of each.
-/// `progress` is as for `run`. Returns packets by stream, duration and the instrument's error.
+/// Sends the messages that the plan's applications write before `until_ps`, at most `most`, as UDP
+/// packets by a DPDK device. `streams` lists headers, payload bytes and flow numbers of each
+/// stream. `progress` is as for `run`. Returns packets by stream, duration and the instrument's
+/// error.
 ///
 /// Raises PlanError, DeviceError, RunError or Cancelled.
 #[pyfunction]
@@ -56,7 +57,7 @@ pub(crate) fn generate<'py>(
                 wait_for_links(&mut path, &state)?;
                 path.begin(eal, None);
                 let mut goes_on = |now: &Progress| {
-                    // Who reads it is not waited for.
+                    // The data path does not wait for the thread that reads the state.
                     state.try_lock().map_or(true, |mut state| {
                         state.0 = *now;
                         state.1 != Verdict::Cancel

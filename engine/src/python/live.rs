@@ -1,4 +1,4 @@
-//! `narrows._engine.Live`: a switch on DPDK ports, its data path on a thread of its own.
+//! `narrows._engine.Live`: a switch on DPDK ports whose data path has its own threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,23 +18,23 @@ use crate::real_time::cores::{Cores, Ended, Share};
 use crate::real_time::{RemoteQueue, SwitchNode, Wire, inter_core_rings};
 use crate::record::instrument::WireSummary;
 
-/// A switch on DPDK ports from its making until `stop`.
+/// A switch on DPDK ports, from construction until `stop`.
 #[pyclass(name = "Live", frozen)]
 pub(crate) struct PyLive {
     switch: Py<PySwitch>,
     stop: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<Ended>>>,
-    /// Whether the device stamps what comes, port by port.
+    /// For each port, whether the device timestamps received packets.
     stamps: Vec<bool>,
-    /// The wires' names, port by port.
+    /// The wires' names, in the order of the ports.
     wires: Vec<String>,
 }
 
 #[pymethods]
 impl PyLive {
-    /// `ports`: number, device string and the cable's delay in picoseconds of each, with so many
-    /// receive `queues`. Every pipeline of the switch has a thread, and the ports that are its own. Raises
-    /// DeviceError, naming the device.
+    /// `ports` lists each port's number, device string and cable delay in picoseconds, each opened
+    /// with `queues` receive queues. Every pipeline of the switch has a thread and its own ports.
+    /// Raises DeviceError, which names the device.
     #[new]
     #[pyo3(signature = (switch, ports, setup_json, queues=1))]
     fn new(
@@ -63,18 +63,18 @@ impl PyLive {
         Ok(PyLive { switch, stop, thread: Mutex::new(Some(thread)), stamps, wires: names })
     }
 
-    /// Of each port, whether its device stamps packets with the instant of their arrival.
+    /// For each port, whether its device timestamps packets on arrival.
     fn stamps(&self) -> Vec<bool> {
         self.stamps.clone()
     }
 
-    /// True until `stop`, or until the data path has ended by itself, which is a bug.
+    /// True until `stop`, or until the data path ends on its own, which is a bug.
     fn is_running(&self) -> bool {
         lock(&self.thread).as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Ends the data path and closes the ports; the switch is then in its handle again. Returns the
-    /// instrument's error. A second call returns None.
+    /// Stops the data path, closes the ports and returns the switch to its handle. Returns the
+    /// instrument's error; a second call returns None.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let thread = lock(&self.thread).take();
         let Some(thread) = thread else { return Ok(None) };
@@ -103,8 +103,8 @@ fn open(
     Ok((eal, wires.collect::<Result<_, narrows_dpdk::Error>>()?))
 }
 
-/// Each pipeline with the wires of its ports, which are in the order of `ports`. Of a port's receive queues
-/// the first is its pipeline's, the next one the next pipeline's, and so on.
+/// Each pipeline with the wires of its ports, in the order of `ports`. The first receive queue of a
+/// port belongs to its own pipeline, the second to the next pipeline, and so on.
 fn deal_out(
     pipelines: Vec<ManagedSwitch>,
     ports: &[(u16, String, u64)],

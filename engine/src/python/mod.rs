@@ -1,4 +1,4 @@
-//! `narrows._engine`: the engine as Python sees it. No other module uses PyO3.
+//! `narrows._engine`: the Python interface to the engine. No other module uses PyO3.
 
 mod catalogue;
 mod connection;

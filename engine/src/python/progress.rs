@@ -1,4 +1,4 @@
-//! Progress callbacks, and the state that a data path's thread shares with the thread of Python.
+//! Progress callbacks, and the state that a data path's thread shares with the Python thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
@@ -12,10 +12,10 @@ use crate::real_time::Verdict;
 
 /// How often the progress callback is called, in wall-clock time.
 pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
-/// How often the end of a run is looked for.
+/// How often the watching thread checks for the end of a run.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Calls a progress callback, where there is one; returns what it returned.
+/// Calls the progress callback, if any, and returns its result.
 pub(super) fn call_progress(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -30,7 +30,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the progress callback until the data path has ended.
+/// Calls the progress callback until the data path ends.
 pub(super) fn watch<T>(
     path: &ScopedJoinHandle<'_, T>,
     state: &Mutex<(Progress, Verdict)>,

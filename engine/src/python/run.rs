@@ -1,4 +1,4 @@
-//! `narrows._engine.run` and `run_real_time`: a plan's run on a thread without Python's lock.
+//! `narrows._engine.run` and `run_real_time`: execute a plan on a thread without Python's lock.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,16 +20,16 @@ use crate::network::Progress;
 use crate::real_time::{self, DataPath, Devices, RealTime, Verdict};
 use crate::virtual_time;
 
-/// Switches that are set up, by their names.
+/// Configured switches by name.
 pub(super) type Switches = BTreeMap<String, Py<PySwitch>>;
 
 /// Runs a plan (JSON text) and writes its tables and summary.json into `out_dir`.
 ///
-/// `progress`, where given, is called a few times a second with a dict of `time_ps`, `events`,
-/// `packets` and `completed_flows`, and stops the run by returning False.
+/// If given, `progress` is called a few times a second with a dict of `time_ps`, `events`,
+/// `packets` and `completed_flows`. It stops the run by returning False.
 ///
-/// `switches`, where given, has a `Switch` for some or all of the plan's switches by name, with
-/// program and state; the run takes it, and writes nothing of the plan's to it.
+/// If given, `switches` maps some or all switch names of the plan to a `Switch` with program and
+/// state. The run takes that switch and writes none of the plan's state to it.
 ///
 /// Returns the summary. Raises PlanError, RunError or Cancelled.
 #[pyfunction]
@@ -67,7 +67,7 @@ pub(super) fn run<'py>(
     run_result(py, outcome, raised)
 }
 
-/// The switches as they have been set up.
+/// Takes the configured switches out of their Python objects.
 pub(super) fn take_switches(switches: Option<Switches>) -> PyResult<BTreeMap<String, Switch>> {
     let mut ready = BTreeMap::new();
     for (name, switch) in switches.unwrap_or_default() {
@@ -80,14 +80,14 @@ pub(super) fn take_switches(switches: Option<Switches>) -> PyResult<BTreeMap<Str
     Ok(ready)
 }
 
-/// Runs a plan in real time on DPDK ports; otherwise as `run`, and raises DeviceError too. Hosts
-/// with `sockets` have ports of their own, and who drives these sockets.
+/// Runs a plan in real time on DPDK ports. Otherwise like `run`; also raises DeviceError. Hosts
+/// with `sockets` have their own ports and a driver for these sockets.
 ///
-/// The data path has a thread of its own; Python and its lock never hold it up. `progress` may
-/// also return a time in picoseconds: the run ended then. With `devices`, device strings by the
-/// names of wires, only what these wires end at is in this process. `meet`, where given, is called
-/// with the clock's rate when every wire has a link, and returns when the clock begins, as
-/// `CLOCK_MONOTONIC_RAW` shows it in nanoseconds, and its rate; or None for at once.
+/// The data path has its own thread; Python and its lock never delay it. `progress` may also return
+/// a time in picoseconds, at which the run then ends. `devices` maps wire names to device strings;
+/// with it, only the nodes at these wires are in this process. If given, `meet` is called with the
+/// clock's rate once every wire has a link. It returns the clock's start as a `CLOCK_MONOTONIC_RAW`
+/// time in nanoseconds, and its rate; or None to start immediately.
 #[pyfunction]
 #[pyo3(signature = (plan_json, out_dir, setup_json, progress=None, switches=None, sockets=None, devices=None, meet=None))]
 #[expect(clippy::too_many_arguments, reason = "by name, from Python")]
@@ -112,7 +112,7 @@ pub(super) fn run_real_time<'py>(
             let path = scope.spawn(|| {
                 let (eal, pool) = setup.start()?;
                 let mut report = |now: &Progress| {
-                    // Who reads it is not waited for.
+                    // The data path does not wait for the thread that reads the state.
                     state.try_lock().map_or(Verdict::GoOn, |mut state| {
                         state.0 = *now;
                         state.1

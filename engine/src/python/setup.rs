@@ -1,4 +1,4 @@
-//! DPDK as Python sets it up: memory, pool, how loops wait, links.
+//! DPDK's configuration as Python passes it: memory, pool, idle strategy, links.
 
 use std::sync::Mutex;
 use std::thread;
@@ -14,23 +14,23 @@ use crate::error::EngineError;
 use crate::network::Progress;
 use crate::real_time::{DataPath, Verdict};
 
-/// How long a wire's other end may take to come.
+/// How long to wait for the other end of a wire.
 const LINK_WAIT: Duration = Duration::from_secs(30);
-/// How often links are checked before a run.
+/// How often to check links before a run.
 const LINK_INTERVAL: Duration = Duration::from_millis(100);
-/// Room of an mbuf for a frame.
+/// The most bytes of a frame in one mbuf.
 const FRAME_BYTES: u32 = 2048;
 
-/// How DPDK is set up.
+/// DPDK's configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Setup {
     hugepages: bool,
     memory_mib: u32,
     pci: bool,
-    /// Mbufs of the pool that all ports share.
+    /// The number of mbufs in the pool that all ports share.
     mbufs: u32,
-    /// `poll`, `yield`, or by the number of cores.
+    /// `poll`, `yield`, or a choice by the number of cores.
     idle: Option<IdleName>,
 }
 
@@ -53,7 +53,7 @@ impl Setup {
         Ok((eal, Mempool::new(eal, self.mbufs, FRAME_BYTES)?))
     }
 
-    /// How each of so many loops waits.
+    /// The idle strategy for this many loops.
     pub(super) fn idle(&self, loops: usize) -> Idle {
         Idle::new(match self.idle {
             Some(IdleName::Poll) => IdleKind::Poll,
@@ -63,7 +63,7 @@ impl Setup {
     }
 }
 
-/// Returns when every wire has a link.
+/// Waits until every wire has a link.
 pub(super) fn wait_for_links(
     path: &mut DataPath,
     state: &Mutex<(Progress, Verdict)>,
@@ -75,7 +75,7 @@ pub(super) fn wait_for_links(
         }
         if Instant::now() >= end {
             return Err(EngineError::Meet(format!(
-                "{}: device '{}' had no link for {} s: its other end is not there",
+                "{}: device '{}' had no link for {} s: its other end did not come up",
                 wire.name(),
                 wire.device(),
                 LINK_WAIT.as_secs()

@@ -11,8 +11,8 @@ use pyo3::types::PyBytes;
 
 /// Runs an STF test on a program (bmv2 JSON) in virtual time.
 ///
-/// Returns what differs, readable, and nothing when all is as the test expects. Raises
-/// ValueError for a program that is refused and for statements that can't be carried out.
+/// Returns readable differences from the expected packets; an empty list if there are none. Raises
+/// ValueError if the program is rejected or a statement can't be executed.
 #[pyfunction]
 #[pyo3(name = "stf")]
 pub(super) fn run_stf(py: Python<'_>, program_json: &str, test: &str) -> PyResult<Vec<String>> {
@@ -27,9 +27,9 @@ pub(super) fn run_stf(py: Python<'_>, program_json: &str, test: &str) -> PyResul
     })
 }
 
-/// The packets that leave by each port in an STF test, whatever it expects.
+/// The packets that leave by each port in an STF test, regardless of its expectations.
 ///
-/// Raises ValueError for a program that is refused and for statements that can't be carried out.
+/// Raises ValueError if the program is rejected or a statement can't be executed.
 #[pyfunction]
 pub(super) fn stf_sent<'py>(
     py: Python<'py>,

@@ -1,7 +1,7 @@
 //! The threads of a switch on DPDK ports: one for each of its pipelines.
 //!
-//! A controller's command finds all pipelines between two turns of their loops: the other threads
-//! lend their nodes to the first one, which executes the command and returns them.
+//! A controller's command runs on all pipelines between two turns of their loops. The other threads
+//! lend their nodes to the first one, which executes the command and returns the nodes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -19,14 +19,14 @@ use crate::network::managed_switch::handle::Command;
 use crate::network::managed_switch::pipelines::Pipelines;
 use crate::record::instrument::Instrument;
 
-/// What a switch's threads return: its pipelines and their joint instrument.
+/// The result of a switch's threads: its pipelines and their joint instrument.
 pub type Ended = (Vec<ManagedSwitch>, Instrument);
 /// A pipeline with the wires and queues of its core.
 pub type Share = (SwitchNode, Vec<Wire>, Vec<RemoteQueue>);
-/// What a thread runs.
+/// The state of one thread.
 type Core = (DataPath, SwitchNode);
 
-/// A switch's paths and pipelines, one a core.
+/// A switch's data paths and pipelines, one pair per core.
 pub struct Cores {
     eal: Eal,
     first: Core,
@@ -34,7 +34,7 @@ pub struct Cores {
 }
 
 impl Cores {
-    /// A core for each pipeline, with its wires and remote_queues.
+    /// Creates a core for each pipeline, with its wires and remote queues.
     pub fn new(eal: Eal, idle: &Idle, pipelines: Vec<Share>) -> Cores {
         let clock = Clock::start(eal);
         let core = |(node, wires, remote_queues)| {
@@ -48,7 +48,7 @@ impl Cores {
         Cores { eal, first, others: cores.collect() }
     }
 
-    /// Runs until `stop`, or until a core ends by itself, which is a bug.
+    /// Runs until `stop`, or until a core ends on its own, which is a bug.
     pub fn run(self, commands: MailboxReceiver<Command>, stop: &AtomicBool) -> Ended {
         let Cores { eal, first: (mut path, mut node), others } = self;
         let start = Start { at_ns: path.begin(eal, None), rate: path.clock_rate() };
@@ -71,7 +71,7 @@ impl Cores {
                 nodes.push(node);
                 instruments.push(path.instrument());
             }
-            // Commands that came before the end are answered.
+            // Answer the commands that arrived before the end.
             let left = commands.close();
             left.into_iter().for_each(|command| command(&mut all(&mut node, &mut nodes)));
             let nodes = core::iter::once(node).chain(nodes);
@@ -80,7 +80,7 @@ impl Cores {
     }
 }
 
-/// Executes a command, and all that came meanwhile.
+/// Executes a command, and all commands that arrived during it.
 fn execute(command: Command, commands: &MailboxReceiver<Command>, pipelines: &mut Pipelines<'_>) {
     command(pipelines);
     core::iter::from_fn(|| commands.try_receive()).for_each(|command| command(pipelines));
@@ -91,7 +91,7 @@ fn all<'a>(first: &'a mut SwitchNode, others: &'a mut [SwitchNode]) -> Pipelines
     Pipelines::new(core::iter::once(first).chain(others).map(SwitchNode::managed))
 }
 
-/// A core other than the first. It ends when nobody can call it any more.
+/// A core other than the first. It ends once its caller is gone.
 struct OtherCore<'scope> {
     call: SyncSender<()>,
     lent: Receiver<SwitchNode>,
@@ -126,7 +126,7 @@ impl<'scope> OtherCore<'scope> {
         !self.thread.is_finished()
     }
 
-    /// Lends its node at the end of its turn.
+    /// Lends its node at the end of a turn.
     fn lend_node(&self) -> SwitchNode {
         self.call.send(()).expect(RUNS);
         self.lent.recv().expect(RUNS)

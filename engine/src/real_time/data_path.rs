@@ -9,10 +9,10 @@ use super::node::Node;
 use super::wire::Wire;
 use crate::record::instrument::Instrument;
 
-/// How often links are checked.
+/// How often to check links.
 const LINK_CHECK: Duration = Duration::from_ms(100);
 
-/// A packet that came.
+/// A received packet.
 #[derive(Debug)]
 struct Arrival {
     at: Time,
@@ -20,20 +20,20 @@ struct Arrival {
     packet: Packet,
 }
 
-/// Ports, clock, and what they were off by.
+/// Ports, clock, and their measured errors.
 #[derive(Debug)]
 pub struct DataPath {
     clock: Clock,
     idle: Idle,
     wires: Vec<Wire>,
-    /// Numbered behind the wires.
+    /// Numbered after the wires.
     remote_queues: Vec<RemoteQueue>,
     polls: Polls,
     received: Vec<Mbuf>,
     arrived: Vec<Arrival>,
-    /// The latest time that the node has.
+    /// The latest time passed to the node.
     node_time: Time,
-    /// When links are checked again.
+    /// When to check links next.
     link_check_at: Time,
 }
 
@@ -53,8 +53,8 @@ impl DataPath {
         }
     }
 
-    /// The same with receive queues of other paths' wires, whose packets come by the numbers after
-    /// those of its own wires.
+    /// Adds receive queues of other paths' wires. Their packets carry the numbers after those of
+    /// its own wires.
     #[must_use]
     pub fn with_remote_queues(mut self, remote_queues: Vec<RemoteQueue>) -> Self {
         self.remote_queues = remote_queues;
@@ -66,24 +66,24 @@ impl DataPath {
         &self.wires
     }
 
-    /// Checks the wires' links. Returns a wire whose link is down, which has no other end.
+    /// Checks the wires' links. Returns a wire whose link is down and has no other end.
     pub fn check_links(&mut self) -> Option<&Wire> {
         let up: Vec<bool> = self.wires.iter_mut().map(Wire::check_link).collect();
         up.iter().position(|up| !up).map(|down| &self.wires[down])
     }
 
-    /// Whether nothing waits to leave.
+    /// Whether no packet waits to leave.
     pub fn has_sent_all(&self) -> bool {
         self.wires.iter().all(|wire| wire.poll_timeout().is_none())
     }
 
-    /// Its clock's rate, by which others can have the same ([`Start`]).
+    /// Its clock's rate, which other processes can adopt ([`Start`]).
     pub fn clock_rate(&self) -> u64 {
         self.clock.rate()
     }
 
-    /// Makes this thread the path's, and sets the clock to zero: at once, or as `start` says.
-    /// Returns what `CLOCK_MONOTONIC_RAW` is at that instant, in nanoseconds.
+    /// Binds the path to this thread and sets the clock to zero: immediately, or as `start` says.
+    /// Returns `CLOCK_MONOTONIC_RAW` at that instant, in nanoseconds.
     pub fn begin(&mut self, eal: Eal, start: Option<Start>) -> u64 {
         self.idle.begin(eal);
         match start {
@@ -92,8 +92,8 @@ impl DataPath {
         }
     }
 
-    /// One turn: takes in what has come, does what is due, sends what is due, and waits a little
-    /// when there was nothing. Returns the time at its end, which nothing in it was after.
+    /// One turn: receives packets, handles what is due, sends what is due, and waits briefly if
+    /// there was nothing. Returns the time at its end; nothing in the turn was later.
     pub fn turn(&mut self, node: &mut impl Node) -> Time {
         let now = self.clock.now();
         self.polls.add(now);
@@ -111,7 +111,7 @@ impl DataPath {
             }
             is_idle &= self.arrived.is_empty();
             for Arrival { at, wire, packet } in self.arrived.drain(..) {
-                // What was found late can't change what was done before.
+                // A packet found late can't change what was done before.
                 self.node_time = self.node_time.max(at);
                 node.handle_packet(self.node_time, wire, packet);
             }
@@ -135,7 +135,7 @@ impl DataPath {
         self.clock.now()
     }
 
-    /// Takes in what has come, in the order of its instants.
+    /// Receives packets and handles them in the order of their arrival.
     fn receive(&mut self, node: &mut impl Node) {
         for number in 0..self.wires.len() {
             if self.wires[number].receive(&mut self.received) > 0 {
@@ -150,7 +150,7 @@ impl DataPath {
         self.arrived.sort_by_key(|arrival| arrival.at);
     }
 
-    /// What a wire or a side has received becomes packets.
+    /// Converts the mbufs of a wire or remote queue to packets.
     fn unpack(&mut self, node: &mut impl Node, wire: usize) {
         let inlet: &mut Inlet = match self.wires.len() {
             wires if wire < wires => self.wires[wire].inlet(),
@@ -164,7 +164,7 @@ impl DataPath {
         }
     }
 
-    /// The path's error so far.
+    /// The path's measured error so far.
     pub fn instrument(&self) -> Instrument {
         Instrument {
             clock: "tsc",

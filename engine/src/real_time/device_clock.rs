@@ -1,8 +1,8 @@
-//! A device's clock seen from the path's: when a packet came that the device has stamped.
+//! Converts a device's timestamps of received packets to the path's clock.
 //!
-//! Both clocks are read together now and then. The first and the last reading give the device's
-//! rate, the last one the offset from which a stamp is counted: an error of reading of 1 us is an
-//! error of some 1 us, however long the run.
+//! The path reads both clocks together from time to time. The first and the last reading give the
+//! device's rate; stamps count from the last reading. So a reading error of 1 us causes an error of
+//! about 1 us, regardless of the run's length.
 
 use narrows_common::Time;
 
@@ -24,13 +24,13 @@ impl DeviceClock {
     /// The device's clock shows `ticks` at `time`.
     pub(crate) fn read(&mut self, ticks: u64, time: Time) {
         let reading = Reading { ticks, time };
-        // A clock that was set back or stands still begins anew.
+        // A clock that was set back, or stands still, starts again.
         let goes_on = self.last.is_some_and(|last| ticks > last.ticks && time > last.time);
         self.first = if goes_on { self.first } else { Some(reading) };
         self.last = Some(reading);
     }
 
-    /// When the device's clock showed `ticks`; `None` before its rate is known.
+    /// The time at which the device's clock showed `ticks`; `None` before its rate is known.
     pub(crate) fn time_of(&self, ticks: u64) -> Option<Time> {
         let (first, last) = (self.first?, self.last?);
         let span_ticks = i128::from(last.ticks - first.ticks);
@@ -49,9 +49,9 @@ mod tests {
         Time::from_ps(ns * 1000)
     }
 
-    /// A clock of 250 MHz (4 ns a tick) that showed 1,000 at 50 ns.
+    /// A clock of 250 MHz (4 ns per tick) that showed 1,000 at 50 ns.
     #[test]
-    fn a_stamp_is_told_by_the_last_reading_and_the_rate() {
+    fn a_stamp_counts_from_the_last_reading_at_the_rate() {
         let mut clock = DeviceClock::default();
         assert_eq!(clock.time_of(1000), None);
         clock.read(1000, ns(50));
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(clock.time_of(510), Some(ns(3000)));
     }
 
-    /// The device reports the largest stamps there are.
+    /// The device reports the largest possible stamps.
     #[test]
     fn no_stamp_overflows() {
         let mut clock = DeviceClock::default();

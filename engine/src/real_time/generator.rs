@@ -1,5 +1,5 @@
-//! Background traffic: what flows' applications write as UDP packets, one a message, each sent at
-//! the instant at which it is written, whatever becomes of it.
+//! Background traffic: sends the messages of flows' applications as UDP packets, one per message.
+//! Each packet leaves when its application writes the message; nothing answers it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,7 +17,7 @@ use crate::network::wire_map::Departure;
 use crate::plan::Plan;
 use crate::record::instrument::Instrument;
 
-/// Flows whose messages are packets of the same bytes.
+/// Flows whose messages become packets with the same headers.
 #[derive(Clone, Debug)]
 pub struct Stream {
     /// Ethernet, IPv4 and UDP headers, in front of a payload of zeros.
@@ -28,14 +28,14 @@ pub struct Stream {
     pub flows: Vec<u32>,
 }
 
-/// What a generator did.
+/// The result of a generator.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Generated {
     /// Packets by stream.
     pub packets: Vec<u64>,
-    /// From the beginning to the last packet's leaving.
+    /// From the start to the departure of the last packet.
     pub duration_s: f64,
-    /// How late they left, and what the device did not take.
+    /// How late packets left, and how many the device did not accept.
     pub instrument: Instrument,
 }
 
@@ -47,12 +47,12 @@ struct Source {
     flow: u32,
 }
 
-/// A source of streams by one wire.
+/// The sender of several streams on one wire.
 #[derive(Debug)]
 pub struct Generator {
     streams: Vec<Stream>,
     sources: Vec<Source>,
-    /// Every source's next message: when, the source, how long.
+    /// The next message of every source: time, source, length.
     next: BinaryHeap<Reverse<(Time, usize, u32)>>,
     until: Time,
     /// Packets that may still be sent.
@@ -64,10 +64,10 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// The plan's messages before `until`, the first `most` of all streams together.
+    /// The plan's messages before `until`, at most `most` in all streams together.
     ///
     /// # Errors
-    /// A flow that is not there, or values out of range.
+    /// A flow that does not exist, or values out of range.
     pub fn new(
         plan: &Plan,
         streams: Vec<Stream>,
@@ -98,7 +98,7 @@ impl Generator {
         Ok(generator)
     }
 
-    /// Looks up when a source sends next.
+    /// Schedules the next message of a source.
     fn plan_next(&mut self, source: usize) {
         let message = self.sources[source].writer.next();
         if let Some((at, length_bytes)) = message.filter(|&(at, _)| at < self.until) {
@@ -106,7 +106,7 @@ impl Generator {
         }
     }
 
-    /// Whether the last packet is on its wire.
+    /// Whether the last packet has been handed to the device.
     fn is_over(&self) -> bool {
         self.left == 0 || self.next.is_empty()
     }
@@ -163,11 +163,11 @@ impl Node for Generator {
     }
 }
 
-/// Sends all that a generator has, by a path of one wire that has begun.
+/// Sends all packets of a generator by a started path with one wire.
 ///
 /// # Errors
-/// [`EngineError::Cancelled`] where `progress` returns false, or a stream's message of another
-/// length than its packets'.
+/// [`EngineError::Cancelled`] if `progress` returns false. [`EngineError::Plan`] if a message's
+/// length differs from its stream's payload.
 pub fn generate(
     path: &mut DataPath,
     mut generator: Generator,

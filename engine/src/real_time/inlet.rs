@@ -1,4 +1,4 @@
-//! The way in: what comes out of a receive queue becomes packets with their instants of arrival.
+//! The receive side: converts the mbufs of a receive queue to packets with arrival times.
 
 use narrows_common::{Checksums, Duration, Packet, Payload, Time};
 use narrows_dpdk::{Clock, Mbuf, Mempool, Offloads, Queue};
@@ -6,22 +6,22 @@ use narrows_dpdk::{Clock, Mbuf, Mempool, Offloads, Queue};
 use super::device_clock::DeviceClock;
 use crate::record::instrument::{Executor, WireSummary};
 
-/// Bytes of a packet that an engine gets to itself: the headers, and what a program reads of the
-/// rest most of the time.
+/// Bytes of a packet that an engine gets as a copy: the headers, plus the part of the payload that
+/// programs usually read.
 const HEAD_BYTES: usize = 128;
-/// A packet up to this long is copied whole: that costs less than to keep its mbuf (Linux's
-/// drivers have as much as their `rx_copybreak`).
+/// Packets up to this length are copied whole, which costs less than keeping their mbufs. Linux
+/// drivers do the same (`rx_copybreak`).
 const COPY_BYTES: usize = 256;
 
-/// What is known of a receive queue's packets.
+/// The state of a receive queue.
 #[derive(Debug)]
 pub(crate) struct Inlet {
     offloads: Offloads,
     pool: Mempool,
     device_clock: DeviceClock,
-    /// Packets that came.
+    /// Packets received.
     pub(crate) received: u64,
-    /// Packets that were copied since mbufs were short.
+    /// Packets copied because mbufs were short.
     pub(crate) copied: u64,
 }
 
@@ -31,7 +31,7 @@ impl Inlet {
         Inlet { offloads, pool, device_clock, received: 0, copied: 0 }
     }
 
-    /// Reads the device's clock by `read`, where it stamps packets; now and then.
+    /// Reads the device's clock by `read` from time to time, if it timestamps packets.
     pub(crate) fn read_clock(&mut self, clock: &mut Clock, read: impl Fn() -> Option<u64>) {
         if !self.offloads.stamps {
             return;
@@ -43,7 +43,7 @@ impl Inlet {
         }
     }
 
-    /// When a packet came that is found at `now`.
+    /// The arrival time of a packet that the path found at `now`.
     fn arrival(&self, mbuf: &Mbuf, now: Time) -> Time {
         let stamp = if self.offloads.stamps { mbuf.stamp() } else { None };
         stamp.and_then(|ticks| self.device_clock.time_of(ticks)).map_or(now, |at| at.min(now))
@@ -54,8 +54,8 @@ impl Inlet {
         self.pool.is_short()
     }
 
-    /// What was found at `now` becomes `packet`, which is empty. The end of a long packet stays in
-    /// its mbuf until it leaves, as long as there are mbufs to spare. Returns when it came.
+    /// Converts a packet found at `now` to `packet`, which is empty. The end of a long packet stays
+    /// in its mbuf until it leaves, unless mbufs are short. Returns the arrival time.
     pub(crate) fn unpack(
         &mut self,
         now: Time,
@@ -80,7 +80,7 @@ impl Inlet {
     }
 }
 
-/// A further receive queue of a port whose wire may be another core's.
+/// An additional receive queue of a port whose wire may belong to another core.
 #[derive(Debug)]
 pub struct RemoteQueue {
     name: String,
@@ -94,7 +94,7 @@ impl RemoteQueue {
         RemoteQueue { name: name.to_owned(), device: device.to_owned(), queue, inlet }
     }
 
-    /// As a wire's.
+    /// Receives a burst, like a wire.
     pub(crate) fn receive(&mut self, received: &mut Vec<Mbuf>) -> usize {
         let count = self.queue.receive(received);
         self.inlet.received += count as u64;
@@ -105,7 +105,7 @@ impl RemoteQueue {
         self.inlet.read_clock(clock, || self.queue.device_clock());
     }
 
-    /// What it adds to its port's.
+    /// The counts to add to its port's.
     pub(crate) fn summary(&self) -> WireSummary {
         WireSummary {
             received: self.inlet.received,

@@ -1,5 +1,5 @@
-//! The rings between the cores of a switch: each core has a pipeline, and a packet whose output port
-//! belongs to another pipeline goes there by a ring after ingress.
+//! Rings between the cores of a switch. Each core runs a pipeline; after ingress, a packet whose
+//! output port belongs to another pipeline goes there by a ring.
 //!
 //! ```text
 //! port ─▶ pipeline 0: ingress ─┬─▶ queue of a port here ─▶ egress ─▶ wire ─▶ port
@@ -7,18 +7,19 @@
 //! port ─▶ pipeline 1: ingress ────────────┴▶ queue of a port there ─▶ egress ─▶ wire ─▶ port
 //! ```
 //!
-//! The packets of a turn of the loop go as one batch at its end. The rings are wait-free: no core
-//! waits for another. A batch that finds its ring full is kept, and the pipeline's ports are not
-//! read until it has gone. Rings are emptied whatever else is full, so two full ones clear.
+//! The packets of one turn travel as one batch at its end. The rings are wait-free: no core waits
+//! for another. If the ring is full, the batch is kept, and the pipeline's ports are not read until
+//! the batch has gone. Incoming rings are emptied even when outgoing ones are full, so two full
+//! rings always drain.
 
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::network::managed_switch::{ManagedSwitch, TaggedHandover};
 
-/// Turns whose packets may be on their way to a core.
+/// The most turns whose packets may be on their way to a core.
 const RING: usize = 64;
 
-/// What a turn sends to a pipeline.
+/// The packets that a turn sends to one pipeline.
 type Batch = Vec<TaggedHandover>;
 
 /// A pipeline's ends of the rings.
@@ -26,19 +27,19 @@ type Batch = Vec<TaggedHandover>;
 pub struct InterCoreRings {
     inboxes: Vec<Consumer<Batch>>,
     arrived: Batch,
-    /// By the number of the pipeline.
+    /// Indexed by pipeline.
     outboxes: Vec<Outbox>,
 }
 
-/// The way to a pipeline.
+/// The ring to another pipeline.
 #[derive(Debug)]
 struct Outbox {
     ring: Producer<Batch>,
-    /// What is to go, and what it did not take.
+    /// Packets to send, including those that did not fit.
     waiting: Batch,
 }
 
-/// The rings between so many pipelines: their ends at each, none where there is one alone.
+/// The rings between this many pipelines: one set of ends for each; `None` if there is only one.
 pub fn inter_core_rings(pipelines: usize) -> Vec<Option<InterCoreRings>> {
     if pipelines == 1 {
         return vec![None];
@@ -56,8 +57,7 @@ pub fn inter_core_rings(pipelines: usize) -> Vec<Option<InterCoreRings>> {
 }
 
 impl InterCoreRings {
-    /// Takes in what has come from other pipelines, in the order of its instants. Returns how many
-    /// packets that is.
+    /// Takes packets from other pipelines, in time order. Returns the number of packets.
     pub(crate) fn take_in(&mut self, pipeline: &mut ManagedSwitch) -> usize {
         for inbox in &mut self.inboxes {
             let batches = core::iter::from_fn(|| inbox.pop().ok());
@@ -70,7 +70,7 @@ impl InterCoreRings {
         count
     }
 
-    /// Sends what is for other pipelines on its way.
+    /// Sends the packets for other pipelines.
     pub(crate) fn send(&mut self, pipeline: &mut ManagedSwitch) {
         for handed in pipeline.handovers.drain(..) {
             self.outboxes[usize::from(handed.handover.pipeline)].waiting.push(handed);
@@ -78,7 +78,7 @@ impl InterCoreRings {
         self.outboxes.iter_mut().for_each(Outbox::flush);
     }
 
-    /// Whether something did not fit into its ring.
+    /// Whether a batch did not fit into its ring.
     pub(crate) fn is_full(&self) -> bool {
         self.outboxes.iter().any(|outbox| !outbox.waiting.is_empty())
     }

@@ -1,5 +1,5 @@
-//! Meters of the instrument's own error: how late packets left, how far a shaper was off, how long
-//! the loop did not poll.
+//! Meters of the instrument's error: how late packets left, how far a shaper's rate was off, and
+//! how long the loop did not poll.
 
 use narrows_common::{Duration, Histogram, Time};
 use narrows_dpdk::Standing;
@@ -11,7 +11,7 @@ const PRECISION_BITS: u32 = 6;
 /// How long a shaper must be busy without a break for its rate to be measured.
 const RATE_WINDOW: Duration = Duration::from_secs(1);
 
-/// How late packets left, against the ideal schedule.
+/// How late packets left compared with the ideal schedule.
 #[derive(Debug)]
 pub(crate) struct Lateness {
     errors: Histogram,
@@ -22,7 +22,7 @@ impl Lateness {
         Lateness { errors: Histogram::new(PRECISION_BITS) }
     }
 
-    /// A packet that was to leave at `ideal` left at `actual`.
+    /// A packet due at `ideal` left at `actual`.
     pub(crate) fn add(&mut self, ideal: Time, actual: Time) {
         self.errors.add(actual.saturating_since(ideal));
     }
@@ -39,14 +39,15 @@ impl Lateness {
     }
 }
 
-/// A shaper's rate over seconds in which it was never idle.
+/// A shaper's rate over one-second windows in which it was never idle.
 ///
-/// While a line is busy each transmission begins where the last one ended, so the ideal spans add
-/// up to the time that the bits take at the configured rate, whatever it is. Over the time that
-/// their packets took to leave, that sum is the rate in use divided by the configured one.
+/// While a line is busy, each transmission starts at the end of the last one. So the ideal spans
+/// add up to the bits' transmission time at the configured rate, whatever that rate is. That
+/// sum, divided by the time that the packets actually took, is the ratio of real to configured
+/// rate.
 #[derive(Debug, Default)]
 pub(crate) struct RateMeter {
-    /// The window's first packet: when it left, and the ideal end of the last one since.
+    /// When the window's first packet left, and the ideal end of the latest one.
     window: Option<(Time, Time)>,
     ideal: Duration,
     windows: u64,
@@ -56,7 +57,7 @@ pub(crate) struct RateMeter {
 }
 
 impl RateMeter {
-    /// A transmission of the ideal span from `start` to `end` left at `actual`.
+    /// A transmission with the ideal span from `start` to `end` left at `actual`.
     pub(crate) fn add(&mut self, start: Time, end: Time, actual: Time) {
         match &mut self.window {
             Some((began, busy_until)) if *busy_until == start && end > start => {
@@ -91,7 +92,7 @@ impl RateMeter {
     }
 }
 
-/// How often the path looked.
+/// How often the path polls.
 #[derive(Debug)]
 pub(crate) struct Polls {
     last: Option<Time>,
@@ -104,7 +105,7 @@ impl Polls {
         Polls { last: None, gaps: Histogram::new(PRECISION_BITS), count: 0 }
     }
 
-    /// It looks at `now`.
+    /// The path polls at `now`.
     pub(crate) fn add(&mut self, now: Time) {
         if let Some(last) = self.last.replace(now) {
             self.gaps.add(now.saturating_since(last));
@@ -127,9 +128,9 @@ mod tests {
         Time::ZERO + Duration::from_us(us)
     }
 
-    /// 1,000 packets of 1 ms each; a shaper that is 1 % slow needs 1.01 s for 1 s of bits.
+    /// 1,000 packets of 1 ms each; a shaper that is 1 % slow needs 1.01 s to send 1 s of bits.
     #[test]
-    fn a_shaper_that_is_one_percent_slow_is_found_so() {
+    fn a_shaper_one_percent_slow_is_measured_so() {
         let mut meter = RateMeter::default();
         for n in 0..1000 {
             meter.add(us(n * 1000), us(n * 1000 + 1000), us(n * 1010 + 1010));
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn one_late_packet_of_a_hundred_is_the_greatest_and_not_the_median() {
+    fn one_late_packet_of_a_hundred_changes_only_the_maximum() {
         let mut lateness = Lateness::new();
         for n in 0..100u64 {
             lateness.add(us(n), us(n + if n == 50 { 900 } else { 2 }));

@@ -1,10 +1,9 @@
-//! Real time: the engines under the clock of the time-stamp counter, their packets on DPDK ports.
+//! Real time: the engines run by the clock of the time-stamp counter, their packets on DPDK ports.
 //!
-//! The engines are the same as in virtual time: a [`Node`] takes packets in and says exactly which
-//! packet leaves when. A [`DataPath`] polls ports and clock, and sends each packet as soon after its
-//! instant as it can. A late poll makes a late packet, never a late schedule: the instants at which
-//! packets leave follow from those at which packets came. The lateness is in the
-//! [`crate::Instrument`].
+//! The engines are the same as in virtual time: a [`Node`] takes packets and says exactly which
+//! packet leaves when. A [`DataPath`] polls ports and clock, and sends each packet as soon as
+//! possible after its scheduled time. A late poll delays a packet but never the schedule: departure
+//! times follow from arrival times. [`crate::Instrument`] reports how late packets left.
 //!
 //! ```text
 //! port ─▶ handle_packet(now) ─┐                       ┌─▶ wire: waits for its instant ─▶ port

@@ -1,8 +1,8 @@
-//! A network in real time, or a part of it: every cable is a pair of DPDK ports, and the packets
-//! between switches, hosts and collector cross them as bytes.
+//! A network, or part of one, in real time: every cable is a pair of DPDK ports, and packets cross
+//! between switches, hosts and collector as bytes.
 //!
-//! Hosts keep their access links in their own engine, as in virtual time; a cable's delay is kept
-//! at the port where a packet leaves.
+//! Hosts' access links stay in the hosts' engine, as in virtual time. The port at which a packet
+//! leaves applies a cable's delay.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,10 +21,10 @@ use crate::network::wire_map::{Departure, Devices, WireEnd, WireMap};
 use crate::network::{Network, Progress};
 use crate::record::summary::Summary;
 
-/// How often records go to the tables' writers, and the progress is told.
+/// How often to pass records to the tables' writers and report progress.
 const DRAIN: Duration = Duration::from_ms(2);
 
-/// A network as a path's node.
+/// A network that a data path drives.
 struct NetworkNode<'a> {
     network: &'a mut Network,
     error: Option<EngineError>,
@@ -34,7 +34,7 @@ impl Node for NetworkNode<'_> {
     fn handle_packet(&mut self, now: Time, wire: usize, mut packet: Packet) {
         let end = self.network.wire_map().end_of(wire);
         if matches!(end, WireEnd::Group { .. } | WireEnd::Collector { .. }) {
-            // Who reads a payload has it as bytes of its own.
+            // Programs and hosts that read a payload need it as contiguous bytes.
             packet.materialise(packet.len());
         }
         match end {
@@ -70,20 +70,20 @@ impl Node for NetworkNode<'_> {
     }
 }
 
-/// What becomes of a run in real time, as whoever watches it decides.
+/// The decision of the code that watches a run in real time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// Continue.
     #[default]
     GoOn,
-    /// It is given up.
+    /// Cancel the run.
     Cancel,
-    /// It ended then.
+    /// The run ended at this time.
     End(Time),
 }
 
-/// Runs to `end`, or until every flow that will finish has finished when that is sooner and
-/// `until_complete` is set. Returns when the run stopped.
+/// Runs to `end`; or, if `until_complete` is set, until every finite flow has finished. Returns
+/// when the run stopped.
 fn advance(
     network: &mut Network,
     path: &mut DataPath,
@@ -115,24 +115,24 @@ fn advance(
     }
 }
 
-/// Where and how a run in real time goes.
+/// How to run in real time.
 pub struct RealTime<'a> {
-    /// DPDK.
+    /// DPDK's environment.
     pub eal: Eal,
-    /// Memory for all packets.
+    /// The memory pool of all packets.
     pub pool: Mempool,
-    /// How the loop waits.
+    /// The loop's idle strategy.
     pub idle: Idle,
-    /// What of the network is in this process.
+    /// The part of the network in this process.
     pub devices: &'a Devices,
-    /// Called when all is set up; the clock begins as it says, or at once.
+    /// Called once set-up is complete; returns when the clock starts, or `None` for immediately.
     pub meet: &'a mut dyn FnMut(&mut DataPath) -> Result<Option<Start>, EngineError>,
-    /// Called now and then.
+    /// Called from time to time.
     pub progress: &'a mut dyn FnMut(&Progress) -> Verdict,
 }
 
-/// Runs a plan in real time on this thread, or the part of it that is in this process, hosts with
-/// `sockets` having ports of their own; otherwise as [`crate::virtual_time::run`].
+/// Runs a plan, or the part of it in this process, in real time on this thread. Hosts with
+/// `sockets` have their own ports. Otherwise like [`crate::virtual_time::run`].
 ///
 /// # Errors
 /// See [`EngineError`].

@@ -7,7 +7,7 @@ use crate::network::socket_hosts::SocketHosts;
 use crate::network::wire_map::{Devices, WireEnd, WireMap};
 use crate::plan::Plan;
 
-/// Opens the wires of the cables, in the order of their numbers.
+/// Opens the wires of the cables, in number order.
 pub(super) fn open_cables(
     wire_map: &WireMap,
     eal: Eal,
@@ -23,7 +23,7 @@ pub(super) fn open_cables(
         }
         for (end, device) in cable.iter().zip(named) {
             if let Some(device) = device {
-                // A switch's packets have the checksums that its program gives them.
+                // A switch's program writes the checksums of its packets.
                 let is_hosts = matches!(end.at, WireEnd::Group { .. });
                 let wanted = Offloads {
                     verifies_checksums: is_hosts,
@@ -39,7 +39,7 @@ pub(super) fn open_cables(
     Ok(wires)
 }
 
-/// Opens the wires of hosts with the kernel's stack, behind all others.
+/// Opens the wires of hosts with the kernel's stack, after all others.
 pub(super) fn open_hosts(
     wire_map: &mut WireMap,
     plan: &Plan,

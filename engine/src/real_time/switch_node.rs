@@ -1,4 +1,4 @@
-//! A switch of its own on a path, or a pipeline of one: `narrows switch` with live ports.
+//! One switch, or one pipeline of it, on a data path: `narrows switch` with live ports.
 
 use narrows_common::{Duration, Packet, Time};
 
@@ -10,18 +10,18 @@ use crate::network::wire_map::Departure;
 /// A switch whose ports are wires, or one of its pipelines with the wires of its ports.
 pub struct SwitchNode {
     switch: Box<ManagedSwitch>,
-    /// The ports' numbers, by wire and then by side.
+    /// Port numbers, indexed by wire, then by remote queue.
     ports: Vec<u16>,
-    /// The wire of a port by its number.
+    /// The wire of each port, indexed by port number.
     wires: Vec<Option<usize>>,
-    /// What a wire delays.
+    /// The delay of each wire.
     delays: Vec<Duration>,
-    /// To the other pipelines, where there are some.
+    /// The rings to the other pipelines, if any.
     rings: Option<InterCoreRings>,
 }
 
 impl SwitchNode {
-    /// A switch and, wire by wire, the number of its port and the delay of the cable there.
+    /// Creates a node from a switch and, for each wire, its port number and cable delay.
     pub fn new(switch: Box<ManagedSwitch>, ports: &[(u16, Duration)]) -> Self {
         let most = ports.iter().map(|&(port, _)| usize::from(port) + 1).max().unwrap_or(0);
         let mut wires = vec![None; most];
@@ -37,14 +37,14 @@ impl SwitchNode {
         }
     }
 
-    /// The same as one of several pipelines.
+    /// Makes it one of several pipelines.
     #[must_use]
     pub fn with_rings(mut self, rings: Option<InterCoreRings>) -> Self {
         self.rings = rings;
         self
     }
 
-    /// The same with the numbers of the ports that its path has receive queues of
+    /// Adds the port numbers of its path's remote receive queues
     /// ([`super::DataPath::with_remote_queues`]).
     #[must_use]
     pub fn with_remote_queues(mut self, ports: &[u16]) -> Self {
@@ -57,7 +57,7 @@ impl SwitchNode {
         &mut self.switch
     }
 
-    /// Gives the switch back.
+    /// Returns the switch.
     pub fn into_managed(self) -> ManagedSwitch {
         *self.switch
     }
@@ -96,7 +96,7 @@ impl Node for SwitchNode {
                     let at = end + self.delays[wire];
                     return Some(Departure { wire, start, end, at, packet });
                 }
-                // A port without a cable.
+                // The port has no cable.
                 None => self.recycle(packet),
             }
         }

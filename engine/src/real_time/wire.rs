@@ -1,4 +1,5 @@
-//! A DPDK port with the packets that wait for their instant to leave by it: the cable's delay.
+//! A DPDK port with the packets that wait for their departure. The wait implements the cable's
+//! delay.
 
 use std::collections::VecDeque;
 
@@ -11,19 +12,19 @@ use super::node::Node;
 use crate::network::wire_map::Departure;
 use crate::record::instrument::{Executor, WireSummary};
 
-/// A device that has not taken a packet for so long loses it, as a cable that was unplugged.
+/// A packet that the device has not accepted for this long is lost, as on an unplugged cable.
 const GIVE_UP: Duration = Duration::from_ms(10);
 
-/// A port and what is in flight to it.
+/// A port and the packets waiting to be sent by it.
 #[derive(Debug)]
 pub struct Wire {
     name: String,
     port: Port,
     pool: Mempool,
     inlet: Inlet,
-    /// In the order of their instants.
+    /// In time order.
     waiting: VecDeque<Departure>,
-    /// ApplicationMessage out and due; `due` has an element for each.
+    /// Mbufs written out and due; `due` has one element for each.
     packets: Vec<Mbuf>,
     due: VecDeque<Due>,
     lateness: Lateness,
@@ -43,7 +44,7 @@ struct Due {
 }
 
 impl Wire {
-    /// A wire that gets memory for what it sends from `pool`.
+    /// Creates a wire that allocates the mbufs of its packets from `pool`.
     pub fn new(name: String, port: Port, pool: Mempool) -> Self {
         Wire {
             name,
@@ -73,12 +74,12 @@ impl Wire {
         self.port.device()
     }
 
-    /// What its device does for it.
+    /// The tasks that its device takes over.
     pub fn offloads(&self) -> Offloads {
         self.port.offloads()
     }
 
-    /// Checks its device's link ([`Port::look`]). Returns whether it is up.
+    /// Checks its device's link ([`Port::look`]). Returns whether the link is up.
     pub fn check_link(&mut self) -> bool {
         let is_up = self.port.look();
         self.link_downs += u64::from(self.was_up && !is_up);
@@ -86,12 +87,13 @@ impl Wire {
         is_up
     }
 
-    /// Reads the device's clock, where it stamps packets; now and then.
+    /// Reads the device's clock from time to time, if it timestamps packets.
     pub(crate) fn read_device_clock(&mut self, clock: &mut Clock) {
         self.inlet.read_clock(clock, || self.port.device_clock());
     }
 
-    /// The port's receive queues but the first, which is the wire's own; a second call gives none.
+    /// The port's receive queues except the first, which stays with the wire. A second call returns
+    /// none.
     pub fn take_remote_queues(&mut self) -> Vec<RemoteQueue> {
         let queues = self.port.take_queues().into_iter();
         let inlet = || Inlet::new(self.port.offloads(), self.pool);
@@ -100,7 +102,7 @@ impl Wire {
             .collect()
     }
 
-    /// A packet is to leave at its instant.
+    /// Schedules a packet for its departure time.
     pub(crate) fn send(&mut self, departure: Departure) {
         debug_assert!(
             self.waiting.back().is_none_or(|last| last.at <= departure.at),
@@ -109,7 +111,7 @@ impl Wire {
         self.waiting.push_back(departure);
     }
 
-    /// When the next packet is to leave.
+    /// When the next packet must leave.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
         if !self.due.is_empty() {
             return Some(Time::ZERO);
@@ -117,19 +119,19 @@ impl Wire {
         self.waiting.front().map(|departure| departure.at)
     }
 
-    /// Adds what has come in to `received`, which is empty. Returns how many packets that is.
+    /// Appends received packets to `received`, which is empty. Returns their number.
     pub(crate) fn receive(&mut self, received: &mut Vec<Mbuf>) -> usize {
         let count = self.port.receive(received);
         self.inlet.received += count as u64;
         count
     }
 
-    /// What is known of its packets.
+    /// The state of its receive queue.
     pub(crate) fn inlet(&mut self) -> &mut Inlet {
         &mut self.inlet
     }
 
-    /// Hands the device what is due, a burst at most. Returns how many packets left.
+    /// Hands the device the packets that are due, at most a burst. Returns how many left.
     pub(crate) fn transmit_due(&mut self, clock: &mut Clock, node: &mut impl Node) -> usize {
         let now = clock.now();
         while self.due.len() < BURST
@@ -166,8 +168,8 @@ impl Wire {
         sent
     }
 
-    /// A packet in the device's memory: before its payload where there is room, otherwise written
-    /// out.
+    /// Puts a packet into device memory: headers in front of the payload's mbuf if there is room,
+    /// otherwise a full copy.
     fn packed(&self, packet: &mut Packet) -> Option<Mbuf> {
         if packet.zeros == 0
             && let Some(payload) = packet.payload.take()

@@ -7,37 +7,37 @@ use serde::Serialize;
 
 use super::queue_figures::Quantiles;
 
-/// The name of a flow's recovery and profile where they are the kernel's.
+/// The recovery and profile of a flow that uses the kernel's TCP.
 const KERNEL: &str = "kernel";
 
-/// Whose transport protocols a flow's sender has.
+/// Which transport implementation a flow's sender uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stack {
-    /// Ours.
+    /// The `hosts` crate's.
     Narrows,
     /// The kernel's.
     Kernel,
 }
 
-/// A flow. Of one with only one end in this process the other end's figures are zero or null.
+/// A flow. If only one end is in this process, the other end's figures are zero or null.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FlowSummary {
-    /// Its number, from 1.
+    /// The flow's number, from 1.
     id: u32,
-    /// Congestion control, or the sender of datagrams.
+    /// The congestion-control variant, or the sender of datagrams.
     variant: String,
-    /// Loss recovery; `kernel` where the connection is the kernel's.
+    /// The loss recovery; `kernel` for the kernel's TCP.
     recovery: String,
-    /// The profile; `kernel` where the connection is the kernel's.
+    /// The profile; `kernel` for the kernel's TCP.
     profile: String,
-    /// Payload readable in order at the receiver, over UDP all that arrived, in bits per second from
-    /// the flow's start to its completion or the end of the run.
+    /// Payload bits per second from the flow's start to its completion or the end of the run.
+    /// Counts payload readable in order at the receiver; over UDP, all payload received.
     pub goodput_bps: f64,
-    /// Payload sent, retransmissions included, in bits per second over the same time.
+    /// Payload bits sent per second over the same time, including retransmissions.
     throughput_bps: f64,
-    /// Payload bytes readable in order at the receiver, over UDP all that arrived.
+    /// Payload bytes readable in order at the receiver; over UDP, all payload bytes received.
     pub delivered_bytes: u64,
-    /// Segments with payload that were sent, retransmissions included; datagrams over UDP.
+    /// Segments sent with payload, including retransmissions; over UDP, datagrams sent.
     sent_segments: u64,
     /// Segments retransmitted.
     retransmits: u64,
@@ -45,70 +45,70 @@ pub(crate) struct FlowSummary {
     timeouts: u64,
     /// How often fast recovery began.
     fast_recoveries: u64,
-    /// A reset ended the connection.
+    /// True if a reset ended the connection.
     was_reset: bool,
-    /// The sender's round-trip samples, in milliseconds; null without any.
+    /// The sender's round-trip samples, in milliseconds; null without samples.
     rtt_ms: Option<Quantiles>,
-    /// From a segment's sending to its arrival, in milliseconds; null without any.
+    /// Time from sending a segment to its arrival, in milliseconds; null without samples.
     one_way_delay_ms: Option<Quantiles>,
-    /// One-way delays below the least one of the path: errors of the instrument, not among the
-    /// samples. Absent where the hosts are ours.
+    /// One-way delays below the lower bound of the path. They are errors of the instrument and not
+    /// among the samples. Absent unless the hosts use the kernel's stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     impossible_delays: Option<u64>,
     /// Absent over TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     datagrams: Option<DatagramsSummary>,
-    /// Absent where the application has no messages.
+    /// Absent if the application writes no messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<MessagesSummary>,
     /// When the flow opened, in seconds since the run began.
     start_s: f64,
-    /// Seconds from the flow's start to the acknowledgement of its last byte, or until its last
-    /// datagram left; null for a flow that did not finish.
+    /// Seconds from the flow's start to the acknowledgement of its last byte, or to the departure
+    /// of its last datagram; null if the flow did not finish.
     completion_s: Option<f64>,
 }
 
-/// Datagrams at their receiver.
+/// Datagram counts at the receiver.
 #[derive(Debug, Serialize, JsonSchema)]
 struct DatagramsSummary {
-    /// Arrived, copies not counted.
+    /// Datagrams received, without duplicates.
     received: u64,
-    /// Did not come, of those before the last that came.
+    /// Datagrams missing before the last one received.
     lost: u64,
-    /// Copies of datagrams that had arrived.
+    /// Duplicates received.
     duplicates: u64,
-    /// Came after a later one.
+    /// Datagrams received after a later one.
     reordered: u64,
-    /// RFC 3550's estimate at the end, in milliseconds.
+    /// RFC 3550's jitter estimate at the end, in milliseconds.
     jitter_ms: f64,
-    /// Between successive arrivals, without its sign (RFC 3393), in milliseconds.
+    /// Absolute delay variation between successive arrivals (RFC 3393), in milliseconds.
     delay_variation_ms: Option<Quantiles>,
 }
 
-/// A flow's messages at their receiver.
+/// Message counts at the receiver.
 #[derive(Debug, Serialize, JsonSchema)]
 struct MessagesSummary {
-    /// Read to their end.
+    /// Messages read to their end.
     read: u64,
-    /// Left out because the send buffer had no room for them.
+    /// Messages not written because the send buffer had no room.
     skipped: u64,
-    /// Of these, states that a newer one replaced at the instant at which they could be read; absent
-    /// where messages replace nothing.
+    /// Messages replaced by a newer state when they became readable. Absent if the application's
+    /// messages do not replace each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded: Option<u64>,
-    /// The stream had something else where a message should begin.
+    /// True if the stream had other bytes where a message should begin.
     garbled: bool,
 }
 
 impl FlowSummary {
-    /// What of the flow's delays makes a run void, in words.
+    /// The delays that make a run invalid, as text.
     pub(crate) fn excess(&self) -> Option<String> {
         let count = self.impossible_delays.filter(|&count| count > 0)?;
         let id = self.id;
         Some(format!("flow {id}: {count} one-way delays were below the least of the path"))
     }
 
-    /// A flow's figures at its two hosts when the run ended.
+    /// Builds a flow's summary from the figures at its two hosts when the run ended.
     pub(crate) fn new(
         config: &FlowConfig,
         sender: FlowReport,
@@ -121,7 +121,7 @@ impl FlowSummary {
             Duration::ZERO => 0.0,
             active => bytes as f64 * 8.0 / active.as_secs_f64(),
         };
-        // Recovery and profile say how our TCP does it.
+        // Recovery and profile describe our TCP only.
         let how = |name: &str| match stack {
             Stack::Narrows => name.to_owned(),
             Stack::Kernel => KERNEL.to_owned(),
@@ -150,7 +150,7 @@ impl FlowSummary {
                 jitter_ms: counted.jitter.as_ps() as f64 / 1e9,
                 delay_variation_ms: Quantiles::of(&counted.delay_variation),
             }),
-            // Where both ends write, the latencies are of what the sender's end reads.
+            // If both ends write messages, report those that the sender's end reads.
             messages: sender.messages.or(receiver.messages).map(|messages| MessagesSummary {
                 read: messages.read,
                 skipped: sender.skipped_messages + receiver.skipped_messages,

@@ -1,4 +1,4 @@
-//! The instrument's own error in `summary.json`, and whether it is within a run's limits.
+//! The instrument's error in `summary.json`, and its check against a run's limits.
 
 use narrows_common::Duration;
 use narrows_dpdk::Standing;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::plan::Limits;
 
-/// Microseconds.
+/// How late packets left, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LatenessSummary {
     /// The arithmetic mean, exact.
@@ -20,10 +20,10 @@ pub struct LatenessSummary {
     pub max: f64,
 }
 
-/// A shaper's error, as a share of its rate.
+/// A shaper's rate error, as a fraction of its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RateSummary {
-    /// Windows of a second in which the shaper was busy throughout.
+    /// One-second windows in which the shaper was never idle.
     pub windows: u64,
     /// The mean error.
     pub mean: f64,
@@ -31,13 +31,13 @@ pub struct RateSummary {
     pub worst: f64,
 }
 
-/// Who does what a device may do.
+/// Whether the device or software performs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Executor {
     /// The device.
     Device,
-    /// The loop or the engine.
+    /// The data path or the engine.
     Software,
 }
 
@@ -47,7 +47,7 @@ impl Executor {
     }
 }
 
-/// What one wire did.
+/// The counts of one wire.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WireSummary {
     /// Its name in the run.
@@ -58,15 +58,15 @@ pub struct WireSummary {
     pub sent: u64,
     /// Packets taken from it.
     pub received: u64,
-    /// Packets that the device did not take in time.
+    /// Packets that the device did not accept in time.
     pub not_sent: u64,
-    /// Packets for which there was no memory, in either direction.
+    /// Packets lost in either direction because the pool was empty.
     pub without_memory: u64,
-    /// Packets that found the receive ring full, or came in broken.
+    /// Packets lost to a full receive ring, or received with errors.
     pub missed: u64,
-    /// Packets that were copied since mbufs were short; nothing was lost.
+    /// Packets copied because mbufs were short; none of them was lost.
     pub copied: u64,
-    /// Whose clock says when packets came.
+    /// Whose clock timestamps received packets.
     pub arrivals_by: Executor,
     /// Who verifies the checksums of packets for hosts.
     pub checksums_by: Executor,
@@ -76,12 +76,12 @@ pub struct WireSummary {
     pub link_downs: u64,
     /// How late packets left, in microseconds.
     pub departure_error_us: LatenessSummary,
-    /// How far its shaper was off; `None` when it was never busy for a second.
+    /// The error of its shaper's rate; `None` if the shaper was never busy for a second.
     pub rate_error: Option<RateSummary>,
 }
 
 impl WireSummary {
-    /// Of a wire that has done nothing, by its name and device.
+    /// A wire without any packets yet, with its name and device.
     pub(crate) fn new(name: &str, device: &str) -> Self {
         WireSummary {
             name: name.to_owned(),
@@ -101,7 +101,7 @@ impl WireSummary {
         }
     }
 
-    /// Adds what another core received of its packets.
+    /// Adds the packets of this wire that another core received.
     fn add_remote(&mut self, side: &WireSummary) {
         self.received += side.received;
         self.copied += side.copied;
@@ -109,43 +109,43 @@ impl WireSummary {
     }
 }
 
-/// How often a path looked, and for how long it did not.
+/// How often a path polled, and for how long it did not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PollSummary {
-    /// How the loop has its core.
+    /// The loop's thread priority on its core.
     pub core: Standing,
-    /// How often.
+    /// The number of polls.
     pub count: u64,
-    /// 99th percentile of the time from one look to the next.
+    /// 99th percentile of the time between two polls.
     pub gap_p99_us: f64,
-    /// The longest.
+    /// The longest time between two polls.
     pub gap_max_us: f64,
 }
 
-/// How far the clock may be off: what two quartzes may differ by.
+/// The tolerance of the clock's rate: two quartz oscillators may differ by this much.
 const CLOCK_ERROR_PPM: f64 = 100.0;
 
-/// The error of a whole path.
+/// The measured error of a whole data path.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Instrument {
     /// Always `tsc`.
     pub clock: &'static str,
-    /// By how many parts in a million its seconds were too long, against the system's.
+    /// By how many parts per million its seconds were too long, compared with the system clock's.
     pub clock_error_ppm: f64,
     /// How often the counter went back.
     pub clock_steps_back: u64,
-    /// How often it looked.
+    /// Its polls.
     pub polls: PollSummary,
     /// Its wires.
     pub wires: Vec<WireSummary>,
-    /// What it received of other cores' wires, by their names.
+    /// Its counts for other cores' wires, by wire name.
     #[serde(skip)]
     pub(crate) remote_queues: Vec<WireSummary>,
 }
 
 impl Instrument {
-    /// Of all cores of a data path, of which there is at least one: their wires one core's after
-    /// the other's.
+    /// Combines all cores of a data path, at least one. The wires of each core follow those of the
+    /// core before it.
     pub fn joined(cores: Vec<Instrument>) -> Instrument {
         let mut cores = cores.into_iter();
         let mut whole = cores.next().expect("a path has a core");
@@ -165,7 +165,7 @@ impl Instrument {
         whole
     }
 
-    /// What it was off by more than a run's limits allow, in words.
+    /// The errors above a run's limits, as text.
     pub fn excesses(&self, limits: &Limits) -> Vec<String> {
         let us = |span: Duration| span.as_ps() as f64 / 1e6;
         let mut found = vec![];
@@ -179,11 +179,11 @@ impl Instrument {
             Standing::Own | Standing::Fifo => "",
             Standing::Ordinary => " (an ordinary thread: SCHED_FIFO needs root or CAP_SYS_NICE)",
         };
-        check(gap > most, format!("the loop looked away for {gap:.1} us, at most {most} us{why}"));
+        check(gap > most, format!("the loop did not poll for {gap:.1} us, at most {most} us{why}"));
         let (error, steps) = (self.clock_error_ppm, self.clock_steps_back);
         check(
             error.abs() > CLOCK_ERROR_PPM,
-            format!("the clock was off by {error:.1} parts in a million"),
+            format!("the clock was off by {error:.1} parts per million"),
         );
         check(steps > 0, format!("the clock went back {steps} times"));
         for wire in &self.wires {
@@ -239,7 +239,7 @@ mod tests {
         Instrument { clock: "tsc", clock_error_ppm, clock_steps_back, polls, wires, remote_queues }
     }
 
-    /// Five ports dealt out to three cores.
+    /// Five ports, divided among three cores.
     #[test]
     fn the_cores_of_a_path_are_one_instrument() {
         let core = |gap_max_us, steps_back, names: &[&str]| {
@@ -248,7 +248,7 @@ mod tests {
         };
         let mut cores =
             vec![core(3.0, 1, &["0", "3"]), core(9.0, 0, &["1", "4"]), core(5.0, 2, &["2"])];
-        // The first one has a receive queue of the second one's first port.
+        // The first core has a receive queue of the second core's first port.
         cores[0].remote_queues.push(WireSummary { received: 7, ..wire("1", 0.0, 5, 0.0) });
         let whole = Instrument::joined(cores);
         assert_eq!((whole.wires[2].received, whole.wires[2].missed), (7, 5));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn every_excess_is_named_and_the_limit_itself_is_none() {
+    fn only_errors_above_their_limit_are_named() {
         let limits = Limits {
             departure_error_ps: Duration::from_us(200),
             rate_error: 0.01,
@@ -273,8 +273,8 @@ mod tests {
         assert_eq!(
             bad.excesses(&limits),
             [
-                "the loop looked away for 10001.0 us, at most 10000 us",
-                "the clock was off by -101.0 parts in a million",
+                "the loop did not poll for 10001.0 us, at most 10000 us",
+                "the clock was off by -101.0 parts per million",
                 "the clock went back 2 times",
                 "port 2: 1 % of packets left over 201.0 us late, at most 200 us",
                 "port 2: the instrument lost 4 packets, at most 3",
@@ -285,7 +285,7 @@ mod tests {
         ordinary.polls.core = Standing::Ordinary;
         assert_eq!(
             ordinary.excesses(&limits),
-            ["the loop looked away for 10001.0 us, at most 10000 us (an ordinary thread: \
+            ["the loop did not poll for 10001.0 us, at most 10000 us (an ordinary thread: \
               SCHED_FIFO needs root or CAP_SYS_NICE)"]
         );
     }

@@ -1,6 +1,6 @@
-//! What a run leaves behind: the rows of its tables, their Parquet files, its summary.
+//! The output of a run: rows, Parquet tables, summary.
 //!
-//! It knows no node of the network: who has figures hands them over as plain data.
+//! This module does not depend on the network: callers pass figures as plain data.
 
 pub(crate) mod flow_summary;
 pub(crate) mod instrument;

@@ -1,4 +1,4 @@
-//! Figures of one port's queue, worked out row by row from its ledger.
+//! Figures of one port's queue, computed row by row from its ledger.
 
 use narrows_common::histogram::{self, Histogram};
 use narrows_common::{Duration, Rate, Time};
@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Quantiles in milliseconds. The mean and the extremes are exact; percentiles come from a
-/// [`Histogram`] and are within its precision.
+/// Quantiles in milliseconds. Mean, minimum and maximum are exact; percentiles come from a
+/// [`Histogram`] and have its precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Quantiles {
-    /// The least.
+    /// The minimum.
     pub min: f64,
     /// The arithmetic mean.
     pub mean: f64,
@@ -21,7 +21,7 @@ pub struct Quantiles {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
@@ -40,10 +40,10 @@ impl Quantiles {
     }
 }
 
-/// Percentiles of the queueing delay within 2^-11, 0.05 %.
+/// Percentiles of the queueing delay are within 2^-11, 0.05 %.
 const PRECISION_BITS: u32 = 10;
 
-/// What waits in one queue, or in all of a port, and what has left.
+/// The figures of one port's ledger.
 #[derive(Debug)]
 struct Track {
     sojourn: Histogram,
@@ -203,26 +203,26 @@ impl QueueFigures {
     }
 }
 
-/// `summary.json`'s "bottleneck", but for its name and its counts.
+/// `summary.json`'s "bottleneck", without its name and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct QueueSummary {
     /// The rate at the end of the run; `None` for a port without a shaper.
     pub rate_bps: Option<u64>,
-    /// Bits whose transmission began, over what the rate allowed.
+    /// Bits sent, divided by the bits that the rate allowed.
     pub utilization: Option<f64>,
-    /// Packets waiting, averaged over time; null where the target does not know it.
+    /// Time average of the packets queued; null if the target does not report it.
     #[schemars(with = "Option<f64>")]
     pub queue_packets_mean: f64,
-    /// Most packets that waited; null where the target does not know it.
+    /// Most packets queued; null if the target does not report it.
     #[schemars(with = "Option<u32>")]
     pub queue_packets_max: u32,
-    /// Bytes waiting, averaged over time; null where the target does not know it.
+    /// Time average of the bytes queued; null if the target does not report it.
     #[schemars(with = "Option<f64>")]
     pub queue_bytes_mean: f64,
-    /// Most bytes that waited; null where the target does not know it.
+    /// Most bytes queued; null if the target does not report it.
     #[schemars(with = "Option<u64>")]
     pub queue_bytes_max: u64,
-    /// Queueing delay over the packets that left; `None` when none did.
+    /// Queueing delay of the packets that left; `None` if none did.
     pub queue_delay_ms: Option<Quantiles>,
 }
 
@@ -282,7 +282,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// A row of a packet of 125 bytes, 1,000 bits.
+    /// A row for a packet of 125 bytes, 1,000 bits.
     fn row(ms: u64, event: QueueEvent, packet: u64, waiting: u32, waited_ms: u64) -> QueueRecord {
         QueueRecord {
             at: at(ms),
@@ -298,8 +298,8 @@ mod tests {
         }
     }
 
-    /// At 1 Mb/s the first packet takes 1 ms of 10; the second is taken out to be dropped by its
-    /// discipline, the third is refused, the fourth is sent.
+    /// At 1 Mb/s the first packet takes 1 ms of 10. The discipline dequeues the second one to drop
+    /// it; the third is refused; the fourth is sent.
     #[test]
     fn a_packet_that_is_dropped_is_not_sent() {
         let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)), 1);
@@ -319,8 +319,9 @@ mod tests {
         assert_eq!(port.finish(at(10)).0.utilization, Some(0.2));
     }
 
-    /// Three packets of 125 bytes (1,000 bits) come at once to 1 Mb/s: the first leaves at once,
-    /// the others after 1 and 2 ms. Waiting: 2 for 1 ms, 1 for 1 ms, none for the last 8 ms.
+    /// Three packets of 125 bytes (1,000 bits) arrive together at 1 Mb/s. The first leaves
+    /// immediately, the others after 1 and 2 ms. Queued: 2 for 1 ms, 1 for 1 ms, none for the last
+    /// 8 ms.
     #[test]
     fn three_packets_by_hand() {
         let mut port = QueueFigures::new(Some(Rate::from_bps(1_000_000)), 1);

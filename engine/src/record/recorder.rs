@@ -1,4 +1,4 @@
-//! Where the engines' records go: to the run's tables, or nowhere when a table is not wanted.
+//! Writes the engines' records to the run's tables; drops those of unwanted tables.
 
 use std::fmt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::record::rows::{CaptureRow, QueueRow};
 use crate::record::table::{Row, Table};
 use crate::record::telemetry_report::Report;
 
-/// A table, where it is wanted.
+/// A table, or nothing if it is unwanted.
 struct Sink<R: Row>(Option<Table<R>>);
 
 impl<R: Row + Send + 'static> Sink<R> {
@@ -57,7 +57,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the wanted tables of these switches in `directory`.
+    /// Creates the wanted tables in `directory`, with the names of these switches.
     ///
     /// # Errors
     /// If a file can't be created.
@@ -76,17 +76,17 @@ impl Recorder {
         })
     }
 
-    /// Takes a switch's ledger rows and leaves it none.
+    /// Takes all ledger rows of a switch.
     pub fn handle_queue(&mut self, switch: u16, records: &mut Vec<QueueRecord>) {
         self.queue.extend(records.drain(..).map(|record| QueueRow { switch, record }));
     }
 
-    /// Takes a host's rows of its flows and leaves it none.
+    /// Takes all flow rows of a host.
     pub fn handle_flows(&mut self, records: &mut Vec<FlowRecord>) {
         self.flows.extend(records.drain(..));
     }
 
-    /// Takes a host's messages and leaves it none.
+    /// Takes all messages of a host.
     pub fn handle_messages(&mut self, records: &mut Vec<MessageRecord>) {
         self.messages.extend(records.drain(..));
     }
@@ -96,7 +96,7 @@ impl Recorder {
         self.packets.extend([report]);
     }
 
-    /// Takes a packet that a host sends or receives, where captures are wanted.
+    /// Takes a packet that a host sends or receives, if captures are wanted.
     #[inline]
     pub fn handle_packet(&mut self, at: Time, host: usize, sent: bool, packet: &Packet) {
         if let Some(table) = &mut self.capture.0 {
@@ -104,7 +104,7 @@ impl Recorder {
         }
     }
 
-    /// True when a table can't be written any more; [`Recorder::close`] says why.
+    /// True if a table can't be written any more; [`Recorder::close`] returns the reason.
     pub fn has_failed(&self) -> bool {
         self.queue.has_failed()
             || self.flows.has_failed()
@@ -113,10 +113,10 @@ impl Recorder {
             || self.capture.has_failed()
     }
 
-    /// Writes the rest and closes the files.
+    /// Writes the remaining rows and closes the files.
     ///
     /// # Errors
-    /// If the disk refuses.
+    /// If a write to disk failed.
     pub fn close(self) -> Result<(), EngineError> {
         self.queue.close()?;
         self.flows.close()?;

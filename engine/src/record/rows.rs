@@ -1,4 +1,4 @@
-//! The tables' columns: what each means, and its value in a row. Units are last in the names.
+//! The tables' columns: the meaning of each, and its value in a row. A unit ends a column's name.
 
 use bytes::Bytes;
 use narrows_common::record::{FlowRecord, MessageRecord};
@@ -10,7 +10,7 @@ use super::table::{Column, Row};
 use super::table_schema::{ColumnKind, ColumnSchema, TableSchema, table};
 use crate::record::telemetry_report::Report;
 
-/// Text that costs nothing to repeat.
+/// Text that is cheap to repeat.
 fn text(words: &'static str) -> ByteArray {
     ByteArray::from(Bytes::from_static(words.as_bytes()))
 }
@@ -25,17 +25,16 @@ pub struct QueueRow {
 }
 
 table! {
-    /// The ledger of the recorded ports' queues: a row per packet that comes,
-    /// leaves, is dropped or is marked.
-    /// The rows of a port are in the order of time. Those of several ports are not: sort them.
+    /// The ledger of the recorded ports' queues: one row for each packet enqueued, dequeued or
+    /// dropped.
     "queue": QueueRow, Vec<ByteArray>, |row, names|
-    /// When, since the run began.
+    /// Time of the event, since the run began.
     time_ps: I64 = row.record.at.as_ps() as i64,
     /// The switch's name.
     switch: Text repeating = names[usize::from(row.switch)].clone(),
     /// The port's number.
     port: I32 = row.record.port.into(),
-    /// The queue's number at the port, 0 the first served.
+    /// The queue's number at the port; queue 0 is served first.
     queue: I32 = row.record.queue.into(),
     /// `enqueue`, `dequeue`, `drop` or `mark`. A mark comes before the event that it belongs to.
     event: Text repeating = match row.record.event {
@@ -50,29 +49,29 @@ table! {
         QueueEvent::Mark(reason) => text(reason.name()),
         _ => text(""),
     },
-    /// The packet's number at the switch, from 0, in the order of arrival.
+    /// The packet's number at the switch, from 0, in arrival order.
     packet: I64 = row.record.packet as i64,
-    /// The flow's number; 0 for a packet of none.
+    /// The flow's number; 0 if the packet belongs to none.
     flow: I32 = row.record.flow as i32,
-    /// The packet's length as it counts against the rate.
+    /// The packet's length that counts against the rate.
     length_bytes: I32 repeating = row.record.length_bytes as i32,
-    /// Packets that wait after the event.
+    /// Packets queued after the event.
     depth_packets: I32 = row.record.depth_packets as i32,
-    /// Bytes that wait after the event.
+    /// Bytes queued after the event.
     depth_bytes: I64 = row.record.depth_bytes as i64,
-    /// How long the packet waited; 0 for other events than a dequeue.
+    /// How long the packet was queued; 0 unless the event is a dequeue.
     sojourn_ps: I64 = row.record.sojourn.as_ps() as i64,
 }
 
-/// A span, where there is one.
+/// A duration in picoseconds, if there is one.
 fn sample(span: Duration) -> Option<i64> {
     (span > Duration::ZERO).then_some(span.as_ps() as i64)
 }
 
 table! {
-    /// The senders' state: a row per acknowledgement, or per interval (`record.flows`).
+    /// The senders' state: one row per acknowledgement, or per interval (`record.flows`).
     "flows": FlowRecord, (), |row, nothing|
-    /// When, since the run began.
+    /// Time, since the run began.
     time_ps: I64 = row.at.as_ps() as i64,
     /// The flow's number.
     flow: I32 = row.flow as i32,
@@ -81,11 +80,11 @@ table! {
     /// The slow-start threshold; null before the first loss.
     ssthresh_bytes: OptionalI64 repeating =
         (row.ssthresh_bytes < u64::MAX).then_some(row.ssthresh_bytes as i64),
-    /// Bytes sent and neither acknowledged nor taken for lost.
+    /// Bytes sent, minus bytes acknowledged or considered lost.
     in_flight_bytes: I64 = row.in_flight_bytes as i64,
     /// The smoothed round-trip time; null before the first sample.
     srtt_ps: OptionalI64 = sample(row.srtt),
-    /// The round-trip sample of this acknowledgement; null where it gave none.
+    /// The round-trip sample of this acknowledgement; null if it gave none.
     rtt_ps: OptionalI64 = sample(row.rtt),
     /// The retransmission time-out.
     rto_ps: I64 = row.rto.as_ps() as i64,
@@ -95,11 +94,11 @@ table! {
     retransmits: I64 repeating = row.retransmits as i64,
     /// Retransmission time-outs since the flow began.
     timeouts: I64 repeating = row.timeouts as i64,
-    /// The latest sample of the rate at which the path delivers; null where there is none.
+    /// The latest sample of the path's delivery rate; null if there is none.
     delivery_rate_bps: OptionalI64 = row.delivery_rate_bps.map(|rate| rate as i64),
     /// Round trips since the connection opened.
     round: I64 = row.round as i64,
-    /// What the sender is doing about loss: `slow-start`, for instance.
+    /// The sender's state of loss recovery: `slow-start`, for instance.
     phase: Text repeating = text(row.phase.name()),
 }
 
@@ -109,37 +108,37 @@ fn end(([a, b, c, d], port): ([u8; 4], u16)) -> ByteArray {
 }
 
 table! {
-    /// The P4 program's telemetry: a row per report that came to a collector.
+    /// The P4 program's telemetry: one row for each report that reached a collector.
     "packets": Report, (), |row, nothing|
     /// The report's number at its switch.
     report: I64 = row.sequence.into(),
     /// The switch's number.
     node: I64 = row.node.into(),
-    /// The flow's number; 0 for a packet of none.
+    /// The flow's number; 0 if the packet belongs to none.
     flow: I64 = row.flow.into(),
-    /// The packet's TCP sequence number.
+    /// The packet's TCP sequence number; 0 if it is not TCP.
     tcp_sequence: I64 = row.tcp_sequence.into(),
-    /// The packet's IP length.
+    /// The packet's length from its IPv4 header on.
     ip_length_bytes: I32 repeating = row.ip_length_bytes.into(),
-    /// Its Ethernet frame's length, without check sequence.
+    /// The length of its Ethernet frame, without frame check sequence.
     frame_length_bytes: I32 repeating = row.frame_length_bytes.into(),
-    /// The port that it came in by.
+    /// The port at which it arrived.
     ingress_port: I32 = row.ingress_port.into(),
-    /// The port that it left by.
+    /// The port at which it left.
     egress_port: I32 = row.egress_port.into(),
     /// The queue's number at that port.
     queue: I32 = row.queue.into(),
-    /// Packets that waited when it left.
+    /// Packets queued when it left.
     depth_packets: I32 = row.depth_packets as i32,
-    /// Packets that waited when it came.
+    /// Packets queued when it arrived.
     enqueue_depth_packets: I32 = row.enqueue_depth_packets as i32,
-    /// When it came in, by the switch's clock.
+    /// When it arrived, by the switch's clock.
     ingress_ns: I64 = row.ingress_ns as i64,
     /// When it left its queue, by the switch's clock.
     egress_ns: I64 = row.egress_ns as i64,
-    /// How long it waited in its queue.
+    /// How long it was queued.
     queue_delay_ns: I64 = row.queue_delay_ns.into(),
-    /// How long it was in the switch.
+    /// Time from ingress to egress.
     hop_latency_ns: I64 = row.hop_latency_ns.into(),
     /// The packet's sender, `address:port`.
     source: Text repeating = end(row.source),
@@ -147,7 +146,7 @@ table! {
     destination: Text repeating = end(row.destination),
 }
 
-/// A packet at a host: what a capture there would hold, the zeros at its end left out.
+/// A packet at a host, as in a packet capture; zeros at its end are omitted.
 #[derive(Clone, Debug)]
 pub struct CaptureRow {
     /// When it was sent, or received.
@@ -174,7 +173,7 @@ impl CaptureRow {
 table! {
     /// Every packet that a host sends or receives, for `narrows export`.
     "capture": CaptureRow, (), |row, nothing|
-    /// When, since the run began.
+    /// Time, since the run began.
     time_ps: I64 = row.at.as_ps() as i64,
     /// The host's index in the plan.
     host: I32 = row.host as i32,
@@ -182,22 +181,22 @@ table! {
     direction: Text repeating = text(if row.sent { "sent" } else { "received" }),
     /// The packet's length from the Ethernet header on.
     length_bytes: I32 repeating = row.length_bytes as i32,
-    /// The packet's first bytes; the zeros that stand for payload are left out.
+    /// The packet's first bytes; the zeros that stand for payload are omitted.
     bytes: Binary = ByteArray::from(row.bytes.clone()),
 }
 
 table! {
-    /// The applications' messages: a row per message that was read to its end.
+    /// The applications' messages: one row for each message read to its end.
     "messages": MessageRecord, (), |row, nothing|
     /// The flow's number.
     flow: I32 = row.flow as i32,
     /// The message's number in its flow.
     message: I64 = row.message as i64,
-    /// Its length, its header included.
+    /// Its length, including its header.
     length_bytes: I64 repeating = row.length_bytes as i64,
     /// When the application wrote it, since the run began.
     written_ps: I64 = row.written_at.as_ps() as i64,
-    /// When its receiver had read it to its end.
+    /// When its receiver had read it completely.
     read_ps: I64 = row.read_at.as_ps() as i64,
 }
 

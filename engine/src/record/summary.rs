@@ -13,46 +13,47 @@ use super::instrument::Instrument;
 use super::queue_figures::{OneQueueSummary, QueueSummary};
 use crate::plan::Limits;
 
-/// A run's figures, or those of the part of it that was in this process. A flow of which only one
-/// end was has the other's figures as zero or null; one of which neither was is left out.
+/// A run's figures, or those of the part in this process. If only one end of a flow is in this
+/// process, the other end's figures are zero or null. Flows with no end in this process are
+/// omitted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Summary {
-    /// The schema's number, 1.
+    /// The schema's version, 1.
     schema: u32,
-    /// False when the figures are not to be used; `invalid_reason` says why.
+    /// False if the figures must not be used; `invalid_reason` says why.
     pub valid: bool,
-    /// Why, readable; null for a run that is valid.
+    /// The reason, as text; null for a valid run.
     invalid_reason: Option<String>,
     /// How long the run lasted, in seconds of its own clock.
     pub duration_s: f64,
-    /// Absent where the switches are in another process, as are `reverse` and `switches`.
+    /// Absent if the switches are in another process, as are `reverse` and `switches`.
     #[serde(skip_serializing_if = "Option::is_none")]
     bottleneck: Option<BottleneckSummary>,
-    /// The other direction of the bottleneck's cable, where the plan asks for it.
+    /// The other direction of the bottleneck's cable, if the plan asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     reverse: Option<BottleneckSummary>,
     /// The flows, in the plan's order.
     flows: Vec<FlowSummary>,
-    /// Jain's index of the flows' goodputs (Jain, Chiu and Hawe 1984), 1/n to 1.
+    /// Jain's fairness index of the flows' goodputs (Jain, Chiu and Hawe 1984), from 1/n to 1.
     pub jain: f64,
-    /// Payload that all flows together delivered, in bits per second of the whole run.
+    /// Payload bits per second that all flows together delivered over the whole run.
     pub aggregate_goodput_bps: f64,
-    /// What each switch counted, by its name.
+    /// The counts of each switch, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     switches: BTreeMap<String, SwitchSummary>,
-    /// Packets that the hosts' access links dropped, in both directions.
+    /// Packets that the hosts' access links dropped, both directions.
     access_drops: u64,
-    /// Packets at a collector that are no telemetry reports.
+    /// Packets at a collector that are not telemetry reports.
     bad_reports: u64,
     /// Packets on a cable to a group of hosts that were for none of them.
     misdelivered: u64,
-    /// How much the engine did.
+    /// The amount of work that the engine did.
     engine: EngineSummary,
-    /// The least time from a report's egress stamp to its arrival at the collector, each by its own
-    /// clock; absent in virtual time and without reports.
+    /// The smallest difference between a report's egress stamp and its arrival at the collector,
+    /// each by its own clock. Absent in virtual time and without reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     report_lag_ns: Option<i64>,
-    /// The instrument's own error; absent in virtual time, where there is none.
+    /// The instrument's error; absent in virtual time, which has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     instrument: Option<Instrument>,
 }
@@ -66,17 +67,17 @@ pub(crate) struct BottleneckSummary {
     port: u16,
     #[serde(flatten)]
     figures: QueueSummary,
-    /// Packets bound for the port; those that its queue refused among them.
+    /// Packets for the port, including those that its queue refused.
     arrived: u64,
-    /// Packets that the queue took.
+    /// Packets that entered the queue.
     enqueued: u64,
     /// Packets that left the queue.
     dequeued: u64,
-    /// Packets that waited at the end of the run.
+    /// Packets queued at the end of the run.
     queued: u64,
-    /// Packets dropped at the port, for whatever reason.
+    /// Packets dropped at the port for any reason.
     dropped: u64,
-    /// The same by reason; reasons without a drop are left out.
+    /// Packets dropped by reason; reasons without a drop are omitted.
     drops: BTreeMap<&'static str, u64>,
     /// Packets that its queues marked, by reason; left out where there are none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -86,47 +87,47 @@ pub(crate) struct BottleneckSummary {
     queues: Vec<OneQueueSummary>,
 }
 
-/// What a switch counted, in packets. A target leaves out what its switch does not count.
+/// A switch's packet counts. A target omits what its switch does not count.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SwitchSummary {
-    /// Came in by any port.
+    /// Packets received at any port.
     received: u64,
-    /// The parser refused.
+    /// Packets that the parser rejected.
     #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     parser_errors: u64,
-    /// Came with a wrong checksum.
+    /// Packets with a wrong checksum.
     #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     checksum_errors: u64,
-    /// The ingress program dropped.
+    /// Packets that the ingress program dropped.
     dropped_ingress: u64,
-    /// The egress program dropped.
+    /// Packets that the egress program dropped.
     #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     dropped_egress: u64,
-    /// Were bound for a port that does not exist.
+    /// Packets sent to a port that does not exist.
     #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     no_such_port: u64,
-    /// The program did not come to its end with them.
+    /// Packets on which the program was aborted.
     #[schemars(with = "Option<u64>", skip_serializing_if = "Option::is_none")]
     aborted: u64,
 }
 
-/// How much the engine did.
+/// The amount of work that the engine did.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EngineSummary {
     /// Events handled.
     pub events: u64,
-    /// Packets that a switch took in.
+    /// Packets that a switch received.
     pub packets: u64,
 }
 
-/// What a run leaves to be summed up.
+/// The figures of a stopped run.
 pub(crate) struct RunFigures {
     /// When the run stopped.
     pub end: Time,
-    /// Flows that were to finish and did not, and how many were to; `None` where the run had a
-    /// fixed length.
+    /// Finite flows that did not finish, and all finite flows; `None` if the run had a fixed
+    /// length.
     pub unfinished: Option<(usize, usize)>,
-    /// The monitored ports: the bottleneck, and the other direction where the plan wants it.
+    /// The monitored ports: the bottleneck, and the other direction if the plan asks for it.
     pub ports: Vec<BottleneckSummary>,
     pub flows: Vec<FlowSummary>,
     pub switches: BTreeMap<String, SwitchSummary>,
@@ -138,8 +139,8 @@ pub(crate) struct RunFigures {
 }
 
 impl Summary {
-    /// Sums a run up. It is valid when all flows have finished that were to, the instrument was
-    /// within `limits`, and no delay was below the least of its path.
+    /// Summarises a run. It is valid if every finite flow has finished, the instrument was within
+    /// `limits`, and no delay was below the lower bound of its path.
     pub(crate) fn new(run: RunFigures, limits: &Limits, instrument: Option<Instrument>) -> Summary {
         let end = run.end;
         let unfinished = run.unfinished.filter(|&(unfinished, _)| unfinished > 0);
@@ -177,7 +178,7 @@ impl Summary {
     }
 }
 
-/// Jain's index of the flows' goodputs; 1 where none delivered anything.
+/// Jain's fairness index of the flows' goodputs; 1 if none delivered anything.
 fn jain(flows: &[FlowSummary]) -> f64 {
     let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
     let sum: f64 = goodputs().sum();
@@ -189,7 +190,7 @@ fn jain(flows: &[FlowSummary]) -> f64 {
 }
 
 impl BottleneckSummary {
-    /// A switch's port with its queue's figures and its counts.
+    /// A switch's port with its queue's figures and counts.
     pub(crate) fn new(
         switch: String,
         port: u16,
@@ -227,7 +228,7 @@ impl From<Statistics> for SwitchSummary {
     }
 }
 
-/// Counts by reason, those of zero left out.
+/// Nonzero counts by reason.
 fn nonzero(counts: &DropCounts) -> BTreeMap<&'static str, u64> {
     let counts = counts.iter().filter(|&(_, count)| count > 0);
     counts.map(|(reason, count)| (reason.name(), count)).collect()

@@ -1,9 +1,9 @@
-//! Parquet tables of a run: rows in, columns out, one file and one writing thread a table.
+//! Parquet tables of a run: rows in, columns out. Each table has one file and one writing thread.
 //!
 //! The files depend on the rows only: no dates, no machine, row groups of a fixed size. Rows go to
-//! the thread in batches, which come back to be filled again, so encoding and compression take none
-//! of the engine's time where there is a second core; a thread that falls behind holds the engine
-//! up rather than memory.
+//! the writing thread in batches, which it returns for reuse. With a second core, encoding and
+//! compression take no time from the engine. If the thread falls behind, the engine waits rather
+//! than use more memory.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -23,9 +23,9 @@ use parquet::schema::types::ColumnPath;
 use super::table_schema::TableSchema;
 use crate::mailbox::{MailboxReceiver, mailbox};
 
-/// Rows of a row group.
+/// Rows per row group.
 const GROUP_ROWS: usize = 1 << 16;
-/// Rows of a batch: few enough to stay in a cache while they are filled in. A row group is a
+/// Rows per batch: few enough to stay in a cache while the engine fills it. A row group is a
 /// multiple of it.
 const BATCH_ROWS: usize = 1 << 10;
 /// Batches that may wait for their writer: two row groups.
@@ -38,7 +38,7 @@ pub enum Column {
     I32(Vec<i32>),
     /// 64-bit integers.
     I64(Vec<i64>),
-    /// 64-bit integers, some missing.
+    /// 64-bit integers, nullable.
     OptionalI64(Vec<Option<i64>>),
     /// Text.
     Text(Vec<ByteArray>),
@@ -50,24 +50,24 @@ pub enum Column {
 pub trait Row: Sized {
     /// The table's name and columns.
     const TABLE: TableSchema;
-    /// What all rows of a table share.
+    /// The data that all rows of a table share.
     type Shared: Send + 'static;
     /// The columns of `rows`, in the schema's order.
     fn columns(rows: &[Self], shared: &Self::Shared) -> Vec<Column>;
 }
 
-/// A table that is being written.
+/// A table being written.
 pub struct Table<R: Row> {
-    /// Rows that do not fill a batch yet.
+    /// Rows of the incomplete batch.
     rows: Vec<R>,
     batches: SyncSender<Vec<R>>,
-    /// Batches whose rows the writer has taken.
+    /// Batches that the writer has emptied.
     emptied: MailboxReceiver<Vec<R>>,
     writer: JoinHandle<Result<(), ParquetError>>,
 }
 
 impl<R: Row + Send + 'static> Table<R> {
-    /// Creates the file and its writer.
+    /// Creates the file and starts its writer.
     ///
     /// # Errors
     /// If the file can't be created.
@@ -79,7 +79,7 @@ impl<R: Row + Send + 'static> Table<R> {
             let mut group = Vec::with_capacity(GROUP_ROWS);
             for mut batch in received {
                 group.append(&mut batch);
-                // Nobody fills the batch again after the last one.
+                // After the last batch the receiver is gone.
                 let _ = give_back.send(batch);
                 if group.len() == GROUP_ROWS {
                     file.write(&R::columns(&group, &shared))?;
@@ -101,13 +101,13 @@ impl<R: Row + Send + 'static> Table<R> {
             if self.rows.len() == BATCH_ROWS {
                 let empty = self.emptied.try_receive();
                 let empty = empty.unwrap_or_else(|| Vec::with_capacity(BATCH_ROWS));
-                // A writer that is gone has failed; `close` says why.
+                // If the writer is gone, it has failed; `close` returns the reason.
                 let _ = self.batches.send(std::mem::replace(&mut self.rows, empty));
             }
         }
     }
 
-    /// True when the writer has stopped, which it does early only when the disk refuses.
+    /// True if the writer has stopped, which before `close` only an error of the disk causes.
     pub fn has_failed(&self) -> bool {
         self.writer.is_finished()
     }
@@ -115,7 +115,7 @@ impl<R: Row + Send + 'static> Table<R> {
     /// Writes the last rows and closes the file.
     ///
     /// # Errors
-    /// If the disk refused at any time.
+    /// If a write to disk failed at any time.
     pub fn close(self) -> Result<(), ParquetError> {
         let Table { rows, batches, writer, .. } = self;
         if !rows.is_empty() {
@@ -137,7 +137,8 @@ impl GroupWriter {
         let mut properties = WriterProperties::builder()
             .set_created_by("narrows".into())
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-            // Least and greatest text of a few words would cost more than the rest of the table.
+            // Minimum and maximum of a few distinct words would cost more than the rest of the
+            // table.
             .set_statistics_enabled(EnabledStatistics::None)
             .set_dictionary_enabled(false);
         for field in schema.get_fields() {

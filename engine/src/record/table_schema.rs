@@ -1,4 +1,4 @@
-//! What a table's columns are: for its file, for the types of those who read it, and for docs.
+//! The description of a table's columns, for its file, its readers' types and the reference.
 
 use serde::Serialize;
 
@@ -20,9 +20,9 @@ pub struct ColumnSchema {
     pub name: &'static str,
     /// What its values are.
     pub kind: ColumnKind,
-    /// Few distinct values that are text or lie far apart: they are stored as a dictionary, others
-    /// as differences from the row before. A value is looked for in a hash table, which takes twice
-    /// as long as its difference.
+    /// The column has few distinct values that are text or lie far apart. It is stored as a
+    /// dictionary; other columns store differences from the row before. A dictionary looks a value
+    /// up in a hash table, which takes twice as long as a difference.
     pub is_repeating: bool,
     /// What it means.
     pub about: &'static str,
@@ -35,7 +35,7 @@ pub enum ColumnKind {
     I32,
     /// 64-bit integers.
     I64,
-    /// 64-bit integers, some missing.
+    /// 64-bit integers, nullable.
     OptionalI64,
     /// Text.
     Text,
@@ -66,7 +66,7 @@ impl TableSchema {
     }
 }
 
-/// The rows of a table, a line per column: its meaning, its name, its kind, and its value in a row.
+/// Defines a table's rows. Each line gives a column's meaning, name, kind and value in a row.
 macro_rules! table {
     (
         $(#[doc = $about:literal])+

@@ -1,4 +1,4 @@
-//! Reads telemetry reports: the layout of `p4/headers.p4`, Telemetry Report 2.0 over UDP.
+//! Parses telemetry reports: the layout of `p4/headers.p4`, Telemetry Report 2.0 over UDP.
 
 use thiserror::Error;
 
@@ -7,31 +7,31 @@ use thiserror::Error;
 pub struct Report {
     /// The report's number in its stream, 22 bits.
     pub sequence: u32,
-    /// Who reports.
+    /// The reporting switch.
     pub node: u32,
     /// The packet's flow.
     pub flow: u32,
-    /// The packet's TCP sequence number, 0 when it is not TCP.
+    /// The packet's TCP sequence number; 0 if it is not TCP.
     pub tcp_sequence: u32,
     /// The packet's length from its IPv4 header on.
     pub ip_length_bytes: u16,
     /// The packet's length from its Ethernet header on.
     pub frame_length_bytes: u16,
-    /// Where it came in.
+    /// The port at which it arrived.
     pub ingress_port: u16,
-    /// Where it went out.
+    /// The port at which it left.
     pub egress_port: u16,
     /// Its priority queue there.
     pub queue: u8,
-    /// Packets in the queue after it left.
+    /// Packets queued after it left.
     pub depth_packets: u32,
-    /// Packets in the queue before it came.
+    /// Packets queued before it arrived.
     pub enqueue_depth_packets: u32,
-    /// When ingress took it up.
+    /// When ingress started.
     pub ingress_ns: u64,
-    /// When its transmission began.
+    /// When its transmission started.
     pub egress_ns: u64,
-    /// How long it waited in the queue.
+    /// How long it was queued.
     pub queue_delay_ns: u32,
     /// From ingress to egress.
     pub hop_latency_ns: u32,
@@ -41,7 +41,7 @@ pub struct Report {
     pub destination: ([u8; 4], u16),
 }
 
-/// Why a packet at the collector is no report.
+/// Why a packet at the collector is not a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ReportError {
     /// Fewer bytes than the headers need.
@@ -49,17 +49,17 @@ pub enum ReportError {
     Truncated {
         /// Bytes the layout needs.
         need: usize,
-        /// Bytes there are.
+        /// Bytes present.
         got: usize,
     },
-    /// A field that fixes the layout has another value.
+    /// A field that fixes the layout has an unexpected value.
     #[error("telemetry report: {field} is {got:#x}, expected {expected:#x}")]
     Field {
         /// The field's name in `p4/headers.p4`.
         field: &'static str,
         /// Its value.
         got: u32,
-        /// The value of the one layout that is understood.
+        /// The only supported value.
         expected: u32,
     },
 }
@@ -71,10 +71,10 @@ const FLOW: usize = HOP + 28;
 const INNER: usize = FLOW + 20;
 
 impl Report {
-    /// Reads a report from a whole packet, its Ethernet header first.
+    /// Parses a report from a whole packet, which begins with its Ethernet header.
     ///
     /// # Errors
-    /// If it is too short, or lays out its metadata in another way.
+    /// If the packet is too short, or its metadata has another layout.
     pub fn parse(bytes: &[u8]) -> Result<Report, ReportError> {
         if bytes.len() < INNER + 20 {
             return Err(ReportError::Truncated { need: INNER + 20, got: bytes.len() });
@@ -97,7 +97,7 @@ impl Report {
                 return Err(ReportError::Field { field, got, expected });
             }
         }
-        // The transport ports follow the inner IPv4 header, where the truncation left them.
+        // After truncation the transport ports still follow the inner IPv4 header.
         let transport = INNER + 4 * usize::from(bytes[INNER] & 0xF);
         let port_at = |at: usize| if at + 2 <= bytes.len() { u16_at(at) } else { 0 };
         let address_at = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];

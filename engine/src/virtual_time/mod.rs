@@ -1,4 +1,4 @@
-//! Virtual time: a run goes from event to event as fast as the machine can.
+//! Virtual time: a run advances from event to event as fast as the machine can.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::network::socket_hosts::SocketHosts;
 use crate::network::{Network, Progress};
 use crate::record::summary::Summary;
 
-/// Events between two drains of the records and reports of progress.
+/// Events between two collections of the records and reports of progress.
 const STRIDE: u64 = 4096;
 
 /// Runs a plan, writes its tables and `summary.json` into `directory`, and returns the summary.
 ///
-/// A switch that is in `ready` by its name has been set up by a controller: it is taken as it is,
-/// and none of the plan's entries, sessions and registers are written to it. `progress` is called
-/// every few thousand events and stops the run by returning false.
+/// A controller has already set up the switches in `ready`, listed by name. The run uses them as
+/// they are and writes none of the plan's entries, sessions and registers to them. `progress` is
+/// called every few thousand events; it stops the run by returning false.
 ///
 /// # Errors
 /// See [`EngineError`].
@@ -37,8 +37,8 @@ pub fn run(
     network.finish(stopped, until_complete, None, directory)
 }
 
-/// Advances to `end`, or until every flow that will finish has finished when that is sooner and
-/// `until_complete` is set. Returns when the run stopped.
+/// Advances to `end`; or, if `until_complete` is set, until every finite flow has finished. Returns
+/// when the run stopped.
 fn advance(
     network: &mut Network,
     end: Time,

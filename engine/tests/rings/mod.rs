@@ -10,10 +10,10 @@ use narrows_engine::real_time::{DataPath, Departure, Node, Wire};
 /// Mbufs of a pool.
 pub const MBUFS: u32 = 1023;
 
-/// Sends what comes by wire 0 out by wire 1 when it is let go, with more bytes in front.
+/// Sends packets of wire 0 out by wire 1 once `let_go` is set, with more bytes in front.
 pub struct Tunnel {
     header: Vec<u8>,
-    /// What is kept may leave.
+    /// Whether waiting packets may leave.
     pub let_go: bool,
     kept: VecDeque<Packet>,
     spare: Vec<Packet>,
@@ -54,15 +54,15 @@ impl Node for Tunnel {
     }
 }
 
-/// A port on either side of two wires, and the pool of all.
+/// A port at the other end of each of two wires, and their memory pool.
 pub struct Rings {
-    /// DPDK.
+    /// DPDK's environment.
     pub eal: Eal,
-    /// Memory of all ports.
+    /// The pool of all ports.
     pub pool: Mempool,
-    /// Opposite wire 0.
+    /// The peer of wire 0.
     pub near: Port,
-    /// Opposite wire 1.
+    /// The peer of wire 1.
     pub far: Port,
     /// Both wires.
     pub wires: [Wire; 2],
@@ -80,7 +80,7 @@ impl Rings {
         Rings { eal, pool, near, far, wires }
     }
 
-    /// A path over these wires, begun on this thread.
+    /// A path over these wires, started on this thread.
     pub fn path(eal: Eal, wires: Vec<Wire>) -> DataPath {
         let mut path = DataPath::new(Clock::start(eal), Idle::new(IdleKind::Poll), wires);
         path.begin(eal, None);

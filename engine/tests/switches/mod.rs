@@ -1,4 +1,4 @@
-//! Switches under control, by their pipelines, for tests and for benchmarks.
+//! Managed switches with their pipelines, for tests and benchmarks.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use narrows_switch::{Program, Switch, SwitchConfig};
 
 use crate::common;
 
-/// The pipelines of a switch with these ports that runs a program and records no queue, each set up by
-/// `set_up`.
+/// The pipelines of a switch with these ports that runs a program and records no queue. `set_up`
+/// configures each pipeline.
 pub fn running(
     program: &Arc<Program>,
     ports: Vec<PortConfig>,

@@ -1,7 +1,7 @@
-//! Drives the application at one end of a flow over any stream of bytes.
+//! Drives the application at one end of a flow over any byte stream.
 //!
-//! The sending end writes what its application says. The receiving end reads, parses messages, and
-//! answers or forwards them.
+//! The sending end writes what its application produces. The receiving end reads, parses messages,
+//! and answers or forwards them.
 
 use crate::app::message_reader::MessageReader;
 use crate::app::stream::Stream;
@@ -14,39 +14,39 @@ use narrows_traffic::{Application, Reaction, Write};
 
 /// An end of a flow: a stream, and the driver of its application.
 pub trait AppEnd {
-    /// Both of them; `None` where there is no stream.
+    /// Its driver and its stream; `None` if it has no stream.
     fn parts(&mut self) -> Option<(&mut AppDriver, &mut dyn Stream)>;
 }
 
-/// The random numbers of a flow's application, at a host whose applications draw from
-/// `traffic_seed`.
+/// The random numbers of a flow's application, derived from its host's `traffic_seed`.
 pub(crate) fn application_rng(traffic_seed: u64, flow: u32) -> Rng {
     Rng::for_component(traffic_seed, &format!("flow {flow}"))
 }
 
-/// Writes what an application says into a stream, and reads from it.
+/// Writes an application's output into a stream, and reads from the stream.
 #[derive(Debug)]
 #[repr(C)]
 pub struct AppDriver {
     /// `None` at the receiver.
     application: Option<Box<dyn Application>>,
-    /// Tells the messages apart that are read; `None` where there are none.
+    /// Separates the messages that are read; `None` if there are none.
     reader: Option<Box<MessageReader>>,
-    /// When the application writes next, if nothing is read before: asked for once, not at each ACK.
+    /// When the application writes next, unless it reads something before. Cached, so that an ACK
+    /// does not ask for it.
     writes_at: Time,
     flow: u32,
     rng: Rng,
     written_messages: u64,
-    /// What the receiving end does with a message.
+    /// The receiving end's reaction to a message.
     reaction: Option<Reaction>,
-    /// A message that would leave more than this unacknowledged is not written.
+    /// A message that would leave more than this unacknowledged is skipped.
     send_buffer_bytes: u64,
     skipped_messages: u64,
 }
 
 impl AppDriver {
-    /// The driver of a flow's sending or receiving end at a host whose applications draw from
-    /// `traffic_seed`. The flow's values are to be checked before.
+    /// The driver of a flow's sending or receiving end, at a host with this `traffic_seed`. The
+    /// caller has checked the flow's values.
     pub fn new(flow: &FlowConfig, is_sender: bool, traffic_seed: u64) -> Self {
         let reaction = flow.app.reaction();
         let has_reader = if is_sender { reaction.is_some() } else { flow.app.has_messages() };
@@ -68,12 +68,12 @@ impl AppDriver {
         self.application.is_some()
     }
 
-    /// When [`AppDriver::handle_timeout`] is to be called.
+    /// When to call [`AppDriver::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         (self.writes_at < Time::MAX).then_some(self.writes_at)
     }
 
-    /// Writes what is due at `now`; called from the flow's start on.
+    /// Writes what is due at `now`; call it from the flow's start on.
     pub fn handle_timeout(&mut self, now: Time, stream: &mut (impl Stream + ?Sized)) {
         while let Some(application) = &mut self.application {
             let Some(write) = application.poll_write(now, &mut self.rng) else { break };
@@ -94,7 +94,7 @@ impl AppDriver {
         }
     }
 
-    /// The stream may have something to read: reads it, and records the messages that end.
+    /// Reads what the stream has, and records the messages that end.
     pub fn handle_readable(
         &mut self,
         now: Time,
@@ -121,7 +121,7 @@ impl AppDriver {
         }
     }
 
-    /// Writes a message, or leaves it out where the send buffer has no room for it.
+    /// Writes a message, or skips it if the send buffer has no room.
     fn write_message(&mut self, header: &Header, stream: &mut (impl Stream + ?Sized)) {
         let length_bytes = u64::from(header.length_bytes);
         if stream.unacked_bytes() + length_bytes > self.send_buffer_bytes {
@@ -131,28 +131,27 @@ impl AppDriver {
         stream.write_message(header);
     }
 
-    /// A message came in a datagram of its own: records it.
+    /// Records a message that arrived in a datagram.
     pub fn handle_message(&mut self, now: Time, header: &Header, records: &mut Vec<MessageRecord>) {
         if let Some(reader) = &mut self.reader {
             reader.handle_message(now, header, records);
         }
     }
 
-    /// What was read of messages; `None` where none are read.
+    /// Counts of the messages read; `None` if there are none.
     pub fn messages(&self) -> Option<MessageCounters> {
         self.reader.as_ref().map(|reader| reader.counters())
     }
 
-    /// Messages left out because the send buffer had no room for them.
+    /// Messages skipped because the send buffer had no room.
     pub fn skipped_messages(&self) -> u64 {
         self.skipped_messages
     }
 }
 
-/// The receiving end `from` among a host's `ends` answers the messages that it has just read, or
-/// sends them on. Whoever reads those in turn records their latency, since they were written first.
-/// Takes these messages out of `records`, where they begin at `read_before`; returns the ends
-/// written to.
+/// The receiving end `from`, one of a host's `ends`, answers or forwards the messages that it has
+/// just read. These begin at `read_before` in `records`, and this call removes them: the final
+/// reader records their latency, since the first write. Returns the ends written to.
 pub(crate) fn forward_messages<E: AppEnd>(
     ends: &mut [E],
     from: usize,

@@ -1,4 +1,4 @@
-//! Tells a stream's messages apart at the receiver (`narrows_traffic::message` has the layout).
+//! Separates a stream's messages at the receiver (`narrows_traffic::message` has the layout).
 
 use crate::app::stream::Stream;
 use crate::report::MessageCounters;
@@ -13,15 +13,15 @@ use std::collections::BTreeSet;
 pub struct MessageReader {
     flow: u32,
     replaces: Option<Replaces>,
-    /// The part of a header that has been read.
+    /// The bytes read of an incomplete header.
     partial: Vec<u8>,
-    /// The message being read, and how much of it is missing.
+    /// The message being read, and its missing bytes.
     current: Option<(Header, u64)>,
     counters: MessageCounters,
 }
 
 impl MessageReader {
-    /// Before the first byte.
+    /// A reader at the start of a stream.
     pub fn new(flow: u32, replaces: Option<Replaces>) -> Self {
         MessageReader {
             flow,
@@ -35,12 +35,12 @@ impl MessageReader {
         }
     }
 
-    /// What has been counted.
+    /// The counts so far.
     pub fn counters(&self) -> MessageCounters {
         self.counters
     }
 
-    /// Reads all that can be read, and records every message that ends.
+    /// Reads everything available, and records every message that ends.
     pub fn read(
         &mut self,
         now: Time,
@@ -76,7 +76,7 @@ impl MessageReader {
         }
     }
 
-    /// Counts and records a message that was read to its end.
+    /// Counts and records a completely read message.
     pub fn handle_message(&mut self, now: Time, header: &Header, records: &mut Vec<MessageRecord>) {
         self.counters.read += 1;
         records.push(MessageRecord {

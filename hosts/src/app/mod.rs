@@ -1,4 +1,4 @@
-//! The application at one end of a flow, over any stream of bytes.
+//! The application at one end of a flow, over any byte stream.
 
 pub mod driver;
 pub mod message_reader;

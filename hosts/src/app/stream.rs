@@ -1,23 +1,24 @@
-//! A stream of bytes as its application sees it.
+//! A byte stream as its application sees it.
 
 use narrows_traffic::Content;
 use narrows_traffic::message::{HEADER_BYTES, Header};
 
 /// A connection as its user sees it.
 pub trait Stream {
-    /// True from the handshake's end on.
+    /// True once the handshake is complete.
     fn is_open(&self) -> bool;
     /// Writes; ignored after [`Stream::close`].
     fn write(&mut self, content: Content);
-    /// Writes no more.
+    /// Finishes writing.
     fn close(&mut self);
     /// Bytes written and not yet acknowledged.
     fn unacked_bytes(&self) -> u64;
-    /// Bytes that could be read.
+    /// Bytes ready to read.
     fn readable_bytes(&self) -> u64;
-    /// Reads up to `limit_bytes`, and adds them to `out` where they are kept.
+    /// Reads at most `limit_bytes`, and appends them to `out` if the stream keeps content. Returns
+    /// their number.
     fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64;
-    /// True when the peer has closed and everything was read.
+    /// True if the peer has closed and everything was read.
     fn is_read_to_end(&self) -> bool;
 
     /// Writes a message: its header, and zeros up to its length.

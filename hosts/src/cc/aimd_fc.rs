@@ -1,9 +1,11 @@
-//! AIMD-FC (Lahanas & Tsaoussidis): only the window that existed right after the last event is
-//! halved. With x that window and k what was added since, w' = x/2 + k, and w' is the next x.
-//! A flow swings between 2/3 and 1 of its share, 5/6 in the mean, where AIMD has 3/4.
+//! AIMD-FC (Lahanas & Tsaoussidis): a loss halves only the window left by the previous event.
 //!
-//! Reconstructed from the abstract and from Jasem 2010's use of it: the paper's full text was
-//! not at hand. Constant: 1/2, AIMD's.
+//! With x that window and k the growth since, a loss sets the window to w' = x/2 + k; w' is the
+//! next x. A flow's window varies between 2/3 and 1 of its share, with a mean of 5/6; AIMD's mean
+//! is 3/4.
+//!
+//! Reconstructed from the abstract and from its use in Jasem 2010, because the paper's full text
+//! was not available. Constant: 1/2, as in AIMD.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::based_window::{BasedWindow, Rebase};

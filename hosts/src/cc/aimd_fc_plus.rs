@@ -1,11 +1,12 @@
 //! AIMD-FC+: AIMD-FC with a smaller decrease in equilibrium, w' = k + x (1 - d).
 //!
-//! Jasem 2010 measures against it, but no definition could be found; this one is ours and does
-//! not claim to be the paper's. d is `d_equilibrium` when the window stood, at the last two
-//! events, at the same height within one segment (the flow has its share), else `d`. With d = 1/4
-//! the mean load in equilibrium is 1 - d / (2 (1 + d)) = 0.9 of the share; AIMD-FC has 5/6, AIMD
-//! 3/4. (Heights, not additive parts: the smaller cut itself makes the next additive part
-//! smaller, so a rule on two successive k would leave the equilibrium at once.)
+//! Jasem 2010 compares with it, but we found no definition. This definition is ours and may differ
+//! from that paper's. d is `d_equilibrium` if the windows at the last two events differ by at most
+//! one segment, which means that the flow has its share; otherwise d is `d`. With d = 1/4 the mean
+//! load in equilibrium is 1 - d / (2 (1 + d)) = 0.9 of the share; AIMD-FC has 5/6, AIMD 3/4.
+//!
+//! The rule compares windows, not additive parts. The smaller cut itself makes the next additive
+//! part smaller, so a rule on two successive k would leave the equilibrium at once.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::based_window::{BasedWindow, Rebase};

@@ -1,15 +1,18 @@
-//! AppTCP (Wang 2013): a closed loop around the rate that the application asks for.
+//! AppTCP (Wang 2013): a control loop around the rate that the application requests.
 //!
-//! cwnd_base = rate x RTTbase / (8 MSS) segments. Below it slow start. Else output = cwnd x MSS x
-//! 8 / RTT is held against the rate: for each `ai_cnt` segments acknowledged one more while it is
-//! below, one less while it is above, none while equal. A loss sets cwnd to cwnd_base.
+//! cwnd_base = rate x RTTbase / (8 MSS) segments. Below cwnd_base the window is in slow start.
+//! Above, the output, cwnd x MSS x 8 / RTT, is compared with the rate. For each `ai_cnt` segments
+//! acknowledged, the window grows by one segment while the output is below the rate, and shrinks by
+//! one while it is above. A loss sets cwnd to cwnd_base.
 //!
-//! Algorithm 1 as printed grows while the output is too high, which diverges; the text at its
-//! equation 2 says the opposite and is followed. It also prints a step after 11 ACKs where text
-//! and equation have 10. Ours, where the paper is silent: a time-out sets one segment, a mark is a
-//! loss, and the window stays within `most` times cwnd_base, or it grows for ever where the path
-//! cannot carry the rate. Fractions: cwnd_base is rounded to whole segments; what is acknowledged
-//! is counted in bytes.
+//! Deviations from the paper: Algorithm 1 as printed grows while the output is too high, which
+//! diverges; this implementation follows the text at equation 2, which says the opposite. Algorithm
+//! 1 also prints a step after 11 ACKs; text and equation have 10.
+//!
+//! Choices of ours, where the paper says nothing: a time-out sets one segment, and a mark counts as
+//! a loss. The window stays within `most` times cwnd_base; otherwise it grows without bound if the
+//! path cannot carry the rate. cwnd_base is rounded to whole segments; acknowledged data is counted
+//! in bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
@@ -65,7 +68,7 @@ pub struct AppTcp {
     mss: u32,
     rtt_base: Duration,
     rtt: Duration,
-    /// Acknowledged since the last step.
+    /// Bytes acknowledged since the last step.
     counted_bytes: u64,
 }
 
@@ -83,7 +86,7 @@ impl AppTcp {
         }
     }
 
-    /// cwnd_base in whole segments, two at least; `None` before a sample.
+    /// cwnd_base in bytes, a whole number of segments, at least two; `None` before a sample.
     fn base_bytes(&self) -> Option<u64> {
         if self.rtt_base == Duration::MAX {
             return None;
@@ -101,7 +104,7 @@ impl CongestionControl for AppTcp {
     fn cwnd_bytes(&self) -> u64 {
         self.cwnd_bytes
     }
-    /// Where slow start ends.
+    /// The end of slow start.
     fn ssthresh_bytes(&self) -> u64 {
         self.base_bytes().unwrap_or(u64::MAX)
     }
@@ -118,7 +121,7 @@ impl CongestionControl for AppTcp {
         self.counted_bytes += ack.credit_bytes;
         let steps = self.counted_bytes / (self.ai_cnt * segment);
         self.counted_bytes %= self.ai_cnt * segment;
-        // Output against rate is window against rate x RTT, in whole bytes.
+        // Compares windows, not rates: cwnd with rate x RTT, in whole bytes.
         let wanted_bytes = libm::round(self.rate_bps / 8.0 * secs(self.rtt)) as u64;
         if self.cwnd_bytes < wanted_bytes {
             let most = (base as f64 * self.most) as u64;

@@ -1,12 +1,17 @@
 //! BIC (Xu, Harfoush, Rhee 2004): binary search for the window of the last loss.
 //!
-//! Below Wmax, the window at the last loss, + dist = (Wmax - W)/4 segments a round trip, at most
-//! 16, and 4/20 once dist <= 1. From Wmax on + 4/20 up to Wmax + 4, + (W - Wmax)/3 up to Wmax +
-//! 48, then 16. Before a loss at least 5 %. A loss leaves 819/1024, and with fast convergence a
-//! Wmax of W (1 + beta)/2 when W was below Wmax. Up to 14 segments it is Reno. A time-out forgets.
+//! With W the window and Wmax the window at the last loss, in segments, each round trip adds:
+//! - (Wmax - W)/4 below Wmax, at most 16, and 4/20 once that is at most 1;
+//! - 4/20 from Wmax to Wmax + 4;
+//! - (W - Wmax)/3 from there to Wmax + 48;
+//! - 16 above.
 //!
-//! Constants: Linux's tcp_bic. Linux divides by an estimate of the delayed-ACK ratio; here bytes
-//! are counted, so there is nothing to divide by. Fractions: steps are f64, the window bytes.
+//! Before the first loss W grows by at least 5 % per round trip. A loss sets W to beta W, with beta
+//! = 819/1024. If W was below Wmax, fast convergence then sets Wmax to W (1 + beta)/2. Up to 14
+//! segments BIC is Reno. A time-out resets Wmax.
+//!
+//! Constants: Linux's tcp_bic. Linux divides by an estimate of the delayed-ACK ratio; bytes are
+//! counted here, so no division is needed. Steps are f64, the window is in bytes.
 
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::window::Window;
@@ -16,7 +21,7 @@ const LOW_WINDOW: f64 = 14.0;
 const MAX_STEP: f64 = 16.0;
 /// B: the divisor of the search.
 const DIVISOR: f64 = 4.0;
-/// B over the rounds that the last step takes.
+/// The last step of the search, spread over 20 rounds.
 const SMOOTH_STEP: f64 = DIVISOR / 20.0;
 
 /// The variant's entry in the list.
@@ -68,7 +73,7 @@ pub struct Bic {
 }
 
 impl Bic {
-    /// Segments added a round trip to a window of `w`.
+    /// Segments added per round trip to a window of `w`.
     fn step(&self, w: f64) -> f64 {
         if w <= LOW_WINDOW {
             return 1.0;

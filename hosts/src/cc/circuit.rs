@@ -1,9 +1,9 @@
-//! Circuit TCP (Mudambi, Zheng, Veeraraghavan 2006): the window of a reserved circuit, constant.
+//! Circuit TCP (Mudambi, Zheng, Veeraraghavan 2006): a constant window for a reserved circuit.
 //!
-//! cwnd = rate x RTT, the least round trip; no slow start, no avoidance, and losses and time-outs
-//! are repaired without touching it. Only sensible where admission control keeps others out.
-//! From the abstract and what is known of it; the paper's text was not at hand. Fractions: bytes,
-//! rounded down.
+//! cwnd = rate x minimum RTT, in whole bytes, rounded down. There is no slow start and no
+//! congestion avoidance; losses and time-outs do not change the window. Use it only if admission
+//! control excludes other flows. Implemented from the abstract and from other papers, because the
+//! paper's text was not available.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::tcp::api::{Ack, Class, Parameter};

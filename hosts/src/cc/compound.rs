@@ -1,12 +1,15 @@
-//! Compound TCP (Tan, Song, Zhang, Sridharan 2006): Reno's window plus one driven by delay.
+//! Compound TCP (Tan, Song, Zhang, Sridharan 2006): Reno's window plus a window driven by delay.
 //!
-//! win = cwnd + dwnd. cwnd: + 1 segment for a win acknowledged, halved at a loss. Once a round
-//! trip, of its least RTT: diff = win (1 - base/RTT) segments; diff < gamma: dwnd + alpha win^k - 1
-//! where that is positive; else dwnd - zeta diff, not below 0. A loss: dwnd = win (1 - beta) -
-//! cwnd/2. In slow start, and below 41 segments, dwnd stays as it is.
+//! win = cwnd + dwnd. cwnd grows by 1 segment per win acknowledged, and a loss halves it. Once per
+//! round trip, with RTT the minimum of that round, diff = win (1 - base/RTT) segments:
+//! - diff < gamma: dwnd grows by alpha win^k - 1, if that is positive;
+//! - otherwise dwnd shrinks by zeta diff, to 0 at least.
 //!
-//! Constants: alpha 1/8, beta 1/2, k 3/4, gamma 30, zeta 1 (the paper; the low window from
-//! memory). Fractions: dwnd in whole bytes, k's power is f64.
+//! A loss sets dwnd to win (1 - beta) - cwnd/2. dwnd does not change in slow start or below 41
+//! segments.
+//!
+//! Constants: alpha 1/8, beta 1/2, k 3/4, gamma 30, zeta 1 (the paper); the limit of 41 segments
+//! was quoted from memory. dwnd is in whole bytes; the power is f64.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips};
@@ -116,7 +119,7 @@ impl CongestionControl for Compound {
         }
     }
     fn on_congestion(&mut self, congestion: &Congestion) {
-        // beta 1/2: win (1 - beta) in total, of which cwnd/2 is Reno's.
+        // With beta 1/2, win (1 - beta) remains in total, of which cwnd/2 is Reno's.
         let least = 2 * u64::from(congestion.mss);
         let left = (congestion.window_bytes / 2).max(least);
         self.loss_bytes = (self.loss_bytes / 2).max(least).min(left);

@@ -8,7 +8,7 @@ use narrows_common::{Duration, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A copy of a variant as it is, which a loss that was none brings back.
+/// Copies a variant's state, so that a spurious loss can restore it.
 pub trait CloneBox {
     /// The copy.
     fn clone_box(&self) -> Box<dyn CongestionControl>;
@@ -20,63 +20,62 @@ impl<T: CongestionControl + Clone + 'static> CloneBox for T {
     }
 }
 
-/// A sender's congestion window and what moves it.
+/// A sender's congestion window, and the events that change it.
 pub trait CongestionControl: CloneBox + fmt::Debug + Send {
     /// The congestion window in bytes, at least one segment.
     fn cwnd_bytes(&self) -> u64;
 
-    /// The slow-start threshold in bytes; `u64::MAX` before the first loss where it has none.
+    /// The slow-start threshold in bytes; `u64::MAX` before the first loss if it has none.
     fn ssthresh_bytes(&self) -> u64;
 
-    /// How fast segments may leave, in bytes of payload a second; `None`: as the window allows.
+    /// The pacing rate in payload bytes per second; `None` for no pacing.
     fn pacing_bytes_per_sec(&self) -> Option<u64> {
         None
     }
 
-    /// It sends less than the path can carry, so that samples of its rate say nothing of the path;
-    /// asked of a variant that has such samples.
+    /// True if the variant sends less than the path can carry, so that its rate samples do not
+    /// measure the path. Only variants with such samples are asked.
     fn limits_itself(&self) -> bool {
         false
     }
 
-    /// A segment is about to leave, for the first time or again: for variants that need
-    /// [`Need::SegmentTimes`].
+    /// A segment is about to leave, for the first time or as a retransmission. For variants that
+    /// need [`Need::SegmentTimes`].
     fn on_departure(&mut self, _departing: &Departing) {}
 
-    /// A segment is held lost; where recovery does not say, it is retransmitted. Comes before the
-    /// ACK's own hooks.
+    /// A segment is considered lost, or, for recoveries that do not report losses, is
+    /// retransmitted. Called before the ACK's other hooks.
     fn on_segment_lost(&mut self, _lost: &LostSegment) {}
 
-    /// Something was delivered, by ACK or SACK: for variants that need [`Need::SegmentTimes`].
-    /// Comes last.
+    /// An ACK or SACK delivered data. For variants that need [`Need::SegmentTimes`]. Called last.
     fn on_path_sample(&mut self, _sample: &PathSample) {}
 
-    /// New data was acknowledged, whatever else is going on: what to measure by. Comes before the
-    /// hooks that may move the window.
+    /// An ACK acknowledged new data, in any state: the hook for measurements. Called before the
+    /// hooks that may change the window.
     fn on_measurement(&mut self, _ack: &Ack) {}
 
-    /// New data was acknowledged, no loss is being repaired, and the window was in use.
+    /// An ACK acknowledged new data, no loss is being repaired, and the window was in use.
     fn on_growth(&mut self, _ack: &Ack) {}
 
-    /// New data was acknowledged while a loss is being repaired without a time-out.
+    /// An ACK acknowledged new data during loss recovery without a time-out.
     fn on_recovery_ack(&mut self, _ack: &Ack) {}
 
-    /// A loss was found, for the first time in this window.
+    /// A loss was detected, the first in this window.
     fn on_congestion(&mut self, _congestion: &Congestion) {}
 
-    /// The peer echoed a congestion mark, for the first time in this window.
+    /// The peer echoed a congestion mark, the first in this window.
     fn on_ecn(&mut self, congestion: &Congestion) {
         self.on_congestion(congestion);
     }
 
-    /// The loss was repaired without a time-out.
+    /// Loss recovery without a time-out is complete.
     fn on_recovery_exit(&mut self, _now: Time) {}
 
     /// The retransmission time-out expired.
     fn on_rto(&mut self, _congestion: &Congestion) {}
 
-    /// The latest loss was none, and `before` is the variant as it was then: what to go on as;
-    /// `None` to go on as it is.
+    /// The latest loss was spurious, and `before` is the state before it. Returns the state to
+    /// continue with; `None` to keep the current state.
     fn on_undo(
         &mut self,
         before: Box<dyn CongestionControl>,
@@ -84,11 +83,11 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
         Some(before)
     }
 
-    /// Nothing was sent for longer than the time-out, and now there is something to send.
+    /// The sender was idle for longer than the time-out, and now has data to send.
     fn on_idle(&mut self, _idle: &Idle) {}
 }
 
-/// What a variant starts from.
+/// The initial state of a variant.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Payload bytes of a full segment.
@@ -97,35 +96,35 @@ pub struct Setup {
     pub initial_window_bytes: u64,
     /// First slow-start threshold in bytes.
     pub initial_ssthresh_bytes: u64,
-    /// Every segment gives a round-trip sample, not one at a time.
+    /// True if every segment gives a round-trip sample; false if one segment at a time does.
     pub times_every_segment: bool,
-    /// The handshake's round trip, unless a SYN was lost.
+    /// The handshake's round trip; `None` if a SYN was lost.
     pub handshake_rtt: Option<Duration>,
-    /// Where the variant's random numbers come from.
+    /// The seed of the variant's random numbers.
     pub seed: u64,
     /// The variant's own parameters.
     pub parameters: Parameters,
 }
 
-/// What there is to know about a variant, for help, docs, checks and tests.
+/// A variant's record, for help, documentation, checks and tests.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "VariantRecord")]
 pub struct Variant {
     /// The name in a scenario.
     pub name: &'static str,
-    /// One line on what it is.
+    /// A one-line description.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub reference: &'static str,
-    /// What it takes for congestion.
+    /// The signal that it treats as congestion.
     pub class: Class,
-    /// What the connection must have.
+    /// What it requires of the connection.
     pub needs: &'static [Need],
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What of the source is not implemented.
+    /// The parts of the source that are not implemented.
     pub not_implemented: &'static [&'static str],
-    /// Makes one.
+    /// Creates an instance.
     #[serde(skip)]
     pub build: fn(&Setup) -> Box<dyn CongestionControl>,
 }

@@ -1,15 +1,20 @@
 //! CUBIC (RFC 9438).
 //!
-//! W_cubic(t) = C (t - K)^3 + W_max, K = cbrt((W_max - cwnd_epoch) / C) (equations 1 and 2); per
-//! ACK cwnd grows by (target - cwnd) / cwnd of what is acknowledged, target = W_cubic(t + RTT)
-//! within [cwnd, 1.5 cwnd] (section 4.2); never below the Reno-friendly estimate W_est (section
-//! 4.3). Fast convergence (4.7), time-outs (4.8), leaving slow start without a loss (4.10).
+//! ```text
+//! W_cubic(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd_epoch) / C)   (equations 1 and 2)
+//! ```
 //!
-//! Slow start may end before a loss: [`super::hystart_plus`], or [`super::hystart`] as in Linux.
+//! Each ACK moves cwnd towards target = W_cubic(t + RTT), limited to [cwnd, 1.5 cwnd]: it adds
+//! (target - cwnd) / cwnd of the bytes acknowledged (section 4.2). cwnd is never below the
+//! Reno-friendly estimate W_est (section 4.3). Also implemented: fast convergence (4.7), time-outs
+//! (4.8), and the end of slow start without a loss (4.10).
 //!
-//! Constants: C 0.4 (section 5.1), beta 0.7 (4.6), alpha 3 (1 - beta) / (1 + beta) (4.3).
-//! Fractions: the curve is computed in f64 segments, whose operations are exact to the last bit
-//! on every machine; the window is whole bytes, and `fraction_bytes` carries what is below one.
+//! Slow start may end before a loss: by [`super::hystart_plus`], or by [`super::hystart`] as in
+//! Linux.
+//!
+//! Constants: C 0.4 (section 5.1), beta 0.7 (4.6), alpha 3 (1 - beta) / (1 + beta) (4.3). The curve
+//! is computed in f64 segments, with operations that give the same bits on every machine. The
+//! window is in whole bytes; `fraction_bytes` carries the rest.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::hystart::HyStart;
@@ -86,7 +91,7 @@ pub struct Cubic {
     epoch: Option<Epoch>,
 }
 
-/// How slow start looks for its end.
+/// The rule that ends slow start.
 #[derive(Clone, Debug)]
 enum SlowStart {
     UntilLoss,
@@ -103,7 +108,7 @@ impl SlowStart {
         }
     }
 
-    /// The window after an ACK in slow start, and whether that is where it ends.
+    /// The window after an ACK in slow start, and whether slow start ends there.
     fn grow(&mut self, ack: &Ack, cwnd_bytes: u64) -> (u64, bool) {
         match self {
             SlowStart::UntilLoss => (slow_start(cwnd_bytes, ack.credit_bytes), false),
@@ -114,14 +119,14 @@ impl SlowStart {
         }
     }
 
-    /// A loss has ended it.
+    /// A loss ended slow start.
     fn on_loss(&mut self) {
         if let SlowStart::HyStartPlus(rule) = self {
             rule.end();
         }
     }
 
-    /// A time-out begins it again.
+    /// A time-out restarts slow start.
     fn on_timeout(&mut self) {
         match self {
             SlowStart::HyStart(rule) => *rule = HyStart::default(),
@@ -164,7 +169,7 @@ impl Cubic {
     }
 
     fn begin_epoch(&self, now: Time, cwnd: f64) -> Epoch {
-        // Sections 4.8 and 4.10: without a W_max above it, the curve begins at its plateau.
+        // Sections 4.8 and 4.10: unless W_max is above the window, the curve starts at its plateau.
         let w_max = self.w_max.max(cwnd);
         let k_secs = libm::cbrt((w_max - cwnd) / self.c);
         Epoch { started_at: now, k_secs, w_max, w_est: cwnd }
@@ -184,7 +189,7 @@ impl Cubic {
             self.c * (since_plateau * since_plateau * since_plateau) + epoch.w_max
         };
         let t_secs = secs(ack.now.since(epoch.started_at));
-        // The share of a window that this ACK acknowledges.
+        // The fraction of a window that this ACK acknowledges.
         let share = ack.credit_bytes as f64 * segments_per_byte / cwnd;
         epoch.w_est += if epoch.w_est < self.cwnd_prior { self.alpha } else { 1.0 } * share;
         let next = if w_cubic(t_secs) < epoch.w_est {
@@ -254,7 +259,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_idle(&mut self, idle: &Idle) {
-        // Section 5.8: the time without traffic is no time of the curve.
+        // Section 5.8: idle time does not advance the curve.
         self.cwnd_bytes = self.cwnd_bytes.min(idle.restart_window_bytes);
         self.epoch = None;
     }

@@ -1,10 +1,10 @@
-//! DCTCP (RFC 8257): a window's marks cut it by as much as they are.
+//! DCTCP (RFC 8257): a window's marks reduce the window in proportion to their share.
 //!
-//! alpha = (1 - g) alpha + g F once a window, F the share of the bytes acknowledged whose ACKs
-//! echo a mark; the first mark of a window leaves 1 - alpha/2 of it (section 3.3). A lost segment
-//! leaves half, growth is Reno's. Without congestion marks negotiated it is Reno.
+//! Once per window, alpha = (1 - g) alpha + g F, where F is the share of acknowledged bytes with an
+//! echoed mark. The first mark of a window multiplies the window by 1 - alpha/2 (section 3.3). A
+//! lost segment halves it; growth is Reno's. Without ECN it behaves like Reno.
 //!
-//! Constants: g 1/16 (section 4.1); alpha begins at 1 (section 4.2). Fractions: alpha is f64, of
+//! Constants: g 1/16 (section 4.1); alpha starts at 1 (section 4.2). alpha is f64, computed from
 //! sums and products only.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};

@@ -1,11 +1,18 @@
 //! HighSpeed TCP (RFC 3649).
 //!
-//! Up to 38 segments Reno. Above, p(w) = 0.078 / w^1.2, b(w) = 0.5 - 0.4 (ln w - ln 38) /
-//! (ln 83000 - ln 38), a(w) = 2 w^2 p(w) b(w) / (2 - b(w)) (section 5); + a(w) segments a round
-//! trip, times 1 - b(w) at a loss. Constants: section 5's Low_Window 38, High_Window 83000,
-//! High_Decrease 0.1, and 0.078, 1.2 of its response function.
-//! Fractions: a and b are f64 and not rounded to the rows of appendix B; the window is whole
-//! bytes. a is computed anew when the window has moved by a segment.
+//! Up to 38 segments it is Reno. Above, with w the window in segments (section 5):
+//!
+//! ```text
+//! p(w) = 0.078 / w^1.2
+//! b(w) = 0.5 - 0.4 (ln w - ln 38) / (ln 83000 - ln 38)
+//! a(w) = 2 w^2 p(w) b(w) / (2 - b(w))
+//! ```
+//!
+//! A round trip adds a(w) segments; a loss multiplies the window by 1 - b(w).
+//!
+//! Constants: section 5's Low_Window 38, High_Window 83000, High_Decrease 0.1, and 0.078 and 1.2 of
+//! its response function. a and b are f64, not rounded to the rows of appendix B; the window is in
+//! whole bytes. a is recomputed when the window has changed by a segment.
 
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::window::Window;
@@ -29,7 +36,7 @@ pub const VARIANT: Variant = Variant {
     },
 };
 
-/// b(w): the share of a window of `w` segments given up at a loss.
+/// b(w): the fraction by which a loss reduces a window of `w` segments.
 pub fn decrease(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 0.5;
@@ -38,7 +45,7 @@ pub fn decrease(w: f64) -> f64 {
     (0.5 - (0.5 - HIGH_DECREASE) * part).max(HIGH_DECREASE)
 }
 
-/// a(w): segments added a round trip to a window of `w` segments.
+/// a(w): segments that a round trip adds to a window of `w` segments.
 pub fn increase(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 1.0;
@@ -52,7 +59,7 @@ pub fn increase(w: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Hstcp {
     window: Window,
-    /// a(w) of a window of `step_of_bytes`.
+    /// a(w) for a window of `step_of_bytes`.
     step: f64,
     step_of_bytes: u64,
 }

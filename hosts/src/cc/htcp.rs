@@ -1,13 +1,15 @@
 //! H-TCP (Leith & Shorten 2004): the increase grows with the time since the last loss.
 //!
-//! D seconds after the last congestion f = 1 up to D = 1, then 1 + 10 (D - 1) + ((D - 1)/2)^2;
-//! scaled by RTTmin / 100 ms, the factor within [0.1, 2] and the product at least 1. + 2 (1 -
-//! beta) f segments a round trip. A loss leaves beta = RTTmin/RTTmax within [0.5, 0.8]; 0.5 at
-//! the first loss, where RTTmin <= 10 ms, and where the throughput of the epoch changed by more
-//! than a fifth. RTTmax falls by 5 % of its distance to RTTmin at a loss.
+//! D seconds after the last congestion event, f = 1 for D <= 1, and 1 + 10 (D - 1) + ((D - 1)/2)^2
+//! after that. f is scaled by RTTmin / 100 ms, a factor limited to [0.1, 2], and is at least 1. A
+//! round trip adds 2 (1 - beta) f segments.
 //!
-//! Constants: Linux's tcp_htcp. Throughput: the greatest, over the epoch, of a filter (3 B + b)/4
-//! of one sample a RTTmin. Fractions: f64, the window in bytes.
+//! A loss multiplies the window by beta = RTTmin/RTTmax, limited to [0.5, 0.8]. beta is 0.5 at the
+//! first loss, for RTTmin <= 10 ms, and if the throughput of the epoch changed by more than a
+//! fifth. At a loss, RTTmax falls by 5 % of its distance to RTTmin.
+//!
+//! Constants: Linux's tcp_htcp. Throughput is the maximum over the epoch of a filter (3 B + b)/4
+//! with one sample per RTTmin. Fractions are f64, the window is in bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::ratio;
@@ -57,16 +59,16 @@ pub struct Htcp {
     rtt_scaling: bool,
     bandwidth_switch: bool,
     beta: f64,
-    /// A loss came before.
+    /// An earlier loss occurred.
     had_loss: bool,
     last_congestion: Option<Time>,
     min_rtt: Duration,
     max_rtt: Duration,
-    /// When the throughput sample began, and what had been delivered then.
+    /// The start of the throughput sample, and the bytes delivered until then.
     sample: Option<(Time, u64)>,
-    /// Bytes a second, smoothed.
+    /// Smoothed bytes per second.
     rate: Option<f64>,
-    /// The greatest of this epoch and of the one before.
+    /// The maxima of this epoch and of the previous one.
     epoch_rate: f64,
     last_epoch_rate: f64,
 }
@@ -89,7 +91,7 @@ impl Htcp {
         }
     }
 
-    /// Segments added a round trip, `since` the last congestion.
+    /// Segments added per round trip, `since` the last congestion event.
     fn step(&self, since: Duration) -> f64 {
         let later = since.as_ps() as f64 * 1e-12 - 1.0;
         let mut factor = 1.0;
@@ -112,7 +114,7 @@ impl Htcp {
         } else {
             ratio(self.min_rtt, self.max_rtt).clamp(LEAST_BETA, GREATEST_BETA)
         };
-        // After a change the next event is as the first.
+        // After a change the next event counts as the first one.
         self.had_loss = !changed;
         if self.max_rtt > self.min_rtt {
             let above = self.max_rtt - self.min_rtt;

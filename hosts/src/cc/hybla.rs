@@ -1,9 +1,10 @@
-//! Hybla (Caini & Firrincieli 2004): as fast over a long path as Reno over one of 25 ms.
+//! Hybla (Caini & Firrincieli 2004): grows over a long path as fast as Reno over a path of 25 ms.
 //!
-//! rho = max(1, RTT/RTT0). Slow start adds 2^rho - 1 segments per segment acknowledged, not past
-//! the threshold; avoidance rho^2 a round trip; a loss leaves half. RTT is the smoothed one, and
-//! only its fall counts (Linux). Constants: RTT0 25 ms; rho at most 16 in slow start (Linux 6.1).
-//! Fractions: rho is f64, where Linux has eighths.
+//! rho = max(1, RTT/RTT0). Slow start adds 2^rho - 1 segments per segment acknowledged, up to the
+//! threshold; congestion avoidance adds rho^2 segments per round trip; a loss halves the window.
+//! RTT is the smoothed round trip, of which only decreases count (Linux).
+//!
+//! Constants: RTT0 25 ms; rho at most 16 in slow start (Linux 6.1). rho is f64; Linux uses eighths.
 
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::window::Window;
@@ -60,7 +61,7 @@ pub struct Hybla {
     paces: bool,
     /// The latest smoothed round trip.
     srtt: Duration,
-    /// The least smoothed round trip.
+    /// The minimum of the smoothed round trip.
     rtt: Duration,
     rho: f64,
 }

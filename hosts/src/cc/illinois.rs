@@ -1,12 +1,16 @@
-//! Illinois (Liu, Basar, Srikant 2008): how long the queue is sets increase and decrease.
+//! Illinois (Liu, Basar, Srikant 2008): the queueing delay sets increase and decrease.
 //!
-//! Once a round trip da = mean RTT - base, dm = greatest RTT - base. alpha = 10 while da <= d1 =
-//! dm/100 (once above, after 5 such rounds), else 10 / (1 + (da - d1)/(dm - d1) (10 - 0.3)/0.3).
-//! beta = 1/8 up to dm/10, 1/2 from 0.8 dm, linear between. Below 15 segments alpha 1, beta 1/2.
-//! + alpha segments a round trip, times 1 - beta at a loss.
+//! Once per round trip, da = mean RTT - base and dm = maximum RTT - base. With d1 = dm/100:
+//! - alpha = 10 while da <= d1; after da was above d1, only after 5 such rounds;
+//! - otherwise alpha = 10 / (1 + (da - d1)/(dm - d1) (10 - 0.3)/0.3);
+//! - beta = 1/8 up to dm/10, 1/2 from 0.8 dm, linear between;
+//! - below 15 segments alpha = 1 and beta = 1/2.
 //!
-//! Constants: Linux's tcp_illinois; the sign of its first release, which left beta instead of
-//! 1 - beta (ns-2.35 still has it), behind a parameter. Fractions: f64, the window in bytes.
+//! A round trip adds alpha segments; a loss multiplies the window by 1 - beta.
+//!
+//! Constants: Linux's tcp_illinois. A parameter selects the sign of its first release, which
+//! multiplied by beta instead of 1 - beta; ns-2.35 still does. Fractions are f64, the window is in
+//! bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips};
@@ -18,9 +22,9 @@ const LEAST_ALPHA: f64 = 0.3;
 const GREATEST_ALPHA: f64 = 10.0;
 const LEAST_BETA: f64 = 0.125;
 const GREATEST_BETA: f64 = 0.5;
-/// Rounds of short queue before alpha is at its greatest again.
+/// Rounds with a short queue before alpha returns to its maximum.
 const THETA: u32 = 5;
-/// Segments below which it is Reno.
+/// The window in segments below which it is Reno.
 const LEAST_WINDOW: f64 = 15.0;
 
 /// The variant's entry in the list.
@@ -52,7 +56,7 @@ pub struct Illinois {
     beta: f64,
     /// The queue has been above d1.
     was_above: bool,
-    /// Rounds since with a short queue.
+    /// Rounds with a short queue since then.
     short_rounds: u32,
     ns2_cut: bool,
 }
@@ -104,7 +108,7 @@ impl Illinois {
     }
 }
 
-/// The share given up at a loss.
+/// The fraction by which a loss reduces the window.
 fn beta(da: f64, dm: f64) -> f64 {
     let (d2, d3) = (0.1 * dm, 0.8 * dm);
     if da <= d2 {

@@ -1,13 +1,16 @@
-//! TCP-Jersey (Xu, Tian, Ansari 2004): a measured rate, cut only when the switch warns.
+//! TCP-Jersey (Xu, Tian, Ansari 2004): a measured rate sets the window, but only after the switch's
+//! congestion warning.
 //!
-//! An ACK of L bytes dt after the one before: R = (RTT R + L) / (dt + RTT), a rate whose memory is
-//! a round trip; ownd = RTTmin R. An echoed mark: ssthresh = cwnd = ownd, once a window. Three
-//! duplicate ACKs in the round of a mark or the next: the same; without a mark the loss is taken
-//! for random, and the window stays. A time-out: ssthresh = ownd, cwnd one segment.
+//! An ACK of L bytes, dt after the previous one, updates the rate: R = (RTT R + L) / (dt + RTT),
+//! with a memory of one round trip. ownd = RTTmin R.
+//! - An echoed mark sets ssthresh = cwnd = ownd, once per window.
+//! - Three duplicate ACKs do the same in the round of a mark or the next one. Without a mark the
+//!   loss counts as random, and the window does not change.
+//! - A time-out sets ssthresh = ownd, and cwnd to one segment.
 //!
-//! From what is known of the paper, whose text was not at hand. The warning is the switch's ECN
-//! mark above one threshold: without ECN only time-outs hold this sender back. Fractions: R is
-//! f64, the window whole bytes.
+//! Implemented from descriptions in other papers, because the paper's text was not available. The
+//! warning is the switch's ECN mark above a threshold; without ECN only time-outs reduce the
+//! window. R is f64, the window is in whole bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
@@ -33,9 +36,9 @@ pub const VARIANT: Variant = Variant {
 #[derive(Clone, Debug)]
 pub struct Jersey {
     window: Window,
-    /// When the latest ACK came, and what had been delivered by then.
+    /// The arrival of the latest ACK, and the bytes delivered by then.
     last: Option<(Time, u64)>,
-    /// Bytes a second.
+    /// Bytes per second.
     rate: f64,
     min_rtt: Duration,
     round: u64,
@@ -54,7 +57,7 @@ impl Jersey {
         }
     }
 
-    /// ownd in bytes; half the window before an estimate.
+    /// ownd in bytes; half the window before the first estimate.
     fn own_window(&self, congestion: &Congestion) -> u64 {
         if self.min_rtt == Duration::MAX || self.rate == 0.0 {
             return congestion.window_bytes / 2;

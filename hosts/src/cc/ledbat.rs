@@ -1,15 +1,20 @@
 //! LEDBAT (RFC 6817): a background flow that keeps the queue at a target.
 //!
-//! off_target = (TARGET - queueing delay) / TARGET; cwnd += GAIN x off_target x MSS x bytes acked
-//! / cwnd, at most to what is outstanding + ALLOWED_INCREASE segments, and two segments at least
-//! (section 2.4.2). Queueing delay: the least of the last CURRENT_FILTER samples over the least
-//! of BASE_HISTORY minutes. A loss leaves half. Constants: TARGET 100 ms, GAIN 1, ALLOWED_INCREASE
-//! 1, BASE_HISTORY 10, CURRENT_FILTER 4, MIN_CWND 2 (section 2.5).
+//! ```text
+//! off_target = (TARGET - queueing delay) / TARGET
+//! cwnd += GAIN x off_target x MSS x bytes acked / cwnd
+//! ```
 //!
-//! The delay is that of one way, by the timestamps that the peer sends and echoes, in whole
-//! milliseconds; without timestamps the round trip stands for it, and a queue on the way back
-//! counts too.
-//! Fractions: f64 within an ACK, `fraction_bytes` carries what is below a byte.
+//! cwnd is limited to the bytes outstanding plus ALLOWED_INCREASE segments, with a minimum of two
+//! segments (section 2.4.2). The queueing delay is the minimum of the last CURRENT_FILTER samples,
+//! minus the minimum of BASE_HISTORY minutes. A loss halves the window.
+//!
+//! Constants: TARGET 100 ms, GAIN 1, ALLOWED_INCREASE 1, BASE_HISTORY 10, CURRENT_FILTER 4,
+//! MIN_CWND 2 (section 2.5).
+//!
+//! The delay is the one-way delay by the timestamps that the peer sends and echoes, in whole
+//! milliseconds. Without timestamps the round trip replaces it, which includes the queue on the
+//! return path. An ACK is computed in f64; `fraction_bytes` carries the fraction of a byte.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
@@ -59,10 +64,10 @@ pub struct Ledbat {
     fraction_bytes: f64,
     target_ps: f64,
     gain: f64,
-    /// The latest samples, the next one's place being `samples % CURRENT_FILTER`.
+    /// The latest samples; the next one's index is `samples % CURRENT_FILTER`.
     current: [Duration; CURRENT_FILTER],
     samples: usize,
-    /// The least of each minute, the present one's place being `minute % BASE_HISTORY`.
+    /// The minimum of each minute; the current one's index is `minute % BASE_HISTORY`.
     base: [Duration; BASE_HISTORY],
     minute: u64,
 }
@@ -118,7 +123,7 @@ impl CongestionControl for Ledbat {
         let off_target = (self.target_ps - queueing_ps) / self.target_ps;
         let share = ack.credit_bytes as f64 / cwnd as f64;
         let next = cwnd as f64 + self.fraction_bytes + self.gain * off_target * share * mss as f64;
-        // What was outstanding before this ACK, not behind it.
+        // The bytes outstanding before this ACK, not after it.
         let most = ack.flight_bytes + ack.acked_bytes + ALLOWED_INCREASE * mss;
         let whole = next.max(0.0) as u64;
         self.fraction_bytes = next - whole as f64;

@@ -1,8 +1,9 @@
-//! Congestion control: one file a variant, one list.
+//! Congestion control: one file per variant, and one list.
 //!
-//! A variant owns its window and hears of events through hooks that default to nothing; loss
-//! detection and repair are [`crate::recovery`]'s, a choice of their own. Windows are bytes
-//! in integers. To add one: a file that ends in a [`Variant`], and a line in [`VARIANTS`].
+//! A variant owns its window and gets events through hooks that do nothing by default. Loss
+//! detection and repair belong to [`crate::recovery`], which a flow selects separately. Windows are
+//! integers in bytes. To add a variant, write a file that ends in a [`Variant`], and add a line to
+//! [`VARIANTS`].
 
 pub mod aimd_fc;
 pub mod aimd_fc_plus;

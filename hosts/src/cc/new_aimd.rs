@@ -1,10 +1,10 @@
-//! New-AIMD (Jasem, Zukarnain, Othman, Subramaniam 2010): the base is halved at every event,
-//! the additive part never: w' = w - b/2, b := b/2.
+//! New-AIMD (Jasem, Zukarnain, Othman, Subramaniam 2010): every event halves the base b, and never
+//! the additive part: w' = w - b/2, b' = b/2.
 //!
-//! Derived from the paper's equations (its recursion k_m = k_2 / 2^(m-2) holds only if the
-//! additive part survives every cut). After some log2(b) events a flow hardly backs off, and one
-//! that joins late starves; `rebase = 1` is our guard against that, off in the paper's reading.
-//! Constants: 1/2 (the paper); the guard's 1/8 is ours.
+//! Derived from the paper's equations: its recursion k_m = k_2 / 2^(m-2) holds only if the additive
+//! part survives every cut. After about log2(b) events a flow hardly reduces its window, and a flow
+//! that joins late starves. `rebase = 1` is our guard against that; it is off in the paper's
+//! reading. Constants: 1/2 (the paper); the guard's 1/8 is ours.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::based_window::{BasedWindow, Rebase};

@@ -1,20 +1,20 @@
-//! Reno's window (RFC 5681), as AIMD(alpha, beta): + alpha segments a round trip, times
-//! 1 - beta at a loss. The shared arithmetic of the Reno family stands here too; it keeps no
-//! state.
+//! Reno's window (RFC 5681), as AIMD(alpha, beta): a round trip adds alpha segments, a loss
+//! multiplies the window by 1 - beta. Also has the stateless arithmetic that the Reno family
+//! shares.
 //!
-//! Constants: alpha 1, beta 1/2 (Jacobson 1988; RFC 5681 section 3.1).
-//! Fractions: the growth of an ACK below one byte is carried as the remainder of its division.
+//! Constants: alpha 1, beta 1/2 (Jacobson 1988; RFC 5681 section 3.1). Growth below one byte is
+//! carried as the remainder of its division.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 
-/// Slow start: one credit more, not beyond ssthresh by more than one credit (RFC 5681 eq. 2).
+/// Slow start: adds the credit, at most one credit beyond ssthresh (RFC 5681 eq. 2).
 pub fn slow_start(cwnd_bytes: u64, credit_bytes: u64) -> u64 {
     cwnd_bytes.saturating_add(credit_bytes)
 }
 
-/// Congestion avoidance: credit * step / cwnd bytes more, `step_bytes` a round trip (RFC 5681
-/// eq. 3). `remainder` carries what the division leaves.
+/// Congestion avoidance: adds credit * step / cwnd bytes, which is `step_bytes` per round trip (RFC
+/// 5681 eq. 3). `remainder` carries the division's remainder.
 pub fn avoid_congestion(
     cwnd_bytes: u64,
     remainder: &mut u64,
@@ -68,7 +68,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// The window before the first byte.
+    /// The window before the first byte is sent.
     pub(crate) fn new(setup: &Setup) -> Self {
         Reno {
             cwnd_bytes: setup.initial_window_bytes,
@@ -79,12 +79,12 @@ impl Reno {
         }
     }
 
-    /// The window is to be this.
+    /// Sets the window.
     pub(crate) fn set_cwnd_bytes(&mut self, cwnd_bytes: u64) {
         (self.cwnd_bytes, self.remainder) = (cwnd_bytes, 0);
     }
 
-    /// What a loss leaves of `window_bytes`; exact for the default of one half.
+    /// The window after a loss at `window_bytes`; exact for the default of one half.
     fn reduced(&self, window_bytes: u64) -> u64 {
         (window_bytes as f64 * (1.0 - self.beta)) as u64
     }

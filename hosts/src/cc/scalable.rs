@@ -1,8 +1,9 @@
 //! Scalable TCP (Kelly 2003): multiplicative increase, multiplicative decrease.
 //!
-//! One segment for min(cwnd, ai_cnt) acknowledged, cwnd/8 less at a loss: Linux's rule. Kelly's
-//! paper has 0.01 an ACK (`ai_cnt` 100) and Reno's rules up to a legacy window of 16 segments
-//! (`legacy_window`). Fractions: window bytes rounded down at a cut, remainders carried in growth.
+//! The window grows by one segment per min(cwnd, ai_cnt) acknowledged; a loss reduces it by cwnd/8.
+//! This is Linux's rule. Kelly's paper adds 0.01 segments per ACK (`ai_cnt` 100) and uses Reno's
+//! rules up to a legacy window of 16 segments (`legacy_window`). A cut rounds down to bytes; growth
+//! carries remainders.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;

@@ -1,12 +1,12 @@
-//! Vegas (Brakmo & Peterson 1995) as Linux has it: alpha to beta segments in the queue.
+//! Vegas (Brakmo & Peterson 1995) as in Linux: keeps alpha to beta segments in the queue.
 //!
-//! Once a round trip, of its least RTT: diff = cwnd (RTT - base)/base segments. In slow start
-//! diff > gamma ends it, cwnd = min(cwnd, cwnd base/RTT + 1); else Reno's. In avoidance diff >
-//! beta: one segment less; diff < alpha: one more; else it holds. A round with too few samples is
-//! Reno's. Losses are Reno's, and so is the round behind one: what was sampled before is forgotten.
+//! Once per round trip, with RTT the minimum of that round, diff = cwnd (RTT - base)/base segments.
+//! In slow start, diff > gamma ends slow start with cwnd = min(cwnd, cwnd base/RTT + 1). In
+//! congestion avoidance, diff > beta removes a segment and diff < alpha adds one. A round with too
+//! few samples is Reno's, as are losses and the round after a loss, which discards earlier samples.
 //!
-//! Constants: alpha 2, beta 4, gamma 1 (Linux's tcp_vegas); ns-2 has 1, 3 and 1.
-//! Fractions: diff is f64; the window moves in whole segments, so none are left.
+//! Constants: alpha 2, beta 4, gamma 1 (Linux's tcp_vegas); ns-2 has 1, 3 and 1. diff is f64; the
+//! window changes by whole segments.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips, ratio};
@@ -65,9 +65,9 @@ pub struct Vegas {
     beta: f64,
     gamma: f64,
     round: u64,
-    /// What the last round said, until it is acted on.
+    /// The result of the last round, until it is applied.
     ended: Option<Round>,
-    /// The last round had samples enough.
+    /// The last round had enough samples.
     is_measured: bool,
 }
 

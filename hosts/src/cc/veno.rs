@@ -1,9 +1,12 @@
-//! Veno (Fu & Liew 2003): Vegas's backlog tells random losses from congestive ones.
+//! Veno (Fu & Liew 2003): Vegas's backlog distinguishes random losses from congestion.
 //!
-//! N = cwnd (1 - base/RTT) segments. N < 3: Reno's increase, and a loss leaves 4/5. N >= 3: one
-//! segment every second round trip, and a loss leaves half. Constants: beta 3, 4/5 (the paper and
-//! Linux's tcp_veno). RTT is the latest sample, as it is in Linux in effect; the paper takes the
-//! mean of a round. Fractions: N is f64; half a segment of odd size loses half a byte a round.
+//! N = cwnd (1 - base/RTT) segments. With N < 3 growth is Reno's, and a loss multiplies the window
+//! by 4/5. With N >= 3 the window grows by one segment every second round trip, and a loss halves
+//! it.
+//!
+//! Constants: beta 3, 4/5 (the paper and Linux's tcp_veno). RTT is the latest sample, as in Linux;
+//! the paper uses the mean of a round. N is f64; half a segment of odd size loses half a byte per
+//! round.
 
 use crate::cc::control::{CongestionControl, Variant};
 use crate::cc::parts::round_trips::ratio;
@@ -11,7 +14,7 @@ use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 use narrows_common::Duration;
 
-/// Samples without which it is Reno (Linux).
+/// The samples below which it is Reno (Linux).
 const LEAST_SAMPLES: u64 = 3;
 
 /// The variant's entry in the list.

@@ -1,16 +1,17 @@
-//! Westwood+ (Grieco & Mascolo 2004): a loss sets the window to what the path carried.
+//! Westwood+ (Grieco & Mascolo 2004): a loss sets the window to the bandwidth-delay product that it
+//! estimates.
 //!
-//! Once in max(RTT, 50 ms) a bandwidth sample b = bytes delivered / time; two cascaded filters,
-//! e1 = (7 e1 + b) / 8, e = (7 e + e1) / 8, which the first sample sets. A loss leaves half until
-//! it is repaired, then e RTTmin; a time-out makes e RTTmin the threshold and forgets RTTmin.
-//! Growth is Reno's.
+//! Once per max(RTT, 50 ms), a bandwidth sample b = bytes delivered / time passes two filters, e1 =
+//! (7 e1 + b) / 8 and e = (7 e + e1) / 8; the first sample sets both. A loss halves the window
+//! until it is repaired; then the window is e RTTmin. A time-out sets the threshold to e RTTmin and
+//! resets RTTmin. Growth is Reno's.
 //!
-//! The estimate lags: while slow start doubles the rate each round trip, e1 comes to
-//! (1/8) / (1 - 7/16) = 2/9 of it and e to 4/81, a twentieth. The first loss therefore leaves a
-//! window far below what the path carries, in Linux as here.
+//! The estimate lags. While slow start doubles the rate each round trip, e1 converges to (1/8) / (1
+//! - 7/16) = 2/9 of it and e to 4/81, a twentieth. So the first loss leaves a window far below the
+//! path's capacity, in Linux too.
 //!
-//! Constants: Linux's tcp_westwood (the paper's single filter has gains 0.9 and 0.1). Fractions:
-//! bytes a second and their product with RTTmin are f64, the window whole bytes.
+//! Constants: Linux's tcp_westwood (the paper's single filter has gains 0.9 and 0.1). Rates and
+//! their products with RTTmin are f64, the window is in whole bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::window::Window;
@@ -43,9 +44,9 @@ pub const VARIANT: Variant = Variant {
 #[derive(Clone, Debug)]
 pub struct Westwood {
     window: Window,
-    /// When the sample began, and what had been delivered then.
+    /// The start of the sample, and the bytes delivered until then.
     sample: Option<(Time, u64)>,
-    /// Both filters, in bytes a second.
+    /// Both filters, in bytes per second.
     filters: Option<(f64, f64)>,
     min_rtt: Duration,
     /// Two segments.
@@ -65,7 +66,7 @@ impl Westwood {
         }
     }
 
-    /// What the path holds, in bytes.
+    /// The estimated bandwidth-delay product, in bytes.
     fn eligible(&self) -> Option<u64> {
         let (_, rate) = self.filters.filter(|_| self.min_rtt != Duration::MAX)?;
         Some((rate * (self.min_rtt.as_ps() as f64 * 1e-12)) as u64)

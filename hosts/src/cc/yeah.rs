@@ -1,25 +1,28 @@
-//! YeAH (Baiocchi, Castellani, Vacirca 2007): Scalable while the queue is short, Reno when not.
+//! YeAH (Baiocchi, Castellani, Vacirca 2007): Scalable while the queue is short, otherwise Reno.
 //!
-//! Once a round trip, of its least RTT: Q = cwnd (1 - base/RTT) segments. Fast while Q <= 80 and
-//! RTT - base <= base/8: a segment for min(cwnd, 100) acknowledged. Else slow, Reno, and with Q >
-//! 80 the window gives up min(Q, cwnd/2), not below the window that Reno would have
-//! (`reno_count`). A loss gives up max(min(Q, cwnd/2), cwnd/8) after fewer than 16 slow rounds
-//! (it has no Reno to compete with), else half.
+//! Once per round trip, with RTT the minimum of that round, Q = cwnd (1 - base/RTT) segments.
+//! - Fast mode, while Q <= 80 and RTT - base <= base/8: adds a segment per min(cwnd, 100)
+//!   acknowledged.
+//! - Slow mode: Reno. With Q > 80 it also removes min(Q, cwnd/2), but not below the window that
+//!   Reno would have (`reno_count`).
 //!
-//! Constants: Linux's tcp_yeah. Fractions: Q is f64 rounded down to a byte, reno_count segments.
+//! A loss removes max(min(Q, cwnd/2), cwnd/8) if there were fewer than 16 slow rounds, because no
+//! Reno flow competes; otherwise half the window.
+//!
+//! Constants: Linux's tcp_yeah. Q is f64 rounded down to a byte, reno_count is in segments.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::cc::parts::round_trips::{Round, RoundTrips};
 use crate::cc::parts::window::Window;
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need};
 
-/// Q of fast mode, in segments.
+/// The largest Q in fast mode, in segments.
 const ALPHA: f64 = 80.0;
-/// Segments acknowledged for one more, in fast mode.
+/// Segments acknowledged per segment added, in fast mode.
 const SCALABLE_CNT: u64 = 100;
-/// Slow rounds after which Reno flows are taken to be there.
+/// Slow rounds after which Reno flows are assumed to compete.
 const RHO: u32 = 16;
-/// Fast rounds after which they are taken to be gone.
+/// Fast rounds after which they are assumed to be gone.
 const ZETA: u32 = 50;
 
 /// The variant's entry in the list.

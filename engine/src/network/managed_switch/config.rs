@@ -10,14 +10,14 @@ use serde::Deserialize;
 use super::packet_ins::CpuLimit;
 use super::refusal::Refusal;
 
-/// What a switch is made of besides its program.
+/// The configuration of a switch, apart from its program.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ManagedSwitchConfig")]
 pub struct Config {
-    /// Its ports, with the rates and limits that are in force, and how it is run.
+    /// Its ports with their current rates and limits, and the engine that runs its program.
     pub switch: SwitchConfig,
-    /// The port whose packets are the controllers'.
+    /// The port that carries packets to and from controllers.
     #[serde(default)]
     pub cpu_port: Option<u16>,
     /// What that port passes on at most.
@@ -29,31 +29,31 @@ pub struct Config {
 }
 
 impl Config {
-    /// A switch that runs this program.
+    /// Builds a switch that runs this program.
     ///
     /// # Errors
-    /// If it is no program, or does not fit the configuration.
+    /// If the text is not a program, or the program does not fit the configuration.
     pub fn build(&self, program_json: &str, seed: u64) -> Result<Switch, Refusal> {
         self.build_of(&Config::read(program_json)?, seed)
     }
 
-    /// The pipeline that has a port's queues; the first one where the port does not exist.
+    /// The pipeline that has a port's queues; the first one if the port does not exist.
     pub fn pipeline_of(&self, port: u16) -> u16 {
         self.switch.ports.iter().find(|known| known.port == port).map_or(0, |found| found.pipeline)
     }
 
-    /// A program as p4c made it.
+    /// Loads a program in p4c's JSON.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a program.
     pub fn read(program_json: &str) -> Result<Arc<Program>, Refusal> {
         Ok(Arc::new(Program::from_json(program_json)?))
     }
 
-    /// The same for a program that has been read.
+    /// Builds a switch from a loaded program.
     ///
     /// # Errors
-    /// If it does not fit the configuration.
+    /// If the program does not fit the configuration.
     pub fn build_of(&self, program: &Arc<Program>, seed: u64) -> Result<Switch, Refusal> {
         let rng = match self.switch.pipeline {
             0 => Rng::for_component(seed, &self.name),

@@ -1,7 +1,7 @@
-//! A handle to a switch that its controllers share.
+//! A handle to a switch, shared by its controllers.
 //!
-//! The switch is either in the handle, behind a lock, or on a data path of its own. A data path
-//! takes commands from a mailbox between bursts of packets and never waits for a lock.
+//! The switch is either in the handle, behind a lock, or on a data path. A data path takes commands
+//! from a mailbox between bursts of packets and never waits for a lock.
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::pipelines::Pipelines;
 use super::refusal::Refusal;
 use crate::mailbox::MailboxSender;
 
-/// What a data path does for a controller.
+/// An operation that a data path executes for a controller.
 pub type Command = Box<dyn FnOnce(&mut Pipelines<'_>) + Send>;
 
 enum Location {
@@ -38,11 +38,11 @@ impl SwitchHandle {
     }
 
     fn lock(&self) -> MutexGuard<'_, Location> {
-        // What panicked said so; the switch goes on.
+        // The panic was already reported; the switch continues.
         self.location.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does `operation` on the switch, wherever it is.
+    /// Runs `operation` on the switch, wherever it is.
     pub fn with<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
@@ -53,7 +53,7 @@ impl SwitchHandle {
         };
         let (reply, answer) = sync_channel(1);
         let command: Command = Box::new(move |pipelines| {
-            // Nobody waits any more when the asking thread is gone.
+            // The thread that asked may have ended.
             let _ = reply.send(operation(pipelines));
         });
         let ended = || Refusal::new("failed-precondition", "the switch's data path has ended");
@@ -61,7 +61,7 @@ impl SwitchHandle {
         answer.recv().map_err(|_| ended())?
     }
 
-    /// The same for packets: waits while a switch in the handle is paused.
+    /// Like `with`, for packets: waits while a switch in the handle is paused.
     pub fn with_unpaused<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&mut Pipelines<'_>) -> Result<T, Refusal> + Send + 'static,
@@ -77,13 +77,13 @@ impl SwitchHandle {
         self.with(operation)
     }
 
-    /// Wakes the threads that wait for a pause to end.
+    /// Wakes the threads that wait for the end of a pause.
     pub fn notify_resumed(&self) {
         self.resumed.notify_all();
     }
 
-    /// Takes the switch's pipelines to a data path that will take `commands`; `None` when they are on
-    /// one.
+    /// Moves the switch's pipelines to a data path that takes `commands`; `None` if a data path has
+    /// them already.
     pub fn move_to_data_path(
         &self,
         commands: MailboxSender<Command>,

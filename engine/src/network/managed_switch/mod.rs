@@ -1,5 +1,5 @@
-//! A switch under control: its ports' settings and counts, which outlive programs, the clock that
-//! its driver gives it, and what waits for the driver or for controllers.
+//! A switch under control: port settings and counts that outlive programs, the clock that its
+//! driver sets, and what waits for the driver or the controllers.
 
 pub mod config;
 pub mod handle;
@@ -19,36 +19,36 @@ use operation::Operation;
 use packet_ins::PacketIns;
 use refusal::Refusal;
 
-/// A packet for another pipeline, and which of the programs ran its ingress.
+/// A packet for another pipeline, with the number of the program whose ingress processed it.
 #[derive(Debug)]
 pub(crate) struct TaggedHandover {
     program: u64,
     pub(crate) handover: Handover,
 }
 
-/// A switch or a pipeline of one, without a program until [`ManagedSwitch::install`].
+/// A switch, or one pipeline of it; without a program until [`ManagedSwitch::install`].
 pub struct ManagedSwitch {
     pub(crate) config: Config,
-    /// What its random numbers follow from.
+    /// The seed of its random numbers.
     pub seed: u64,
-    /// When it last did something.
+    /// The time of its latest action.
     pub(crate) now: Time,
     pub(crate) switch: Option<Switch>,
-    /// Calls of `pause` without their `resume`: packets are held back.
+    /// Calls of `pause` without a matching `resume`; while above 0, packets are held back.
     pub(crate) paused: usize,
-    /// Packets and bytes that came in, by port.
+    /// Packets and bytes received, by port.
     pub(crate) received: BTreeMap<u16, (u64, u64)>,
-    /// Packets that came while there was no program.
+    /// Packets received while no program was loaded.
     pub(crate) no_program: u64,
-    /// What ports and switch did under programs before.
+    /// Counts of the ports and the switch under earlier programs.
     ports_before: BTreeMap<u16, PortStatistics>,
     waited_before: BTreeMap<u16, (u128, u128)>,
     before: Statistics,
-    /// Transmissions that began, the CPU port's aside.
+    /// Transmissions that began, except those at the CPU port.
     pub(crate) sent: VecDeque<Transmit>,
     /// Packets for the queues of other pipelines.
     pub(crate) handovers: VecDeque<TaggedHandover>,
-    /// Programs that were installed.
+    /// The number of programs installed so far.
     programs: u64,
     /// Packets that left by the CPU port.
     pub(crate) packet_ins: PacketIns,
@@ -78,7 +78,7 @@ impl ManagedSwitch {
         }
     }
 
-    /// The switch under its program.
+    /// The switch with its program.
     ///
     /// # Errors
     /// If no program is loaded.
@@ -96,10 +96,10 @@ impl ManagedSwitch {
         found.ok_or_else(|| Refusal::no_such_port(port))
     }
 
-    /// Does what a controller asks for: settings outlive programs.
+    /// Executes a controller's operation. Settings outlive programs.
     ///
     /// # Errors
-    /// If the port does not exist or no program, or the switch refuses.
+    /// If the port does not exist, no program is loaded, or the switch refuses.
     pub fn execute(&mut self, operation: &Operation) -> Result<(), Refusal> {
         match operation {
             &Operation::Port(ControlOperation::SetRate { port, rate }) => {
@@ -128,7 +128,7 @@ impl ManagedSwitch {
         self.switch.as_mut().map_or(Ok(()), |switch| operation.apply(now, switch))
     }
 
-    /// Begins or ends the collection of the program's log messages.
+    /// Starts or stops collecting the program's log messages.
     pub fn set_log_collection(&mut self, is_on: bool) {
         self.collects_log = is_on;
         if let Some(switch) = &mut self.switch {
@@ -136,11 +136,11 @@ impl ManagedSwitch {
         }
     }
 
-    /// Goes on under another program, with the settings of now. Packets that wait are lost, and
-    /// counted as dropped at egress.
+    /// Replaces the program and keeps the current settings. Queued packets are lost, and counted as
+    /// dropped at egress.
     ///
     /// # Errors
-    /// If the switch does not have the ports of this one.
+    /// If the ports of `switch` differ from these.
     pub fn install(&mut self, mut switch: Switch) -> Result<(), Refusal> {
         for port in &self.config.switch.ports {
             let number = port.port;
@@ -171,12 +171,12 @@ impl ManagedSwitch {
         Ok(())
     }
 
-    /// What it has done under all programs, ports aside.
+    /// The counts under all programs, without the ports'.
     pub fn statistics(&self) -> Statistics {
         self.before + self.switch.as_ref().map(Switch::statistics).unwrap_or_default()
     }
 
-    /// What a port has done under all programs.
+    /// A port's counts under all programs.
     ///
     /// # Errors
     /// If the port does not exist.
@@ -191,7 +191,8 @@ impl ManagedSwitch {
         Ok(before + now)
     }
 
-    /// Packet- and byte-picoseconds waited at a port since the switch began.
+    /// Integral of the queue length at a port since the switch began, in packet- and
+    /// byte-picoseconds.
     fn waited(&self, port: u16) -> (u128, u128) {
         let now = self.switch.as_ref().and_then(|switch| switch.port_waited(self.now, port).ok());
         let (now, before) = (now.unwrap_or_default(), self.waited_before.get(&port));
@@ -199,7 +200,7 @@ impl ManagedSwitch {
         (before.0 + now.0, before.1 + now.1)
     }
 
-    /// Mean packets and bytes that waited at a port since the switch's clock was zero.
+    /// Mean packets and bytes queued at a port since the switch's clock was zero.
     pub fn mean_depth(&self, port: u16) -> (f64, f64) {
         let (packet_ps, byte_ps) = self.waited(port);
         let time_ps = self.now.as_ps().max(1) as f64;
@@ -219,7 +220,8 @@ impl ManagedSwitch {
         self.collect();
     }
 
-    /// A packet comes from another pipeline; one of a program that has gone is lost with it.
+    /// A packet arrives from another pipeline. A packet of an earlier program is lost with that
+    /// program.
     pub(crate) fn handle_handover(&mut self, handed: TaggedHandover) {
         let TaggedHandover { program, handover } = handed;
         self.now = self.now.max(handover.at);
@@ -230,7 +232,7 @@ impl ManagedSwitch {
         self.collect();
     }
 
-    /// Goes on to `now`.
+    /// Advances to `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         self.now = self.now.max(now);
         if let Some(switch) = &mut self.switch {

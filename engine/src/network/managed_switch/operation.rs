@@ -1,7 +1,6 @@
-//! The one road by which a rate, a queue limit or a table entry changes.
+//! Every change of a rate, a queue limit or a table entry is an [`Operation`].
 //!
-//! A controller's gNMI `Set` or P4Runtime `Write`, a scenario's `[[event]]` and the plan's own
-//! entries are [`Operation`]s.
+//! gNMI `Set`, P4Runtime `Write`, a scenario's `[[event]]` and the plan's own entries all use it.
 
 use narrows_common::Time;
 use narrows_switch::{ControlOperation, Switch, TableEntry};
@@ -16,7 +15,7 @@ pub enum Operation {
     Port(ControlOperation),
     /// A table entry is added, changed or removed.
     Entry {
-        /// Which of these.
+        /// Insert, modify or delete.
         operation: EntryOperation,
         /// The entry.
         entry: TableEntry,
@@ -24,7 +23,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Changes the switch at `now`.
+    /// Executes the operation on the switch at `now`.
     ///
     /// # Errors
     /// If the switch refuses.

@@ -1,7 +1,8 @@
-//! A switch under control in several pipelines, each on a core of its own or, in virtual time, all on
-//! one. What a controller writes goes to each; what it reads is of all of them together.
+//! A switch under control with several pipelines: each on its own core or, in virtual time, all on
+//! one. A controller's write goes to each pipeline; a read combines all of them.
 //!
-//! Who holds all pipelines holds them between two packets of each, so an update is never seen half.
+//! The holder of all pipelines holds them between two packets of each. So no packet sees half of an
+//! update.
 
 use std::collections::VecDeque;
 
@@ -16,10 +17,10 @@ use super::config::Config;
 use super::packet_ins::Lost;
 use super::refusal::Refusal;
 
-/// The pipelines of one switch, by their numbers; there is at least one.
+/// The pipelines of one switch, in the order of their numbers; there is at least one.
 pub struct Pipelines<'a>(Vec<&'a mut ManagedSwitch>);
 
-/// A switch's pipelines without a program, as many as its ports are of.
+/// A switch's pipelines without a program: one per pipeline that the ports name.
 pub fn pipelines(config: &Config, seed: u64) -> Vec<ManagedSwitch> {
     let last = config.switch.ports.iter().map(|port| port.pipeline).max().unwrap_or(0);
     let pipeline = |pipeline| {
@@ -35,15 +36,15 @@ impl<'a> Pipelines<'a> {
         Pipelines(each.into_iter().collect())
     }
 
-    /// The pipeline that answers for what is the same in all.
+    /// The pipeline that answers for state that is the same in all.
     pub fn first(&mut self) -> &mut ManagedSwitch {
         self.0[0]
     }
 
-    /// Does the same in every pipeline; the first one's answer.
+    /// Runs the same operation in every pipeline and returns the first pipeline's answer.
     ///
     /// # Errors
-    /// The first refusal. What the first pipeline refuses is done in none.
+    /// The first refusal. If the first pipeline refuses, no pipeline changes.
     pub fn each<T>(
         &mut self,
         mut operation: impl FnMut(&mut ManagedSwitch) -> Result<T, Refusal>,
@@ -55,13 +56,14 @@ impl<'a> Pipelines<'a> {
         Ok(first)
     }
 
-    /// The pipeline that has a port's queues; the first, which refuses it, when the port does not exist.
+    /// The pipeline that has a port's queues; the first one, which refuses it, if the port does not
+    /// exist.
     pub fn of_port(&mut self, port: u16) -> &mut ManagedSwitch {
         let pipeline = self.0[0].config.pipeline_of(port);
         self.0[usize::from(pipeline)]
     }
 
-    /// A packet comes in by the CPU port: now, by its pipeline.
+    /// A packet enters its pipeline by the CPU port, at the current time.
     pub fn packet_out(&mut self, port: u16, packet: Packet) {
         let pipeline = self.of_port(port);
         pipeline.handle_packet(pipeline.now, port, packet);
@@ -72,14 +74,14 @@ impl<'a> Pipelines<'a> {
         self.0.iter().map(|pipeline| pipeline.now).max().unwrap_or_default()
     }
 
-    /// In virtual time: a packet arrives at a port, and comes in by its pipeline.
+    /// In virtual time: a packet arrives at a port and enters the port's pipeline.
     pub fn handle_packet(&mut self, now: Time, port: u16, packet: Packet) {
         self.handle_timeout(now);
         self.of_port(port).handle_packet(now, port, packet);
         self.carry();
     }
 
-    /// In virtual time: goes on to `now`, all pipelines in step.
+    /// In virtual time: advances to `now`, all pipelines in step.
     pub fn handle_timeout(&mut self, now: Time) {
         self.carry();
         while let Some((at, pipeline)) = self.next()
@@ -91,7 +93,7 @@ impl<'a> Pipelines<'a> {
         self.0.iter_mut().for_each(|pipeline| pipeline.handle_timeout(now));
     }
 
-    /// When [`Pipelines::handle_timeout`] is needed next, if packets wait.
+    /// When [`Pipelines::handle_timeout`] must be called next; `None` if no packets wait.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.next().map(|(at, _)| at)
     }
@@ -101,7 +103,7 @@ impl<'a> Pipelines<'a> {
         waiting.filter_map(|(number, pipeline)| Some((pipeline.poll_timeout()?, number))).min()
     }
 
-    /// Brings packets to the pipelines that have their ports.
+    /// Moves packets to the pipelines that have their ports.
     fn carry(&mut self) {
         let mut from = 0;
         while from < self.0.len() {
@@ -115,7 +117,7 @@ impl<'a> Pipelines<'a> {
         }
     }
 
-    /// Takes the transmissions that began, in the order of their starts.
+    /// Takes the transmissions that began, in the order of their start times.
     pub fn take_sent(&mut self) -> VecDeque<Transmit> {
         let mut sent = VecDeque::new();
         self.0.iter_mut().for_each(|pipeline| sent.append(&mut pipeline.sent));
@@ -123,7 +125,8 @@ impl<'a> Pipelines<'a> {
         sent
     }
 
-    /// What all have done, ports aside, and how many packets came while there was no program.
+    /// The counts of all pipelines, without the ports', and the packets received while no program
+    /// was loaded.
     pub fn statistics(&self) -> (Statistics, u64) {
         let all = self.0.iter().map(|pipeline| pipeline.statistics()).reduce(|sum, one| sum + one);
         (all.unwrap_or_default(), self.0.iter().map(|pipeline| pipeline.no_program).sum())
@@ -143,10 +146,10 @@ impl<'a> Pipelines<'a> {
         each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
-    /// Counts of all pipelines together.
+    /// Sums a counter over all pipelines.
     ///
     /// # Errors
-    /// As `read` says, or if no program is loaded.
+    /// Those of `read`, or if no program is loaded.
     pub fn counts(
         &mut self,
         read: impl Fn(&Switch) -> Result<Vec<Count>, ControlError>,
@@ -159,10 +162,10 @@ impl<'a> Pipelines<'a> {
         Ok(sums)
     }
 
-    /// Sets a count of all pipelines together, which the first one then has.
+    /// Sets a counter for all pipelines: the first one holds the value, the others zero.
     ///
     /// # Errors
-    /// As `write` says, or if no program is loaded.
+    /// Those of `write`, or if no program is loaded.
     pub fn set_count(
         &mut self,
         count: Count,
@@ -172,10 +175,10 @@ impl<'a> Pipelines<'a> {
         self.each(|pipeline| Ok(write(pipeline.switch()?, count.take().unwrap_or_default())?))
     }
 
-    /// The entry with these matches and priority, with its count in all pipelines.
+    /// The entry with these matches and priority, with its counters summed over all pipelines.
     ///
     /// # Errors
-    /// As [`Switch::find_entry`], or if no program is loaded.
+    /// Those of [`Switch::find_entry`], or if no program is loaded.
     pub fn entry(&mut self, entry: &TableEntry) -> Result<Option<CountedEntry>, Refusal> {
         let mut found: Option<CountedEntry> = None;
         for pipeline in &mut self.0 {
@@ -187,7 +190,7 @@ impl<'a> Pipelines<'a> {
         Ok(found)
     }
 
-    /// As [`Switch::entries_from`], with the counts of all pipelines.
+    /// Like [`Switch::entries_from`], with the counters of all pipelines.
     ///
     /// # Errors
     /// If the table does not exist, or no program is loaded.
@@ -205,10 +208,10 @@ impl<'a> Pipelines<'a> {
         Ok((entries, next))
     }
 
-    /// As [`Switch::read_registers_of`].
+    /// Like [`Switch::read_registers_of`].
     ///
     /// # Errors
-    /// If the register does not exist, it ends before, or no program is loaded.
+    /// If the register does not exist, the index is past its end, or no program is loaded.
     pub fn registers(
         &mut self,
         name: &str,
@@ -222,7 +225,7 @@ impl<'a> Pipelines<'a> {
         Ok(Switch::read_registers_of(&switches, name, first, count)?)
     }
 
-    /// The first pipeline's switch, which knows by now of every hit of an entry in any.
+    /// The first pipeline's switch, updated with the entry hits of all pipelines.
     ///
     /// # Errors
     /// If no program is loaded.
@@ -235,18 +238,18 @@ impl<'a> Pipelines<'a> {
         Ok(switch)
     }
 
-    /// Entries that no pipeline has hit for longer than they may be idle, each told once.
+    /// Entries idle in every pipeline for longer than their time-out; each is reported once.
     pub fn take_expired(&mut self) -> Vec<TableEntry> {
         let now = self.now();
         self.switch_with_hits().map(|switch| switch.take_expired(now)).unwrap_or_default()
     }
 
-    /// Every pipeline's digests, in its order.
+    /// The digests of every pipeline, in pipeline order.
     pub fn take_digests(&mut self) -> Vec<Digest> {
         self.switches().flat_map(|switch| std::iter::from_fn(|| switch.poll_digest())).collect()
     }
 
-    /// Every pipeline's log messages, in its order.
+    /// The log messages of every pipeline, in pipeline order.
     pub fn take_log(&mut self) -> Vec<String> {
         self.switches().flat_map(Switch::take_log).collect()
     }
@@ -255,15 +258,15 @@ impl<'a> Pipelines<'a> {
         self.0.iter_mut().filter_map(|pipeline| pipeline.switch.as_mut())
     }
 
-    /// What a program is built for: every pipeline's configuration, and its seed.
+    /// The configuration and seed of every pipeline, to build a program for each.
     pub fn configs(&self) -> Vec<(Config, u64)> {
         self.0.iter().map(|pipeline| (pipeline.config.clone(), pipeline.seed)).collect()
     }
 
-    /// Goes on under another program, made for each pipeline.
+    /// Replaces the program of every pipeline.
     ///
     /// # Errors
-    /// As [`ManagedSwitch::install`].
+    /// Those of [`ManagedSwitch::install`].
     pub fn install(&mut self, switches: Vec<Switch>) -> Result<(), Refusal> {
         let each = self.0.iter_mut().zip(switches);
         each.into_iter().try_for_each(|(pipeline, switch)| pipeline.install(switch))

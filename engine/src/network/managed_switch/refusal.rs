@@ -5,9 +5,9 @@ use narrows_switch::{ConfigError, ControlError, LoadError};
 /// Why the switch refused.
 #[derive(Debug)]
 pub struct Refusal {
-    /// A kind of `switch/server/target.py`.
+    /// An error kind of `switch/server/target.py`.
     pub kind: &'static str,
-    /// What was wrong, with the object's name.
+    /// The reason, with the object's name.
     pub message: String,
 }
 

@@ -8,9 +8,9 @@ use crate::network::managed_switch::config::Config;
 use crate::network::managed_switch::refusal::Refusal;
 
 impl PySwitch {
-    /// Loads a program, and warns where the interpreter runs it.
+    /// Loads a program, and logs a warning if the interpreter runs it.
     pub(super) fn load_program(&self, py: Python<'_>, program_json: &str) -> PyResult<()> {
-        // Packets go on under the old program meanwhile.
+        // Packets continue under the old program during the load.
         let configs = self.with_all(py, |pipelines| Ok(pipelines.configs()))?;
         let program = py.detach(|| Config::read(program_json))?;
         let build = |(config, seed): &(Config, u64)| config.build_of(&program, *seed);

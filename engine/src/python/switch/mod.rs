@@ -1,7 +1,8 @@
-//! `narrows._engine.Switch`: one switch as the servers' `Target` (switch/server/target.py) and
-//! as the driver of its ports see it.
+//! `narrows._engine.Switch`: one switch, for the servers as their `Target`
+//! (switch/server/target.py) and for the driver of its ports.
 //!
-//! An operation is done where the switch is (see [`SwitchHandle`]), never while Python runs.
+//! An operation runs where the switch is (see [`SwitchHandle`]), never while it holds Python's
+//! lock.
 
 mod convert;
 mod entries;
@@ -55,7 +56,7 @@ impl PySwitch {
         Ok(())
     }
 
-    /// Goes on to `now_ps`. Returns the transmissions that began, the CPU port's aside.
+    /// Advances to `now_ps`. Returns the transmissions that began, except those at the CPU port.
     fn run_until<'py>(&self, py: Python<'py>, now_ps: u64) -> PyResult<Vec<Sent<'py>>> {
         let sent = py.detach(|| {
             self.handle.with_unpaused(move |pipelines| {
@@ -70,7 +71,7 @@ impl PySwitch {
         Ok(shown.collect())
     }
 
-    /// When it wants `run_until` next, if packets wait.
+    /// When to call `run_until` next, or None if no packets wait.
     fn poll_timeout_ps(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.with_all(py, |pipelines| Ok(pipelines.poll_timeout().map(Time::as_ps)))
     }
@@ -79,7 +80,7 @@ impl PySwitch {
         self.with_all(py, |pipelines| Ok(pipelines.now().as_ps()))
     }
 
-    /// Begins or ends the collection of the program's log messages.
+    /// Starts or stops collecting the program's log messages.
     fn collect_log(&self, py: Python<'_>, collect: bool) -> PyResult<()> {
         self.with_each(py, move |pipeline| {
             pipeline.set_log_collection(collect);

@@ -17,7 +17,7 @@ pub(crate) struct PySwitch {
 }
 
 impl PySwitch {
-    /// Does `operation` where the switch's pipelines are, and without the interpreter.
+    /// Runs `operation` on the switch's pipelines, without Python's lock.
     pub(super) fn with_all<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -26,7 +26,7 @@ impl PySwitch {
         Ok(py.detach(|| self.handle.with(operation))?)
     }
 
-    /// The same for one pipeline, to read what is the same in all.
+    /// Runs `operation` on one pipeline, to read state that is the same in all.
     pub(super) fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -35,7 +35,7 @@ impl PySwitch {
         self.with_all(py, |pipelines| operation(pipelines.first()))
     }
 
-    /// The same in every pipeline, to write; the first one's answer.
+    /// Runs `operation` in every pipeline, to write. Returns the first pipeline's answer.
     pub(super) fn with_each<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -44,7 +44,7 @@ impl PySwitch {
         self.with_all(py, |pipelines| pipelines.each(operation))
     }
 
-    /// Does what a controller asks for in every pipeline.
+    /// Executes a controller's operation in every pipeline.
     pub(super) fn execute(&self, py: Python<'_>, operation: Operation) -> PyResult<()> {
         self.with_each(py, move |pipeline| pipeline.execute(&operation))
     }

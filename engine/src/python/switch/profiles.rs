@@ -10,7 +10,7 @@ use super::convert::{entry_to_python, from_python};
 use super::object::PySwitch;
 use crate::network::managed_switch::refusal::Refusal;
 
-/// A member or group by its number alone.
+/// A member or group identified by its number.
 #[derive(Deserialize)]
 struct Name {
     profile: String,
@@ -63,7 +63,7 @@ impl PySwitch {
         })
     }
 
-    /// Sets an entry's idle time-out; none lets it be for ever.
+    /// Sets an entry's idle time-out; None disables it.
     pub(super) fn set_idle_timeout_of(
         &self,
         py: Python<'_>,
@@ -83,7 +83,7 @@ impl PySwitch {
         })
     }
 
-    /// An entry's idle time-out, and how long ago it was hit.
+    /// An entry's idle time-out, and the time since its last hit.
     pub(super) fn idle_ns_of(
         &self,
         py: Python<'_>,
@@ -98,7 +98,7 @@ impl PySwitch {
         })
     }
 
-    /// Entries that were idle for longer than they may, each reported once.
+    /// Entries idle for longer than their time-out, each reported once.
     pub(super) fn expired<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let entries = self.with_all(py, |pipelines| Ok(pipelines.take_expired()))?;
         entries.iter().map(|entry| entry_to_python(py, entry)).collect()

@@ -1,4 +1,4 @@
-//! What the switch and its ports have done, as dicts of switch/server/target.py.
+//! The counts of the switch and its ports, as the dicts of switch/server/target.py.
 
 use narrows_queueing::QueueLimit;
 use pyo3::prelude::*;

@@ -1,18 +1,25 @@
-//! BBR version 1: a model of the path, its bandwidth and its least round trip, and a rate and a
-//! window by it.
+//! BBR version 1: estimates the path's bandwidth and minimum round trip, and derives a pacing rate
+//! and a window from them.
 //!
 //! Sources: Cardwell et al., BBR: congestion-based congestion control, ACM Queue 2016;
-//! draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr for what they leave open.
-//! Bandwidth: the greatest delivery rate of 10 rounds, application-limited samples counting only
-//! if greater. Least round trip: of 10 s. Rate: 0.99 x gain x bandwidth. Window: 2 x bandwidth x
-//! round trip, what ACKs came together, and three bursts.
+//! draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr for what these leave open.
 //!
-//! Startup 2/ln 2 until three rounds bring less than 1.25 x; drain 1/2.885 to one
-//! bandwidth-delay product; then the cycle 5/4, 3/4, 1 x 6, at least a round trip each, begun at
-//! random but not with 3/4; every 10 s without a lower round trip, four segments for 200 ms and a
-//! round. Loss: one round of packet conservation, then the window as before; marks are ignored.
+//! - Bandwidth: the maximum delivery rate of 10 rounds. An application-limited sample counts only
+//!   if it is greater.
+//! - Minimum round trip: over 10 s.
+//! - Pacing rate: 0.99 x gain x bandwidth.
+//! - Window: 2 x bandwidth x round trip, plus the aggregation of ACKs, plus three bursts.
 //!
-//! Rates are bytes a second and windows bytes in integers; gains are f64 factors of one product.
+//! Phases:
+//! - Startup, gain 2/ln 2, until three rounds increase the bandwidth by less than a factor of 1.25.
+//! - Drain, gain 1/2.885, down to one bandwidth-delay product.
+//! - ProbeBW, gains 5/4, 3/4 and six times 1, each at least a round trip. It starts at a random
+//!   gain other than 3/4.
+//! - ProbeRTT, after 10 s without a lower round trip: four segments for 200 ms and a round.
+//!
+//! A loss causes one round of packet conservation, then the window returns to its former value.
+//! Marks are ignored. Rates are bytes per second and windows are bytes, both in integers; gains are
+//! f64 factors of one product.
 
 mod phases;
 mod policer;
@@ -25,7 +32,7 @@ use crate::tcp::api::{Class, Congestion, Departing, Need, PathSample, Stage};
 use narrows_common::{Duration, Rng, Time};
 use policer::Policer;
 
-/// 2/ln 2, rounded up as Linux has it.
+/// 2/ln 2, rounded up as in Linux.
 const HIGH_GAIN: f64 = 2.885;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const CWND_GAIN: f64 = 2.0;
@@ -36,7 +43,7 @@ const BANDWIDTH_ROUNDS: usize = 10;
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_TIME: Duration = Duration::from_ms(200);
 const LEAST_WINDOW_SEGMENTS: u64 = 4;
-/// Linux: what ACKs came together is worth at most 100 ms of the bandwidth.
+/// Linux: the aggregation of ACKs adds at most 100 ms of the bandwidth.
 const AGGREGATION_LIMIT: Duration = Duration::from_ms(100);
 
 /// The variant's entry in the list.
@@ -93,7 +100,8 @@ pub struct Bbr {
     aggregation: Aggregation,
 }
 
-/// What arrived beyond the bandwidth (Linux: extra_acked), over two windows of 5 rounds.
+/// Bytes acknowledged beyond the bandwidth estimate (Linux: extra_acked), over two windows of 5
+/// rounds.
 #[derive(Clone, Debug, Default)]
 struct Aggregation {
     extra: PeriodMax<BANDWIDTH_ROUNDS>,
@@ -156,7 +164,7 @@ impl Bbr {
         }
     }
 
-    /// What `gain` times the path holds, with room for bursts.
+    /// `gain` times the bandwidth-delay product, plus room for bursts.
     fn inflight(&self, bandwidth: u64, gain: f64) -> u64 {
         self.with_bursts(self.bdp(bandwidth, gain))
     }
@@ -169,7 +177,8 @@ impl Bbr {
         scaled(bytes_in(bandwidth, self.min_rtt), gain).next_multiple_of(self.mss)
     }
 
-    /// Linux: three bursts more, an even number of segments, two more in the phase that probes.
+    /// Linux: adds three bursts, rounds to an even number of segments, and adds two in the probing
+    /// phase.
     fn with_bursts(&self, window_bytes: u64) -> u64 {
         let segments = (window_bytes + 3 * self.burst_bytes()) / self.mss;
         let even = segments + segments % 2;
@@ -177,7 +186,7 @@ impl Bbr {
         (even + if is_probing { 2 } else { 0 }) * self.mss
     }
 
-    /// A millisecond's worth, one or two segments at least (from 1.2 Mb/s on), 64 kB at most.
+    /// The bytes of one millisecond: at least one segment, or two from 1.2 Mb/s on; at most 64 kB.
     fn burst_bytes(&self) -> u64 {
         let least = if self.pacing_bytes_per_sec * 8 < 1_200_000 { 1 } else { 2 };
         let burst_bytes = (self.pacing_bytes_per_sec / 1000).min(65_535) / self.mss;

@@ -1,4 +1,4 @@
-//! BBR's phases: startup until the pipe is full, drain, the cycle of gains, the least round trip.
+//! BBR's phases: Startup, Drain, ProbeBW's cycle of gains, ProbeRTT.
 
 use crate::cc::bbr::{
     Bbr, CYCLE, FULL_GROWTH, FULL_ROUNDS, LEAST_WINDOW_SEGMENTS, MIN_RTT_WINDOW, Mode,
@@ -59,7 +59,7 @@ impl Bbr {
 
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
-        // Any phase but the one that drains.
+        // Any phase except the one that drains.
         self.cycle = CYCLE.len() - 1 - self.rng.range(0, CYCLE.len() as u64 - 2) as usize;
         self.next_phase(now);
     }

@@ -1,8 +1,8 @@
-//! The policer's rate: two intervals of heavy loss at the same rate are a token bucket, and BBR
-//! keeps to that rate for 48 rounds (Linux tcp_bbr's long-term sampling).
+//! Detects a token-bucket policer: two intervals of heavy loss at the same rate. BBR then keeps to
+//! that rate for 48 rounds (Linux tcp_bbr's long-term sampling).
 //!
-//! An interval has at least 4 rounds and 20 % loss; longer than 16 rounds it is begun anew. The
-//! same rate: within an eighth, or within 4 kb/s. An application-limited sample ends sampling.
+//! An interval has at least 4 rounds and 20 % loss; it restarts after 16 rounds. Rates are the same
+//! if they differ by at most an eighth, or by 4 kb/s. An application-limited sample ends sampling.
 
 use crate::tcp::api::PathSample;
 use narrows_common::{PS_PER_S, Time};
@@ -12,11 +12,11 @@ const LONGEST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
 const HOLD_ROUNDS: u32 = 48;
 const SAME_BYTES_PER_SEC: u64 = 4000 / 8;
 
-/// What is known of a policer.
+/// The state of policer detection.
 #[derive(Clone, Debug, Default)]
 pub struct Policer {
     interval: Option<Interval>,
-    /// Of the latest whole interval; 0 before one.
+    /// The rate of the latest complete interval; 0 before one.
     rate: u64,
     is_in_force: bool,
     rounds: u32,
@@ -30,17 +30,17 @@ struct Interval {
 }
 
 impl Policer {
-    /// The rate to keep to, in bytes a second.
+    /// The policer's rate, in bytes per second; `None` if there is no policer.
     pub fn rate(&self) -> Option<u64> {
         self.is_in_force.then_some(self.rate)
     }
 
-    /// A time-out counts as a loss of the interval's end.
+    /// A time-out counts as a loss at the end of the interval.
     pub fn on_timeout(&mut self) {
         self.rounds = self.rounds.saturating_add(1);
     }
 
-    /// A sample; `newly_lost_bytes` since the one before.
+    /// A delivery-rate sample; `newly_lost_bytes` are the losses since the previous one.
     pub fn on_sample(&mut self, sample: &PathSample, newly_lost_bytes: u64, is_round_start: bool) {
         if self.is_in_force {
             self.rounds += u32::from(is_round_start);
@@ -69,7 +69,7 @@ impl Policer {
         }
         let lost = sample.lost_bytes.saturating_sub(interval.lost_bytes);
         let delivered = sample.delivered_bytes.saturating_sub(interval.delivered_bytes);
-        // The interval ends with a loss, when its tokens have run out.
+        // The interval ends with a loss, which means that the bucket's tokens have run out.
         if newly_lost_bytes == 0 || delivered == 0 || lost * 5 < delivered {
             return;
         }

@@ -1,4 +1,4 @@
-//! BBR's pace and window, by its model and by what recovery is doing.
+//! BBR's pacing rate and window, from its model and the state of loss recovery.
 
 use crate::cc::bbr::{AGGREGATION_LIMIT, Bbr, LEAST_WINDOW_SEGMENTS, MARGIN, Mode};
 use crate::cc::parts::rates::{bytes_in, scaled};
@@ -42,7 +42,7 @@ impl Bbr {
         }
     }
 
-    /// True while packets are conserved: one out for each delivered.
+    /// True during packet conservation: one packet sent for each one delivered.
     pub(super) fn recover(&mut self, sample: &PathSample, newly_lost_bytes: u64) -> bool {
         let acked = sample.rate.newly_delivered_bytes;
         self.cwnd_bytes = self.cwnd_bytes.saturating_sub(newly_lost_bytes).max(self.mss);
@@ -50,7 +50,7 @@ impl Bbr {
         if sample.stage == Stage::Recovery && before != Stage::Recovery {
             self.conserves_packets = true;
             self.begin_round(sample);
-            // Linux counts packets, of which a small one is one.
+            // Linux counts packets, so a small packet counts as one.
             self.cwnd_bytes = (sample.in_flight_bytes + acked).max(self.mss);
         } else if before != Stage::Open && sample.stage == Stage::Open {
             self.cwnd_bytes = self.cwnd_bytes.max(self.prior_cwnd_bytes);

@@ -1,7 +1,7 @@
-//! From the model to pacing rate and window (section 5.6).
+//! Derives pacing rate and window from the model (section 5.6).
 //!
-//! Constants: a margin of 1 % (section 5.6.2); a burst is a millisecond's worth, two segments at
-//! least and 64 kB at most (5.6.3), of which a window holds three (5.5.8.1).
+//! Constants: a margin of 1 % (section 5.6.2). A burst is the bytes of one millisecond, at least
+//! two segments and at most 64 kB (5.6.3); the window includes three bursts (5.5.8.1).
 
 use crate::cc::bbr3::{Bbr3, LEAST_WINDOW_SEGMENTS, PathSample, Stage, State, UNBOUNDED};
 use crate::cc::parts::rates::{bytes_in, scaled};

@@ -1,12 +1,14 @@
-//! BBR version 3: version 1's model with bounds that losses set, and probes for bandwidth that
-//! leave room for others.
+//! BBR version 3: version 1's model, plus bounds that losses set, and bandwidth probes that leave
+//! headroom for other flows.
 //!
-//! Source: draft-ietf-ccwg-bbr as of August 2026 (commit 4ce5e87), whose names are used
-//! throughout: `*_longterm` was `*_hi`, `*_shortterm` was `*_lo`. A file a state ([`startup`],
-//! [`probe_bw`], [`probe_rtt`]), the path's [`model`], what becomes of it in [`control`].
+//! Source: draft-ietf-ccwg-bbr as of August 2026 (commit 4ce5e87). The code uses its names:
+//! `*_longterm` was `*_hi`, `*_shortterm` was `*_lo`. Each state has a file ([`startup`],
+//! [`probe_bw`], [`probe_rtt`]); [`model`] is the path's model, [`control`] derives rate and window
+//! from it.
 //!
-//! Constants: section 2 and the state table of section 5.6.1, beside their use. Rates are bytes a
-//! second and volumes bytes, in integers; gains are f64 factors of one product, rounded down.
+//! Constants come from section 2 and the state table of section 5.6.1, and stand next to their use.
+//! Rates are bytes per second and volumes are bytes, both in integers; gains are f64 factors of one
+//! product, rounded down.
 
 mod control;
 mod model;
@@ -20,9 +22,9 @@ use crate::cc::parts::rates::initial_pacing;
 use crate::tcp::api::{Class, Congestion, Departing, LostSegment, Need, PathSample, Stage};
 use narrows_common::{Duration, Rng, Time};
 
-/// Section 2.4: the loss a round that probing tolerates.
+/// Section 2.4: the loss rate per round that probing tolerates.
 const LOSS_THRESHOLD: f64 = 0.02;
-/// Section 2.4: what a round with loss leaves.
+/// Section 2.4: the factor by which a round with loss reduces the bounds.
 const BETA: f64 = 0.7;
 /// Section 2.4: MinPipeCwnd in segments.
 const LEAST_WINDOW_SEGMENTS: u64 = 4;
@@ -86,7 +88,7 @@ impl State {
     }
 }
 
-/// What ACKs say of the probe that is under way.
+/// The feedback of the current probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -158,7 +160,7 @@ pub struct Bbr3 {
     is_idle_restart: bool,
 }
 
-/// What a spurious loss brings back (section 5.5.11).
+/// The state that a spurious loss restores (section 5.5.11).
 #[derive(Clone, Copy, Debug)]
 struct Undo {
     state: Option<State>,
@@ -287,7 +289,7 @@ impl CongestionControl for Bbr3 {
         self.handle_lost_segment(lost);
     }
 
-    /// OnEnterFastRecovery (section 5.6.4.4); the window itself stays what the model says.
+    /// OnEnterFastRecovery (section 5.6.4.4); the model still sets the window.
     fn on_congestion(&mut self, _congestion: &Congestion) {
         self.save_cwnd();
         self.save_state_upon_loss();
@@ -296,7 +298,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_ecn(&mut self, _congestion: &Congestion) {}
 
-    /// OnEnterRTO: what is in flight and a segment; the host adds what is in flight.
+    /// OnEnterRTO: packets in flight plus one segment; the host adds the packets in flight.
     fn on_rto(&mut self, congestion: &Congestion) {
         self.save_cwnd();
         self.save_state_upon_loss();
@@ -324,7 +326,7 @@ impl CongestionControl for Bbr3 {
                 }
             }
             Some(State::Up) if !matches!(self.state, State::Up | State::ProbeRtt) => {
-                // The round begins with the next sample.
+                // The round starts at the next sample.
                 self.start_refill(self.round_ends_at);
             }
             _ => {}

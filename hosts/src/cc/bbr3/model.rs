@@ -1,5 +1,5 @@
-//! The path's model (section 5.5): rounds, the greatest bandwidth of two probing cycles, what ACKs
-//! bring together, and the bounds that losses set.
+//! The path's model (section 5.5): rounds, the maximum bandwidth of two probing cycles, the
+//! aggregation of ACKs, and the bounds that losses set.
 
 use crate::cc::bbr3::{
     BETA, Bbr3, LOSS_THRESHOLD, LostSegment, PathSample, Stage, State, UNBOUNDED,
@@ -82,7 +82,7 @@ impl Bbr3 {
         self.extra_acked_delivered += sample.rate.newly_delivered_bytes;
         let extra = self.extra_acked_delivered.saturating_sub(expected).min(self.cwnd_bytes);
         if !self.full_bw_reached {
-            // One round only.
+            // For one round only.
             let is_new = self.is_round_start;
             self.extra_acked = if is_new { Default::default() } else { self.extra_acked.clone() };
         }
@@ -126,7 +126,7 @@ impl Bbr3 {
         self.undo.inflight_longterm = self.inflight_longterm;
     }
 
-    /// Follows the host into and out of loss recovery (section 5.6.4.4).
+    /// Tracks the host's loss recovery (section 5.6.4.4).
     pub(super) fn follow_recovery(&mut self, sample: &PathSample) {
         let before = core::mem::replace(&mut self.stage, sample.stage);
         if before != Stage::Open && sample.stage == Stage::Open {
@@ -140,7 +140,7 @@ pub(super) fn is_too_high(lost_bytes: u64, tx_in_flight: u64) -> bool {
     lost_bytes > scaled(tx_in_flight, LOSS_THRESHOLD)
 }
 
-/// InflightAtLoss: how much was in flight when losses passed the threshold within a segment of
+/// InflightAtLoss: the bytes in flight when losses exceeded the threshold, inside a segment of
 /// `bytes`.
 fn inflight_at_loss(tx_in_flight: u64, lost_since: u64, bytes: u64) -> u64 {
     let inflight_prev = tx_in_flight.saturating_sub(bytes);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn two_in_a_hundred_are_crossed_within_a_segment() {
-        // (0.02 x 99,000 - 1,500) / 0.98 = 489.8 into a segment of 1,000 behind 99,000 in flight
+        // (0.02 x 99,000 - 1,500) / 0.98 = 489.8 into a segment of 1,000, after 99,000 in flight,
         // of which 1,500 were lost.
         assert_eq!(inflight_at_loss(100_000, 2500, 1000), 99_489);
         assert!(is_too_high(2001, 100_000) && !is_too_high(2000, 100_000));

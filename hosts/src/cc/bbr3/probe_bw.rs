@@ -1,8 +1,8 @@
-//! ProbeBW (section 5.3.3): down to leave headroom, cruise, refill for a round, up until loss or a
-//! plateau.
+//! ProbeBW (section 5.3.3): Down leaves headroom, Cruise holds it, Refill lasts a round, Up ends at
+//! a loss or a plateau.
 //!
-//! Constants: a probe every 2 to 3 s, at random, or after as many rounds as a Reno flow would need
-//! to grow by the bandwidth-delay product, 63 at most (section 5.3.3.5); headroom 0.15.
+//! Constants: a probe starts after a random 2 to 3 s, or after the rounds that a Reno flow needs to
+//! grow by the bandwidth-delay product, at most 63 (section 5.3.3.5). Headroom is 0.15.
 
 use crate::cc::bbr3::model::is_too_high;
 use crate::cc::bbr3::{AckPhase, Bbr3, LEAST_WINDOW_SEGMENTS, PathSample, State, UNBOUNDED};
@@ -93,7 +93,7 @@ impl Bbr3 {
             return true;
         }
         if sample.is_cwnd_limited && self.cwnd_bytes >= self.inflight_longterm {
-            // The bound, not the path, limits the bandwidth.
+            // The bound limits the bandwidth, not the path.
             self.reset_full_bw();
             self.full_bw = sample.rate.bytes_per_sec().unwrap_or(0);
             return false;
@@ -134,7 +134,7 @@ impl Bbr3 {
         }
     }
 
-    /// True when it decided on a state.
+    /// True if it has chosen the next state.
     fn adapt_longterm_model(&mut self, sample: &PathSample) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.is_round_start {
             self.ack_phase = AckPhase::ProbeFeedback;

@@ -1,6 +1,6 @@
-//! ProbeRTT (section 5.3.4): every 5 s without a lower round trip, half the bandwidth-delay
-//! product in flight for 200 ms and a round, so that the queue drains and the least round trip
-//! shows.
+//! ProbeRTT (section 5.3.4): after 5 s without a lower round trip, limits the packets in flight to
+//! half the bandwidth-delay product for 200 ms and a round. The queue drains, so the minimum round
+//! trip can be measured.
 
 use crate::cc::bbr3::{AckPhase, Bbr3, PathSample, State};
 use narrows_common::{Duration, Time};

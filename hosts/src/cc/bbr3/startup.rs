@@ -1,9 +1,9 @@
-//! Startup and Drain (section 5.3.1 and 5.3.2): the rate doubles each round until the pipe is
-//! full, by a plateau or by loss, then the queue it left is drained.
+//! Startup and Drain (sections 5.3.1 and 5.3.2). Startup doubles the rate each round until a
+//! plateau or loss shows that the pipe is full; Drain then empties the queue.
 //!
-//! Constants: a plateau is three rounds of less than 1.25 x (section 5.3.1.2); loss ends Startup
-//! with more than 2 % and six ranges in a round of recovery (section 5.3.1.3); Drain lasts three
-//! rounds at most.
+//! Constants: a plateau is three rounds with a gain below 1.25 (section 5.3.1.2). Loss ends Startup
+//! if a round of recovery has more than 2 % loss in at least six ranges (section 5.3.1.3). Drain
+//! lasts at most three rounds.
 
 use crate::cc::bbr3::{Bbr3, LOSS_THRESHOLD, PathSample, State};
 use crate::cc::parts::rates::scaled;

@@ -1,28 +1,27 @@
-//! The window of Jasem's family: a base, and what was added to it since.
+//! The window of Jasem's family of variants: a base, plus the growth since.
 //!
-//! w = x + k, the base x being (part of) the window at an earlier event, k the additive part. An
-//! event cuts the base only, w' = k + x (1 - d), and then takes the new window for the base
-//! (AIMD-FC) or keeps what is left of the old one (New-AIMD). Slow start has no base; it begins
-//! with congestion avoidance or the first loss. A time-out sets ssthresh to w' and the window to
-//! one segment; the base is then what slow start reaches. (The papers say nothing of time-outs,
-//! slow start or receiver windows; this is our choice.)
+//! w = x + k, where the base x is the window at an earlier event, or part of it, and k is the
+//! additive part. An event cuts the base only: w' = k + x (1 - d). Then the base is the new window
+//! (AIMD-FC), or the rest of the old base (New-AIMD). Slow start has no base; congestion avoidance
+//! or the first loss sets it. A time-out sets ssthresh to w' and the window to one segment; the
+//! base is then the window at the end of slow start. (The papers do not describe time-outs, slow
+//! start or receiver windows; this is our choice.)
 //!
-//! Fractions: x and w are whole bytes; a cut loses less than one byte, growth carries its
-//! remainder.
+//! x and w are whole bytes. A cut loses less than one byte; growth carries its remainder.
 
 use crate::cc::control::Setup;
 use crate::cc::reno::{avoid_congestion, slow_start};
 use crate::tcp::api::{Ack, Congestion};
 
-/// What becomes of the base after an event.
+/// The base after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rebase {
-    /// It keeps what the cut left: the additive part is never cut.
+    /// The rest of the old base: the additive part is never cut.
     Never,
-    /// The new window is the base.
+    /// The new window.
     Always,
-    /// It keeps what the cut left, but a base whose cut is below max(1 segment, cwnd/8) is
-    /// replaced by the whole window before the cut.
+    /// The rest of the old base. A base with a cut below max(1 segment, cwnd/8) is first replaced
+    /// by the whole window before the cut.
     Guarded,
 }
 
@@ -39,7 +38,7 @@ pub struct BasedWindow {
 }
 
 impl BasedWindow {
-    /// The window before the first byte.
+    /// The window before the first byte is sent.
     pub fn new(setup: &Setup, rebase: Rebase) -> Self {
         BasedWindow {
             cwnd_bytes: setup.initial_window_bytes,
@@ -65,9 +64,9 @@ impl BasedWindow {
         }
     }
 
-    /// What is left after a cut of the base by `decrease`, and the base then.
+    /// The window after a cut of the base by `decrease`, and the rest of the base.
     fn cut_window(&self, congestion: &Congestion, decrease: f64) -> (u64, u64) {
-        // More than is in use earns nothing.
+        // Window beyond what is in use does not count.
         let window = self.cwnd_bytes.min(congestion.window_bytes);
         let cut = |base: u64| (base as f64 * decrease) as u64;
         let mut base = self.base_bytes.map_or(window, |base| base.min(window));
@@ -97,7 +96,7 @@ impl BasedWindow {
         self.remainder = 0;
     }
 
-    /// An idle time.
+    /// The sender was idle.
     pub fn restart(&mut self, restart_window_bytes: u64) {
         if restart_window_bytes < self.cwnd_bytes {
             self.cwnd_bytes = restart_window_bytes;

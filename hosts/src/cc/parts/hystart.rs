@@ -1,11 +1,11 @@
-//! HyStart as in Linux's tcp_cubic (Ha, Rhee, Taming the elephants: new TCP slow start, 2011): slow
-//! start ends when a train of ACKs has lasted for half the least round trip, or when a round's
-//! first round trips have risen.
+//! HyStart as in Linux's tcp_cubic (Ha, Rhee, Taming the elephants: new TCP slow start, 2011). It
+//! ends slow start when a train of ACKs has lasted for half the minimum round trip, or when the
+//! first round trips of a round have increased.
 //!
-//! Constants (Linux 6.1): from 16 segments on; ACKs of a train at most 2 ms apart; a rise of an
-//! eighth of the least round trip, within 4 and 16 ms, after eight samples of a round. To the
-//! train's limit comes the time of 256 KiB at twice the rate of the window, at most 1 ms, before
-//! it is halved.
+//! Constants (Linux 6.1): active from 16 segments on; ACKs of a train are at most 2 ms apart. The
+//! increase is an eighth of the minimum round trip, limited to 4 to 16 ms, after eight samples of a
+//! round. The train's limit includes the transmission of 256 KiB at twice the window's rate, at
+//! most 1 ms, before it is halved.
 
 use crate::tcp::api::Ack;
 use narrows_common::{Duration, Time};
@@ -24,7 +24,7 @@ pub struct HyStart {
     began_at: Time,
     last_ack_at: Time,
     samples: u32,
-    /// The least of the round's samples, and of all.
+    /// The minimum of the round's samples, and of all samples.
     min: Duration,
     least: Duration,
 }
@@ -43,7 +43,7 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// True when slow start is to end with this ACK.
+    /// True if slow start must end with this ACK.
     pub fn on_growth(&mut self, ack: &Ack, cwnd_bytes: u64) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         self.least = self.least.min(rtt);

@@ -1,9 +1,9 @@
-//! HyStart++ (RFC 9406): slow start turns conservative when a round's least round trip rises, and
-//! ends if it stays so for five rounds.
+//! HyStart++ (RFC 9406): slow start becomes conservative when a round's minimum round trip
+//! increases, and ends if it stays so for five rounds.
 //!
-//! Constants (section 4.3): a rise of an eighth of the last round's least round trip, within 4 and
-//! 16 ms, judged on eight samples; a quarter of the growth in the conservative phase; at most
-//! eight segments an ACK. The first slow start only (section 4.2).
+//! Constants (section 4.3): an increase by an eighth of the previous round's minimum, limited to 4
+//! to 16 ms, after eight samples; a quarter of the growth in the conservative phase; at most eight
+//! segments per ACK. It applies to the first slow start only (section 4.2).
 
 use crate::cc::reno::slow_start;
 use crate::tcp::api::Ack;
@@ -23,11 +23,11 @@ pub struct HyStartPlus {
     is_over: bool,
     round: u64,
     samples: u32,
-    /// The least of the last and of the present round.
+    /// The minima of the previous and the current round.
     last_min: Duration,
     min: Duration,
     conservative: Option<Conservative>,
-    /// What the conservative phase has left of a byte's growth.
+    /// The remainder of the conservative phase's growth, below one byte.
     remainder: u64,
 }
 
@@ -53,7 +53,7 @@ impl Default for HyStartPlus {
 }
 
 impl HyStartPlus {
-    /// The first slow start is over.
+    /// Ends the first slow start.
     pub fn end(&mut self) {
         self.is_over = true;
     }

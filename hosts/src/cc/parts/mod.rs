@@ -1,4 +1,4 @@
-//! What several variants are made of.
+//! Parts that several variants share.
 
 pub mod based_window;
 pub mod hystart;

@@ -1,9 +1,9 @@
-//! The greatest value of the last few periods (rounds, or cycles of probing).
+//! The maximum of the last few periods (rounds, or cycles of probing).
 
-/// A maximum over `N` periods, the present one included.
+/// A maximum over `N` periods, including the current one.
 #[derive(Clone, Debug)]
 pub struct PeriodMax<const N: usize> {
-    /// The greatest of each period, the present one's place being `period % N`.
+    /// The maximum of each period; the current one's index is `period % N`.
     slots: [u64; N],
     period: u64,
 }
@@ -15,7 +15,7 @@ impl<const N: usize> Default for PeriodMax<N> {
 }
 
 impl<const N: usize> PeriodMax<N> {
-    /// A value of the given period, which is not before the last.
+    /// Adds a value of a period, which must not precede the last one.
     pub fn update(&mut self, period: u64, value: u64) {
         for passed in 0..period.saturating_sub(self.period).min(N as u64) {
             self.slots[((period - passed) % N as u64) as usize] = 0;
@@ -25,7 +25,7 @@ impl<const N: usize> PeriodMax<N> {
         *slot = value.max(*slot);
     }
 
-    /// The greatest; 0 before the first.
+    /// The maximum; 0 before the first value.
     pub fn get(&self) -> u64 {
         self.slots.iter().copied().max().unwrap_or(0)
     }

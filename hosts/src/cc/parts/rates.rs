@@ -1,4 +1,4 @@
-//! Rates in bytes a second: what they send in a time, and the first pace.
+//! Rates in bytes per second: the bytes sent in a time, and the initial pacing rate.
 
 use crate::cc::control::Setup;
 use narrows_common::{Duration, PS_PER_S};
@@ -14,8 +14,8 @@ pub(crate) fn scaled(value: u64, factor: f64) -> u64 {
     (value as f64 * factor) as u64
 }
 
-/// The rate before the first sample: `gain` times the initial window in the handshake's round
-/// trip, or in 1 ms without one.
+/// The pacing rate before the first sample: `gain` times the initial window per handshake round
+/// trip, or per 1 ms without one.
 pub(crate) fn initial_pacing(setup: &Setup, gain: f64) -> u64 {
     let rtt = setup.handshake_rtt.unwrap_or(Duration::from_ms(1));
     let window = u128::from(setup.initial_window_bytes) * u128::from(PS_PER_S);

@@ -1,34 +1,35 @@
-//! The samples of each round trip, for the variants that decide once a round.
+//! The samples of each round trip, for variants that decide once per round.
 //!
-//! Linux's delay-based modules ask for more than two samples, so that a lone delayed ACK does not
-//! pass for a queue. The handshake's round trip is none of them: its packets are small, and
-//! Linux's modules begin after it. A profile that times one segment at a time has one a round, which is enough.
+//! Linux's delay-based modules require more than two samples, so that one delayed ACK does not look
+//! like a queue. The handshake's round trip is not a sample: its packets are small, and Linux's
+//! modules start after it. A profile that times one segment at a time has one sample per round,
+//! which then suffices.
 
 use crate::cc::control::Setup;
 use crate::tcp::api::Ack;
 use narrows_common::Duration;
 
-/// What a round trip's samples said.
+/// Statistics of a round trip's samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// The least of them.
+    /// The minimum.
     pub min: Duration,
-    /// Their mean.
+    /// The mean.
     pub mean: Duration,
-    /// The least of the connection.
+    /// The minimum of the connection.
     pub base: Duration,
-    /// The greatest of the connection.
+    /// The maximum of the connection.
     pub max: Duration,
 }
 
 impl Round {
-    /// Of `cwnd` segments those that stand in a queue: cwnd (1 - base/RTT).
+    /// The segments of `cwnd` that are in a queue: cwnd (1 - base/RTT).
     pub fn backlog(&self, cwnd: f64) -> f64 {
         cwnd * (1.0 - ratio(self.base, self.min))
     }
 }
 
-/// `part` of `whole`; 1 where nothing is known.
+/// `part` divided by `whole`; 1 if nothing is known.
 pub fn ratio(part: Duration, whole: Duration) -> f64 {
     if whole == Duration::ZERO { 1.0 } else { part.as_ps() as f64 / whole.as_ps() as f64 }
 }
@@ -41,7 +42,7 @@ pub struct RoundTrips {
     samples: u64,
     sum_ps: u64,
     min: Duration,
-    /// Of segments only: the handshake's packets are small and take less time on every line.
+    /// From segments only: the handshake's packets are small and take less time on every link.
     base: Duration,
     max: Duration,
 }
@@ -60,12 +61,12 @@ impl RoundTrips {
         }
     }
 
-    /// Begins the round anew: a cut's queue is not the path's after it (Linux's vegas_enable).
+    /// Restarts the round: samples from before a cut include its queue (Linux's vegas_enable).
     pub fn restart(&mut self) {
         (self.samples, self.sum_ps, self.min) = (0, 0, Duration::MAX);
     }
 
-    /// Takes the ACK's sample. `Some` when the ACK ends a round with samples enough.
+    /// Adds the ACK's sample. Returns the round if this ACK ends it and it has enough samples.
     pub fn on_measurement(&mut self, ack: &Ack) -> Option<Round> {
         if let Some(rtt) = ack.rtt {
             self.samples += 1;

@@ -1,7 +1,8 @@
-//! The window that most variants move: bytes, a threshold, and what growth leaves below one byte.
+//! The window of most variants: bytes, a threshold, and the growth below one byte.
 //!
-//! Sources: RFC 5681 (slow start, avoidance, time-out). What a loss leaves and how steep avoidance
-//! is, each variant says. Fractions: the remainder of each division is carried to the next ACK.
+//! Sources: RFC 5681 (slow start, congestion avoidance, time-out). Each variant sets the window
+//! after a loss and the growth in congestion avoidance. Each division's remainder is carried to the
+//! next ACK.
 
 use crate::cc::control::Setup;
 use crate::cc::reno::{avoid_congestion, slow_start};
@@ -18,7 +19,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window before the first byte.
+    /// The window before the first byte is sent.
     pub fn new(setup: &Setup) -> Self {
         Window {
             cwnd_bytes: setup.initial_window_bytes,
@@ -37,7 +38,8 @@ impl Window {
         self.cwnd_bytes as f64 / f64::from(mss)
     }
 
-    /// Slow start, or avoidance with `step` segments a round trip; never more than slow start.
+    /// Slow start, or congestion avoidance by `step` segments per round trip, at most as fast as
+    /// slow start.
     pub fn grow(&mut self, ack: &Ack, step: f64) {
         if self.is_slow_start() {
             self.cwnd_bytes = slow_start(self.cwnd_bytes, ack.credit_bytes);
@@ -48,21 +50,22 @@ impl Window {
         }
     }
 
-    /// `step` segments for each `per_bytes` acknowledged.
+    /// Adds `step` segments for each `per_bytes` acknowledged.
     pub fn avoid(&mut self, ack: &Ack, step: f64, per_bytes: u64) {
         let step_bytes = (step * f64::from(ack.mss)) as u64;
         let grown = avoid_congestion(per_bytes, &mut self.remainder, ack.credit_bytes, step_bytes);
         self.cwnd_bytes = self.cwnd_bytes.saturating_add(grown - per_bytes);
     }
 
-    /// A loss leaves `left_bytes`, two segments at least.
+    /// A loss reduces the window to `left_bytes`, at least two segments.
     pub fn cut(&mut self, congestion: &Congestion, left_bytes: u64) {
         self.ssthresh_bytes = congestion.threshold(left_bytes);
         self.cwnd_bytes = left_bytes.max(2 * u64::from(congestion.mss));
         self.remainder = 0;
     }
 
-    /// A time-out: one segment, and `left_bytes` for the threshold unless it came before.
+    /// A time-out: sets one segment, and `left_bytes` as the threshold unless the same segment
+    /// timed out before.
     pub fn collapse(&mut self, congestion: &Congestion, left_bytes: u64) {
         if !congestion.is_repeated {
             self.ssthresh_bytes = congestion.threshold(left_bytes);
@@ -71,7 +74,7 @@ impl Window {
         self.remainder = 0;
     }
 
-    /// An idle time.
+    /// The sender was idle.
     pub fn restart(&mut self, restart_window_bytes: u64) {
         self.cwnd_bytes = self.cwnd_bytes.min(restart_window_bytes);
         self.remainder = 0;
