@@ -173,11 +173,11 @@ class KeepAlive(TypedDict):
     """Keep-alives of a connection. Linux's defaults are 7,200 s, 75 s and 9."""
 
     idle_ps: Duration
-    """Nothing came for so long: the peer is probed."""
+    """Time without a segment from the peer before the first probe."""
     interval_ps: Duration
-    """Between two probes."""
+    """Time between two probes."""
     probes: int
-    """Probes without an answer after which the connection is given up."""
+    """Unanswered probes before the connection is aborted."""
 
 
 @final
@@ -188,9 +188,9 @@ class RecordingIntervalPs(TypedDict):
 
 
 Recording = Literal["off", "ack"] | RecordingIntervalPs
-"""When a sender's state is recorded: `"off"`, `"ack"`, `{"interval_ps": 10000000000}`.
+"""When to record a sender's state: `"off"`, `"ack"`, `{"interval_ps": 10000000000}`.
 off: Never.
-ack: At every ACK that arrives.
+ack: At every received ACK.
 """
 
 
@@ -199,7 +199,8 @@ Time = int
 
 
 class FlowConfig(TypedDict):
-    """A flow: one connection, or datagrams, and what it carries. Both hosts get the same."""
+    """A flow: one connection, or datagrams, and their application. Both hosts get the same record.
+    """
 
     id: int
     """Its number, from 1."""
@@ -208,61 +209,61 @@ class FlowConfig(TypedDict):
     destination: Endpoint
     """The receiver."""
     variant: str
-    """Congestion control, by name; ns-2's name of a source sets what else that differs in. The name
-    of a sender of datagrams (`SENDERS`) makes it a flow of them.
+    """The congestion control, by name. An ns-2 source name also sets that source's other defaults.
+    A name in `SENDERS` makes it a flow of datagrams.
     """
     recovery: str
-    """Loss recovery, by name; ns-2's name of a source stands for its recovery."""
+    """The loss recovery, by name; an ns-2 source name stands for that source's recovery."""
     profile: str
-    """Where the defaults of all that follows come from, by name."""
+    """The profile, by name: the defaults of all following fields."""
     app: App
-    """What the flow carries."""
+    """The application."""
     data_on_syn: NotRequired[bool | None]
-    """The first segment of the sender's data leaves with its SYN (T/TCP); off by default."""
+    """True to send the first data segment with the SYN (T/TCP); off by default."""
     delayed_ack: NotRequired[bool | None]
-    """Whether the receiver delays ACKs."""
+    """True if the receiver delays ACKs."""
     ecn: NotRequired[bool | None]
     """Explicit congestion notification; off by default."""
     initial_ssthresh: NotRequired[int | None]
-    """First slow-start threshold in segments."""
+    """Initial slow-start threshold in segments."""
     initial_window: NotRequired[int | None]
-    """First congestion window in segments."""
+    """Initial congestion window in segments."""
     keep_alive: NotRequired[KeepAlive | None]
     """Keep-alives; none by default."""
     max_burst: NotRequired[int | None]
-    """Segments that leave at once, the rest of a window spread over the round trip (ns-2's
-    `maxburst_` of its Asym sources); without limit by default.
+    """The most segments that leave together; the rest of a window is spread over the round trip
+    (ns-2's `maxburst_` of its Asym sources). No limit by default.
     """
     min_rto_ps: NotRequired[Duration | None]
-    """Least retransmission time-out."""
+    """The minimum retransmission time-out."""
     nagle: NotRequired[bool | None]
-    """Nagle's algorithm."""
+    """True to use Nagle's algorithm."""
     params: NotRequired[dict[str, float]]
     """The variant's own parameters."""
     record: NotRequired[Recording]
-    """When the sender's state is recorded."""
+    """When to record the sender's state."""
     sack: NotRequired[bool | None]
-    """Selective acknowledgments."""
+    """True to offer selective acknowledgments."""
     segment_bytes: NotRequired[int | None]
     """Payload bytes of a full segment."""
     send_buffer_bytes: NotRequired[int | None]
-    """What may be unacknowledged of messages written, in bytes; a message that does not fit is left
-    out. Absent: no limit.
+    """The most unacknowledged bytes of written messages; a message that does not fit is skipped. No
+    limit if absent.
     """
     sink: NotRequired[str | None]
-    """An ns-2 sink by name, for what is absent of `sack` and `delayed_ack`."""
+    """An ns-2 sink, by name: the defaults of `sack` and `delayed_ack`."""
     start_ps: NotRequired[Time]
     """When the sender connects."""
     timestamps: NotRequired[bool | None]
-    """Timestamps."""
+    """True to offer timestamps."""
     ttl: NotRequired[int | None]
     """Time to live of the sender's packets; 64 by default."""
     user_timeout_ps: NotRequired[Duration | None]
-    """How long what is sent may wait for an answer before the connection is given up; for ever by
+    """How long sent data may wait for an answer before the connection is aborted; unlimited by
     default.
     """
     window_bytes: NotRequired[int | None]
-    """What the receiver offers in bytes; also its buffer."""
+    """The receiver's window and buffer, in bytes."""
 
 
 Mac = str
@@ -293,9 +294,9 @@ class LinkConfig(TypedDict):
 
 
 Spacing = Literal["even", "adaptive"]
-"""How far apart reconstructed ACKs are.
-even: Evenly over the last gap.
-adaptive: By the moving mean of the gaps.
+"""The spacing of reconstructed ACKs.
+even: Evenly over the latest gap.
+adaptive: By the moving average of the gaps.
 """
 
 
@@ -309,8 +310,8 @@ class HostConfig(TypedDict):
     ip: str
     """Its IPv4 address."""
     gateway_mac: Mac
-    """Where it sends everything: the switch's port."""
+    """The destination MAC address of all its packets: the switch's port."""
     access: LinkConfig
     """Its link to the switch."""
     reconstructs_acks: NotRequired[Spacing | None]
-    """A node before it spreads out again what a slow path has left of the ACKs."""
+    """The spacing of a node in front of it that reconstructs ACKs; `None` for no such node."""

@@ -9,26 +9,26 @@ from typing import Literal, TypedDict
 
 
 class AgentRecord(TypedDict):
-    """A source of ns-2."""
+    """An ns-2 source."""
 
     name: str
     """ns-2's name."""
     aliases: list[str]
-    """What else it is called."""
+    """Its other names."""
     title: str
-    """One line on what it is."""
+    """A one-line description."""
     variant: str
     """Congestion control."""
     recovery: str
     """Loss recovery."""
     parameters: list[list[str | float]]
-    """The variant's parameters, where they are not its defaults."""
+    """The variant's parameters that differ from its defaults."""
     segment_bytes: int | None
-    """Payload bytes of a full segment, where they are not the profile's."""
+    """Payload bytes of a full segment, if they differ from the profile's."""
     reports_window: bool
-    """It tells the sink of its window, and echoes marks on ACKs (`ack_control.rs`)."""
+    """It reports its window to the sink, and echoes marks on ACKs (`ack_control.rs`)."""
     sink: str
-    """The sink that it is checked with, and that shows what it can do."""
+    """The sink used in comparisons, which exercises its features."""
 
 
 Class = Literal["loss-based", "delay-based", "hybrid", "model-based", "rate-target", "uncontrolled"]
@@ -148,18 +148,18 @@ class Parameter(TypedDict):
 
 
 class RecoveryRecord(TypedDict):
-    """What there is to know about a rule, for help, docs and checks."""
+    """A rule's record, for help, documentation and checks."""
 
     name: str
     """The name in a scenario."""
     title: str
-    """One line on what it is."""
+    """A one-line description."""
     reference: str
-    """Where it comes from."""
+    """The source."""
     needs: list[Need]
-    """What the connection must have."""
+    """What it requires of the connection."""
     not_implemented: list[str]
-    """What of the source is not implemented."""
+    """The parts of the source that are not implemented."""
 
 
 SenderRecord = TypedDict(
@@ -189,20 +189,20 @@ SenderRecord = TypedDict(
 
 
 class SinkRecord(TypedDict):
-    """A sink of ns-2."""
+    """An ns-2 sink."""
 
     name: str
     """ns-2's name."""
     aliases: list[str]
-    """What else it is called."""
+    """Its other names."""
     title: str
-    """One line on what it is."""
+    """A one-line description."""
     sack: bool
     """Sends selective acknowledgments."""
     delayed_ack: bool
     """Acknowledges every second segment."""
     ack_control: bool
-    """Thins out its ACKs when they are marked (`ack_control.rs`)."""
+    """Reduces its ACKs when they are marked (`ack_control.rs`)."""
 
 
 VariantRecord = TypedDict(
@@ -210,21 +210,21 @@ VariantRecord = TypedDict(
     {
         # The name in a scenario.
         "name": str,
-        # One line on what it is.
+        # A one-line description.
         "title": str,
-        # Where it comes from.
+        # The source.
         "reference": str,
-        # What it takes for congestion.
+        # The signal that it treats as congestion.
         "class": Class,
-        # What the connection must have.
+        # What it requires of the connection.
         "needs": list[Need],
         # Its parameters.
         "parameters": list[Parameter],
-        # What of the source is not implemented.
+        # The parts of the source that are not implemented.
         "not_implemented": list[str],
     },
 )
-"""What there is to know about a variant, for help, docs, checks and tests."""
+"""A variant's record, for help, documentation, checks and tests."""
 
 
 class WorkloadKey(TypedDict):

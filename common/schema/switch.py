@@ -75,7 +75,7 @@ class PortConfig(TypedDict):
 TimestampUnit = Literal["ns", "us"]
 """The unit of timestamps and queueing delays that the program sees.
 ns: Nanoseconds since the run started.
-us: Microseconds, as bmv2 has it.
+us: Microseconds, as in bmv2.
 """
 
 
@@ -182,7 +182,7 @@ class TableEntry(TypedDict):
 
 
 class Replica(TypedDict):
-    """A copy of a packet: to which port, and with which replication id."""
+    """A copy of a packet: its output port and its replication id."""
 
     port: int
     """Output port."""
@@ -196,9 +196,9 @@ class CloneSession(TypedDict):
     id: int
     """Its number in the program."""
     replicas: list[Replica]
-    """Where clones go."""
+    """The copies to make of a packet."""
     truncate_bytes: NotRequired[int | None]
-    """Cuts clones to this many bytes, before their egress; headers stay whole."""
+    """Truncates clones to this many bytes, before their egress; headers stay whole."""
 
 
 class DefaultAction(TypedDict):

@@ -1,10 +1,10 @@
-//! The hosts: a sans-IO TCP, one file per congestion-control variant, and datagrams of UDP; real
-//! bytes in and out.
+//! The hosts: a sans-IO TCP with one file per congestion-control variant, and UDP datagrams. Input
+//! and output are real packets.
 //!
-//! [`Host`] is what a world drives: `handle_packet`, `handle_timeout`, `poll_transmit`,
-//! `poll_timeout`. [`cc::VARIANTS`], [`recovery::RECOVERIES`] and [`compat::profiles::PROFILES`] list
-//! what a flow may choose, [`udp::SENDERS`] what sends datagrams, [`AGENTS`] and [`SINKS`] what it may
-//! call by ns-2's names.
+//! The caller drives [`Host`] by `handle_packet`, `handle_timeout`, `poll_transmit` and
+//! `poll_timeout`. [`cc::VARIANTS`], [`recovery::RECOVERIES`] and [`compat::profiles::PROFILES`]
+//! list what a flow can select, and [`udp::SENDERS`] the senders of datagrams. [`AGENTS`] and
+//! [`SINKS`] list ns-2's names for these.
 
 pub mod app;
 pub mod cc;

@@ -1,4 +1,4 @@
-//! What makes our hosts behave like another TCP's: profiles of their defaults, and ns-2's agents.
+//! Makes our hosts behave like other TCPs: profiles of their defaults, and ns-2's agents.
 
 pub mod ns2;
 pub mod profiles;

@@ -1,21 +1,21 @@
-//! Profiles: what TCPs differ in besides congestion control, one record each.
+//! Profiles: the defaults in which TCPs differ, besides congestion control; one record each.
 //!
-//! Sources: `rfc` the documents named at each field; `linux` kernel 6.1's defaults; `ns2` the
-//! one-way agents of ns-2.35 (tcl/lib/ns-default.tcl), carried over to real segments.
+//! Sources: `rfc`, the documents named at each field; `linux`, the defaults of kernel 6.1; `ns2`,
+//! the one-way agents of ns-2.35 (tcl/lib/ns-default.tcl), adapted to real segments.
 
 use crate::tcp::api::{
     Cut, Growth, IdleRestart, InitialSsthresh, InitialWindow, Profile, RttRule, SegmentSize,
 };
 use narrows_common::Duration;
 
-/// The RFCs as they stand.
+/// The current RFCs.
 pub const RFC: Profile = Profile {
     name: "rfc",
     title: "RFC 9293, 5681, 6298, 6928, 7323",
     segment: SegmentSize::Mss(1460),
     initial_window: InitialWindow::Rfc6928,
     initial_ssthresh: InitialSsthresh::Unlimited,
-    // Ours: no RFC says; a megabyte is a common socket buffer.
+    // Our choice: no RFC gives a value, and a megabyte is a common socket buffer.
     window_bytes: 1 << 20,
     // RFC 6298 section 4 asks for 100 ms or finer.
     rtt: RttRule::Rfc6298 { granularity: Duration::from_ms(1) },
@@ -23,7 +23,7 @@ pub const RFC: Profile = Profile {
     min_rto: Duration::from_secs(1),
     max_rto: Duration::from_secs(60),
     times_every_segment: true,
-    // RFC 1122 section 4.2.3.2 allows below 500 ms; 200 ms is what BSD made usual.
+    // RFC 1122 section 4.2.3.2 allows up to 500 ms; 200 ms is BSD's common value.
     delayed_ack: Some(Duration::from_ms(200)),
     dupack_threshold: 3,
     limited_transmit: true,
@@ -39,7 +39,7 @@ pub const RFC: Profile = Profile {
     parameters: &[],
 };
 
-/// Linux 6.1 as it is installed.
+/// Linux 6.1 with its default settings.
 pub const LINUX: Profile = Profile {
     name: "linux",
     title: "Linux 6.1 defaults",
@@ -58,9 +58,10 @@ pub const LINUX: Profile = Profile {
     ..RFC
 };
 
-/// Linux 2.6.18 of 2006, the kernel of the AppTCP paper: three segments to begin with (RFC 3390),
-/// a first time-out of 3 s, growth by ACKs, and BIC's and CUBIC's first thresholds of 100 segments.
-/// Recovery is the flow's choice: `linux-ns2-min` is nearest, or `linux-ns2` for BIC and CUBIC.
+/// Linux 2.6.18 of 2006, the kernel of the AppTCP paper: three initial segments (RFC 3390), an
+/// initial time-out of 3 s, growth per ACK, and initial thresholds of 100 segments for BIC and
+/// CUBIC. The flow selects the recovery: `linux-ns2-min` is closest, or `linux-ns2` for BIC and
+/// CUBIC.
 pub const LINUX_2_6_18: Profile = Profile {
     name: "linux-2.6.18",
     title: "Linux 2.6.18 defaults (2006)",
@@ -101,8 +102,8 @@ pub const NS2: Profile = Profile {
     ..RFC
 };
 
-/// ns-2 as of 2004 (2.27): what its defaults were before the changes of October 2004 (`minrto_`),
-/// January 2006 (`rtxcur_init_`, `precisionReduce_`). The longest time-out stays today's 60 s.
+/// ns-2 of 2004 (2.27): the defaults before the changes of October 2004 (`minrto_`) and January
+/// 2006 (`rtxcur_init_`, `precisionReduce_`). The longest time-out stays 60 s, as today.
 pub const NS2_2004: Profile = Profile {
     name: "ns2-2004",
     title: "ns-2.27's one-way agents: older timers, integer halving",

@@ -1,11 +1,11 @@
-//! Why a flow cannot be.
+//! Why a flow's configuration is invalid.
 
 use crate::tcp::api::ParameterError;
 use crate::wire::addr::Endpoint;
 use core::net::Ipv4Addr;
 use narrows_traffic::AppError;
 
-/// Why a flow cannot be.
+/// Why a flow's configuration is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
 pub enum FlowError {

@@ -1,4 +1,4 @@
-//! A flow as a plan describes it.
+//! A flow as the plan describes it.
 
 use crate::config::error::{FlowError, in_range};
 use crate::wire::addr::Endpoint;
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A flow: one connection, or datagrams, and what it carries. Both hosts get the same.
+/// A flow: one connection, or datagrams, and their application. Both hosts get the same record.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
@@ -22,73 +22,73 @@ pub struct FlowConfig {
     /// When the sender connects.
     #[serde(rename = "start_ps", default)]
     pub start: Time,
-    /// Congestion control, by name; ns-2's name of a source sets what else that differs in. The
-    /// name of a sender of datagrams ([`crate::udp::SENDERS`]) makes it a flow of them.
+    /// The congestion control, by name. An ns-2 source name also sets that source's other defaults.
+    /// A name in [`crate::udp::SENDERS`] makes it a flow of datagrams.
     pub variant: String,
-    /// Loss recovery, by name; ns-2's name of a source stands for its recovery.
+    /// The loss recovery, by name; an ns-2 source name stands for that source's recovery.
     pub recovery: String,
-    /// Where the defaults of all that follows come from, by name.
+    /// The profile, by name: the defaults of all following fields.
     pub profile: String,
     /// Payload bytes of a full segment.
     #[serde(default)]
     pub segment_bytes: Option<u32>,
-    /// What the receiver offers in bytes; also its buffer.
+    /// The receiver's window and buffer, in bytes.
     #[serde(default)]
     pub window_bytes: Option<u64>,
-    /// What may be unacknowledged of messages written, in bytes; a message that does not fit is left
-    /// out. Absent: no limit.
+    /// The most unacknowledged bytes of written messages; a message that does not fit is skipped.
+    /// No limit if absent.
     #[serde(default)]
     pub send_buffer_bytes: Option<u64>,
-    /// First congestion window in segments.
+    /// Initial congestion window in segments.
     #[serde(default)]
     pub initial_window: Option<u32>,
-    /// First slow-start threshold in segments.
+    /// Initial slow-start threshold in segments.
     #[serde(default)]
     pub initial_ssthresh: Option<u32>,
-    /// An ns-2 sink by name, for what is absent of `sack` and `delayed_ack`.
+    /// An ns-2 sink, by name: the defaults of `sack` and `delayed_ack`.
     #[serde(default)]
     pub sink: Option<String>,
-    /// Whether the receiver delays ACKs.
+    /// True if the receiver delays ACKs.
     #[serde(default)]
     pub delayed_ack: Option<bool>,
-    /// Selective acknowledgments.
+    /// True to offer selective acknowledgments.
     #[serde(default)]
     pub sack: Option<bool>,
-    /// Timestamps.
+    /// True to offer timestamps.
     #[serde(default)]
     pub timestamps: Option<bool>,
     /// Explicit congestion notification; off by default.
     #[serde(default)]
     pub ecn: Option<bool>,
-    /// Least retransmission time-out.
+    /// The minimum retransmission time-out.
     #[serde(rename = "min_rto_ps", default)]
     pub min_rto: Option<Duration>,
-    /// Nagle's algorithm.
+    /// True to use Nagle's algorithm.
     #[serde(default)]
     pub nagle: Option<bool>,
-    /// The first segment of the sender's data leaves with its SYN (T/TCP); off by default.
+    /// True to send the first data segment with the SYN (T/TCP); off by default.
     #[serde(default)]
     pub data_on_syn: Option<bool>,
     /// Time to live of the sender's packets; 64 by default.
     #[serde(default)]
     pub ttl: Option<NonZeroU8>,
-    /// Segments that leave at once, the rest of a window spread over the round trip (ns-2's
-    /// `maxburst_` of its Asym sources); without limit by default.
+    /// The most segments that leave together; the rest of a window is spread over the round trip
+    /// (ns-2's `maxburst_` of its Asym sources). No limit by default.
     #[serde(default)]
     pub max_burst: Option<u32>,
     /// Keep-alives; none by default.
     #[serde(default)]
     pub keep_alive: Option<KeepAlive>,
-    /// How long what is sent may wait for an answer before the connection is given up; for ever
-    /// by default.
+    /// How long sent data may wait for an answer before the connection is aborted; unlimited by
+    /// default.
     #[serde(rename = "user_timeout_ps", default)]
     pub user_timeout: Option<Duration>,
     /// The variant's own parameters.
     #[serde(default)]
     pub params: BTreeMap<String, f64>,
-    /// What the flow carries.
+    /// The application.
     pub app: AppConfig,
-    /// When the sender's state is recorded.
+    /// When to record the sender's state.
     #[serde(default)]
     pub record: Recording,
 }
@@ -97,30 +97,30 @@ pub struct FlowConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeepAlive {
-    /// Nothing came for so long: the peer is probed.
+    /// Time without a segment from the peer before the first probe.
     #[serde(rename = "idle_ps")]
     pub idle: Duration,
-    /// Between two probes.
+    /// Time between two probes.
     #[serde(rename = "interval_ps")]
     pub interval: Duration,
-    /// Probes without an answer after which the connection is given up.
+    /// Unanswered probes before the connection is aborted.
     pub probes: u32,
 }
 
-/// When a sender's state is recorded: `"off"`, `"ack"`, `{"interval_ps": 10000000000}`.
+/// When to record a sender's state: `"off"`, `"ack"`, `{"interval_ps": 10000000000}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recording {
     /// Never.
     #[default]
     Off,
-    /// At every ACK that arrives.
+    /// At every received ACK.
     Ack,
     /// At the first ACK of each interval of this length.
     IntervalPs(Duration),
 }
 
-/// Checks what a flow has whatever carries it.
+/// Checks the fields that do not depend on the transport.
 pub(crate) fn check_flow(flow: &FlowConfig) -> Result<(), FlowError> {
     let id = flow.id;
     in_range(id, "id", id.into(), 1, u32::MAX.into())?;

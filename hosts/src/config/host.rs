@@ -17,15 +17,15 @@ pub struct HostConfig {
     pub mac: Mac,
     /// Its IPv4 address.
     pub ip: Ipv4Addr,
-    /// Where it sends everything: the switch's port.
+    /// The destination MAC address of all its packets: the switch's port.
     pub gateway_mac: Mac,
     /// Its link to the switch.
     pub access: LinkConfig,
-    /// A node before it spreads out again what a slow path has left of the ACKs.
+    /// The spacing of a node in front of it that reconstructs ACKs; `None` for no such node.
     #[serde(default)]
     pub reconstructs_acks: Option<Spacing>,
-    /// Whether the device that sends its packets writes their transport's checksum; where it runs
-    /// decides that, no plan.
+    /// Whether the sending device writes transport checksums. The target decides this, not the
+    /// plan.
     #[serde(skip)]
     pub leaves_checksums: bool,
 }

@@ -1,4 +1,4 @@
-//! What a plan says of hosts and flows, and what it comes to.
+//! Hosts and flows as the plan describes them, and their resolved settings.
 
 mod error;
 mod flow;

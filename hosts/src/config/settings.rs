@@ -1,4 +1,4 @@
-//! What a flow comes to: every default filled in, every name looked up.
+//! A flow's resolved settings, with every default and name filled in.
 
 use crate::cc::VARIANTS;
 use crate::cc::control::Variant;
@@ -13,14 +13,13 @@ use crate::wire::options::TIMESTAMPS_BYTES;
 use narrows_common::Duration;
 use std::collections::BTreeMap;
 
-/// A flow's configuration with every default filled in and every name looked up. What every segment
-/// asks for lies in front, in one line of memory.
+/// A flow's resolved settings. The fields that every segment needs come first, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Settings {
     /// Keep-alives.
     pub keep_alive: Option<KeepAlive>,
-    /// How long what is sent may wait for an answer.
+    /// How long sent data may wait for an answer.
     pub user_timeout: Option<Duration>,
     /// The flow's number.
     pub flow: u32,
@@ -28,15 +27,15 @@ pub struct Settings {
     pub segment_bytes: u32,
     /// Whether ECN is negotiated.
     pub ecn: bool,
-    /// Whether data leaves with the SYN, and is taken from it.
+    /// Whether data is sent, and accepted, with the SYN.
     pub data_on_syn: bool,
-    /// The receiver thins out its ACKs when they are marked.
+    /// Whether the receiver reduces its ACKs when they are marked.
     pub ack_control: bool,
-    /// The sender tells it of its window, and echoes the marks.
+    /// Whether the sender reports its window to the receiver and echoes marks.
     pub reports_window: bool,
-    /// Whether the receiver keeps the bytes themselves, not only their number.
+    /// Whether the receiver keeps the bytes, not only their count.
     pub keeps_content: bool,
-    /// The profile, with what the flow overrides.
+    /// The profile, with the flow's overrides.
     pub profile: Profile,
     /// Congestion control.
     pub variant: &'static Variant,
@@ -46,24 +45,24 @@ pub struct Settings {
     pub recovery: &'static Rule,
     /// The receiver's buffer in bytes.
     pub window_bytes: u64,
-    /// Segments that leave at once.
+    /// The most segments that leave together.
     pub max_burst: Option<u32>,
 }
 
 /// The largest window: 2^30 bytes (RFC 7323 section 2.3).
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
-/// Fits an IPv4 packet with every option.
+/// Fits into an IPv4 packet with all options.
 const MAX_SEGMENT_BYTES: u64 = 65_535 - 20 - 60;
 /// ns-2's `window_` in segments.
 const NS2_WINDOW_SEGMENTS: u64 = 20;
-/// ns-2's delayed-ACK interval, for profiles that have none of their own.
+/// ns-2's delayed-ACK interval, for profiles without one.
 const NS2_DELAYED_ACK: Duration = Duration::from_ms(100);
 
 impl Settings {
-    /// Fills in and checks a flow's configuration.
+    /// Resolves and checks a flow's configuration.
     ///
     /// # Errors
-    /// The first name that is unknown, value out of range, or choice that lacks what it needs.
+    /// The first unknown name, value out of range, or choice that lacks a requirement.
     pub fn resolve(flow: &FlowConfig) -> Result<Settings, FlowError> {
         let id = flow.id;
         let profile = by_name(id, "profile", &flow.profile, PROFILES, |profile| profile.name)?;
@@ -105,7 +104,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// The variant or the recovery needs this.
+    /// Whether the variant or the recovery needs this.
     pub fn needs(&self, need: Need) -> bool {
         self.variant.needs.contains(&need) || self.recovery.needs.contains(&need)
     }
@@ -141,7 +140,7 @@ fn window_bytes(
     Ok(bytes)
 }
 
-/// Checks what a flow counts in segments.
+/// Checks the fields in segments.
 fn check_segment_counts(flow: &FlowConfig) -> Result<(), FlowError> {
     for (field, segments, least) in [
         ("initial_window", flow.initial_window, 1),
@@ -155,7 +154,7 @@ fn check_segment_counts(flow: &FlowConfig) -> Result<(), FlowError> {
     Ok(())
 }
 
-/// Whether SACK is offered: where it is made use of, unless the flow or its sink says.
+/// Whether to offer SACK: if the recovery uses it, unless the flow or its sink decides.
 fn offers_sack(
     flow: u32,
     profile: &Profile,
@@ -174,7 +173,8 @@ fn offers_sack(
     Ok(offers_sack)
 }
 
-/// The variant's parameters: its defaults, the profile's, the agent's, the flow's.
+/// The variant's parameters, in increasing precedence: its defaults, the profile's, the agent's,
+/// the flow's.
 fn parameters(
     flow: &FlowConfig,
     profile: &Profile,
@@ -192,7 +192,7 @@ fn parameters(
 }
 
 fn find_sink(flow: u32, name: &str) -> Result<&'static agents::Sink, FlowError> {
-    // A name that is not found is looked up once more for the error's sake.
+    // On failure, look the name up again for the error message.
     agents::sink_by_name(name).map_or_else(|| by_name(flow, "sink", name, SINKS, |s| s.name), Ok)
 }
 

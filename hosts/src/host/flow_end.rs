@@ -1,4 +1,4 @@
-//! One end of a flow at its host: its transport, its application, and what is recorded of it.
+//! One end of a flow at its host: its transport, its application, and its records.
 
 use crate::app::driver::{AppDriver, AppEnd};
 use crate::app::stream::Stream;
@@ -25,21 +25,21 @@ pub(crate) enum Transport {
     UdpReceiver(Box<udp::Receiver>),
 }
 
-/// An end of a flow. What every packet touches lies in front: a line of memory, and from the second
-/// line behind it on the connection.
+/// One end of a flow. The fields that every packet touches come first: one cache line, plus the
+/// lines of the connection from its second line on.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct FlowEnd {
     pub(crate) id: u32,
     has_started: bool,
-    /// It may have something to send.
+    /// It may have a packet to send.
     pub(crate) is_ready: bool,
     /// It has been counted as complete.
     pub(crate) is_counted: bool,
     recording: Recording,
     driver: AppDriver,
     transport: Transport,
-    /// The flow of its host that may send after it, when there is one.
+    /// The next flow in its host's list of ready flows, if any.
     pub(crate) next_ready: usize,
     next_record_at: Time,
     starts_at: Time,
@@ -56,7 +56,7 @@ impl AppEnd for FlowEnd {
 }
 
 impl FlowEnd {
-    /// Before its start. The flow's values are to be checked before.
+    /// The end before its start. The caller has checked the flow's values.
     pub(crate) fn new(
         flow: &FlowConfig,
         transport: Transport,
@@ -77,13 +77,13 @@ impl FlowEnd {
         }
     }
 
-    /// True when it has a connection that a segment may belong to.
+    /// True if it has a connection that accepts segments.
     pub(crate) fn takes_segments(&self) -> bool {
         let Transport::Tcp(connection) = &self.transport else { return false };
         self.has_started && connection.state() != State::Closed
     }
 
-    /// A segment of its connection arrived; adds a row where one is due.
+    /// A segment of its connection arrived; appends a row if one is due.
     pub(crate) fn handle_segment(
         &mut self,
         now: Time,
@@ -100,10 +100,10 @@ impl FlowEnd {
         }
     }
 
-    /// A datagram for it arrived; adds a row where one is due.
+    /// A datagram arrived; appends a row if one is due.
     ///
     /// # Errors
-    /// If it is none of such a flow.
+    /// If the flow has no such datagrams.
     pub(crate) fn handle_datagram(
         &mut self,
         now: Time,
@@ -128,7 +128,7 @@ impl FlowEnd {
         Ok(())
     }
 
-    /// Writes its next packet into an emptied one; false when there is none.
+    /// Writes its next packet into an empty packet; false if there is none.
     pub(crate) fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
         match &mut self.transport {
             Transport::Tcp(connection) => connection.poll_transmit(now, packet),
@@ -137,7 +137,7 @@ impl FlowEnd {
         }
     }
 
-    /// When [`FlowEnd::handle_timeout`] is to be called.
+    /// When to call [`FlowEnd::handle_timeout`].
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         if !self.has_started {
             return Some(self.starts_at);
@@ -150,7 +150,7 @@ impl FlowEnd {
         Time::earliest([of_transport, self.driver.poll_timeout()])
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.has_started = true;
         match &mut self.transport {
@@ -190,7 +190,7 @@ impl FlowEnd {
         }
     }
 
-    /// True when it has come to its end, or was reset. A receiver of datagrams waits for none.
+    /// True if it has finished, or was reset. A receiver of datagrams always counts as finished.
     pub(crate) fn is_complete(&self) -> bool {
         match &self.transport {
             Transport::Tcp(connection) => self.completed_at().is_some() || connection.was_reset(),
@@ -199,7 +199,7 @@ impl FlowEnd {
         }
     }
 
-    /// What its sending end has counted.
+    /// The counts of its sending end.
     pub(crate) fn sender_counters(&self) -> SenderCounters {
         match &self.transport {
             Transport::Tcp(connection) => connection.sender_counters(),
@@ -208,7 +208,7 @@ impl FlowEnd {
         }
     }
 
-    /// What it has come to.
+    /// Its figures.
     pub(crate) fn report(&self) -> FlowReport {
         let report = FlowReport {
             flow: self.id,

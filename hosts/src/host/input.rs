@@ -1,4 +1,4 @@
-//! Packets that arrive at a host: to their flow, or refused.
+//! Packets that arrive at a host: delivered to their flow, or rejected.
 
 use crate::app::driver;
 use crate::host::{Host, MAX_RESETS};
@@ -20,7 +20,7 @@ impl Host {
         }
     }
 
-    /// The ACKs that are due of those taken apart.
+    /// Handles the reconstructed ACKs that are due.
     pub(super) fn take_reconstructed(&mut self, now: Time) {
         while let Some(packet) = self.reconstruction.as_mut().and_then(|node| node.poll_packet(now))
         {
@@ -87,7 +87,7 @@ impl Host {
         Ok(())
     }
 
-    /// The flow between our port and a peer.
+    /// The flow with this local port and peer.
     #[inline]
     pub(super) fn find(&mut self, ends: (u16, Endpoint)) -> Option<usize> {
         if self.latest.is_none_or(|(known, _)| known != ends) {
@@ -96,7 +96,7 @@ impl Host {
         self.latest.map(|(_, index)| index)
     }
 
-    /// A segment to no connection is answered with a reset (RFC 9293 section 3.10.7.1).
+    /// Answers a segment without a connection by a reset (RFC 9293 section 3.10.7.1).
     pub(super) fn refuse(&mut self, segment: &Segment<'_>, peer: Endpoint) {
         if segment.flags.has(Flags::RST) || self.resets.len() >= MAX_RESETS {
             return;

@@ -1,9 +1,9 @@
-//! A host: flows, one set of timers and one way out.
+//! A host: flows, one set of timers and one output.
 //!
-//! Timers: each flow has one in a wheel, set at or before its next deadline. One that comes
-//! too early is set to the deadline as it is then, so moving a deadline later, which every ACK
-//! does, costs nothing. Output: flows with something to send take
-//! turns, a packet each, in the order in which they became ready.
+//! Timers: each flow has one timer in a wheel, set at or before the flow's next deadline. A timer
+//! that fires early is set to the current deadline. So moving a deadline later, as every ACK does,
+//! costs nothing. Output: flows with packets to send take turns, one packet each, in the order in
+//! which they became ready.
 
 mod flow_end;
 mod input;
@@ -25,36 +25,36 @@ use narrows_common::{Packet, Rng, Time, Wheel};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// Resets that may wait to be sent; more are left out.
+/// The most resets that wait to be sent; further ones are dropped.
 const MAX_RESETS: usize = 64;
 
-/// A host with its flows. What every packet touches lies in front, in four lines of memory: of many
-/// hosts' each has gone from the caches when its next packet comes.
+/// A host with its flows. The fields that every packet touches come first, in four cache lines.
+/// With many hosts, each host has left the caches when its next packet arrives.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Host {
-    /// The flow of the latest packet, which the next one is often of too.
+    /// The flow of the latest packet; the next packet often belongs to it too.
     latest: Option<((u16, Endpoint), usize)>,
     flows: Vec<FlowEnd>,
     ip: Ipv4Addr,
     mac: Mac,
     gateway_mac: Mac,
-    /// The node that its packets pass.
+    /// The node that reconstructs ACKs in front of this host.
     reconstruction: Option<Box<AckReconstruction>>,
     /// Sending flows that completed since the last poll.
     newly_complete: usize,
     flow_records: Vec<FlowRecord>,
     message_records: Vec<MessageRecord>,
-    /// The first and the last of the flows that may have something to send; each knows the next.
+    /// The first and the last of the flows that may have packets to send; each links to the next.
     ready: Option<(usize, usize)>,
     resets: VecDeque<Packet>,
-    /// Where the flows' own random numbers come from.
+    /// The seed of the flows' random numbers.
     traffic_seed: u64,
-    /// One a flow.
+    /// One timer per flow.
     timers: Wheel,
     leaves_checksums: bool,
     rng: Rng,
-    /// By our port and the peer's address and port.
+    /// By local port, and the peer's address and port.
     by_ends: FxHashMap<(u16, Endpoint), usize>,
     discards: [u64; Discard::ALL.len()],
 }
@@ -85,11 +85,11 @@ impl Host {
         }
     }
 
-    /// Opens the sending end of a flow: at its start it connects, where its transport does, and its
+    /// Opens the sending end of a flow. At its start it connects, if its transport does, and its
     /// application writes.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
+    /// If the configuration is invalid: the reason.
     pub fn open_flow(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
         self.check_ip(flow, "source", flow.source.ip)?;
         let (port, peer) = (flow.source.port, flow.destination);
@@ -111,10 +111,10 @@ impl Host {
         self.add(flow, port, peer, transport, true)
     }
 
-    /// Opens the receiving end of a flow: it waits for the sender and reads all that comes.
+    /// Opens the receiving end of a flow, which waits for the sender and reads everything.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
+    /// If the configuration is invalid: the reason.
     pub fn listen(&mut self, flow: &FlowConfig) -> Result<(), FlowError> {
         self.check_ip(flow, "destination", flow.destination.ip)?;
         let (port, peer) = (flow.destination.port, flow.source);
@@ -176,7 +176,7 @@ impl Host {
         Ok(())
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.reconstruction.is_some() {
             self.take_reconstructed(now);
@@ -195,8 +195,8 @@ impl Host {
         }
     }
 
-    /// Writes the next segment into an emptied packet; false when there is none. To be called
-    /// after every input until it returns false.
+    /// Writes the next segment into an empty packet; false if there is none. Call it after every
+    /// input until it returns false.
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
         if let Some(reset) = self.resets.pop_front() {
             *packet = reset;
@@ -226,29 +226,29 @@ impl Host {
         false
     }
 
-    /// When [`Host::handle_timeout`] is to be called; a call may find nothing to do.
+    /// When to call [`Host::handle_timeout`]; the call may find nothing to do.
     pub fn poll_timeout(&self) -> Option<Time> {
         let reconstructed = self.reconstruction.as_ref().and_then(|node| node.poll_timeout());
         let timer = self.timers.first().map(|(at, _)| at);
         Time::earliest([timer, reconstructed])
     }
 
-    /// The rows recorded since they were last drained.
+    /// The rows recorded since the caller last took them.
     pub fn flow_records(&mut self) -> &mut Vec<FlowRecord> {
         &mut self.flow_records
     }
 
-    /// The messages read since they were last drained; a bulk transfer has none.
+    /// The messages read since the caller last took them; a bulk transfer has none.
     pub fn message_records(&mut self) -> &mut Vec<MessageRecord> {
         &mut self.message_records
     }
 
-    /// True when there are rows to be drained.
+    /// True if there are rows to take.
     pub fn has_records(&self) -> bool {
         !self.flow_records.is_empty() || !self.message_records.is_empty()
     }
 
-    /// Packets that were not taken, by reason.
+    /// Packets discarded, by reason.
     pub fn discards(&self) -> impl Iterator<Item = (Discard, u64)> + '_ {
         Discard::ALL.iter().map(|&reason| (reason, self.discards[reason as usize]))
     }
@@ -263,22 +263,22 @@ impl Host {
         core::mem::take(&mut self.newly_complete)
     }
 
-    /// True when every sending flow with an end is complete, and every such flow received.
+    /// True if every finite sending flow is complete, and every finite flow has been received.
     pub fn is_complete(&self) -> bool {
         self.flows.iter().all(FlowEnd::is_complete)
     }
 
-    /// What a flow has come to; `None` when this host does not have it.
+    /// A flow's figures; `None` if this host does not have the flow.
     pub fn flow_report(&self, id: u32) -> Option<FlowReport> {
         self.flows.iter().find(|flow| flow.id == id).map(FlowEnd::report)
     }
 
-    /// What a flow's sender has counted; `None` when this host does not have it.
+    /// The counts of a flow's sender; `None` if this host does not have it.
     pub fn sender_counters(&self, id: u32) -> Option<SenderCounters> {
         self.flows.iter().find(|flow| flow.id == id).map(FlowEnd::sender_counters)
     }
 
-    /// After an input of a flow: it may have something to send, and other deadlines.
+    /// After an input of a flow: updates its ready state and its deadline.
     #[inline]
     fn after(&mut self, index: usize) {
         let flow = &mut self.flows[index];
@@ -306,12 +306,12 @@ impl Host {
     }
 }
 
-/// The randomness of a flow's application, from that of the host that sends it.
+/// The random numbers of a flow's application, derived from those of its sending host.
 pub fn flow_rng(host: &Rng, flow: u32) -> Rng {
     application_rng(traffic_seed(host), flow)
 }
 
-/// From a copy, so that the connections' numbers are what they are without traffic.
+/// Uses a copy, so that the connections' random numbers do not depend on the traffic.
 fn traffic_seed(host: &Rng) -> u64 {
     host.clone().u64()
 }
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_every_packet_touches_is_four_lines_of_memory() {
-        // Three, and what few timers need: the first of them, and two vectors.
+        // Three cache lines, plus the part that few timers need: the first timer, and two vectors.
         assert_eq!(core::mem::offset_of!(Host, timers), 3 * 64);
         assert_eq!(align_of::<Host>(), 64);
     }

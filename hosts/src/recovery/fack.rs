@@ -1,21 +1,23 @@
-//! Forward acknowledgment (Mathis and Mahdavi, SIGCOMM 1996): what lies below the highest SACKed
-//! octet and is not SACKed has left the network.
+//! Forward acknowledgment (Mathis and Mahdavi, SIGCOMM 1996): an octet below the highest SACKed one
+//! that is not SACKed itself has left the network.
 //!
-//! With snd.fack the end of the highest SACKed range, awnd = snd.nxt - snd.fack + what was
-//! retransmitted and is unaccounted for; a segment may go while awnd is below the window.
-//! Recovery begins when snd.fack - snd.una > 3 segments, whatever the number of duplicates, and
-//! ends when what was sent by then is acknowledged and nothing is SACKed. The paper halves the
-//! window (`fack-half`). ns-2.35 restarts it at one segment and lets it grow by every ACK of
-//! recovery, duplicates too; between the first SACK and recovery it neither sends nor grows, and
-//! from then on every ACK restarts its timer and is a sample of the round trip (`fack`).
+//! With snd.fack the end of the highest SACKed range, awnd = snd.nxt - snd.fack + unaccounted
+//! retransmissions. A segment may be sent while awnd is below the window. Recovery starts when
+//! snd.fack - snd.una > 3 segments, regardless of the number of duplicates. It ends when everything
+//! sent before its start is acknowledged and nothing is SACKed.
 //!
-//! Rampdown (`fack-rampdown`, ns-2's `rampdown_`) spreads the cut: the window is wider by half of
-//! what was in flight when the loss was found, less half of what snd.fack advances by since. With
-//! overdamping (`fack-overdamping`, `ss-div4_` besides) a loss in slow start halves the window
-//! before the cut, and three quarters take the place of the halves.
+//! The paper halves the window (`fack-half`). ns-2.35 restarts it at one segment and lets every ACK
+//! of recovery increase it, including duplicates (`fack`). Between the first SACK and recovery ns-2
+//! neither sends nor grows. From the start of recovery on, every ACK restarts its timer and is a
+//! round-trip sample.
 //!
-//! When a SACK tells of data sent after the retransmission at the left edge, that was lost again:
-//! nothing is sent until the time-out, which forgets all SACKs.
+//! Rampdown (`fack-rampdown`, ns-2's `rampdown_`) spreads the cut: it adds half of the bytes in
+//! flight at the loss to the window, minus half of what snd.fack has advanced since. With
+//! overdamping (`fack-overdamping`, plus `ss-div4_`) a loss in slow start halves the window before
+//! the cut, and the factors are three quarters instead of one half.
+//!
+//! If a SACK reports data sent after the retransmission at the left edge, that retransmission was
+//! lost. Nothing is then sent until the time-out, which discards all SACKs.
 
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Delivery, Need, Stage};
@@ -23,7 +25,7 @@ use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 use std::collections::VecDeque;
 
-/// ns-2's rule's entry in the list.
+/// The entry of ns-2's rule.
 pub const RULE: Rule = Rule {
     name: "fack",
     title: "forward acknowledgment as in ns-2: the window restarts at one segment",
@@ -49,7 +51,7 @@ pub const OVERDAMPING_RULE: Rule = Rule {
     ..RULE
 };
 
-/// The paper's rule's entry in the list.
+/// The entry of the paper's rule.
 pub const HALF_RULE: Rule = Rule {
     name: "fack-half",
     title: "forward acknowledgment as in the paper: the window is halved",
@@ -59,16 +61,16 @@ pub const HALF_RULE: Rule = Rule {
     build: |setup| Box::new(Fack::new(setup, Cut::Half)),
 };
 
-/// What a loss does to the window.
+/// The effect of a loss on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
-    /// It is halved; no growth until the loss is repaired.
+    /// Halves it; no growth until the loss is repaired.
     Half,
-    /// It restarts at one segment, and all ACKs grow it.
+    /// Restarts it at one segment; every ACK increases it.
     Restart,
-    /// The same with what rampdown adds.
+    /// Like `Restart`, plus rampdown's share.
     Rampdown {
-        /// A loss in slow start leaves a quarter for the threshold.
+        /// A loss in slow start sets the threshold to a quarter.
         overdamps: bool,
     },
 }
@@ -78,19 +80,19 @@ enum Cut {
 pub struct Fack {
     setup: Setup,
     cut: Cut,
-    /// The window is below its threshold, or at it.
+    /// The window is at or below its threshold.
     is_slow_start: bool,
-    /// The highest SACKed octet as of the latest ACK, and what rampdown adds to the window, in
-    /// bytes, of which each byte that it advances by takes `trim_share` away.
+    /// The highest SACKed octet at the latest ACK, and the bytes that rampdown adds to the window.
+    /// Each byte by which the former advances reduces the latter by `trim_share`.
     fack: u64,
     trim_bytes: f64,
     trim_share: f64,
     stage: Stage,
     recover: u64,
     must_send_first: bool,
-    /// Retransmissions not acknowledged: where each ends, and what had been sent when it left.
+    /// Unacknowledged retransmissions: the end of each, and the highest position sent when it left.
     resent: VecDeque<(u64, u64)>,
-    /// A retransmission was lost: only a time-out helps.
+    /// A retransmission was lost, so only a time-out can repair it.
     is_frozen: bool,
 }
 
@@ -115,7 +117,7 @@ impl Fack {
         self.cut != Cut::Half
     }
 
-    /// Brings what follows from SACKs up to date; begins recovery where they say so.
+    /// Evaluates the SACKs; starts recovery if they show a loss.
     fn take_sacks(&mut self, board: &mut Scoreboard, plain: Outcome) -> Outcome {
         if self.stage == Stage::Loss {
             return plain;
@@ -137,7 +139,7 @@ impl Fack {
         plain
     }
 
-    /// ns-2's neither sends nor grows between the first SACK and recovery.
+    /// ns-2 neither sends nor grows between the first SACK and recovery.
     fn holds_back(&self, board: &Scoreboard) -> bool {
         self.restarts_window() && self.stage == Stage::Open && board.sacked_bytes() > 0
     }
@@ -268,7 +270,7 @@ mod tests {
         let restarts_timer = cut != Cut::Half;
         let waits = Outcome { restarts_timer, ..Outcome::NOTHING };
         assert_eq!(sack(&mut rule, &mut board, 1, 2), waits);
-        // snd.fack - snd.una is 4 segments: the second duplicate is enough.
+        // snd.fack - snd.una is 4 segments: the second duplicate suffices.
         let outcome = sack(&mut rule, &mut board, 3, 4);
         assert_eq!((outcome.is_loss_found, outcome.restarts_window), (true, cut != Cut::Half));
         rule.on_retransmitted(&mut board, at(0), at(1));
@@ -295,10 +297,11 @@ mod tests {
     #[test]
     fn fack_rampdown_worked_by_hand() {
         let (mut rule, mut board) = recovering(Cut::Rampdown { overdamps: false });
-        // 10 sent, snd.fack 4: 6 in flight leave half, 3 segments; with cwnd 1 the window is 4, and
-        // awnd 6 + 1.
+        // 10 sent, snd.fack 4: half of the 6 in flight is 3 segments. With cwnd 1 the window is 4,
+        // and awnd is 6 + 1.
         assert_eq!(rule.poll_send(&board, MSS, true), NextSegment::New { room_bytes: 0 });
-        // Each SACKed segment takes half a one: behind four more 1 is left of the 3, awnd is 2 + 1.
+        // Each SACKed segment removes half a segment: after four more, 1 of the 3 remains; awnd is
+        // 2 + 1.
         sack(&mut rule, &mut board, 3, 8);
         assert_eq!(
             rule.poll_send(&board, 3 * MSS, true),
@@ -309,7 +312,7 @@ mod tests {
 
     #[test]
     fn fack_overdamping_in_slow_start_worked_by_hand() {
-        // Three quarters of the 6 in flight, and as much of each.
+        // Three quarters of the 6 in flight, and three quarters per segment.
         let (rule, board) = recovering(Cut::Rampdown { overdamps: true });
         assert_eq!(rule.poll_send(&board, 3 * MSS, true), NextSegment::New { room_bytes: 0 });
         assert_eq!(rule.trim_bytes, 4.5 * MSS as f64);

@@ -1,11 +1,14 @@
-//! Fast retransmit and recovery as ns-2's two-way TCP has them.
+//! Fast retransmit and recovery of ns-2's two-way TCP.
 //!
-//! Source: ns-2.35 Agent/TCP/FullTcp and /Newreno (tcp-full.cc), after 4.4BSD. Beside the one-way
-//! agents' rules (`reno.rs`, `newreno.rs`): a window may be cut again and again, only not by what a
-//! time-out found outstanding; the duplicate that begins recovery releases the retransmission and
-//! nothing else; every new ACK restarts the timer and ends its backing off. With Newreno a partial
-//! ACK takes all inflation off and moves the end of recovery to what has been sent by then, and
-//! from the first one on an event releases two new segments at most (`recov_maxburst_`).
+//! Source: ns-2.35 Agent/TCP/FullTcp and /Newreno (tcp-full.cc), after 4.4BSD. Differences from the
+//! one-way agents (`reno.rs`, `newreno.rs`):
+//! - Several losses in one window cut it several times, except losses among the data outstanding at
+//!   a time-out.
+//! - The duplicate that starts recovery sends the retransmission and nothing else.
+//! - Every new ACK restarts the timer and ends its back-off.
+//! - With Newreno a partial ACK removes all inflation and moves the end of recovery to the data
+//!   sent by then. From the first one on, an event sends at most two new segments
+//!   (`recov_maxburst_`).
 
 use crate::recovery::rule::{
     NextSegment, Outcome, Recovery, Rule, Setup, Transmission, send_after_rto,
@@ -14,7 +17,7 @@ use crate::tcp::api::Stage;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
 use narrows_common::Time;
 
-/// The entry of FullTcp's own rule.
+/// The entry of FullTcp's rule.
 pub const RULE: Rule = Rule {
     name: "full-reno",
     title: "Reno's fast recovery as in ns-2's FullTcp",
@@ -24,7 +27,7 @@ pub const RULE: Rule = Rule {
     build: |setup| Box::new(Full::new(setup, false)),
 };
 
-/// The entry of its Newreno's.
+/// The entry of its Newreno's rule.
 pub const NEWRENO_RULE: Rule = Rule {
     name: "full-newreno",
     title: "NewReno's partial ACKs as in ns-2's FullTcp",
@@ -33,7 +36,7 @@ pub const NEWRENO_RULE: Rule = Rule {
     ..RULE
 };
 
-/// New segments that an event of NewReno's recovery releases.
+/// The most new segments per event of NewReno's recovery.
 const MAX_BURST: u32 = 2;
 
 /// The state of the rule.
@@ -43,14 +46,14 @@ pub struct Full {
     takes_partial_acks: bool,
     stage: Stage,
     dupacks: u32,
-    /// What was sent when the latest loss was found, or repaired in part, ends here.
+    /// The end of the data sent when the latest loss was detected or partly repaired.
     recover: u64,
-    /// The latest loss was found by a time-out.
+    /// A time-out detected the latest loss.
     was_timeout: bool,
     inflation_bytes: u64,
     must_send_first: bool,
     had_partial_ack: bool,
-    /// New segments that the present event still releases.
+    /// New segments that the current event may still send.
     burst_left: u32,
 }
 
@@ -87,7 +90,7 @@ impl Recovery for Full {
             self.recover = board.nxt();
             self.must_send_first = true;
             self.had_partial_ack = true;
-            // The retransmission is not one of them.
+            // The retransmission does not count.
             self.burst_left = MAX_BURST + 1;
             return Outcome { may_grow: false, clears_backoff: true, ..Outcome::PLAIN };
         }
@@ -177,7 +180,7 @@ mod tests {
         }
         rule.on_retransmitted(&mut board, 1, 1 + MSS);
         rule.on_duplicate_ack(&mut board, 0);
-        // 5 and 4 duplicates less the 10 that are out.
+        // 5 and 4 duplicates, minus the 10 outstanding.
         assert_eq!(rule.poll_send(&board, 6 * MSS, true), NextSegment::New { room_bytes: 0 });
         assert_eq!(rule.poll_send(&board, 7 * MSS, true), NextSegment::New { room_bytes: MSS });
         board.on_acked(1 + 4 * MSS);

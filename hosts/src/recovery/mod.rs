@@ -1,9 +1,9 @@
-//! Loss recovery: what is lost, what to send next, and when the window may grow again.
+//! Loss recovery: which segments are lost, what to send next, and when the window may grow again.
 //!
-//! A choice apart from congestion control. A rule hears of ACKs and time-outs, reads the
-//! scoreboard, and answers with an [`Outcome`]; what it wants sent, it says in
-//! [`Recovery::poll_send`]. After a time-out all rules do the same: what is outstanding is lost
-//! and is retransmitted from the first hole on, as the window allows.
+//! A flow selects it independently of congestion control. A rule gets ACKs and time-outs, reads the
+//! scoreboard, and returns an [`Outcome`]; [`Recovery::poll_send`] returns what to send next. After
+//! a time-out all rules do the same: outstanding data is lost, and is retransmitted from the first
+//! hole on as the window allows.
 
 pub mod fack;
 pub mod full;

@@ -1,11 +1,11 @@
 //! NewReno (RFC 6582) on top of fast retransmit (RFC 5681 section 3.2) and limited transmit
 //! (RFC 3042).
 //!
-//! RFC 6582 inflates cwnd itself; here the inflation is a number of its own, which a partial ACK
-//! may make negative, so that congestion control sees its own window only. The timer restarts
-//! at the first partial ACK only (section 4, "impatient"), or at each (`newreno-slow`,
-//! "slow-but-steady"; ns-2's `newreno_changes1_` 0). A full ACK leaves the window at ssthresh
-//! (section 3.2 step 3, option 2). With recovery over at any new ACK it is Reno: `reno.rs`.
+//! RFC 6582 inflates cwnd. Here the inflation is a separate number, which a partial ACK may make
+//! negative, so congestion control sees only its own window. The timer restarts at the first
+//! partial ACK (section 4, "impatient"), or at each one (`newreno-slow`, "slow-but-steady"; ns-2's
+//! `newreno_changes1_` 0). A full ACK leaves the window at ssthresh (section 3.2 step 3, option 2).
+//! If any new ACK ends recovery, the rule is Reno: `reno.rs`.
 
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::Stage;
@@ -22,7 +22,7 @@ pub const RULE: Rule = Rule {
     build: |setup| Box::new(NewReno::new(setup, PartialAck::RestartsTimerOnce)),
 };
 
-/// NewReno whose timer restarts at each partial ACK.
+/// NewReno that restarts the timer at each partial ACK.
 pub const SLOW_RULE: Rule = Rule {
     name: "newreno-slow",
     title: "NewReno, slow-but-steady: the timer restarts at each partial ACK",
@@ -37,7 +37,7 @@ const NOT_IMPLEMENTED: &[&str] = &[
     "ns-2's two packets at most an ACK during recovery, and its lasting cut of cwnd by partial ACKs",
 ];
 
-/// What a new ACK means that leaves some of the window of the loss unacknowledged.
+/// The meaning of a new ACK that leaves part of the lost window unacknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartialAck {
     /// The loss is repaired (Reno).
@@ -55,11 +55,11 @@ pub struct NewReno {
     partial_ack: PartialAck,
     stage: Stage,
     dupacks: u32,
-    /// What was sent when the latest loss was found ends here (RFC 6582's recover, plus 1).
+    /// The end of the data sent when the latest loss was detected (RFC 6582's recover, plus 1).
     recover: u64,
-    /// What recovery adds to the window, in bytes.
+    /// The bytes that recovery adds to the window.
     inflation_bytes: i64,
-    /// The segment at the left edge is to be sent at once.
+    /// The segment at the left edge must be sent next.
     must_send_first: bool,
     had_partial_ack: bool,
 }
@@ -103,7 +103,7 @@ impl NewReno {
         Outcome { restarts_timer, ..Outcome::NOTHING }
     }
 
-    /// Duplicates of what was sent before the last recovery or time-out begin none (section 3.2
+    /// Duplicates of data sent before the last recovery or time-out start no recovery (section 3.2
     /// step 2; ns-2's `bugFix_`). RFC 5681's Reno has no such rule.
     fn may_enter(&self, board: &Scoreboard) -> bool {
         let is_textbook_reno =
@@ -167,7 +167,7 @@ impl Recovery for NewReno {
             Stage::Recovery => self.inflation_bytes,
             Stage::Open => self.setup.limited_transmit_bytes(self.dupacks) as i64,
         };
-        // A window deflated to nothing still admits one segment (RFC 5681 section 3.1).
+        // Even a window deflated to zero admits one segment (RFC 5681 section 3.1).
         let window_bytes = cwnd_bytes.saturating_add_signed(extra_bytes).max(self.setup.mss.into());
         NextSegment::New { room_bytes: window_bytes.saturating_sub(board.flight_bytes()) }
     }
@@ -234,7 +234,7 @@ mod tests {
         // 5 + 8 = 13.
         assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: MSS });
         board.on_sent(1 + 13 * MSS);
-        // A partial ACK for segments 0..3: 4 off, 1 on: 5 + 5 = 10 against 9 outstanding.
+        // A partial ACK for segments 0..3: minus 4, plus 1: 5 + 5 = 10 against 9 outstanding.
         let partial = ack(&mut rule, &mut board, 4);
         assert!(partial.restarts_timer && !partial.may_grow && !partial.is_repaired);
         assert_eq!(
@@ -243,7 +243,7 @@ mod tests {
         );
         rule.on_retransmitted(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
         assert_eq!(room(&rule, &board, 5), NextSegment::New { room_bytes: MSS });
-        // A second partial ACK would not restart the timer; the full one ends it.
+        // A second partial ACK would not restart the timer; the full one ends recovery.
         assert!(!ack(&mut rule, &mut board, 6).restarts_timer);
         assert!(ack(&mut rule, &mut board, 12).is_repaired);
         assert_eq!(rule.stage(), Stage::Open);
@@ -260,7 +260,7 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(rule.on_duplicate_ack(&mut board, 0), Outcome::NOTHING);
         }
-        // The retransmission fills the gap: everything but the last has arrived.
+        // The retransmission fills the gap: everything except the last segment has arrived.
         ack(&mut rule, &mut board, 4);
         assert_eq!(
             room(&rule, &board, 2),
@@ -269,7 +269,7 @@ mod tests {
         rule.on_retransmitted(&mut board, 1 + 4 * MSS, 1 + 5 * MSS);
         ack(&mut rule, &mut board, 5);
         assert_eq!(rule.stage(), Stage::Open);
-        // The ACK stops exactly at recover: still not for these.
+        // The ACK stops exactly at recover, so these still start no recovery.
         board.on_sent(1 + 8 * MSS);
         for _ in 0..5 {
             assert_eq!(rule.on_duplicate_ack(&mut board, 0), Outcome::NOTHING);

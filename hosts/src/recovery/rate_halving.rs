@@ -1,20 +1,21 @@
-//! Recovery as in ns-2's Agent/TCP/Linux (Wei, Cao 2006), which follows Linux 2.6.22: losses by
-//! forward acknowledgment, a window that comes down by a segment every second ACK.
+//! The recovery of ns-2's Agent/TCP/Linux (Wei, Cao 2006), which follows Linux 2.6.22: losses by
+//! forward acknowledgment, and a window that shrinks by a segment every second ACK.
 //!
-//! A segment is lost when one four above it is SACKed (threshold 3 and one more). What was sent
-//! again is lost again when data sent after it is SACKed, or a retransmission more than four later
-//! has arrived. What is in flight is what was sent and is neither SACKed nor lost. The window
-//! starts at what it was and is never more than a segment above what is in flight, which each
-//! departure lowers by one: *rate halving*. Below it stands a floor, the window that the loss leaves
-//! (`linux-ns2`). Recovery ends when all is acknowledged that was sent when the loss was found; the
-//! scoreboard is forgotten then, but not at a time-out. Every ACK restarts the timer.
+//! A segment is lost if the fourth segment above it is SACKed (threshold 3, plus one). A
+//! retransmission is lost if data sent after it is SACKed, or a retransmission more than four later
+//! has arrived. Data in flight is sent data that is neither SACKed nor lost.
+//!
+//! The window starts at its former value. It is at most one segment above the data in flight, and
+//! each departure lowers it by one: *rate halving*. Its floor is the window after the loss
+//! (`linux-ns2`). Recovery ends when all data sent before the loss was detected is acknowledged.
+//! The end of recovery resets the scoreboard; a time-out does not. Every ACK restarts the timer.
 //!
 //! Modules of 2.6.22 that set `min_cwnd` (reno, highspeed, hybla, illinois, scalable, vegas, yeah,
-//! compound; bic, cubic, htcp and veno do not) have half of that window for a floor
-//! (`linux-ns2-min`). Recovery then ends with a window three segments (tcp_max_burst) above what is
-//! in flight, from where it slow-starts to its threshold.
+//! compound; not bic, cubic, htcp and veno) have half of that window as the floor
+//! (`linux-ns2-min`). Their recovery ends with a window three segments (tcp_max_burst) above the
+//! data in flight, and then slow-starts to its threshold.
 //!
-//! Source: ns-2.35 tcp-linux.cc, scoreboard1.cc. Fractions: windows in whole segments.
+//! Source: ns-2.35 tcp-linux.cc, scoreboard1.cc. Windows are in whole segments.
 
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, Transmission};
 use crate::tcp::api::{Delivery, Need, Stage};
@@ -33,7 +34,7 @@ pub const RULE: Rule = Rule {
     build: |setup| Box::new(RateHalving::new(setup, false)),
 };
 
-/// The entry of the rule under modules with `min_cwnd`.
+/// The entry of the rule for modules with `min_cwnd`.
 pub const MIN_RULE: Rule = Rule {
     name: "linux-ns2-min",
     title: "rate halving down to half of the window that the loss leaves, as under most modules of Linux 2.6.22",
@@ -42,15 +43,15 @@ pub const MIN_RULE: Rule = Rule {
     ..RULE
 };
 
-/// Segments that may leave at once behind recovery (tcp_max_burst).
+/// The most segments that may leave together after recovery (tcp_max_burst).
 const BURST: u64 = 3;
 
-/// A segment that was retransmitted and is in flight.
+/// A retransmitted segment in flight.
 #[derive(Clone, Copy, Debug)]
 struct Resent {
-    /// Its number among them.
+    /// Its number among the retransmissions.
     number: u64,
-    /// What had been sent when it left.
+    /// The highest position sent when it left.
     nxt: u64,
 }
 
@@ -61,23 +62,23 @@ pub struct RateHalving {
     /// `linux-ns2-min`.
     halves_floor: bool,
     stage: Stage,
-    /// What was sent when the latest loss was found ends here.
+    /// The end of the data sent when the latest loss was detected.
     recover: u64,
-    /// Below this nothing is in flight but what was retransmitted.
+    /// Below this, only retransmissions are in flight.
     examined: u64,
-    /// The ends of the segments that are lost and wait to be retransmitted.
+    /// The ends of lost segments that wait for retransmission.
     lost: BTreeSet<u64>,
-    /// What was retransmitted, by its end, and in order: number and end. Of the latter those count
-    /// that the former has.
+    /// Retransmissions by their end, and in order as number and end. An entry of the latter counts
+    /// only if the former has it.
     resent: BTreeMap<u64, Resent>,
     resent_order: VecDeque<(u64, u64)>,
     next_number: u64,
-    /// The latest that has arrived.
+    /// The number of the latest one that has arrived.
     latest_number: Option<u64>,
-    /// The window while it comes down, and its floor; no floor where no window was cut.
+    /// The decreasing window, and its floor; no floor if the window was not cut.
     halving_bytes: u64,
     floor_bytes: Option<u64>,
-    /// This ACK tells of a loss.
+    /// This ACK reports a loss.
     has_found: bool,
 }
 
@@ -115,7 +116,7 @@ impl RateHalving {
         }
     }
 
-    /// Marks what the SACKs so far show lost.
+    /// Marks the segments that the SACKs show to be lost.
     fn detect(&mut self, board: &mut Scoreboard) {
         let (fack, allowed) = (board.fack(), u64::from(self.setup.dupack_threshold) + 1);
         while let Some(&(number, end)) = self.resent_order.front() {
@@ -146,7 +147,7 @@ impl RateHalving {
         (self.next_number, self.latest_number) = (0, None);
     }
 
-    /// The repair is over, and what was known of segments beyond it is learnt anew.
+    /// Ends the repair, and forgets the SACKs beyond it.
     fn open(&mut self, board: &mut Scoreboard) {
         self.stage = Stage::Open;
         if board.sacked_bytes() > 0 {

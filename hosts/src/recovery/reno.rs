@@ -1,9 +1,9 @@
 //! Reno's fast retransmit and fast recovery (RFC 5681 section 3.2): any new ACK ends recovery.
 //!
-//! [`super::newreno`] without its partial ACKs. With the RFC's rule each further loss of a window
-//! cuts the window again, given duplicates enough. In the ns2 profiles one window has one fast
-//! retransmit (ns-2's `bugFix_`), so that a second loss in it mostly needs a time-out; and the
-//! ACK that ends recovery also grows the window.
+//! [`super::newreno`] without partial ACKs. By the RFC's rule each further loss in a window cuts
+//! the window again, given enough duplicates. In the ns2 profiles a window has only one fast
+//! retransmit (ns-2's `bugFix_`), so a second loss usually needs a time-out; and the ACK that ends
+//! recovery also increases the window.
 
 use crate::recovery::newreno::{NewReno, PartialAck};
 use crate::recovery::rule::Rule;
@@ -27,8 +27,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Twenty segments sent, 0 and 5 lost: recovery, the new ACK at 5, then three duplicates.
-    /// True when they begin a second recovery.
+    /// Sends twenty segments, 0 and 5 lost: recovery, the new ACK at 5, then three duplicates. True
+    /// if these start a second recovery.
     fn second_loss_enters(ns2_newreno: bool) -> bool {
         let setup = Setup { mss: 1000, dupack_threshold: 3, limited_transmit: true, ns2_newreno };
         let mut board = Scoreboard::default();

@@ -9,31 +9,31 @@ use narrows_common::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What there is to know about a rule, for help, docs and checks.
+/// A rule's record, for help, documentation and checks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RecoveryRecord")]
 pub struct Rule {
     /// The name in a scenario.
     pub name: &'static str,
-    /// One line on what it is.
+    /// A one-line description.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub reference: &'static str,
-    /// What the connection must have.
+    /// What it requires of the connection.
     pub needs: &'static [Need],
-    /// What of the source is not implemented.
+    /// The parts of the source that are not implemented.
     pub not_implemented: &'static [&'static str],
-    /// Makes one.
+    /// Creates an instance.
     #[serde(skip)]
     pub build: fn(&Setup) -> Box<dyn Recovery>,
 }
 
-/// What a rule starts from.
+/// The initial state of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// Duplicate ACKs that begin fast retransmit.
+    /// Duplicate ACKs that start fast retransmit.
     pub dupack_threshold: u32,
     /// New segments on the first duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
@@ -48,44 +48,45 @@ impl Setup {
         if has_allowance { u64::from(dupacks.min(2)) * u64::from(self.mss) } else { 0 }
     }
 
-    /// The same while lost data is retransmitted, which is ns-2's `singledup_` only.
+    /// Like `limited_transmit_bytes`, while lost data is retransmitted; only with ns-2's
+    /// `singledup_`.
     pub(super) fn extra_after_loss_bytes(&self, dupacks: u32) -> u64 {
         if self.ns2_newreno { self.limited_transmit_bytes(dupacks) } else { 0 }
     }
 }
 
-/// What an ACK meant.
+/// The consequences of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// A loss was found: the window is to be cut.
+    /// A loss was detected, so the window must be cut.
     pub is_loss_found: bool,
-    /// With a loss: what was lost had been retransmitted before.
+    /// With a loss: the lost segment had been retransmitted before.
     pub was_retransmitted: bool,
     /// With a loss: the window restarts at one segment, as after a time-out.
     pub restarts_window: bool,
-    /// With a loss: the window is halved before it is cut.
+    /// With a loss: the window is halved before the cut.
     pub is_overdamped: bool,
-    /// A loss has been repaired without a time-out.
+    /// Loss recovery without a time-out is complete.
     pub is_repaired: bool,
-    /// The window may grow by this ACK.
+    /// The window may grow with this ACK.
     pub may_grow: bool,
-    /// The retransmission timer starts again.
+    /// The retransmission timer restarts.
     pub restarts_timer: bool,
-    /// The time-out no longer backs off.
+    /// The time-out's back-off ends.
     pub clears_backoff: bool,
-    /// The time-out backs off, though none expired.
+    /// The time-out backs off although none expired.
     pub backs_off: bool,
-    /// The latest loss was none: the window is to be what it was before.
+    /// The latest loss was spurious: the window returns to its former value.
     pub is_spurious: bool,
-    /// The window is to be this at most, so that no burst leaves.
+    /// The window's limit, to avoid a burst.
     pub most_window_bytes: Option<u64>,
 }
 
 impl Outcome {
-    /// A new ACK with nothing lost.
+    /// A new ACK without a loss.
     pub(super) const PLAIN: Outcome =
         Outcome { may_grow: true, restarts_timer: true, ..Outcome::NOTHING };
-    /// A duplicate ACK that says nothing yet.
+    /// A duplicate ACK that means nothing yet.
     pub(super) const NOTHING: Outcome = Outcome {
         is_loss_found: false,
         was_retransmitted: false,
@@ -104,80 +105,80 @@ impl Outcome {
         Outcome { is_loss_found: true, restarts_timer: true, ..Outcome::NOTHING };
 }
 
-/// A segment that left.
+/// A sent segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmission<'a> {
     /// When.
     pub now: Time,
     /// Its first position.
     pub start: u64,
-    /// The position behind its last.
+    /// The position after its last.
     pub end: u64,
-    /// What is known of the round trip.
+    /// The round-trip estimator.
     pub rtt: &'a RttEstimator,
 }
 
 /// What to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextSegment {
-    /// Again the front of `[start, end)`, one segment at most.
+    /// Retransmit the front of `[start, end)`, at most one segment.
     Retransmit {
         /// First position.
         start: u64,
-        /// Position behind the last.
+        /// The position after the last.
         end: u64,
     },
-    /// New data, at most so many bytes.
+    /// New data, at most this many bytes.
     New {
-        /// What the congestion window has open.
+        /// The free part of the congestion window.
         room_bytes: u64,
     },
 }
 
 /// A rule of loss recovery.
 pub trait Recovery: fmt::Debug + core::marker::Send {
-    /// A segment left, for the first time or again; the scoreboard knows of it.
+    /// A segment was sent, for the first time or as a retransmission; the scoreboard includes it.
     fn on_sent(&mut self, _board: &Scoreboard, _transmission: &Transmission<'_>) {}
 
-    /// A segment that begins at `start` has arrived, by ACK or SACK; `sent` as it was before. This
-    /// hook and the next are for rules that need [`Need::SegmentTimes`].
+    /// A segment that begins at `start` has arrived, by ACK or SACK; `sent` is its state before.
+    /// This hook and the next are for rules that need [`Need::SegmentTimes`].
     fn on_segment_delivered(&mut self, _now: Time, _start: u64, _sent: &SentSegment) {}
 
-    /// All of an ACK has been taken; one of the two hooks that follow is called next.
+    /// The ACK's SACKs are in the scoreboard; one of the next two hooks follows.
     fn on_delivered(&mut self, _board: &mut Scoreboard, _delivery: &Delivery) {}
 
-    /// The ACK moved the left edge by `acked_bytes`; the scoreboard has been brought up to date.
+    /// The ACK advanced the left edge by `acked_bytes`; the scoreboard includes it.
     fn on_ack(&mut self, board: &mut Scoreboard, acked_bytes: u64) -> Outcome;
 
-    /// The ACK moved nothing while data was outstanding; its SACK blocks reported
+    /// The ACK did not advance while data was outstanding; its SACK blocks reported
     /// `newly_sacked_bytes`.
     fn on_duplicate_ack(&mut self, board: &mut Scoreboard, newly_sacked_bytes: u64) -> Outcome;
 
-    /// Congestion control was told of a loss or a mark: the window was `before_bytes`, and is to
-    /// come down to `cwnd_bytes`.
+    /// Congestion control handled a loss or a mark: the window was `before_bytes`, and must
+    /// decrease to `cwnd_bytes`.
     fn on_window_cut(&mut self, _board: &Scoreboard, _before_bytes: u64, _cwnd_bytes: u64) {}
 
     /// The retransmission time-out expired.
     fn on_timeout(&mut self, board: &mut Scoreboard, now: Time);
 
-    /// When [`Recovery::handle_timeout`] is to be called.
+    /// When to call [`Recovery::handle_timeout`].
     fn poll_timeout(&self) -> Option<Time> {
         None
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     fn handle_timeout(&mut self, _board: &mut Scoreboard, _now: Time) -> Outcome {
         Outcome::NOTHING
     }
 
-    /// What to send next under a window of `cwnd_bytes`. `has_new` says that there is new data
-    /// which the peer's window admits.
+    /// What to send next with a window of `cwnd_bytes`. `has_new`: there is new data that the
+    /// peer's window admits.
     fn poll_send(&self, board: &Scoreboard, cwnd_bytes: u64, has_new: bool) -> NextSegment;
 
     /// `[start, end)` was retransmitted.
     fn on_retransmitted(&mut self, board: &mut Scoreboard, start: u64, end: u64);
 
-    /// What it is doing about loss.
+    /// The stage of loss recovery.
     fn stage(&self) -> Stage;
 
     /// Bytes believed to be in the network.
@@ -185,29 +186,30 @@ pub trait Recovery: fmt::Debug + core::marker::Send {
         board.pipe_bytes()
     }
 
-    /// It says of each segment when it is lost. Otherwise a segment is when it is retransmitted.
+    /// True if it reports each lost segment. Otherwise a segment counts as lost when it is
+    /// retransmitted.
     fn marks_losses(&self) -> bool {
         false
     }
 
-    /// A loss probe is due, which no rule against small segments holds back; asked of a rule that
-    /// needs [`Need::SegmentTimes`].
+    /// True if a loss probe is due, which the rules against small segments must not delay. For
+    /// rules that need [`Need::SegmentTimes`].
     fn is_probing(&self) -> bool {
         false
     }
 
-    /// A time-out now is of the same loss event, and leaves the threshold as it is.
+    /// True if a time-out now belongs to the same loss event, so the threshold stays.
     fn has_cut_before(&self, _board: &Scoreboard) -> bool {
         false
     }
 
-    /// Every ACK is now a sample of the round trip: of the segment that last moved the left edge,
-    /// whose time of departure the peer goes on echoing.
+    /// True if every ACK is a round-trip sample, of the segment that last advanced the left edge
+    /// and whose timestamp the peer keeps echoing.
     fn samples_every_ack(&self, _board: &Scoreboard) -> bool {
         false
     }
 
-    /// It may find a loss to have been none ([`Outcome::is_spurious`]).
+    /// True if it may find a loss to be spurious ([`Outcome::is_spurious`]).
     fn can_take_back(&self) -> bool {
         false
     }

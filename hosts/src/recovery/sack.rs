@@ -1,10 +1,10 @@
 //! SACK-based loss recovery (RFC 6675).
 //!
-//! A duplicate ACK is one with new SACK information (section 2). Recovery begins at DupThresh of
-//! them or when IsLost(HighACK + 1), sends while cwnd - pipe >= 1 SMSS what NextSeg names, and
-//! ends when HighData of its beginning is acknowledged. Scoreboard and pipe:
-//! [`crate::tcp::outstanding::scoreboard`]. SACKs are kept over a time-out (section 5.1) unless the peer
-//! shows that it has reneged.
+//! A duplicate ACK is one with new SACK information (section 2). Recovery starts at DupThresh
+//! duplicates, or if IsLost(HighACK + 1). It sends what NextSeg returns while cwnd - pipe >= 1
+//! SMSS, and ends when the HighData of its start is acknowledged. Scoreboard and pipe:
+//! [`crate::tcp::outstanding::scoreboard`]. SACKs survive a time-out (section 5.1) unless the peer
+//! is found to have reneged.
 
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Need, Stage};
@@ -47,8 +47,8 @@ impl Sack {
     }
 
     fn update_lost_edge(&self, board: &mut Scoreboard) {
-        // After a time-out everything sent before is lost already, and what is lost of the rest
-        // belongs to the next recovery.
+        // After a time-out everything sent before is lost already; losses in the rest belong to the
+        // next recovery.
         if self.stage != Stage::Loss {
             board.update_lost_edge(self.setup.dupack_threshold, self.setup.mss);
         }
@@ -63,7 +63,7 @@ impl Sack {
         Outcome::LOSS
     }
 
-    /// NextSeg rule 4: once a recovery, the highest segment that is not SACKed.
+    /// NextSeg rule 4: once per recovery, the highest segment that is not SACKed.
     fn rescue(&self, board: &Scoreboard) -> Option<NextSegment> {
         let may_rescue = self.rescued_to == 0 || board.una() > self.rescued_to;
         let (start, end) = board.highest_hole().filter(|_| may_rescue)?;
@@ -73,7 +73,7 @@ impl Sack {
         })
     }
 
-    /// NextSeg (section 4), when a segment has room.
+    /// NextSeg (section 4), if a segment has room.
     fn next_seg(&self, board: &Scoreboard, room_bytes: u64, has_new: bool) -> NextSegment {
         let again = |(start, end)| NextSegment::Retransmit { start, end };
         let new = NextSegment::New { room_bytes };
@@ -117,7 +117,7 @@ impl Recovery for Sack {
         self.update_lost_edge(board);
         self.dupacks += 1;
         let is_lost = self.dupacks >= self.setup.dupack_threshold || board.is_first_lost();
-        // Section 5.1: none before what a time-out found outstanding has been acknowledged.
+        // Section 5.1: none until the data outstanding at a time-out has been acknowledged.
         if self.stage == Stage::Open && is_lost && board.una() >= self.recover {
             return self.enter(board);
         }
@@ -161,7 +161,7 @@ impl Recovery for Sack {
         } else if self.next_is(board, start) {
             board.on_retransmitted(end);
         } else {
-            // A rescue leaves HighRxt as it is.
+            // A rescue does not change HighRxt.
             self.rescued_to = self.recover;
         }
     }
@@ -172,7 +172,7 @@ impl Recovery for Sack {
 }
 
 impl Sack {
-    /// True when `start` is the next hole and not a rescue.
+    /// True if `start` is the next hole and not a rescue.
     fn next_is(&self, board: &Scoreboard, start: u64) -> bool {
         let hole = board.next_lost_hole().or_else(|| board.next_hole_below_sacked());
         hole.is_some_and(|(at, _)| at == start)

@@ -1,13 +1,14 @@
-//! SACK recovery as ns-2's Sack1 has it (Fall and Floyd 1996): a pipe that is counted, not
-//! derived.
+//! SACK recovery of ns-2's Sack1 (Fall and Floyd 1996): the pipe is counted, not derived.
 //!
-//! Recovery begins at the third duplicate ACK that tells something new. The pipe is then what is
-//! outstanding less those three segments; each ACK takes one segment off, a partial ACK two, and
-//! each segment sent adds one. While it is below the window's whole segments, the next hole below
-//! the highest SACKed segment is sent, one SACKed segment above it being enough, else new data. A
-//! partial ACK restarts the timer and ends its backing off. No rescue retransmission; a lost
-//! retransmission needs a time-out, and a time-out forgets all SACKs. FullTcp's rule (`full-sack`) is
-//! the same, but that the ACK which ends recovery also grows the window.
+//! Recovery starts at the third duplicate ACK with new information. The pipe is then the data
+//! outstanding minus those three segments. Each ACK subtracts one segment, a partial ACK two, and
+//! each sent segment adds one. While the pipe is below the window's whole segments, the sender
+//! sends the next hole below the highest SACKed segment; one SACKed segment above it suffices.
+//! Without a hole it sends new data. A partial ACK restarts the timer and ends its back-off.
+//!
+//! There is no rescue retransmission. A lost retransmission needs a time-out, and a time-out
+//! discards all SACKs. FullTcp's rule (`full-sack`) differs in one point: the ACK that ends
+//! recovery also increases the window.
 
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Need, Stage};
@@ -41,12 +42,12 @@ pub struct Sack1 {
     grows_at_exit: bool,
     stage: Stage,
     dupacks: u32,
-    /// What was sent when the latest loss was found ends here; 0 after its repair.
+    /// The end of the data sent when the latest loss was detected; 0 after its repair.
     recover: u64,
     must_send_first: bool,
-    /// The pipe in bytes, new data sent since the beginning of recovery excepted.
+    /// The pipe in bytes, without new data sent since the start of recovery.
     pipe_bytes: i64,
-    /// Nothing has been acknowledged since the latest time-out: duplicates count for nothing.
+    /// Nothing has been acknowledged since the latest time-out: duplicates do not count.
     has_just_timed_out: bool,
 }
 
@@ -77,7 +78,7 @@ impl Sack1 {
         Outcome::LOSS
     }
 
-    /// Segments of the window that the pipe leaves open, in bytes.
+    /// Whole segments of the window that the pipe leaves free, in bytes.
     fn room_bytes(&self, board: &Scoreboard, cwnd_bytes: u64) -> u64 {
         let sent_since = (board.nxt() - self.recover) as i64;
         let pipe_bytes = (self.pipe_bytes + sent_since).max(0) as u64;
@@ -199,13 +200,13 @@ mod tests {
             let newly = board.on_sacked(at(from), at(to));
             rule.on_duplicate_ack(board, newly)
         };
-        // 0 and 2 of ten are lost. A repetition counts for nothing.
+        // 0 and 2 of ten are lost. A repeated SACK does not count.
         sack(&mut rule, &mut board, 1, 2);
         sack(&mut rule, &mut board, 1, 2);
         sack(&mut rule, &mut board, 3, 4);
         assert!(sack(&mut rule, &mut board, 3, 5).is_loss_found);
         rule.on_retransmitted(&mut board, at(0), at(1));
-        // Pipe 10 - 3 = 7 against 5.5, which is 5: three ACKs more.
+        // Pipe 10 - 3 = 7 against 5.5, rounded to 5: three more ACKs.
         for n in 6..=7 {
             sack(&mut rule, &mut board, 3, n);
             assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
@@ -217,7 +218,7 @@ mod tests {
         );
         rule.on_retransmitted(&mut board, at(2), at(3));
         assert_eq!(rule.poll_send(&board, 5500, true), NextSegment::New { room_bytes: 0 });
-        // A partial ACK takes two off: two new segments.
+        // A partial ACK subtracts two: two new segments.
         board.on_acked(at(2));
         let partial = rule.on_ack(&mut board, 2 * MSS);
         assert!(partial.restarts_timer && partial.clears_backoff && !partial.may_grow);

@@ -1,4 +1,4 @@
-//! RFC 6675 worked by hand, in segments of 1,000 bytes.
+//! RFC 6675, computed by hand in segments of 1,000 bytes.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn at(segment: u64) -> u64 {
     1 + segment * MSS
 }
 
-/// The first segment that is to be retransmitted.
+/// The first segment to be retransmitted.
 fn again(send: NextSegment) -> Option<u64> {
     match send {
         NextSegment::Retransmit { start, .. } => Some((start - 1) / MSS),
@@ -81,7 +81,7 @@ fn without_new_data_holes_not_lost_and_then_one_rescue() {
     sack(&mut rule, &mut board, 3, 4);
     assert!(sack(&mut rule, &mut board, 3, 5).is_loss_found);
     resend(&mut rule, &mut board, 0);
-    // Segment 2 has 2 SMSS above it, not more: rule 3 for want of new data.
+    // Segment 2 has 2 SMSS above it, not more: rule 3, because there is no new data.
     assert_eq!(again(rule.poll_send(&board, 9 * MSS, false)), Some(2));
     assert_eq!(again(rule.poll_send(&board, 9 * MSS, true)), None);
     resend(&mut rule, &mut board, 2);
@@ -89,7 +89,7 @@ fn without_new_data_holes_not_lost_and_then_one_rescue() {
     assert_eq!(again(rule.poll_send(&board, 9 * MSS, false)), Some(6), "the rescue");
     resend(&mut rule, &mut board, 6);
     assert_eq!(again(rule.poll_send(&board, 9 * MSS, false)), None, "only one");
-    // Rescue does not count as HighRxt: pipe is 0 and 2 again, and 6.
+    // The rescue does not count as HighRxt: the pipe is 0 and 2 again, and 6.
     assert_eq!(board.pipe_bytes(), 3 * MSS);
 }
 
@@ -119,7 +119,7 @@ fn after_a_timeout_the_sacked_are_not_sent_again() {
         resend(&mut rule, &mut board, segment);
     }
     assert_eq!(order, [0, 3, 4, 5]);
-    // New duplicates begin no recovery before all of that is acknowledged.
+    // New duplicates start no recovery before all of that is acknowledged.
     sack(&mut rule, &mut board, 4, 6);
     assert_eq!(rule.stage(), Stage::Loss);
     board.on_acked(at(6));

@@ -1,9 +1,9 @@
 //! Tahoe: fast retransmit without fast recovery.
 //!
-//! The third duplicate ACK does what a time-out does, but the timer does not back off: the window
-//! restarts at one segment, and what is outstanding is retransmitted from the left edge on
-//! (go-back-N), as the window allows. What had arrived out of order is passed over when the ACK
-//! jumps. Once a window: not for what was sent before the last loss.
+//! The third duplicate ACK has the effect of a time-out, except that the timer does not back off.
+//! The window restarts at one segment, and outstanding data is retransmitted from the left edge
+//! (go-back-N) as the window allows. When the ACK jumps, data that arrived out of order is skipped.
+//! Once per window: data sent before the last loss does not count.
 
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::Stage;
@@ -26,7 +26,7 @@ pub struct Tahoe {
     setup: Setup,
     stage: Stage,
     dupacks: u32,
-    /// What was sent when the latest loss was found ends here.
+    /// The end of the data sent when the latest loss was detected.
     recover: u64,
 }
 
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(rule.poll_send(&board, MSS, true), again);
         rule.on_retransmitted(&mut board, 1, 1 + MSS);
         assert_eq!(rule.poll_send(&board, MSS, true), NextSegment::New { room_bytes: 0 });
-        // The gap is closed: nothing of the nine is retransmitted.
+        // The gap is closed: none of the nine is retransmitted.
         board.on_acked(1 + 10 * MSS);
         assert!(rule.on_ack(&mut board, 10 * MSS).may_grow);
         assert_eq!(rule.poll_send(&board, 2 * MSS, true), NextSegment::New { room_bytes: 2 * MSS });

@@ -1,12 +1,13 @@
-//! Vegas's retransmission: the oldest segment goes again once it is older than a fine-grained
-//! time-out, at the first duplicate ACK already.
+//! Vegas's retransmission: the oldest segment is retransmitted once it is older than a fine-grained
+//! time-out, even at the first duplicate ACK.
 //!
-//! Source: ns-2.35 Agent/TCP/Vegas. The fine time-out is (srtt + 2 deviations) x 17/16 of samples
-//! that no clock's ticks round, gains 1/8 and 1/4; it is looked at with every duplicate, and with
-//! the first two new ACKs behind a retransmission. The third duplicate does the same without it. The
-//! window is cut only where it has not changed since the segment left. Each retransmission makes the
-//! fine time-out an eighth longer, a second one of the same segment doubles it; the coarse one backs
-//! off too. Duplicates past the third inflate the window up to the next new ACK.
+//! Source: ns-2.35 Agent/TCP/Vegas. The fine time-out is (srtt + 2 deviations) x 17/16, from
+//! samples without tick rounding, with gains 1/8 and 1/4. It is checked at every duplicate, and at
+//! the first two new ACKs after a retransmission. The third duplicate retransmits without the
+//! check. The window is cut only if it has not changed since the segment left. Each retransmission
+//! lengthens the fine time-out by an eighth; a second one of the same segment doubles it, and the
+//! coarse time-out backs off too. Duplicates after the third inflate the window until the next new
+//! ACK.
 
 use crate::recovery::rule::{NextSegment, Outcome, Recovery, Rule, Setup, send_after_rto};
 use crate::tcp::api::{Delivery, Need, Stage};
@@ -27,7 +28,7 @@ pub const RULE: Rule = Rule {
     build: |setup| Box::new(Vegas::new(setup)),
 };
 
-/// New ACKs behind a retransmission that look at the fine time-out too.
+/// New ACKs after a retransmission that also check the fine time-out.
 const WORRIED_ACKS: u32 = 2;
 
 /// The state of the rule.
@@ -36,20 +37,21 @@ pub struct Vegas {
     setup: Setup,
     stage: Stage,
     dupacks: u32,
-    /// What was sent when the latest loss was found ends here.
+    /// The end of the data sent when the latest loss was detected.
     recover: u64,
     inflation_bytes: u64,
     must_send_first: bool,
     worried_acks: u32,
     fine: FineTimeout,
-    /// When the present ACK came, and the newest segment that it covers if it left once.
+    /// The arrival of the current ACK, and the newest segment that it covers, if that was sent
+    /// once.
     now: Time,
     sample: Option<Duration>,
-    /// When the window was cut last.
+    /// The time of the last cut.
     cut_at: Option<Time>,
 }
 
-/// The fine-grained time-out, in picoseconds: the mean times 8, the deviation times 4.
+/// The fine-grained time-out in picoseconds: the mean times 8, the deviation times 4.
 #[derive(Debug)]
 struct FineTimeout {
     mean8: i64,
@@ -136,7 +138,7 @@ impl Recovery for Vegas {
     fn on_ack(&mut self, board: &mut Scoreboard, _acked_bytes: u64) -> Outcome {
         let was_inflated = self.dupacks > self.setup.dupack_threshold && self.inflation_bytes > 0;
         (self.dupacks, self.inflation_bytes) = (0, 0);
-        // What was to be retransmitted has arrived.
+        // The segment to be retransmitted has arrived.
         self.must_send_first = false;
         if self.stage == Stage::Recovery || board.una() >= self.recover {
             self.stage = Stage::Open;
@@ -181,7 +183,7 @@ impl Recovery for Vegas {
         if self.must_send_first {
             return NextSegment::Retransmit { start: board.una(), end: board.nxt() };
         }
-        // One or two duplicates hold everything back.
+        // One or two duplicates block all sending.
         if self.dupacks > 0 && self.dupacks < self.setup.dupack_threshold {
             return NextSegment::New { room_bytes: 0 };
         }
@@ -210,7 +212,7 @@ mod tests {
     fn the_fine_timeout_worked_by_hand() {
         let mut fine = FineTimeout { mean8: 0, deviation4: 0, timeout: i64::MAX };
         fine.on_sample(Duration::from_ms(160));
-        // Mean 160, deviation 160/4 less a quarter, 30: (160 + 2 x 30) x 17/16 = 233.75 ms.
+        // Mean 160, deviation 160/4 minus a quarter, 30: (160 + 2 x 30) x 17/16 = 233.75 ms.
         assert_eq!(fine.timeout, 233_750_000_000);
         fine.on_sample(Duration::from_ms(240));
         // Error 80: mean 170, deviation 30 + (80 - 30)/4 = 42.5: (170 + 85) x 17/16 = 270.9375.

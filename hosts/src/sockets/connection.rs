@@ -1,4 +1,4 @@
-//! A connection of the kernel's: its stream, and what `tcp_info` told of it.
+//! A connection of the kernel: its stream, and the reports of `tcp_info`.
 
 use crate::config::{FlowConfig, Recording};
 use crate::report::{DELAY_PRECISION_BITS, ReceiverCounters, SenderCounters};
@@ -38,9 +38,10 @@ impl SocketConnection {
         }
     }
 
-    /// What the kernel knows now. Returns a row where one is due: at a change, or once an interval.
+    /// Handles a report of the kernel. Returns a row if one is due: at a change, or once per
+    /// interval.
     pub(super) fn handle_info(&mut self, now: Time, info: &TcpInfo) -> Option<FlowRecord> {
-        // The SYN and the FIN count among the kernel's bytes.
+        // The kernel's bytes include the SYN and the FIN.
         let acked_bytes = info.bytes_acked.saturating_sub(1).min(self.stream.sent_bytes);
         let has_progressed = acked_bytes > self.stream.acked_bytes;
         self.stream.acked_bytes = acked_bytes;
@@ -84,7 +85,7 @@ impl SocketConnection {
             ssthresh_bytes,
             in_flight_bytes: bytes(info.in_flight()),
             srtt: info.rtt,
-            // Linux does not tell it.
+            // Linux does not report it.
             rtt: Duration::ZERO,
             rto: info.rto,
             acked_bytes: self.stream.acked_bytes,
@@ -101,12 +102,12 @@ impl SocketConnection {
         }
     }
 
-    /// True when everything that the application has written is acknowledged, and no more will be.
+    /// True if everything that the application has written is acknowledged, and it has finished.
     pub(super) fn is_all_acked(&self) -> bool {
         self.stream.is_sent_to_end() && self.stream.acked_bytes == self.stream.sent_bytes
     }
 
-    /// What was sent.
+    /// Counts of sent data.
     pub(super) fn counters(&self) -> SenderCounters {
         SenderCounters {
             segments_sent: self.info.data_segs_out.into(),
@@ -118,13 +119,13 @@ impl SocketConnection {
         }
     }
 
-    /// What arrived.
+    /// Counts of received data.
     pub(super) fn received(&self) -> ReceiverCounters {
         let delivered_bytes = self.stream.delivered_bytes;
         ReceiverCounters { delivered_bytes, ..ReceiverCounters::default() }
     }
 
-    /// Round trips, as the kernel has smoothed them.
+    /// Round trips, smoothed by the kernel.
     pub(super) fn rtt(&self) -> Summary {
         self.rtt.summary()
     }

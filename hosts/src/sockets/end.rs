@@ -1,4 +1,4 @@
-//! One end of a flow at a socket: its application, its transport, and what is recorded of it.
+//! One end of a flow at a socket: its application, its transport, and its records.
 
 use crate::app::driver::{AppDriver, AppEnd};
 use crate::app::stream::Stream;
@@ -13,14 +13,14 @@ use crate::wire::ip::Payload;
 use narrows_common::record::{FlowRecord, MessageRecord};
 use narrows_common::{Duration, Time};
 
-/// What a flow's socket transports.
+/// The transport of a flow's socket.
 #[derive(Debug)]
 enum Transport {
     /// Either end of a connection.
     Tcp(Box<SocketConnection>),
     /// Datagrams to send.
     UdpSender(Outbox),
-    /// Datagrams that come.
+    /// Received datagrams.
     UdpReceiver(Arrivals),
 }
 
@@ -31,7 +31,7 @@ pub struct SocketEnd {
     driver: AppDriver,
     transport: Transport,
     starts_at: Time,
-    /// What is on its way here.
+    /// Bytes or datagrams on their way here.
     probes: Probes,
     opened_at: Option<Time>,
     completed_at: Option<Time>,
@@ -84,12 +84,12 @@ impl SocketEnd {
         self.flow
     }
 
-    /// True when it has a socket that may be written to.
+    /// True if it has a socket that can be written to.
     fn is_open(&self) -> bool {
         self.opened_at.is_some() && !self.was_reset
     }
 
-    /// True while there is something for the socket, or its sending direction is to be shut down.
+    /// True if the socket has data to send, or its sending direction must be shut down.
     pub(super) fn is_ready(&self) -> bool {
         let has_more = match &self.transport {
             Transport::Tcp(connection) => connection.stream.has_to_send(),
@@ -99,7 +99,7 @@ impl SocketEnd {
         self.is_open() && (has_more || self.must_shut_down())
     }
 
-    /// The next bytes for the socket: of a stream `limit_bytes` at most, else a whole datagram.
+    /// The next bytes for the socket: at most `limit_bytes` of a stream, or a whole datagram.
     pub fn poll_send(&self, now: Time, limit_bytes: usize) -> Vec<u8> {
         match &self.transport {
             Transport::Tcp(connection) => connection.stream.poll_send(limit_bytes),
@@ -112,8 +112,8 @@ impl SocketEnd {
         }
     }
 
-    /// The socket took the first `bytes` of them: of a datagram all. Returns how many bytes, or
-    /// datagrams, it has taken since it was opened.
+    /// The socket accepted the first `bytes` of them, or a whole datagram. Returns the total number
+    /// of bytes, or datagrams, since it opened.
     pub fn handle_sent(&mut self, now: Time, bytes: u64) -> u64 {
         match &mut self.transport {
             Transport::Tcp(connection) => {
@@ -128,12 +128,12 @@ impl SocketEnd {
         }
     }
 
-    /// True when the socket's sending direction is to be shut down.
+    /// True if the socket's sending direction must be shut down.
     pub fn must_shut_down(&self) -> bool {
         matches!(&self.transport, Transport::Tcp(connection) if connection.stream.must_shut_down())
     }
 
-    /// It was.
+    /// The sending direction was shut down.
     pub fn handle_shut_down(&mut self) {
         if let Transport::Tcp(connection) = &mut self.transport {
             connection.stream.handle_shut_down();
@@ -169,7 +169,7 @@ impl SocketEnd {
                 }
             }
             Transport::UdpReceiver(arrivals) => {
-                // What is none of the flow's is nobody's.
+                // Ignore datagrams that do not belong to the flow.
                 let Some(header) = parse_message(&Payload { bytes, zeros: 0 }) else { return };
                 if arrivals.handle(now, &header, header.written_at) {
                     self.probes.handle_arrival(now, |number| number == header.number);
@@ -187,20 +187,20 @@ impl SocketEnd {
         }
     }
 
-    /// The byte, or the datagram, of this number will be told of when it leaves
-    /// ([`SocketEnd::handle_departure`]), unless the kernel joined it with what was written after it.
+    /// The caller will report when this byte or datagram leaves ([`SocketEnd::handle_departure`]),
+    /// unless the kernel joined it with later data.
     pub fn watch(&mut self, number: u64) {
         self.probes.watch(number);
     }
 
-    /// A watched one left the sender's kernel for its interface. `key` is the lower half of its
-    /// number.
+    /// A watched byte or datagram left the sender's kernel for its interface. `key` is the lower
+    /// half of its number.
     pub fn handle_departure(&mut self, at: Time, key: u32) {
         self.probes.handle_departure(at, key);
     }
 
-    /// What the kernel knows now of the connection. Returns a row where one is due: at a change, or
-    /// once an interval.
+    /// Handles a report of the kernel on the connection. Returns a row if one is due: at a change,
+    /// or once per interval.
     pub(super) fn handle_info(&mut self, now: Time, info: &TcpInfo) -> Option<FlowRecord> {
         let Transport::Tcp(connection) = &mut self.transport else { return None };
         let record = connection.handle_info(now, info);
@@ -231,12 +231,12 @@ impl SocketEnd {
         due.filter(|_| self.is_open())
     }
 
-    /// When the flow begins.
+    /// When the flow starts.
     pub fn starts_at(&self) -> Time {
         self.starts_at
     }
 
-    /// True once: when a sending flow has completed, or was reset.
+    /// True once, when a sending flow has completed or was reset.
     pub(super) fn poll_completed(&mut self) -> bool {
         let has_completed = match &self.transport {
             Transport::UdpSender(outbox) => outbox.is_complete(),

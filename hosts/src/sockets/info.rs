@@ -1,7 +1,7 @@
-//! What Linux knows of a connection: `struct tcp_info`, as `getsockopt(TCP_INFO)` gives it.
+//! Linux's report on a connection: `struct tcp_info`, as returned by `getsockopt(TCP_INFO)`.
 //!
-//! The layout is that of linux/tcp.h (uapi), in the machine's byte order; a kernel older than a
-//! field gives fewer bytes, and the field is then 0.
+//! The layout is that of linux/tcp.h (uapi), in the machine's byte order. A kernel without a field
+//! returns fewer bytes, and the field is then 0.
 
 use narrows_common::Duration;
 
@@ -11,19 +11,19 @@ const NO_SSTHRESH: u32 = 0x7fff_ffff;
 /// Linux's congestion states (enum tcp_ca_state).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
-    /// Nothing unusual.
+    /// No loss or reordering.
     Open,
-    /// Duplicates or SACKs, and nothing held lost.
+    /// Duplicates or SACKs, but no segment considered lost.
     Disorder,
     /// The window was cut by marks or by a local drop.
     Cwr,
-    /// Losses are repaired without a time-out.
+    /// Losses are being repaired without a time-out.
     Recovery,
-    /// Losses are repaired after a time-out.
+    /// Losses are being repaired after a time-out.
     Loss,
 }
 
-/// The fields of it that are recorded, under Linux's names.
+/// The recorded fields, with Linux's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
     /// `tcpi_ca_state`.
@@ -32,13 +32,13 @@ pub struct TcpInfo {
     pub rto: Duration,
     /// `tcpi_snd_mss`.
     pub snd_mss: u32,
-    /// `tcpi_unacked`, segments sent and not acknowledged.
+    /// `tcpi_unacked`, segments sent but not acknowledged.
     pub unacked: u32,
-    /// `tcpi_sacked`, of these reported by SACK.
+    /// `tcpi_sacked`, segments of these reported by SACK.
     pub sacked: u32,
-    /// `tcpi_lost`, of these held lost.
+    /// `tcpi_lost`, segments of these considered lost.
     pub lost: u32,
-    /// `tcpi_retrans`, of these retransmitted.
+    /// `tcpi_retrans`, segments of these retransmitted.
     pub retrans: u32,
     /// `tcpi_rtt`, smoothed; zero before a sample.
     pub rtt: Duration,
@@ -52,16 +52,16 @@ pub struct TcpInfo {
     pub bytes_acked: u64,
     /// `tcpi_data_segs_out`.
     pub data_segs_out: u32,
-    /// `tcpi_delivery_rate` in bytes a second; `None` before one.
+    /// `tcpi_delivery_rate` in bytes per second; `None` before a sample.
     pub delivery_rate: Option<u64>,
-    /// `tcpi_bytes_sent`, retransmissions included.
+    /// `tcpi_bytes_sent`, including retransmissions.
     pub bytes_sent: u64,
     /// `tcpi_total_rto`, Linux 6.7 and later.
     pub total_rto: u16,
 }
 
 impl TcpInfo {
-    /// What these bytes say; what is missing at the end is 0.
+    /// Parses these bytes; fields beyond their end are 0.
     pub fn parse(bytes: &[u8]) -> TcpInfo {
         let info = Fields(bytes);
         TcpInfo {

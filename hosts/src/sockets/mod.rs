@@ -1,8 +1,8 @@
-//! A host whose TCP and UDP are the kernel's: its applications, and what its sockets report.
+//! A host that uses the kernel's TCP and UDP: its applications, and the reports of its sockets.
 //!
-//! [`SocketHost`] is to sockets what [`Host`](crate::Host) is to packets. Whoever has the sockets
-//! says what happens to them (`handle_*`) and asks what to do with them (`poll_*`); workloads,
-//! messages, tables and reports are those of our own TCP and datagrams.
+//! [`SocketHost`] is for sockets what [`Host`](crate::Host) is for packets. The owner of the
+//! sockets reports their events (`handle_*`) and asks what to do (`poll_*`). Workloads, messages,
+//! tables and reports are the same as for our own TCP and datagrams.
 
 mod connection;
 mod end;
@@ -20,10 +20,10 @@ use narrows_common::{Duration, Rng, Time};
 use std::collections::BTreeMap;
 pub use stream::SocketStream;
 
-/// The applications on a host's sockets, each known by its flow's number.
+/// The applications on a host's sockets, each identified by its flow's number.
 #[derive(Debug)]
 pub struct SocketHost {
-    /// Seeds the applications' random numbers as the host in virtual time does.
+    /// The seed of the applications' random numbers, equal to that of the host in virtual time.
     traffic_seed: u64,
     ends: Vec<SocketEnd>,
     by_flow: BTreeMap<u32, usize>,
@@ -45,10 +45,10 @@ impl SocketHost {
         }
     }
 
-    /// Adds the sending or the receiving end of a flow, whose path takes `least_delay` at least.
+    /// Adds the sending or the receiving end of a flow with a path delay of at least `least_delay`.
     ///
     /// # Errors
-    /// If the application's values are wrong, or nobody but our own hosts can carry it.
+    /// If the application's values are wrong, or only our own hosts can carry the flow.
     pub fn add(
         &mut self,
         flow: &FlowConfig,
@@ -68,18 +68,18 @@ impl SocketHost {
     /// A flow's end.
     ///
     /// # Panics
-    /// When this host does not have the flow, as all that follows.
+    /// If this host does not have the flow; the same applies to all following methods.
     pub fn end(&mut self, flow: u32) -> &mut SocketEnd {
         let index = self.index(flow);
         &mut self.ends[index]
     }
 
-    /// The connection is established, or datagrams may come and go.
+    /// The connection is established, or datagrams may start.
     pub fn handle_open(&mut self, now: Time, flow: u32) {
         self.end(flow).handle_open(now);
     }
 
-    /// Bytes came in order, none of them: the peer writes no more; or a datagram came.
+    /// Bytes arrived in order, or a datagram. Empty bytes mean that the peer has finished writing.
     pub fn handle_arrived(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         let index = self.index(flow);
         let before = self.message_records.len();
@@ -93,7 +93,7 @@ impl SocketHost {
         self.count_completed(flow);
     }
 
-    /// What the kernel knows of the connection now; a row of it where one is due.
+    /// Handles a report of the kernel on the connection; adds a row if one is due.
     pub fn handle_info(&mut self, now: Time, flow: u32, info: &TcpInfo) {
         let record = self.end(flow).handle_info(now, info);
         self.flow_records.extend(record);
@@ -105,7 +105,7 @@ impl SocketHost {
         self.newly_complete += usize::from(is_newly_complete);
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         for end in &mut self.ends {
             end.handle_timeout(now);
@@ -113,33 +113,33 @@ impl SocketHost {
         }
     }
 
-    /// When [`SocketHost::handle_timeout`] is to be called.
+    /// When to call [`SocketHost::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         self.ends.iter().filter_map(SocketEnd::poll_timeout).min()
     }
 
-    /// The flows that have something for their sockets, or are to be shut down.
+    /// The flows that have data for their sockets, or must be shut down.
     pub fn poll_ready(&self) -> Vec<u32> {
         let ready = self.ends.iter().filter(|end| end.is_ready());
         ready.map(SocketEnd::flow).collect()
     }
 
-    /// The rows recorded since they were last drained.
+    /// The rows recorded since the caller last took them.
     pub fn flow_records(&mut self) -> &mut Vec<FlowRecord> {
         &mut self.flow_records
     }
 
-    /// The messages read since they were last drained.
+    /// The messages read since the caller last took them.
     pub fn message_records(&mut self) -> &mut Vec<MessageRecord> {
         &mut self.message_records
     }
 
-    /// How many sending flows completed, or were reset, since the last call.
+    /// The number of sending flows that completed, or were reset, since the last call.
     pub fn poll_completed(&mut self) -> usize {
         core::mem::take(&mut self.newly_complete)
     }
 
-    /// What a flow has come to; `None` when this host does not have it.
+    /// A flow's figures; `None` if this host does not have the flow.
     pub fn flow_report(&self, flow: u32) -> Option<FlowReport> {
         self.by_flow.get(&flow).map(|&index| self.ends[index].report())
     }

@@ -1,34 +1,34 @@
-//! How long what a socket sent takes: from its leaving the sender's kernel to its reading.
+//! Measures one-way delay over sockets: from departure at the sender's kernel to reading.
 //!
-//! A probe is a byte or a datagram whose departure the kernel was asked for. What the kernel tells
-//! is not always the departure of that byte, so a probe gives a sample only where these hold:
+//! A probe is a byte or a datagram for which the kernel reports the departure. The report does not
+//! always belong to that byte, so a probe gives a sample only under these conditions:
 //!
-//! - The kernel told of its departure before it was read. Where the first departure is missing, the
-//!   next one told is a retransmission's.
-//! - It departed once before it was read (Karn and Partridge 1987): of a byte that was sent again
+//! - The kernel reported its departure before it was read. If the first departure is missing, the
+//!   next report belongs to a retransmission.
+//! - It departed only once before it was read (Karn and Partridge 1987). Of a retransmitted byte
 //!   nobody knows which copy was read.
-//! - The delay is possible. A delay below the least one of the path is an error of the instrument;
-//!   it is counted, and makes the run void.
+//! - The delay is possible. A delay below the lower bound of the path is an error of the
+//!   instrument; it is counted, and makes the run invalid.
 
 use crate::report::DELAY_PRECISION_BITS;
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Numbers that are timed at once at most; the oldest make way.
+/// The most numbers timed at once; the oldest are dropped.
 const PROBES: usize = 256;
 
-/// The bytes of a stream, or the datagrams, whose way is being timed.
+/// The timed bytes of a stream, or datagrams.
 #[derive(Debug)]
 pub(super) struct Probes {
-    /// What the path takes at least.
+    /// The lower bound of the path's delay.
     least_delay: Duration,
     in_flight: VecDeque<Probe>,
     one_way_delay: Histogram,
     impossible: u64,
 }
 
-/// A byte or a datagram by its number, and its departures so far.
+/// A byte or a datagram by number, with its departures so far.
 #[derive(Debug)]
 struct Probe {
     number: u64,
@@ -43,13 +43,13 @@ enum Departures {
 }
 
 impl Probes {
-    /// No samples yet, of a path that takes `least_delay` at least.
+    /// No samples yet; the path's delay is at least `least_delay`.
     pub(super) fn new(least_delay: Duration) -> Self {
         let one_way_delay = Histogram::new(DELAY_PRECISION_BITS);
         Probes { least_delay, in_flight: VecDeque::new(), one_way_delay, impossible: 0 }
     }
 
-    /// This number is timed from now on.
+    /// Starts timing this number.
     pub(super) fn watch(&mut self, number: u64) {
         if self.in_flight.len() == PROBES {
             self.in_flight.pop_front();
@@ -57,7 +57,7 @@ impl Probes {
         self.in_flight.push_back(Probe { number, departures: Departures::None });
     }
 
-    /// One left the kernel. `key` is the lower half of its number.
+    /// A probe left the kernel. `key` is the lower half of its number.
     pub(super) fn handle_departure(&mut self, at: Time, key: u32) {
         if let Some(probe) = self.in_flight.iter_mut().find(|probe| probe.number as u32 == key) {
             probe.departures = match probe.departures {
@@ -67,8 +67,8 @@ impl Probes {
         }
     }
 
-    /// Those of whose number `is_there` says so have been read. Every departure until now has been
-    /// told, so that one without any has none to wait for.
+    /// The numbers for which `is_there` returns true have been read. All departures until now have
+    /// been reported, so a probe without one will never have one.
     pub(super) fn handle_arrival(&mut self, now: Time, is_there: impl Fn(u64) -> bool) {
         let Probes { least_delay, in_flight, one_way_delay, impossible } = self;
         in_flight.retain(|probe| {
@@ -91,7 +91,7 @@ impl Probes {
         self.one_way_delay.summary()
     }
 
-    /// How many delays were below the path's least.
+    /// The number of delays below the path's lower bound.
     pub(super) fn impossible_delays(&self) -> u64 {
         self.impossible
     }
@@ -105,14 +105,14 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// Byte 999 is timed on a path of 14 ms.
+    /// A probe of byte 999 on a path of 14 ms.
     fn probes() -> Probes {
         let mut probes = Probes::new(Duration::from_ms(14));
         probes.watch(999);
         probes
     }
 
-    /// Samples, the least of them in ms, and errors, when everything below byte 1,000 was read.
+    /// Samples, their minimum in ms, and errors, after everything below byte 1,000 was read.
     fn read(mut probes: Probes, at: Time) -> (u64, u64, u64) {
         probes.handle_arrival(at, |byte| byte < 1000);
         let delay = probes.one_way_delay();
@@ -133,8 +133,9 @@ mod tests {
         assert_eq!(read(probes, ms(114)), (1, 14, 0));
     }
 
-    /// The kernel put the key on a segment behind the byte's (Linux 6.10 and later, `tcp_grow_skb`):
-    /// told at 1,905 ms of a byte that left at 1,865 ms and was read at 1,909 ms.
+    /// The kernel put the key on a later segment than the byte's (Linux 6.10 and later,
+    /// `tcp_grow_skb`): reported at 1,905 ms for a byte that left at 1,865 ms and was read at 1,909
+    /// ms.
     #[test]
     fn a_delay_below_the_least_is_an_error_and_no_sample() {
         let mut probes = probes();
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(read(probes, ms(170)), (0, 0, 0));
     }
 
-    /// As above, told in the other order.
+    /// As above, reported in the other order.
     #[test]
     fn the_order_of_the_stamps_does_not_matter() {
         let mut probes = probes();
@@ -168,8 +169,8 @@ mod tests {
         assert_eq!(read(probes, ms(190)), (0, 0, 0));
     }
 
-    /// The kernel set the key when the segment had left (a write that it took in part): given at
-    /// 1,289 ms, read at 1,423 ms, its only departure told at 1,424 ms.
+    /// The kernel set the key after the segment had left, because it accepted the write in parts:
+    /// written at 1,289 ms, read at 1,423 ms, the only departure reported at 1,424 ms.
     #[test]
     fn the_stamp_of_a_retransmission_alone_is_no_sample() {
         let mut probes = probes();

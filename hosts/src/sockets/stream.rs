@@ -1,10 +1,10 @@
-//! A stream of bytes that a socket of somebody else's TCP carries.
+//! A byte stream over a socket of another TCP.
 
 use crate::app::stream::Stream;
 use narrows_traffic::Content;
 use std::collections::VecDeque;
 
-/// Bytes between a user and a socket, both ways.
+/// Bytes between a user and a socket, in both directions.
 #[derive(Debug, Default)]
 pub struct SocketStream {
     pub(super) is_open: bool,
@@ -12,11 +12,11 @@ pub struct SocketStream {
     is_shut_down: bool,
     to_send: VecDeque<Content>,
     to_send_bytes: u64,
-    /// What the socket has taken.
+    /// Bytes accepted by the socket.
     pub(super) sent_bytes: u64,
-    /// What the peer has acknowledged.
+    /// Bytes acknowledged by the peer.
     pub(super) acked_bytes: u64,
-    /// Whether what arrives is kept, or its number only.
+    /// Whether to keep received bytes, or only their count.
     keeps_content: bool,
     arrived: VecDeque<u8>,
     unread_bytes: u64,
@@ -30,7 +30,7 @@ impl SocketStream {
         SocketStream { keeps_content, ..SocketStream::default() }
     }
 
-    /// The next bytes for the socket, `limit_bytes` at most.
+    /// The next bytes for the socket, at most `limit_bytes`.
     pub fn poll_send(&self, limit_bytes: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(limit_bytes.min(self.to_send_bytes as usize));
         for content in &self.to_send {
@@ -49,7 +49,7 @@ impl SocketStream {
         bytes
     }
 
-    /// The socket took the first `bytes` of them.
+    /// The socket accepted the first `bytes` of them.
     pub fn handle_sent(&mut self, bytes: u64) {
         self.sent_bytes += bytes;
         self.to_send_bytes -= bytes;
@@ -73,7 +73,7 @@ impl SocketStream {
         self.is_shut_down = true;
     }
 
-    /// These bytes came in order; none: the peer writes no more.
+    /// These bytes arrived in order; none if the peer has finished writing.
     pub fn handle_arrived(&mut self, bytes: &[u8]) {
         self.has_peer_closed |= bytes.is_empty();
         self.delivered_bytes += bytes.len() as u64;
@@ -83,22 +83,22 @@ impl SocketStream {
         }
     }
 
-    /// True while there is something for the socket.
+    /// True if there are bytes for the socket.
     pub fn has_to_send(&self) -> bool {
         self.to_send_bytes > 0
     }
 
-    /// True when the user has closed and the socket has taken everything.
+    /// True if the user has closed and the socket has accepted everything.
     pub fn is_sent_to_end(&self) -> bool {
         self.is_closing && self.to_send_bytes == 0
     }
 
-    /// True when the socket's sending direction is to be shut down.
+    /// True if the socket's sending direction must be shut down.
     pub fn must_shut_down(&self) -> bool {
         self.is_sent_to_end() && !self.is_shut_down
     }
 
-    /// What the socket has taken so far.
+    /// Bytes accepted by the socket so far.
     pub fn sent_bytes(&self) -> u64 {
         self.sent_bytes
     }

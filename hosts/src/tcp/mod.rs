@@ -1,4 +1,4 @@
-//! TCP (RFC 9293) without input or output: segments come in as parsed views, go out as bytes.
+//! Sans-IO TCP (RFC 9293): segments arrive as parsed views and leave as bytes.
 //!
 //! ```text
 //! packet -> segment::parse -> Connection::handle_segment -> Sender (scoreboard, recovery, cc)

@@ -1,30 +1,31 @@
-//! Delivery-rate samples: how fast the path took what an ACK reports.
+//! Delivery-rate samples: the rate at which the path delivered the data that an ACK reports.
 //!
-//! Source: draft-ietf-ccwg-bbr section 4.1.1 (earlier draft-cheng-iccrg-delivery-rate-estimation):
-//! each departure notes how much had been delivered and when; on its delivery the rate is what was
-//! delivered since, over the longer of the time it took to send and the time it took to be
-//! acknowledged. Bytes and picoseconds, no rounding but [`RateSample::bytes_per_sec`]'s.
+//! Source: draft-ietf-ccwg-bbr section 4.1.1 (earlier draft-cheng-iccrg-delivery-rate-estimation).
+//! Each departure records the bytes delivered so far, and when. When the segment is delivered, the
+//! rate is the bytes delivered since, divided by the longer of the time to send them and the time
+//! to acknowledge them. Only [`RateSample::bytes_per_sec`] rounds; all else is exact bytes and
+//! picoseconds.
 
 use crate::tcp::api::{Departure, RateSample};
 use crate::tcp::outstanding::sent_segments::SentSegment;
 use narrows_common::{Duration, Time};
 
-/// The connection's side of it (C.*).
+/// The connection's state (C.*).
 #[derive(Clone, Debug, Default)]
 pub struct RateEstimator {
     delivered_bytes: u64,
     delivered_at: Time,
     first_sent_at: Time,
-    /// Until so many bytes are delivered, the application limits; 0: it does not.
+    /// The application limits the rate until this many bytes are delivered; 0 if it does not.
     app_limited_until: u64,
-    /// The newest segment that the present ACK delivers.
+    /// The newest segment that the current ACK delivers.
     newest: Option<SentSegment>,
     newly_delivered_bytes: u64,
 }
 
 impl RateEstimator {
-    /// A segment leaves at `now` with `flight_bytes` outstanding before it, `in_flight_bytes` of
-    /// them believed to be in the network.
+    /// A segment leaves at `now`, with `flight_bytes` outstanding before it and `in_flight_bytes`
+    /// of them believed to be in the network.
     pub fn on_sent(
         &mut self,
         now: Time,
@@ -46,7 +47,7 @@ impl RateEstimator {
         }
     }
 
-    /// An ACK newly delivers a segment of `bytes`.
+    /// An ACK newly delivers `bytes` of a segment.
     pub fn on_delivered(&mut self, now: Time, sent: &SentSegment, bytes: u64) {
         self.delivered_bytes += bytes;
         self.newly_delivered_bytes += bytes;
@@ -57,14 +58,14 @@ impl RateEstimator {
         }
     }
 
-    /// The application has nothing to send while the window has room: what is in flight does not
-    /// show what the path can carry.
+    /// The application has nothing to send while the window has room, so the data in flight does
+    /// not show the path's capacity.
     pub fn on_app_limited(&mut self, in_flight_bytes: u64) {
         self.app_limited_until = (self.delivered_bytes + in_flight_bytes).max(1);
     }
 
-    /// All of an ACK has been taken; `lost_bytes` are held lost so far. No rate from an interval
-    /// below `min_rtt`, within which no whole flight can have been delivered.
+    /// Ends an ACK; `lost_bytes` are considered lost so far. An interval below `min_rtt` gives no
+    /// rate, because no whole flight can be delivered within it.
     pub fn sample(&mut self, lost_bytes: u64, min_rtt: Duration) -> RateSample {
         if self.delivered_bytes > self.app_limited_until {
             self.app_limited_until = 0;
@@ -92,7 +93,7 @@ impl RateEstimator {
         }
     }
 
-    /// The application limits what is sent.
+    /// True if the application limits the rate.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
     }
@@ -112,7 +113,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// Sends segments of 1,000 bytes at the given times; the estimator and the log.
+    /// Sends segments of 1,000 bytes at these times; returns the estimator and the log.
     fn sent(times_ms: &[u64]) -> (RateEstimator, SentSegments) {
         let (mut rate, mut log) = (RateEstimator::default(), SentSegments::default());
         for (n, &ms) in times_ms.iter().enumerate() {
@@ -130,21 +131,21 @@ mod tests {
 
     #[test]
     fn the_longer_of_sending_and_acknowledging_counts() {
-        // Four segments 10 ms apart, all acknowledged at 100 ms, as after a compressed ACK: the
-        // last left 30 ms after the first, its ACK came 100 ms after the state it noted.
+        // Four segments 10 ms apart, all acknowledged at 100 ms by one ACK. The last left 30 ms
+        // after the first; its ACK arrived 100 ms after the state that it recorded.
         let (mut rate, mut log) = sent(&[0, 10, 20, 30]);
         let sample = ack(&mut rate, &mut log, 100, 4);
         assert_eq!((sample.delivered_bytes, sample.interval), (4000, Duration::from_ms(100)));
         assert_eq!(sample.bytes_per_sec(), Some(40_000));
         assert_eq!((sample.rtt, sample.tx_in_flight_bytes), (Some(Duration::from_ms(70)), 4000));
-        // SentSegment over 80 ms and acknowledged within 60: the sending counts.
+        // Sent over 80 ms and acknowledged within 60: the sending time counts.
         let (mut rate, mut log) = sent(&[0, 80]);
         ack(&mut rate, &mut log, 60, 1);
         let departure = rate.on_sent(at(140), 1000, 1000, 1000, 0);
         log.on_sent(3000, at(140), departure);
         let sample = ack(&mut rate, &mut log, 200, 3);
-        // The third noted 1,000 delivered at 60 ms, with the first sent at 0: 140 ms to send, and
-        // 140 from 60 to 200.
+        // The third recorded 1,000 bytes delivered at 60 ms, and the first sent at 0: 140 ms to
+        // send, and 140 ms from 60 to 200.
         assert_eq!((sample.delivered_bytes, sample.interval), (2000, Duration::from_ms(140)));
     }
 
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_while_the_application_limits_says_so_until_it_is_delivered() {
+    fn a_sample_is_app_limited_until_its_flight_is_delivered() {
         let (mut rate, mut log) = sent(&[0]);
         rate.on_app_limited(1000);
         let departure = rate.on_sent(at(20), 1000, 1000, 1000, 0);

@@ -1,4 +1,4 @@
-//! Reassembly: what has arrived, in and out of order, and what the window may offer.
+//! Reassembly: the data received, in order and out of order, and the window to offer.
 
 use crate::tcp::outstanding::ranges::RangeSet;
 use crate::tcp::seq;
@@ -17,32 +17,33 @@ pub struct ReceiveBuffer {
     /// The first position the application has not read.
     read_to: u64,
     capacity_bytes: u64,
-    /// The FIN behind the last byte was taken.
+    /// The FIN after the last byte was accepted.
     has_fin: bool,
     out_of_order: RangeSet,
-    /// The bytes that were not left out as zeros, sorted by position; `None` when nobody will look
-    /// at them. Where two overlap, the higher is the one that counts: it was there first.
+    /// The bytes other than omitted zeros, sorted by position; `None` if nobody reads them. Where
+    /// two overlap, the one with the higher position arrived first and counts.
     content: Option<VecDeque<Piece>>,
-    /// Positions within the ranges most recently added to, the latest first (RFC 2018 section 4).
+    /// Positions within the most recently extended ranges, the latest first (RFC 2018 section 4).
     recent: [u64; 4],
 }
 
-/// Bytes, and the position of their first.
+/// Bytes, and the position of the first.
 type Piece = (u64, ShortBytes);
 
-/// What a segment did to the stream.
+/// The effect of a segment on the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// Bytes that became readable.
     pub in_order_bytes: u64,
-    /// It left or made a gap, filled one, or was there before: to be acknowledged at once.
+    /// The segment left, created or filled a gap, or was a duplicate, so it must be acknowledged
+    /// immediately.
     pub is_irregular: bool,
-    /// What of it was there before, its first such range.
+    /// The first range of it that had been received before.
     pub duplicate: Option<(u64, u64)>,
 }
 
 impl ReceiveBuffer {
-    /// An empty one of `capacity_bytes`. With `keeps_content` false only lengths are kept.
+    /// An empty buffer of `capacity_bytes`. Without `keeps_content` it stores lengths only.
     pub fn new(capacity_bytes: u64, keeps_content: bool) -> Self {
         ReceiveBuffer {
             nxt: 0,
@@ -65,27 +66,27 @@ impl ReceiveBuffer {
         self.nxt + u64::from(self.has_fin)
     }
 
-    /// Size in bytes.
+    /// The size in bytes.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// Received in order and not read, in bytes.
+    /// Bytes received in order but not read.
     pub fn unread_bytes(&self) -> u64 {
         self.nxt - self.read_to
     }
 
-    /// The first position that has no room.
+    /// The first position outside the buffer.
     pub fn right_edge(&self) -> u64 {
         self.read_to + self.capacity_bytes
     }
 
-    /// True while something is missing below what has arrived.
+    /// True while data is missing below the highest position received.
     pub fn has_gap(&self) -> bool {
         !self.out_of_order.is_empty()
     }
 
-    /// Takes the part of a payload at `start` that is new and has room.
+    /// Stores the part of a payload at `start` that is new and inside the buffer.
     pub fn insert(&mut self, start: u64, payload: &Payload<'_>) -> Arrival {
         let end = (start + u64::from(payload.len())).min(self.right_edge());
         let from = start.max(self.nxt);
@@ -114,7 +115,7 @@ impl ReceiveBuffer {
         Arrival { in_order_bytes: self.nxt - before, is_irregular: had_gap, duplicate }
     }
 
-    /// The first range of `[start, end)` that has been received.
+    /// The first range of `[start, end)` that was received before.
     fn held_range(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let (from, to) = if start < self.nxt {
             (start, self.nxt)
@@ -128,8 +129,8 @@ impl ReceiveBuffer {
         (range.0 < range.1).then_some(range)
     }
 
-    /// The FIN takes the position behind the last byte. What a peer has sent beyond it is no
-    /// part of the stream.
+    /// The FIN occupies the position after the last byte. Data beyond the FIN is not part of the
+    /// stream.
     pub fn take_fin(&mut self) {
         self.out_of_order.clear();
         if let Some(content) = &mut self.content {
@@ -138,8 +139,8 @@ impl ReceiveBuffer {
         self.has_fin = true;
     }
 
-    /// Reads everything readable, appending it to `out` where content is kept; returns how many
-    /// bytes that was.
+    /// Reads everything readable, and appends it to `out` if content is kept; returns the number of
+    /// bytes.
     pub fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64 {
         let len = self.unread_bytes().min(limit_bytes);
         let (from, to) = (self.read_to, self.read_to + len);
@@ -171,8 +172,8 @@ impl ReceiveBuffer {
         self.recent[0] = position;
     }
 
-    /// The SACK blocks to report: the range of the latest arrival first, then those reported
-    /// most recently (RFC 2018 section 4), at most `limit`.
+    /// The SACK blocks to report, at most `limit`: first the range of the latest arrival, then the
+    /// most recently reported ones (RFC 2018 section 4).
     pub fn sack_blocks(&self, isn: u32, limit: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let mut reported = [(0, 0); 4];
@@ -188,7 +189,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// Adds what lies within `range` of a payload that begins at `start`, where content is kept.
+/// Stores the part inside `range` of a payload that begins at `start`, if content is kept.
 #[inline]
 fn store(
     content: &mut Option<VecDeque<Piece>>,
@@ -204,7 +205,7 @@ fn store(
     }
 }
 
-/// Adds a piece, nearly always behind all others.
+/// Adds a piece, nearly always at the end.
 fn keep(content: &mut VecDeque<Piece>, piece: Piece) {
     if content.back().is_none_or(|&(start, _)| start < piece.0) {
         content.push_back(piece);
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_read_once_and_in_order_and_what_has_no_room_is_cut() {
+    fn content_is_read_once_in_order_and_cut_at_the_buffer() {
         let mut buffer = ReceiveBuffer::new(8, true);
         buffer.start(1);
         let payload = |bytes| Payload { bytes, zeros: 0 };

@@ -1,4 +1,4 @@
-//! The receiving half of a connection: reassembly, the window it offers, when it acknowledges.
+//! The receiving half of a connection: reassembly, the window, and the ACK policy.
 
 use crate::compat::ns2::ack_control::AckControl;
 use crate::report::{DELAY_PRECISION_BITS, ReceiverCounters};
@@ -15,24 +15,24 @@ const MAX_SHIFT: u8 = 14;
 /// When an ACK is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckDue {
-    /// Not at all.
+    /// No ACK is due.
     No,
-    /// When a second segment arrives or the delayed-ACK timer fires.
+    /// Once a second segment arrives or the delayed-ACK timer expires.
     Later,
-    /// With the next segment, at once.
+    /// Immediately.
     Now,
 }
 
-/// The receiving half, in the order in which its parts grow cold.
+/// The receiving half; its fields are ordered by how often they are used.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
     pub(super) due: AckDue,
-    /// The window's shift while scaling is in force.
+    /// The window shift while scaling applies.
     pub(super) shift: u8,
-    /// A congestion mark is echoed until the sender says CWR (RFC 3168 section 6.1.3).
+    /// Congestion marks are echoed until the sender sets CWR (RFC 3168 section 6.1.3).
     pub(super) echoes_ce: bool,
-    /// The largest payload received: what counts as a full segment.
+    /// The largest payload received: the size of a full segment.
     full_segment_bytes: u32,
     /// The peer's timestamp to echo.
     pub(super) ts_recent: Option<u32>,
@@ -42,26 +42,26 @@ pub struct Receiver {
     pub(super) last_ack_sent: u64,
     /// Bytes received since the last ACK.
     unacked_bytes: u64,
-    /// What the latest segment repeated, until an ACK tells of it (RFC 2883).
+    /// The data that the latest segment duplicated, until an ACK reports it (RFC 2883).
     duplicate: Option<(u64, u64)>,
-    /// An ACK of what came before the marks changed, and whether that was marked (RFC 8257
-    /// section 3.2).
+    /// The acknowledgment of the data before the marks changed, and whether that data was marked
+    /// (RFC 8257 section 3.2).
     pub(super) early_ack: Option<(u64, bool)>,
     pub(super) last_delivered_at: Option<Time>,
     pub(super) counters: ReceiverCounters,
-    /// Of stamped segments; `None` before the first.
+    /// Delays of stamped segments; `None` before the first.
     one_way_delay: Option<Box<Histogram>>,
-    /// Thins out ACKs that the path back marks.
+    /// Reduces ACKs that the return path marks.
     pub(super) ack_control: Option<Box<AckControl>>,
     pub(super) buffer: ReceiveBuffer,
 }
 
 impl Receiver {
-    /// Before the handshake.
+    /// The state before the handshake.
     pub fn new(window_bytes: u64, keeps_content: bool, ack_control: bool) -> Self {
         let shift =
             (0..MAX_SHIFT).find(|shift| window_bytes >> shift <= 0xffff).unwrap_or(MAX_SHIFT);
-        // A window that the shift can express, not below what was asked for.
+        // A window that the shift can represent, at least the one requested.
         let capacity_bytes = window_bytes.next_multiple_of(1 << shift);
         Receiver {
             buffer: ReceiveBuffer::new(capacity_bytes, keeps_content),
@@ -82,13 +82,13 @@ impl Receiver {
         }
     }
 
-    /// The peer's SYN was taken: its first byte is position 1.
+    /// The peer's SYN was accepted: its first byte is position 1.
     pub fn start(&mut self) {
         self.buffer.start(1);
         self.offered_edge = self.buffer.right_edge();
     }
 
-    /// The right edge that the peer may rely on.
+    /// The right edge promised to the peer.
     pub fn offered_edge(&self) -> u64 {
         self.offered_edge
     }
@@ -103,15 +103,15 @@ impl Receiver {
         window.min(0xffff) as u16
     }
 
-    /// The window has opened by so much that it is worth telling (RFC 9293 section 3.8.6.2.2).
+    /// The window has opened enough for an update (RFC 9293 section 3.8.6.2.2).
     pub fn is_update_due(&self, mss: u32) -> bool {
         let opened = self.buffer.right_edge() - self.offered_edge;
         opened >= (self.buffer.capacity_bytes() / 2).min(mss.into()).max(1)
     }
 
-    /// A segment arrived, marked or not, and its marks are to be echoed exactly (RFC 8257 section
-    /// 3.2): when they change, what waits to be acknowledged is, as it was marked, and then the
-    /// segment itself.
+    /// A segment arrived, marked or not, on a connection that echoes marks exactly (RFC 8257
+    /// section 3.2). If the marks change, pending data is acknowledged first, with its own mark,
+    /// then this segment.
     pub fn on_exact_mark(&mut self, is_marked: bool) {
         if is_marked != self.echoes_ce {
             if self.unacked_bytes > 0 {
@@ -122,12 +122,12 @@ impl Receiver {
         }
     }
 
-    /// A payload `[start, end)` arrived of which nothing is new.
+    /// A payload `[start, end)` without new data arrived.
     pub fn on_old_payload(&mut self, start: u64, end: u64) {
         self.duplicate = (start < end && end <= self.buffer.nxt()).then_some((start, end));
     }
 
-    /// A stamped segment was on its way for so long.
+    /// A stamped segment arrived with this one-way delay.
     pub fn on_stamp(&mut self, delay: Duration) {
         let new = || Box::new(Histogram::new(DELAY_PRECISION_BITS));
         self.one_way_delay.get_or_insert_with(new).add(delay);
@@ -138,7 +138,7 @@ impl Receiver {
         self.one_way_delay.as_ref().map_or(Summary::default(), |histogram| histogram.summary())
     }
 
-    /// A payload arrived at position `start`. Returns whether it was in order, with no gap behind.
+    /// A payload arrived at `start`. Returns whether it was in order with no gap after it.
     pub fn on_payload(
         &mut self,
         now: Time,
@@ -155,8 +155,8 @@ impl Receiver {
             self.last_delivered_at = Some(now);
             self.unacked_bytes += in_order_bytes;
         }
-        // RFC 5681 section 4.2: every second full segment, and at once when out of order or
-        // filling a gap.
+        // RFC 5681 section 4.2: every second full segment; immediately if it is out of order or
+        // fills a gap.
         let is_second = self.unacked_bytes >= 2 * u64::from(self.full_segment_bytes);
         if is_irregular || is_second || !delays_acks {
             self.due = AckDue::Now;
@@ -166,13 +166,13 @@ impl Receiver {
         !is_irregular
     }
 
-    /// There is something to report.
+    /// True if there are blocks to report.
     pub fn has_sack_blocks(&self) -> bool {
         self.duplicate.is_some() || self.buffer.has_gap()
     }
 
-    /// The SACK blocks to report, at most `limit`; with `tells_duplicates` the first may be what
-    /// arrived twice (RFC 2883 section 4).
+    /// The SACK blocks to report, at most `limit`. With `tells_duplicates` the first one may be a
+    /// duplicate (RFC 2883 section 4).
     pub fn sack_blocks(&self, peer_isn: u32, limit: usize, tells_duplicates: bool) -> SackBlocks {
         let duplicate = self.duplicate.filter(|_| tells_duplicates);
         let Some((left, right)) = duplicate else {
@@ -186,7 +186,7 @@ impl Receiver {
         blocks
     }
 
-    /// A segment with an acknowledgment leaves.
+    /// A segment with an acknowledgment was sent.
     pub fn on_ack_sent(&mut self) {
         self.due = AckDue::No;
         if let Some(control) = &mut self.ack_control {

@@ -1,7 +1,7 @@
-//! Round-trip time and the retransmission time-out (RFC 6298), with Linux's and ns-2's ways.
+//! Round-trip time and the retransmission time-out (RFC 6298), also with Linux's and ns-2's rules.
 //!
-//! SRTT := 7/8 SRTT + 1/8 R, RTTVAR := 3/4 RTTVAR + 1/4 |SRTT - R|, RTO := SRTT + max(G, 4 RTTVAR),
-//! first sample SRTT = R, RTTVAR = R/2. Kept in picoseconds, rounded down.
+//! SRTT := 7/8 SRTT + 1/8 R, RTTVAR := 3/4 RTTVAR + 1/4 |SRTT - R|, RTO := SRTT + max(G, 4 RTTVAR).
+//! The first sample sets SRTT = R, RTTVAR = R/2. Values are in picoseconds, rounded down.
 
 use crate::tcp::api::{Profile, RttRule};
 use narrows_common::{Duration, Time};
@@ -13,7 +13,7 @@ pub struct RttEstimator {
     initial_rto: Duration,
     min_rto: Duration,
     max_rto: Duration,
-    /// RFC 6298's SRTT, in ticks times 8 for ns-2.
+    /// RFC 6298's SRTT; for ns-2 in ticks times 8.
     srtt: u64,
     rttvar: u64,
     has_sample: bool,
@@ -22,14 +22,14 @@ pub struct RttEstimator {
     min_rtt: Duration,
     /// How often the time-out has doubled since the last valid sample or new ACK.
     backoff: u32,
-    /// Where ns-2's ticks begin, below one tick.
+    /// The offset of ns-2's ticks, below one tick.
     boot_phase: Duration,
-    /// Linux: when the deviation may next fall.
+    /// Linux: the earliest time at which the deviation may decrease.
     var_falls_at: Time,
 }
 
 impl RttEstimator {
-    /// Before the first sample. `boot_phase` is where ns-2's ticks begin.
+    /// The state before the first sample. `boot_phase` is the offset of ns-2's ticks.
     pub fn new(profile: &Profile, boot_phase: Duration) -> Self {
         let Profile { rtt: rule, initial_rto, min_rto, max_rto, .. } = *profile;
         RttEstimator {
@@ -65,7 +65,7 @@ impl RttEstimator {
                 }
             }
             RttRule::Ns2 { tick } => {
-                // The time the segment left lies somewhere within a tick.
+                // The departure may be anywhere within a tick.
                 let left_at = now.as_ps() - rtt.as_ps() + self.boot_phase.as_ps();
                 let ticks = (rtt.as_ps() + left_at % tick.as_ps()) / tick.as_ps();
                 self.update_ticks(ticks.max(1));
@@ -102,7 +102,7 @@ impl RttEstimator {
     pub fn on_timeout(&mut self) {
         self.backoff = (self.backoff + 1).min(32);
         if let RttRule::Ns2 { .. } = self.rule {
-            // Past a factor of 8 the estimate no longer holds; the next sample starts afresh.
+            // Beyond a factor of 8 the estimate is invalid; the next sample starts again.
             if self.backoff > 3 {
                 self.rttvar += self.srtt >> 3;
                 self.srtt = 0;
@@ -110,7 +110,7 @@ impl RttEstimator {
         }
     }
 
-    /// The time-out no longer backs off, though no sample says so (ns-2's Sack1).
+    /// Ends the back-off without a sample (ns-2's Sack1).
     pub fn clear_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -121,7 +121,7 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    /// The time-out in force.
+    /// The current time-out.
     pub fn rto(&self) -> Duration {
         let base = match self.rule {
             _ if !self.has_sample => self.initial_rto,
@@ -149,12 +149,12 @@ impl RttEstimator {
         if self.sampled_at == now { self.latest } else { Duration::ZERO }
     }
 
-    /// The least sample; [`Duration::MAX`] before one.
+    /// The minimum sample; [`Duration::MAX`] before one.
     pub fn min_rtt(&self) -> Duration {
         self.min_rtt
     }
 
-    /// True once a sample was taken.
+    /// True after the first sample.
     pub fn has_sample(&self) -> bool {
         self.has_sample
     }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_minimum_is_a_second_by_the_rfc_and_the_granularity_counts() {
+    fn the_rfc_minimum_is_a_second_and_includes_granularity() {
         let mut rtt = estimator(&RFC);
         rtt.on_sample(at(10), Duration::from_ms(10));
         assert_eq!(rtt.rto(), Duration::from_secs(1));
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn ns2_counts_in_ticks() {
-        // variants.md 1.3, run: RTT 0.10 s gives SRTT 0.10, VAR 0.05, RTO 0.30 s.
+        // ns-2's arithmetic: RTT 0.10 s gives SRTT 0.10, VAR 0.05, RTO 0.30 s.
         let mut rtt = estimator(&NS2);
         assert_eq!(rtt.rto(), Duration::from_secs(3));
         rtt.on_sample(at(100), Duration::from_ms(100));

@@ -1,11 +1,11 @@
-//! What the application has written and the peer has not yet acknowledged.
+//! Data that the application has written and the peer has not acknowledged.
 
 use crate::wire::stamp;
 use narrows_common::{Packet, Time};
 use narrows_traffic::{Content, ShortBytes};
 use std::collections::VecDeque;
 
-/// The stream from the first byte not acknowledged on, as chunks.
+/// The stream from the first unacknowledged byte, as chunks.
 #[derive(Debug)]
 pub struct SendBuffer {
     chunks: VecDeque<Chunk>,
@@ -21,17 +21,17 @@ struct Chunk {
 }
 
 impl SendBuffer {
-    /// An empty one; the first byte written will be at position `start`.
+    /// An empty buffer; the first byte written gets position `start`.
     pub fn new(start: u64) -> Self {
         SendBuffer { chunks: VecDeque::new(), end: start }
     }
 
-    /// The position behind the last byte written.
+    /// The position after the last byte written.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Appends what an application writes.
+    /// Appends the application's data.
     pub fn write(&mut self, content: Content) {
         let (start, end) = (self.end, self.end + content.len());
         self.end = end;
@@ -44,18 +44,18 @@ impl SendBuffer {
         }
     }
 
-    /// Everything below `position` has been acknowledged.
+    /// Releases everything below `position`, which is acknowledged.
     pub fn release(&mut self, position: u64) {
         while self.chunks.front().is_some_and(|chunk| chunk.end <= position) {
             self.chunks.pop_front();
         }
     }
 
-    /// Appends the payload `[start, start + len)`, a byte at least, to a packet, a stamp in front
-    /// where the stream has zeros there. Returns true when it carries a stamp.
+    /// Appends the payload `[start, start + len)`, at least one byte, to a packet. If the stream
+    /// has zeros there, the payload starts with a stamp. Returns true if it carries a stamp.
     ///
     /// # Panics
-    /// When the stream does not hold these bytes.
+    /// If the stream does not contain these bytes.
     pub fn emit(&self, start: u64, len: u32, flow: u32, now: Time, packet: &mut Packet) -> bool {
         let end = start + u64::from(len);
         match self.chunks.front() {
@@ -66,7 +66,8 @@ impl SendBuffer {
         }
     }
 
-    /// The same, whatever chunks it lies in; by itself, so that the loop's registers are its own.
+    /// Like `emit`, for any number of chunks; a separate function, so that the loop has all
+    /// registers.
     #[inline(never)]
     fn emit_chunks(&self, start: u64, end: u64, flow: u32, now: Time, packet: &mut Packet) -> bool {
         let mut at = start;
@@ -80,7 +81,7 @@ impl SendBuffer {
             let to = end.min(chunk.end);
             match &chunk.bytes {
                 Some(bytes) => {
-                    // Real bytes can't stand behind a length: the zeros before them are written.
+                    // Real bytes can't follow a length, so the zeros before them are written out.
                     let zeros = core::mem::take(&mut packet.zeros);
                     packet.data.resize(packet.data.len() + zeros as usize, 0);
                     let range = (at - chunk.start) as usize..(to - chunk.start) as usize;
@@ -98,8 +99,8 @@ impl SendBuffer {
     }
 }
 
-/// Appends `zeros` with a stamp in place of the first of them, where there is room for it. Returns
-/// true when there is.
+/// Appends `zeros`, replacing the first of them by a stamp if there is room. Returns true if there
+/// is.
 fn emit_stamped(zeros: u32, flow: u32, now: Time, packet: &mut Packet) -> bool {
     let behind = zeros.checked_sub(stamp::STAMP_BYTES as u32);
     if behind.is_some() {

@@ -19,7 +19,7 @@ pub enum State {
 }
 
 impl State {
-    /// Data and a FIN may leave, for the first time or again.
+    /// True if data and a FIN may be sent, for the first time or again.
     pub(super) fn sends_data(self) -> bool {
         matches!(
             self,

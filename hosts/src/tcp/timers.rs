@@ -2,7 +2,7 @@
 
 use narrows_common::Time;
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
     /// Retransmission (RFC 6298).
@@ -22,7 +22,7 @@ pub enum Timer {
 }
 
 impl Timer {
-    /// All of them, in the order in which they fire at the same instant.
+    /// All timers, in the order in which they fire at the same instant.
     pub const ALL: [Timer; 7] = [
         Timer::Retransmit,
         Timer::Persist,
@@ -34,7 +34,7 @@ impl Timer {
     ];
 }
 
-/// When each timer fires; [`Time::MAX`] is never.
+/// When each timer fires; [`Time::MAX`] for never.
 #[derive(Clone, Copy, Debug)]
 pub struct TimerTable([Time; Timer::ALL.len()]);
 
@@ -45,7 +45,7 @@ impl Default for TimerTable {
 }
 
 impl TimerTable {
-    /// Sets a timer, anew if it was set.
+    /// Sets a timer, replacing an earlier setting.
     pub fn set(&mut self, timer: Timer, at: Time) {
         self.0[timer as usize] = at;
     }
@@ -55,7 +55,7 @@ impl TimerTable {
         self.0[timer as usize] = Time::MAX;
     }
 
-    /// True while it runs.
+    /// True while the timer runs.
     pub fn is_set(&self, timer: Timer) -> bool {
         self.0[timer as usize] != Time::MAX
     }
@@ -65,7 +65,7 @@ impl TimerTable {
         self.0.iter().copied().min().filter(|&at| at != Time::MAX)
     }
 
-    /// Stops a timer that is due at `now` and returns it; `None` when none is.
+    /// Stops and returns a timer that is due at `now`; `None` if there is none.
     pub fn take_due(&mut self, now: Time) -> Option<Timer> {
         let timer = Timer::ALL.into_iter().find(|&timer| self.0[timer as usize] <= now)?;
         self.stop(timer);

@@ -1,10 +1,12 @@
-//! What a receiver of numbered datagrams counts: losses, copies, reordering, and how the delay varies.
+//! The counts of a receiver of numbered datagrams: losses, duplicates, reordering, and delay
+//! variation.
 //!
-//! Losses are the numbers below the highest seen that did not come (RFC 3550 section 6.4.1 and
-//! appendix A.3), so that what is under way is no loss, nor is what was lost after the last arrival.
-//! The interarrival jitter is RFC 3550's, J += (|D| - J) / 16 in the integers of appendix A.8; D, the
-//! difference of two successive arrivals' delays, is also RFC 3393's variation of the delay.
-//! Copies are known among the last `REMEMBERED` numbers; one that comes later counts as reordered.
+//! Losses are the missing numbers below the highest one received (RFC 3550 section 6.4.1 and
+//! appendix A.3). So datagrams in flight do not count as lost, nor do losses after the last
+//! arrival. The interarrival jitter is RFC 3550's, J += (|D| - J) / 16 in the integers of appendix
+//! A.8. D, the difference of two successive arrivals' delays, is also RFC 3393's delay variation.
+//! Duplicates are detected within the last `REMEMBERED` numbers; a later duplicate counts as
+//! reordered.
 
 use crate::report::{DELAY_PRECISION_BITS, DatagramCounters, ReceiverCounters};
 use narrows_common::histogram::{Histogram, Summary};
@@ -17,7 +19,7 @@ const REMEMBERED: u64 = u128::BITS as u64;
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     highest: Option<u64>,
-    /// Bit n: the number n below the highest has come.
+    /// Bit n: the datagram with the n-th number below the highest has arrived.
     seen: u128,
     received: u64,
     delivered_bytes: u64,
@@ -47,7 +49,7 @@ impl Arrivals {
         }
     }
 
-    /// The datagram of this header, sent at `sent_at`, arrived. Returns false for a copy.
+    /// A datagram with this header, sent at `sent_at`, arrived. Returns false for a duplicate.
     pub(crate) fn handle(&mut self, now: Time, header: &Header, sent_at: Time) -> bool {
         if !self.take_number(header.number) {
             self.duplicates += 1;
@@ -56,7 +58,7 @@ impl Arrivals {
         self.received += 1;
         self.delivered_bytes += u64::from(header.length_bytes);
         self.one_way_delay.add(now.saturating_since(sent_at));
-        // Signed: between two machines the receiver's clock may be behind.
+        // Signed: on another machine the receiver's clock may be behind.
         let delay_ps = now.as_ps().wrapping_sub(sent_at.as_ps()) as i64;
         if let Some(last_ps) = self.last_delay_ps.replace(delay_ps) {
             let difference_ps = delay_ps.abs_diff(last_ps);
@@ -85,13 +87,13 @@ impl Arrivals {
         true
     }
 
-    /// What has been counted, as of segments.
+    /// The counts, in a segment receiver's record.
     pub(crate) fn as_segments(&self) -> ReceiverCounters {
         let (delivered_bytes, segments_received) = (self.delivered_bytes, self.received);
         ReceiverCounters { delivered_bytes, segments_received, ..ReceiverCounters::default() }
     }
 
-    /// What has been counted.
+    /// The counts so far.
     pub(crate) fn counters(&self) -> DatagramCounters {
         let expected = self.highest.map_or(0, |highest| highest.saturating_add(1));
         DatagramCounters {
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn udp_losses_copies_and_reordering_by_hand() {
         let mut arrivals = Arrivals::new();
-        // 0 and 4 never come; 2 comes after 3; 5 comes twice.
+        // 0 and 4 never arrive; 2 arrives after 3; 5 arrives twice.
         let fresh: Vec<bool> = [1, 3, 2, 5, 5, 6]
             .map(|number| arrivals.handle(us(9), &datagram(number), us(0)))
             .to_vec();
@@ -136,14 +138,14 @@ mod tests {
             (5, 2, 1, 1)
         );
         assert_eq!(arrivals.as_segments().delivered_bytes, 500);
-        // A leap over all that is remembered.
+        // A gap longer than the remembered numbers.
         assert!(arrivals.handle(us(9), &datagram(1_000), us(0)));
         assert_eq!(arrivals.counters().lost, 1_001 - 6);
         assert!(!arrivals.handle(us(9), &datagram(1_000), us(0)));
     }
 
-    /// Delays of 10, 26, 10 and 10 us: D is 16, 16 and 0. J is 1, then 1 + 15/16, then 15/16 of that:
-    /// 1.81640625 us.
+    /// Delays of 10, 26, 10 and 10 us: D is 16, 16 and 0. J is 1, then 1 + 15/16, then 15/16 of
+    /// that: 1.81640625 us.
     #[test]
     fn udp_jitter_by_hand() {
         let mut arrivals = Arrivals::new();

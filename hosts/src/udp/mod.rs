@@ -1,18 +1,19 @@
-//! UDP (RFC 768): datagrams of messages, each with a number and the time at which it left.
+//! UDP (RFC 768): datagrams that carry messages, each with a number and its departure time.
 //!
 //! ```text
 //! AppDriver -> Outbox::write_message -> Sender::poll_transmit -> datagram::Emitter -> packet
 //! packet -> datagram::parse_datagram -> Receiver::handle_datagram -> Arrivals, AppDriver
 //! ```
 //!
-//! A datagram's payload is a message (`narrows_traffic::message`), whose number counts the flow's
-//! datagrams. A message longer than a segment goes in as few datagrams as hold it, alike to a byte.
-//! A stream without messages, which only a sender with a rate of its own takes, goes in messages as
-//! long as a segment.
-//! [`SENDERS`] lists who says when a datagram leaves: the application, or TFRC.
-//! Over a socket of somebody else's the outbox and the arrivals are the same (`sockets`).
+//! A datagram's payload is a message (`narrows_traffic::message`); the message's number counts the
+//! flow's datagrams. A message longer than a segment is split into the fewest datagrams that hold
+//! it, equal in length to a byte. A stream without messages requires a sender with its own rate,
+//! and is sent as messages of one segment. [`SENDERS`] lists what decides when a datagram leaves:
+//! the application, or TFRC. Over the kernel's sockets, outbox and arrivals are the same
+//! (`sockets`).
+//!
 //! There is no handshake and no end of a flow: the receiver knows both from the scenario. A port
-//! without a flow answers nothing.
+//! without a flow does not answer.
 
 mod arrivals;
 mod outbox;

@@ -1,4 +1,5 @@
-//! What an application has written into a flow of datagrams: cut, numbered, and counted as it leaves.
+//! Data that an application has written to a flow of datagrams: split, numbered, and counted when
+//! sent.
 
 use crate::app::stream::Stream;
 use crate::report::SenderCounters;
@@ -8,17 +9,18 @@ use narrows_traffic::Content;
 use narrows_traffic::message::{HEADER_BYTES, Header};
 use std::collections::VecDeque;
 
-/// A flow counts as complete so long after its last datagram, whose arrival nobody tells the sender.
+/// A flow counts as complete this long after its last datagram, because nothing reports that
+/// datagram's arrival.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Messages on their way to the wire.
+/// Messages waiting to be sent.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     segment_bytes: u32,
-    /// Written and not sent; their numbers are those of the messages.
+    /// Written but not sent, with the messages' numbers.
     waiting: VecDeque<Header>,
     waiting_bytes: u64,
-    /// Not sent yet of a stream without messages.
+    /// Unsent bytes of a stream without messages.
     stream_bytes: u64,
     is_closing: bool,
     last_sent_at: Option<Time>,
@@ -41,20 +43,20 @@ impl Outbox {
         }
     }
 
-    /// The header and the length of the datagram that is next, which a stream's is written with
-    /// `now`; `None` when there is nothing to send.
+    /// The header and length of the next datagram; a stream's header is written at `now`. `None` if
+    /// there is nothing to send.
     pub(crate) fn next(&self, now: Time) -> Option<Header> {
         let number = self.next_number();
         if let Some(message) = self.waiting.front() {
             return Some(Header { number, ..*message });
         }
         let bytes = self.stream_bytes.min(self.segment_bytes.into());
-        // The last of a stream is padded to a header.
+        // The last datagram of a stream is padded to the length of a header.
         let length_bytes = (bytes as u32).max(HEADER_BYTES);
         (bytes > 0).then_some(Header { length_bytes, number, written_at: now })
     }
 
-    /// The next datagram, of this length, has left.
+    /// The next datagram, of this length, was sent.
     pub(crate) fn handle_sent(&mut self, now: Time, length_bytes: u32) {
         match self.waiting.pop_front() {
             Some(message) => self.waiting_bytes -= u64::from(message.length_bytes),
@@ -65,22 +67,22 @@ impl Outbox {
         self.counters.bytes_sent += u64::from(length_bytes);
     }
 
-    /// True while there is something to send.
+    /// True if there is something to send.
     pub(crate) fn has_more(&self) -> bool {
         !self.waiting.is_empty() || self.stream_bytes > 0
     }
 
-    /// The number of the datagram that is next: how many have left.
+    /// The number of the next datagram, which is the count of sent ones.
     pub(crate) fn next_number(&self) -> u64 {
         self.counters.segments_sent
     }
 
-    /// When [`Outbox::handle_timeout`] is to be called.
+    /// When to call [`Outbox::handle_timeout`].
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
         self.completed_at().filter(|_| !self.has_lingered).map(|at| at + LINGER)
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.has_lingered |= self.completed_at().is_some_and(|at| at + LINGER <= now);
     }
@@ -90,12 +92,12 @@ impl Outbox {
         self.last_sent_at.filter(|_| self.is_closing && !self.has_more())
     }
 
-    /// True when the last datagram has left and had time to arrive.
+    /// True if the last datagram has left and had time to arrive.
     pub(crate) fn is_complete(&self) -> bool {
         self.has_lingered
     }
 
-    /// What has left.
+    /// Counts of sent data.
     pub(crate) fn counters(&self) -> SenderCounters {
         self.counters
     }

@@ -15,7 +15,7 @@ use narrows_traffic::message::{HEADER_BYTES, Header};
 pub struct Receiver {
     arrivals: Arrivals,
     emitter: Emitter,
-    /// Reports what comes; `None`: nobody does.
+    /// Sends reports to the sender; `None` for no reports.
     observer: Option<Observer>,
 }
 
@@ -29,10 +29,10 @@ impl Receiver {
         }
     }
 
-    /// A datagram arrived. Returns its message, for the user to take; `None` for a copy.
+    /// A datagram arrived. Returns its message for the user; `None` for a duplicate.
     ///
     /// # Errors
-    /// If it is none of such a flow.
+    /// If the datagram does not belong to such a flow.
     pub fn handle_datagram(
         &mut self,
         now: Time,
@@ -55,7 +55,7 @@ impl Receiver {
         Ok(Some(header))
     }
 
-    /// Writes the report that is due into `packet`; false when there is none.
+    /// Writes the report that is due into `packet`; false if there is none.
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
         let report = self.observer.as_mut().and_then(|observer| observer.poll_report(now));
         let Some(report) = report else { return false };
@@ -63,24 +63,24 @@ impl Receiver {
         true
     }
 
-    /// When [`Receiver::handle_timeout`] is to be called.
+    /// When to call [`Receiver::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         self.observer.as_ref().and_then(Observer::poll_timeout)
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         if let Some(observer) = &mut self.observer {
             observer.handle_timeout(now);
         }
     }
 
-    /// What it has counted, as of segments.
+    /// The counts, in a segment receiver's record.
     pub fn counters(&self) -> ReceiverCounters {
         self.arrivals.as_segments()
     }
 
-    /// What it has counted of the datagrams.
+    /// Counts of datagrams.
     pub fn datagrams(&self) -> DatagramCounters {
         self.arrivals.counters()
     }

@@ -18,7 +18,7 @@ pub struct Sender {
     flow: u32,
     emitter: Emitter,
     outbox: Outbox,
-    /// Says when the next may leave; `None`: at once.
+    /// Decides when the next datagram may leave; `None` for immediately.
     control: Option<Control>,
 }
 
@@ -33,12 +33,12 @@ impl Sender {
         }
     }
 
-    /// What the application writes into.
+    /// The stream that the application writes to.
     pub fn stream(&mut self) -> &mut dyn Stream {
         &mut self.outbox
     }
 
-    /// Writes the next datagram into `packet`; false when there is nothing to send.
+    /// Writes the next datagram into `packet`; false if there is none.
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
         if self.control.as_ref().is_some_and(|control| control.next_departure() > now) {
             return false;
@@ -57,10 +57,10 @@ impl Sender {
         true
     }
 
-    /// A datagram came back.
+    /// A datagram arrived from the receiver.
     ///
     /// # Errors
-    /// If it is no report, or none was to come.
+    /// If the datagram is not a report, or no report was expected.
     pub fn handle_datagram(&mut self, now: Time, datagram: &Datagram<'_>) -> Result<(), Discard> {
         let report = tfrc::wire::Report::parse(&datagram.payload);
         let (control, report) = self.control.as_mut().zip(report).ok_or(Discard::BadDatagram)?;
@@ -68,7 +68,7 @@ impl Sender {
         Ok(())
     }
 
-    /// When [`Sender::handle_timeout`] is to be called.
+    /// When to call [`Sender::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         if self.outbox.is_complete() {
             return None;
@@ -79,7 +79,7 @@ impl Sender {
         Time::earliest([departure, self.outbox.poll_timeout(), timer])
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         self.outbox.handle_timeout(now);
         if let Some(control) = &mut self.control {
@@ -92,18 +92,18 @@ impl Sender {
         self.outbox.completed_at()
     }
 
-    /// True when the last datagram has left and had time to arrive.
+    /// True if the last datagram has left and had time to arrive.
     pub fn is_complete(&self) -> bool {
         self.outbox.is_complete()
     }
 
-    /// What it has sent.
+    /// Counts of sent data.
     pub fn counters(&self) -> SenderCounters {
         let timeouts = self.control.as_ref().map_or(0, Control::timeouts);
         SenderCounters { timeouts, ..self.outbox.counters() }
     }
 
-    /// Bytes that the receiver told of.
+    /// Bytes that the receiver has reported.
     pub fn acked_bytes(&self) -> u64 {
         self.control.as_ref().map_or(0, Control::acked_bytes)
     }
@@ -113,7 +113,7 @@ impl Sender {
         self.control.as_ref().map_or_else(Summary::default, Control::rtt_summary)
     }
 
-    /// A row of what the sender knows; `None` where it is told nothing.
+    /// A row of the sender's state; `None` if the sender gets no reports.
     pub fn record(&self, now: Time) -> Option<FlowRecord> {
         let control = self.control.as_ref()?;
         Some(control.record(now, self.flow, self.outbox.next_number()))

@@ -1,4 +1,4 @@
-//! The senders of datagrams: one record each, one list.
+//! The senders of datagrams: one record each, and one list.
 
 use crate::tcp::api::Class;
 use crate::udp::record::Record;
@@ -7,7 +7,7 @@ use crate::udp::tfrc::TFRC;
 /// Every sender of datagrams.
 pub const SENDERS: &[Record] = &[UDP, TFRC];
 
-/// Each message leaves when it is written.
+/// Sends each message when it is written.
 const UDP: Record = Record {
     name: "udp",
     title: "UDP: datagrams leave as the application writes them",
@@ -20,7 +20,7 @@ const UDP: Record = Record {
     needs_pace: true,
 };
 
-/// The sender of this name; `None` when it is none of datagrams.
+/// The sender of this name; `None` if no sender of datagrams has it.
 pub fn sender_by_name(name: &str) -> Option<&'static Record> {
     SENDERS.iter().find(|record| record.name == name)
 }

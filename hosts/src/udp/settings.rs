@@ -1,4 +1,4 @@
-//! What a flow of datagrams comes to, from its configuration.
+//! The resolved settings of a flow of datagrams.
 
 use crate::compat::profiles::PROFILES;
 use crate::config::{FlowConfig, FlowError, by_name, check_flow, in_range};
@@ -10,30 +10,30 @@ use crate::wire::datagram::{MOST_PAYLOAD_BYTES, UDP_BYTES};
 use crate::wire::segment::TCP_BYTES;
 use narrows_traffic::message::HEADER_BYTES;
 
-/// Where a message is cut, both halves hold a header.
+/// When a message is split, both parts have room for a header.
 const LEAST_SEGMENT_BYTES: u32 = 2 * HEADER_BYTES;
 
-/// A flow's configuration with every default filled in and every name looked up.
+/// A flow's resolved settings, with every default and name filled in.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The flow's number.
     pub flow: u32,
-    /// How it sends.
+    /// The sender's record.
     pub record: &'static Record,
-    /// The longest part of a message in a datagram.
+    /// The longest part of a message per datagram.
     pub segment_bytes: u32,
 }
 
 impl Settings {
-    /// The sender keeps to TFRC's rate, and the receiver reports.
+    /// True if the sender follows TFRC's rate and the receiver reports.
     pub(super) fn is_tfrc(&self) -> bool {
         self.record.name == TFRC.name
     }
 
-    /// Fills in and checks a flow's configuration; what is TCP's in it is not looked at.
+    /// Resolves and checks a flow's configuration; ignores TCP's fields.
     ///
     /// # Errors
-    /// The first name that is unknown, value out of range, or application that needs a stream.
+    /// The first unknown name, value out of range, or application that requires a stream.
     pub fn resolve(flow: &FlowConfig) -> Result<Settings, FlowError> {
         let id = flow.id;
         let record = by_name(id, "variant", &flow.variant, SENDERS, |record| record.name)?;
@@ -46,7 +46,7 @@ impl Settings {
             return Err(FlowError::Unmet { flow: id, what: workload.name, need, field, value });
         }
         let segment_bytes = flow.segment_bytes.unwrap_or(match profile.segment {
-            // As long a packet as a full segment without options makes.
+            // The packet is as long as that of a full segment without options.
             SegmentSize::Mss(mss) => mss + (TCP_BYTES - UDP_BYTES) as u32 - record.header_bytes,
             SegmentSize::Payload(bytes) => bytes,
         });
@@ -56,10 +56,10 @@ impl Settings {
         Ok(Settings { flow: id, record, segment_bytes })
     }
 
-    /// The same of a flow whose datagrams leave as they are written, whoever sends them.
+    /// Like `resolve`, for a flow whose datagrams leave when they are written, over any socket.
     ///
     /// # Errors
-    /// Those of [`Settings::resolve`], or when the flow's rate is controlled.
+    /// Those of [`Settings::resolve`], or if the flow's rate is controlled.
     pub(crate) fn resolve_uncontrolled(flow: &FlowConfig) -> Result<Settings, FlowError> {
         let settings = Settings::resolve(flow)?;
         if settings.is_tfrc() {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {
-    /// To everyone.
+    /// The broadcast address.
     pub const BROADCAST: Mac = Mac([0xff; 6]);
 
     /// The address in the first six of `bytes`.
@@ -24,7 +24,7 @@ impl Mac {
     }
 }
 
-/// A text that is no Ethernet address.
+/// A text that is not an Ethernet address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is no MAC address; expected six hexadecimal bytes like 02:00:00:00:00:01")]
 pub struct MacError(String);

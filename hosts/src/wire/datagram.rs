@@ -12,10 +12,10 @@ pub const UDP_BYTES: usize = 8;
 
 const UDP_AT: usize = ETHERNET_BYTES + IPV4_BYTES;
 const HEADERS_BYTES: usize = UDP_AT + UDP_BYTES;
-/// The longest payload of a datagram that fits an IPv4 packet.
+/// The longest payload of a datagram in an IPv4 packet.
 pub const MOST_PAYLOAD_BYTES: u32 = 65_535 - IPV4_BYTES as u32 - UDP_BYTES as u32;
 
-/// A datagram as parsed.
+/// A parsed datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
     /// Source and destination ports.
@@ -26,10 +26,10 @@ pub struct Datagram<'a> {
     pub payload: Payload<'a>,
 }
 
-/// Reads the datagram in an IPv4 packet; checks its length and its checksum, where it has one.
+/// Parses the datagram in an IPv4 packet; verifies its length, and its checksum if it has one.
 ///
 /// # Errors
-/// Why the packet is to be discarded.
+/// Why the packet must be discarded.
 pub fn parse_datagram<'a>(packet: &IpPacket<'a>) -> Result<Datagram<'a>, Discard> {
     let Payload { bytes: udp, zeros } = packet.payload;
     if udp.len() < UDP_BYTES {
@@ -48,7 +48,7 @@ pub fn parse_datagram<'a>(packet: &IpPacket<'a>) -> Result<Datagram<'a>, Discard
     })
 }
 
-/// Writes the datagrams of one flow's end.
+/// Writes the datagrams of one end of a flow.
 #[derive(Clone, Debug)]
 pub struct Emitter {
     ip: IpEmitter<HEADERS_BYTES>,
@@ -61,21 +61,21 @@ impl Emitter {
         Emitter { ip: IpEmitter::new(macs, (ip, peer.ip), PROTOCOL_UDP, ports) }
     }
 
-    /// The same writer with another time to live than 64.
+    /// Sets a time to live other than 64.
     #[must_use]
     pub fn with_ttl(mut self, ttl: u8) -> Self {
         self.ip = self.ip.with_ttl(ttl);
         self
     }
 
-    /// The same writer, which leaves the datagrams' checksum to the device or does not.
+    /// Sets whether the device writes the checksum.
     #[must_use]
     pub fn leaving_checksum(mut self, leaves: bool) -> Self {
         self.ip = self.ip.leaving_checksum(leaves);
         self
     }
 
-    /// Writes a datagram into an emptied packet: these parts of its payload, then zeros.
+    /// Writes a datagram into an empty packet: these parts of its payload, then zeros.
     pub fn emit(&mut self, ecn: Ecn, parts: &[&[u8]], zeros: u32, packet: &mut Packet) {
         self.ip.begin(ecn, packet);
         for part in parts {
@@ -85,7 +85,7 @@ impl Emitter {
         let length = (packet.len() - UDP_AT) as u16;
         let (headers, checksum) = self.ip.finish(length.into(), packet);
         headers[UDP_AT + 4..UDP_AT + 6].copy_from_slice(&length.to_be_bytes());
-        // RFC 768: 0 would mean that there is none.
+        // RFC 768: 0 would mean no checksum.
         let checksum = if checksum == 0 { 0xffff } else { checksum };
         headers[UDP_AT + 6..UDP_AT + 8].copy_from_slice(&checksum.to_be_bytes());
     }
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn a_checksum_that_comes_to_zero_is_sent_as_ones() {
-        // The sum above without its payload, but for the lengths: 1234 + 0050 + 000a and 0a00 +
-        // 0001 + 0a00 + 0002 + 0011 + 000a = 26ac; d953 makes it ffff, whose complement is 0.
+        // The sum above without the payload, with other lengths: 1234 + 0050 + 000a and 0a00 + 0001
+        // + 0a00 + 0002 + 0011 + 000a = 26ac. d953 completes it to ffff; its complement is 0.
         let mut packet = Packet::default();
         emitter().emit(Ecn::NotEct, &[&[0xd9, 0x53]], 0, &mut packet);
         assert_eq!(packet.data[40..42], [0xff, 0xff]);

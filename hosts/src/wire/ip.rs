@@ -1,7 +1,7 @@
-//! Packets as bytes: Ethernet II and IPv4 (RFC 791), whatever the transport.
+//! Packets as bytes: Ethernet II and IPv4 (RFC 791), for any transport.
 //!
-//! [`parse`] reads a packet without copying it; [`IpEmitter`] writes one, from headers made once
-//! per flow. A payload is real bytes and then a length that stands for zeros.
+//! [`parse`] reads a packet without copying it. [`IpEmitter`] writes packets, from headers built
+//! once per flow. A payload is real bytes, followed by a count of zeros.
 
 use crate::wire::addr::Mac;
 use crate::wire::checksum;
@@ -12,9 +12,9 @@ use narrows_common::{Checksums, Packet};
 pub const ETHERNET_BYTES: usize = 14;
 /// IPv4 header without options in bytes.
 pub const IPV4_BYTES: usize = 20;
-/// TCP's number.
+/// TCP's protocol number.
 pub const PROTOCOL_TCP: u8 = 6;
-/// UDP's number.
+/// UDP's protocol number.
 pub const PROTOCOL_UDP: u8 = 17;
 
 const HEADERS_BYTES: usize = ETHERNET_BYTES + IPV4_BYTES;
@@ -26,7 +26,7 @@ const DONT_FRAGMENT: u8 = 0x40;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport does not understand ECN.
+    /// The transport does not support ECN.
     #[default]
     NotEct = 0,
     /// ECT(1).
@@ -37,7 +37,7 @@ pub enum Ecn {
     Ce = 3,
 }
 
-/// Why a host did not take a packet.
+/// Why a host discarded a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Discard {
@@ -47,7 +47,7 @@ pub enum Discard {
     NotForUs,
     /// Not IPv4.
     NotIpv4,
-    /// An IPv4 header that cannot be.
+    /// An invalid IPv4 header.
     BadIpHeader,
     /// The IPv4 header's checksum is wrong.
     BadIpChecksum,
@@ -55,22 +55,22 @@ pub enum Discard {
     Fragment,
     /// Neither TCP nor UDP.
     UnknownProtocol,
-    /// A TCP header or option that cannot be.
+    /// An invalid TCP header or option.
     BadTcpHeader,
     /// The TCP checksum is wrong.
     BadTcpChecksum,
-    /// A UDP header that cannot be.
+    /// An invalid UDP header.
     BadUdpHeader,
     /// The UDP checksum is wrong.
     BadUdpChecksum,
-    /// A datagram of a flow without what the flow's datagrams begin with.
+    /// A datagram without the header that its flow requires.
     BadDatagram,
-    /// No flow has these addresses and ports; over TCP answered with a reset.
+    /// No flow has these addresses and ports; TCP answers with a reset.
     NoConnection,
 }
 
 impl Discard {
-    /// Every reason, in the order of their codes.
+    /// All reasons, in the order of their codes.
     pub const ALL: [Discard; 13] = [
         Discard::Truncated,
         Discard::NotForUs,
@@ -112,7 +112,7 @@ impl Discard {
 pub struct Payload<'a> {
     /// The real bytes.
     pub bytes: &'a [u8],
-    /// How many zeros follow them.
+    /// The number of zeros after them.
     pub zeros: u32,
 }
 
@@ -122,7 +122,7 @@ impl Payload<'_> {
         self.bytes.len() as u32 + self.zeros
     }
 
-    /// True when it has no bytes.
+    /// True if it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -138,13 +138,13 @@ pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// An IPv4 packet whose lengths have been checked, as it lies in its bytes.
+/// An IPv4 packet with verified lengths, as a view of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct IpPacket<'a> {
     headers: &'a [u8; HEADERS_BYTES],
-    /// The transport's header and what follows it.
+    /// The transport's header and everything after it.
     pub payload: Payload<'a>,
-    /// Whether a device has found the transport's checksum right, or is to write it.
+    /// Whether a device has verified the transport's checksum, or will write it.
     pub is_checked: bool,
 }
 
@@ -153,19 +153,19 @@ impl<'a> IpPacket<'a> {
         &self.headers[ETHERNET_BYTES..]
     }
 
-    /// Who is to get the frame.
+    /// The destination of the frame.
     #[inline]
     pub fn destination_mac(&self) -> Mac {
         Mac::from_slice(self.headers)
     }
 
-    /// Who sent the packet.
+    /// The source of the packet.
     #[inline]
     pub fn source(&self) -> Ipv4Addr {
         Ipv4Addr::from_bits(be32(self.ip(), 12))
     }
 
-    /// Who is to get the packet.
+    /// The destination of the packet.
     #[inline]
     pub fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::from_bits(be32(self.ip(), 16))
@@ -182,14 +182,13 @@ impl<'a> IpPacket<'a> {
         }
     }
 
-    /// The transport's number.
+    /// The transport's protocol number.
     #[inline]
     pub fn protocol(&self) -> u8 {
         self.ip()[9]
     }
 
-    /// True when the sum over pseudo-header and payload is what RFC 9293 section 3.1 and RFC 768
-    /// ask for.
+    /// True if the sum over pseudo-header and payload is correct (RFC 9293 section 3.1, RFC 768).
     #[inline]
     pub fn is_checksum_right(&self) -> bool {
         if self.is_checked {
@@ -201,10 +200,10 @@ impl<'a> IpPacket<'a> {
     }
 }
 
-/// Reads a packet; checks every length, and the header's checksum where no device has.
+/// Parses a packet; verifies every length, and the header's checksum unless a device has.
 ///
 /// # Errors
-/// Why the packet is to be discarded.
+/// Why the packet must be discarded.
 #[inline(always)]
 pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
     let (headers, behind) = packet.data.split_first_chunk().ok_or(Discard::Truncated)?;
@@ -229,15 +228,15 @@ pub fn parse(packet: &Packet) -> Result<IpPacket<'_>, Discard> {
     if be16(ip, 6) & 0x3fff != 0 {
         return Err(Discard::Fragment);
     }
-    // What stands behind the IP packet is Ethernet padding.
+    // Bytes after the IP packet are Ethernet padding.
     let payload_bytes = total_bytes - header_bytes;
     let bytes = &bytes[..bytes.len().min(payload_bytes)];
     let zeros = (payload_bytes - bytes.len()) as u32;
     Ok(IpPacket { headers, payload: Payload { bytes, zeros }, is_checked })
 }
 
-/// Writes the headers of one flow's packets: Ethernet, IPv4, and of a transport that begins with
-/// its ports what stands before options and payload; together `N` bytes.
+/// Writes the headers of one flow's packets, together `N` bytes: Ethernet, IPv4, and the
+/// transport's fixed header, which begins with its ports.
 #[derive(Clone, Debug)]
 pub struct IpEmitter<const N: usize> {
     template: [u8; N],
@@ -249,7 +248,7 @@ pub struct IpEmitter<const N: usize> {
 }
 
 impl<const N: usize> IpEmitter<N> {
-    /// A writer from source to destination for a transport's number and ports.
+    /// A writer from source to destination, with a transport's number and ports.
     pub fn new(
         macs: (Mac, Mac),
         ips: (Ipv4Addr, Ipv4Addr),
@@ -279,7 +278,7 @@ impl<const N: usize> IpEmitter<N> {
         }
     }
 
-    /// The same writer with another time to live than 64.
+    /// Sets a time to live other than 64.
     #[must_use]
     pub fn with_ttl(mut self, ttl: u8) -> Self {
         self.template[ETHERNET_BYTES + 8] = ttl;
@@ -287,24 +286,24 @@ impl<const N: usize> IpEmitter<N> {
         self
     }
 
-    /// The same writer, which leaves the transport's checksum to the device or does not.
+    /// Sets whether the device writes the transport's checksum.
     #[must_use]
     pub fn leaving_checksum(mut self, leaves: bool) -> Self {
         self.leaves_checksum = leaves;
         self
     }
 
-    /// Writes the headers into an emptied packet; options and payload are appended behind them, and
-    /// [`IpEmitter::finish`] then fills in lengths and checksum.
+    /// Writes the headers into an empty packet. Append options and payload, then call
+    /// [`IpEmitter::finish`] to fill in lengths and checksum.
     pub fn begin(&self, ecn: Ecn, packet: &mut Packet) {
         packet.clear();
         packet.data.extend_from_slice(&self.template);
         packet.data[ETHERNET_BYTES + 1] = ecn as u8;
     }
 
-    /// Fills in what depends on the whole packet; `fields_sum` is of the fields that the transport
-    /// writes into its header besides the ports. Returns the headers and what the transport's
-    /// checksum is to be.
+    /// Fills in the fields that depend on the whole packet. `fields_sum` is the sum of the
+    /// transport's header fields except the ports. Returns the headers and the transport's
+    /// checksum.
     pub fn finish<'a>(
         &mut self,
         fields_sum: u64,

@@ -1,10 +1,10 @@
 //! Packets as bytes: addresses, headers, options, checksums and the stamp in a payload.
 //!
-//! Written by hand, not by etherparse or smoltcp, for two reasons. A payload here is real bytes and
-//! then a length that stands for zeros, which neither library can build, sum or read: they need
-//! every byte. And an [`segment::Emitter`] sums what is constant in a flow once. Measured with
-//! `valgrind --tool=callgrind` over 100,000 data segments with timestamps, checksums verified, as
-//! instructions per segment to build and to read it (etherparse 0.19, smoltcp 0.12):
+//! Written by hand rather than with etherparse or smoltcp, for two reasons. A payload here is real
+//! bytes followed by a count of zeros; both libraries need every byte. And an [`segment::Emitter`]
+//! sums a flow's constant fields once. The table has instructions per segment to build and to parse
+//! it, measured with `valgrind --tool=callgrind` over 100,000 data segments with timestamps and
+//! verified checksums (etherparse 0.19, smoltcp 0.12):
 //!
 //! | payload | ours | etherparse | smoltcp |
 //! |---|---|---|---|

@@ -1,6 +1,6 @@
-//! TCP options on the wire: MSS (RFC 9293), window scale and timestamps (RFC 7323), SACK
-//! (RFC 2018), and one of our own for ns-2's Asym senders, of an experimental kind (RFC 6994).
-//! Unknown ones are passed over.
+//! TCP options on the wire: MSS (RFC 9293), window scale and timestamps (RFC 7323), SACK (RFC
+//! 2018), and an experimental one of our own for ns-2's Asym senders (RFC 6994). Unknown options
+//! are skipped.
 
 /// The most SACK blocks that fit into 40 bytes of options.
 pub const MAX_SACK_BLOCKS: usize = 4;
@@ -13,7 +13,7 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 const EXPERIMENT: u8 = 253;
-/// Ours among the experiments, not registered.
+/// Our experiment's identifier, which is not registered.
 const SENDER_REPORT: [u8; 2] = *b"Na";
 
 /// The options of one segment; absent ones are `None`, `false` or empty.
@@ -29,8 +29,8 @@ pub struct Options {
     pub timestamps: Option<(u32, u32)>,
     /// SACK blocks, `[left, right)` in wire numbers.
     pub sack: SackBlocks,
-    /// The highest acknowledgment that the sender has seen, as a wire number, and how many bytes
-    /// behind it it may send (`compat/ns2/ack_control.rs`).
+    /// The highest acknowledgment that the sender has received, as a wire number, and the bytes
+    /// after it that it may send (`compat/ns2/ack_control.rs`).
     pub sender_report: Option<(u32, u32)>,
 }
 
@@ -42,7 +42,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Adds a block behind the others; one too many is left out.
+    /// Appends a block; ignores a fifth one.
     pub fn push(&mut self, left: u32, right: u32) {
         if let Some(slot) = self.blocks.get_mut(self.len as usize) {
             *slot = (left, right);
@@ -50,22 +50,22 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks in their order on the wire.
+    /// The blocks in wire order.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..self.len as usize]
     }
 
-    /// Bytes that `count` blocks take, with the padding that aligns them.
+    /// Bytes of `count` blocks, including alignment padding.
     pub const fn wire_bytes(count: usize) -> usize {
         if count == 0 { 0 } else { 4 + 8 * count }
     }
 }
 
-/// Bytes of the timestamps option with its padding.
+/// Bytes of the timestamps option, including padding.
 pub const TIMESTAMPS_BYTES: usize = 12;
 
 impl Options {
-    /// Appends them, each padded in front to a multiple of 4 bytes.
+    /// Appends the options, each padded in front to a multiple of 4 bytes.
     #[inline]
     pub fn emit(&self, out: &mut Vec<u8>) {
         if let Some(mss) = self.mss {
@@ -100,7 +100,7 @@ impl Options {
         }
     }
 
-    /// Adds those in `bytes`; `None` when a length is impossible.
+    /// Adds the options in `bytes`; `None` if a length is impossible.
     pub fn read(&mut self, mut bytes: &[u8]) -> Option<()> {
         while let Some((&kind, rest)) = bytes.split_first() {
             match kind {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_syn_of_a_linux_host() {
-        // mss 1460, sackOK, TS val 0x01020304 ecr 0, nop, wscale 7, as captures show it.
+        // mss 1460, sackOK, TS val 0x01020304 ecr 0, nop, wscale 7, as seen in captures.
         let bytes = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 1, 2, 3, 4, 0, 0, 0, 0, 1, 3, 3, 7];
         let options = Options {
             mss: Some(1460),

@@ -1,7 +1,7 @@
 //! Segments as bytes: TCP (RFC 9293 section 3.1) in IPv4 packets.
 //!
-//! [`parse`] reads a packet without copying it; [`Emitter`] writes one, from a header made once
-//! per connection.
+//! [`parse`] reads a packet without copying it. [`Emitter`] writes packets, from a header built
+//! once per connection.
 
 use crate::wire::addr::Mac;
 use crate::wire::checksum;
@@ -30,26 +30,26 @@ impl Flags {
     pub const RST: Flags = Flags(0x04);
     /// Push.
     pub const PSH: Flags = Flags(0x08);
-    /// The acknowledgment field counts.
+    /// The acknowledgment field is valid.
     pub const ACK: Flags = Flags(0x10);
     /// ECN echo (RFC 3168).
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(0x80);
 
-    /// True when all of `flags` are set.
+    /// True if all of `flags` are set.
     pub const fn has(self, flags: Flags) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// These and `flags`.
+    /// The union with `flags`.
     pub const fn with(self, flags: Flags) -> Flags {
         Flags(self.0 | flags.0)
     }
 }
 
 impl core::fmt::Debug for Flags {
-    /// As tcpdump writes them: `S`, `S.`, `F.`, `.`.
+    /// In tcpdump's notation: `S`, `S.`, `F.`, `.`.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         for (flag, letter) in [
             (Flags::SYN, "S"),
@@ -68,7 +68,7 @@ impl core::fmt::Debug for Flags {
     }
 }
 
-/// A segment as parsed, in wire numbers.
+/// A parsed segment, in wire numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
     /// IP source and destination.
@@ -77,7 +77,7 @@ pub struct Segment<'a> {
     pub ports: (u16, u16),
     /// Sequence number.
     pub seq: u32,
-    /// Acknowledgment number; counts when [`Flags::ACK`] is set.
+    /// Acknowledgment number; valid if [`Flags::ACK`] is set.
     pub ack: u32,
     /// Flags.
     pub flags: Flags,
@@ -91,18 +91,18 @@ pub struct Segment<'a> {
     pub payload: Payload<'a>,
 }
 
-/// Reads a packet; checks every length and both checksums.
+/// Parses a packet; verifies every length and both checksums.
 ///
 /// # Errors
-/// Why the packet is to be discarded.
+/// Why the packet must be discarded.
 pub fn parse(packet: &Packet) -> Result<Segment<'_>, Discard> {
     parse_segment(&ip::parse(packet)?)
 }
 
-/// Reads the segment in an IPv4 packet; checks every length and its checksum.
+/// Parses the segment in an IPv4 packet; verifies every length and its checksum.
 ///
 /// # Errors
-/// Why the packet is to be discarded.
+/// Why the packet must be discarded.
 #[inline(always)]
 pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> {
     if packet.protocol() != PROTOCOL_TCP {
@@ -137,7 +137,7 @@ pub fn parse_segment<'a>(packet: &IpPacket<'a>) -> Result<Segment<'a>, Discard> 
     })
 }
 
-/// Gives a segment that [`parse`] has taken another acknowledgment number (RFC 1624 equation 3).
+/// Replaces the acknowledgment number of a segment that [`parse`] accepts (RFC 1624 equation 3).
 pub fn set_ack(packet: &mut Packet, ack: u32) {
     let tcp_at = ETHERNET_BYTES + usize::from(packet.data[ETHERNET_BYTES] & 0xf) * 4;
     let tcp = &mut packet.data[tcp_at..];
@@ -148,7 +148,7 @@ pub fn set_ack(packet: &mut Packet, ack: u32) {
     tcp[16..18].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// What changes from one segment of a connection to the next.
+/// The fields that change from one segment of a connection to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Header {
     /// Sequence number.
@@ -169,7 +169,7 @@ pub struct Header {
 #[derive(Clone, Debug)]
 pub struct Emitter {
     ip: IpEmitter<HEADERS_BYTES>,
-    /// Of the fields of the header begun.
+    /// The sum of the current header's fields.
     fields_sum: u64,
 }
 
@@ -179,25 +179,26 @@ impl Emitter {
         Emitter { ip: IpEmitter::new(macs, ips, PROTOCOL_TCP, ports), fields_sum: 0 }
     }
 
-    /// The same writer with another time to live than 64.
+    /// Sets a time to live other than 64.
     #[must_use]
     pub fn with_ttl(mut self, ttl: u8) -> Self {
         self.ip = self.ip.with_ttl(ttl);
         self
     }
 
-    /// The same writer, which leaves the segments' checksum to the device or does not.
+    /// Sets whether the device writes the checksum.
     #[must_use]
     pub fn leaving_checksum(mut self, leaves: bool) -> Self {
         self.ip = self.ip.leaving_checksum(leaves);
         self
     }
 
-    /// Writes the headers into an emptied packet; the payload is appended behind them, and
-    /// [`Emitter::finish`] then fills in lengths and checksums.
+    /// Writes the headers into an empty packet. Append the payload, then call [`Emitter::finish`]
+    /// to fill in lengths and checksums.
     ///
     /// # Panics
-    /// When the payload begins at no multiple of 4 bytes: the options are padded wrongly.
+    /// If the payload would not begin at a multiple of 4 bytes, because the options are padded
+    /// wrongly.
     #[inline]
     pub fn begin(&mut self, header: &Header, packet: &mut Packet) {
         self.ip.begin(header.ecn, packet);
@@ -215,7 +216,7 @@ impl Emitter {
         self.fields_sum = u64::from(header.seq) + u64::from(header.ack) + u64::from(rest);
     }
 
-    /// Fills in what depends on the whole packet.
+    /// Fills in the fields that depend on the whole packet.
     #[inline]
     pub fn finish(&mut self, packet: &mut Packet) {
         let (headers, checksum) = self.ip.finish(self.fields_sum, packet);

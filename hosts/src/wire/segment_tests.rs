@@ -1,4 +1,4 @@
-//! Frames against bytes worked out by hand, and against random damage.
+//! Compares frames with bytes computed by hand, and damages them randomly.
 
 use super::*;
 use narrows_common::Checksums;
@@ -53,7 +53,7 @@ fn a_checksum_left_to_the_device_is_the_pseudo_headers_sum() {
     let header = Header { seq: 1, ack: 2, flags: Flags::ACK, window: 0xffff, ..Header::default() };
     emitter.begin(&header, &mut packet);
     emitter.finish(&mut packet);
-    // The sums above: IPv4's header is whole, and 141d is the pseudo-header's.
+    // The sums above: IPv4's header is complete, and 141d is the pseudo-header's.
     assert_eq!(
         (&packet.data[24..26], &packet.data[50..52]),
         (&[0x26, 0xce][..], &[0x14, 0x1d][..])
@@ -102,7 +102,7 @@ fn ethernet_padding_is_not_payload() {
     assert!(parse(&packet).unwrap().payload.is_empty());
 }
 
-/// Of a time to live and a payload only the sums tell that they are wrong.
+/// Only the checksums reveal a wrong time to live or payload.
 #[test]
 fn a_device_that_has_checked_the_sums_is_believed() {
     for at in [22, 66] {
@@ -139,7 +139,7 @@ proptest! {
         let _ = parse(&Packet { data, zeros, ..Packet::default() });
     }
 
-    /// A single flipped bit behind the Ethernet header is always noticed.
+    /// A single flipped bit after the Ethernet header is always detected.
     #[test]
     fn one_flipped_bit_is_found(bit in 14 * 8..(66 + 5) * 8usize) {
         let mut packet = data_segment(b"stamp", 100);

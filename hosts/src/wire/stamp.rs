@@ -1,9 +1,9 @@
-//! The stamp that a sender puts at the front of a segment's payload.
+//! The stamp at the start of a segment's payload.
 //!
-//! Layout, big-endian, 16 bytes: magic `0x6e72_7773` ("nrws", 4 bytes), flow (4 bytes),
-//! transmit time in picoseconds since the run began (8 bytes). It stands where the stream has
-//! zeros, in every data segment of at least 16 payload bytes; a retransmission carries the time
-//! of its own transmission. The receiver takes one-way delay from it, at any target.
+//! Layout, big-endian, 16 bytes: magic `0x6e72_7773` ("nrws", 4 bytes), flow (4 bytes), transmit
+//! time in picoseconds since the run began (8 bytes). It replaces zeros of the stream in every data
+//! segment with at least 16 payload bytes; a retransmission has its own transmit time. The receiver
+//! measures one-way delay from it, on every target.
 
 use narrows_common::Time;
 
@@ -12,7 +12,7 @@ pub const STAMP_BYTES: usize = 16;
 
 const MAGIC: [u8; 4] = *b"nrws";
 
-/// The stamp of a segment of `flow` sent at `sent_at`.
+/// The stamp of a segment of `flow`, sent at `sent_at`.
 pub fn emit(flow: u32, sent_at: Time) -> [u8; STAMP_BYTES] {
     let mut stamp = [0; STAMP_BYTES];
     stamp[..4].copy_from_slice(&MAGIC);
@@ -21,7 +21,7 @@ pub fn emit(flow: u32, sent_at: Time) -> [u8; STAMP_BYTES] {
     stamp
 }
 
-/// When the segment with this payload was sent, if it carries a stamp of `flow`.
+/// The transmit time of a segment with this payload, if it carries a stamp of `flow`.
 pub fn parse(flow: u32, payload: &[u8]) -> Option<Time> {
     let stamp: &[u8; STAMP_BYTES] = payload.first_chunk()?;
     let (name, time) = stamp.split_at(8);

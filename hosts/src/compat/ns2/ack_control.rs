@@ -1,53 +1,53 @@
-//! ACK congestion control: a receiver that thins out its ACKs when the path back marks them.
+//! ACK congestion control: a receiver reduces its ACKs if the return path marks them.
 //!
 //! Source: ns-2.35 Agent/TCPSink/Asym, after Balakrishnan, Padmanabhan and Katz, The effects of
 //! asymmetry on TCP performance, MobiCom 1997 (surveyed in RFC 3449 section 5.2.1). ACKs are sent
-//! as ECN-capable. A sender that gets a marked one echoes that in its next segment, which doubles
-//! the number of segments an ACK answers, up to five; each round trip without an echo lowers it by
-//! one. No ACK waits for more than half of what the sender may send without one, and none when a
-//! segment came out of order.
+//! as ECN-capable. A sender that receives a marked ACK echoes the mark in its next segment. The
+//! echo doubles the number of segments per ACK, up to five; each round trip without an echo reduces
+//! it by one. No ACK waits for more than half of what the sender may send without one. After a
+//! segment out of order no ACK waits.
 //!
-//! The sender says with each segment how far it has seen ACKs and how wide its window is, in an
-//! experimental option (`wire/options.rs`); ns-2 has header fields of no length for it, and tells round
-//! trips by its packets' timestamps where this does by the ACKs seen. Without the option each
-//! segment is answered at once.
+//! With each segment the sender reports its highest ACK and its window, in an experimental option
+//! (`wire/options.rs`); ns-2 uses header fields without length. ns-2 separates round trips by its
+//! packets' timestamps, this implementation by the reported ACKs. Without the option each segment
+//! is acknowledged immediately.
 
 /// `maxdelack_`.
 const MOST_SEGMENTS: u64 = 5;
 
-/// What a sender says with a segment.
+/// A sender's report in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The highest acknowledgment that it has seen, as a position.
+    /// The highest acknowledgment that it has received, as a position.
     pub acked: u64,
-    /// The bytes behind it that it may send before another comes.
+    /// The bytes after it that it may send before the next acknowledgment.
     pub window_bytes: u64,
 }
 
-/// How many segments an ACK answers.
+/// The number of segments per ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct AckControl {
-    /// Segments that an ACK answers at most, as far as the path back is concerned.
+    /// The most segments per ACK that the return path asks for.
     factor: u64,
-    /// Segments not answered yet.
+    /// Segments not acknowledged yet.
     pending: u64,
-    /// The highest acknowledgment that the sender is known to have.
+    /// The highest acknowledgment that the sender is known to have received.
     seen: u64,
-    /// What had been received when the factor was raised and lowered last.
+    /// The bytes received when the factor was last raised, and last lowered.
     raised_at: u64,
     lowered_at: u64,
 }
 
 impl Default for AckControl {
-    /// Every segment is answered.
+    /// Acknowledges every segment.
     fn default() -> Self {
         AckControl { factor: 1, pending: 0, seen: 0, raised_at: 0, lowered_at: 0 }
     }
 }
 
 impl AckControl {
-    /// A segment arrived, `received` being what is there in order with it. `echoes_mark`: an ACK was
-    /// marked on its way. Returns whether the ACK is due now.
+    /// A segment arrived; `received` is the end of in-order data with it. `echoes_mark` means that
+    /// the return path marked an ACK. Returns whether an ACK is due now.
     pub fn on_segment(
         &mut self,
         received: u64,
@@ -73,7 +73,7 @@ impl AckControl {
         self.pending >= limit
     }
 
-    /// An ACK left.
+    /// An ACK was sent.
     pub fn on_ack_sent(&mut self) {
         self.pending = 0;
     }
@@ -85,13 +85,14 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Segments of a window of 20, each echoing a mark or not; how many each ACK answers.
+    /// Segments in a window of 20, each with or without an echoed mark; returns the segments per
+    /// ACK.
     fn answered(marks: &[bool]) -> Vec<u64> {
         let mut control = AckControl::default();
         let (mut acks, mut waiting) = (Vec::new(), 0);
         for (n, &mark) in marks.iter().enumerate() {
             let n = n as u64;
-            // The ACK of the segment twenty before it let it go.
+            // The ACK of the segment twenty before it allowed it to leave.
             let acked = 1 + n.saturating_sub(20) * MSS;
             let report = Report { acked, window_bytes: 20 * MSS };
             waiting += 1;
@@ -107,8 +108,9 @@ mod tests {
     #[test]
     fn marks_double_what_an_ack_answers_once_a_round_trip() {
         assert_eq!(answered(&[false; 10]), [1; 10]);
-        // Marked in the first round trip (from the first echo on 2), in the second (4), the third
-        // (5, not 8). A segment is of the next round when the ACK of the echo's has been seen.
+        // Marked in the first round trip (2 from the first echo on), in the second (4) and the
+        // third (5, not 8). A segment belongs to the next round once the sender has seen the ACK of
+        // the echo's segment.
         let acks = answered(&[true; 70]);
         assert_eq!(acks[..10], [2; 10], "{acks:?}");
         assert_eq!(acks[11..15], [4; 4], "{acks:?}");

@@ -1,17 +1,17 @@
-//! ACK reconstruction: beyond a slow path back, what is left of the ACKs is spread out again.
+//! ACK reconstruction: after a slow return path, spreads the remaining ACKs out again.
 //!
 //! Source: ns-2.35 AckRecons (tcp/ack-recons.cc), after Balakrishnan, Padmanabhan and Katz, MobiCom
-//! 1997 (RFC 3449 section 5.2.4). A node in front of the sender: an ACK that moves
-//! on by more than `THRESHOLD` segments is taken apart into one for every `EVERY` segments, spread
-//! evenly over as long as the gap between the last two ACKs was (`adaptive_` 0), or apart by the mean
-//! gap between ACKs that came (`adaptive_` 1). Duplicates go through at once, but for the first while
-//! others wait, which is taken for what it repeats; so does what follows one until an ACK moves on.
+//! 1997 (RFC 3449 section 5.2.4). It is a node in front of the sender. An ACK that advances by more
+//! than `THRESHOLD` segments is split into one ACK for every `EVERY` segments. They are spread
+//! evenly over the gap between the last two ACKs (`adaptive_` 0), or follow at the mean gap between
+//! received ACKs (`adaptive_` 1). Duplicates pass immediately, except the first one while other
+//! ACKs wait, which counts as a repetition. ACKs after a duplicate pass too, until one advances.
 //!
 //! Constants: `deltaAckThresh_` 2, `delack_` 2, `alpha_` 1/4, `ackInterArr_` 10 ms before any gap.
-//! Segments are of the longest payload that the sender has sent. A reconstructed ACK has the bytes of
-//! the one that it was made of but for its number, its timestamps too. ns-2's senders take no
-//! round-trip sample from it, which a flag of its simulator's tells them; no field of a segment could.
-//! A sample is longer by what the ACK waited here, never shorter.
+//! A segment has the longest payload that the sender has sent. A reconstructed ACK is a copy of the
+//! original, including timestamps, with another number. ns-2's senders take no round-trip sample
+//! from it, because the simulator flags it; no field of a real segment can. So a sample includes
+//! the time that the ACK waited here.
 
 use crate::wire::addr::Endpoint;
 use crate::wire::segment::{self, Flags};
@@ -26,13 +26,13 @@ const EVERY: u32 = 2;
 /// ns-2's `ackInterArr_` before the first gap.
 const FIRST_MEAN_GAP: Duration = Duration::from_ms(10);
 
-/// How far apart reconstructed ACKs are.
+/// The spacing of reconstructed ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {
-    /// Evenly over the last gap.
+    /// Evenly over the latest gap.
     Even,
-    /// By the moving mean of the gaps.
+    /// By the moving average of the gaps.
     Adaptive,
 }
 
@@ -40,20 +40,20 @@ pub enum Spacing {
 #[derive(Debug)]
 pub struct AckReconstruction {
     spacing: Spacing,
-    /// By the sender's port and the receiver's address and port.
+    /// By the sender's port, and the receiver's address and port.
     connections: BTreeMap<(u16, Endpoint), Gaps>,
-    /// What waits, by when it is due and in the order of coming.
+    /// Waiting ACKs, by due time and arrival order.
     waiting: BTreeMap<(Time, u64), (u16, Endpoint, Packet)>,
     order: u64,
 }
 
-/// What is known of a connection's ACKs.
+/// The state of one connection's ACKs.
 #[derive(Debug)]
 struct Gaps {
     segment_bytes: u32,
-    /// The latest number handed on, and when.
+    /// The latest number passed on, and when.
     handed_on: Option<(u32, Time)>,
-    /// The latest number that came, and when.
+    /// The latest number received, and when.
     came: Option<(u32, Time)>,
     has_duplicates: bool,
     waiting: usize,
@@ -79,20 +79,20 @@ fn renumbered(packet: &Packet, ack: u32) -> Packet {
     packet
 }
 
-/// The bytes from one wire number on to another, 0 when that is not ahead.
+/// The bytes from one wire number to another; 0 if that is not ahead.
 fn ahead(from: u32, to: u32) -> u32 {
     let bytes = to.wrapping_sub(from);
     if bytes < 1 << 31 { bytes } else { 0 }
 }
 
 impl AckReconstruction {
-    /// Before the first ACK.
+    /// A node before the first ACK.
     pub fn new(spacing: Spacing) -> Self {
         let (connections, waiting) = (BTreeMap::new(), BTreeMap::new());
         AckReconstruction { spacing, connections, waiting, order: 0 }
     }
 
-    /// The sender sent this.
+    /// The sender sent this packet.
     pub fn on_sent(&mut self, packet: &Packet) {
         if let Ok(segment) = segment::parse(packet) {
             let peer = Endpoint { ip: segment.ips.1, port: segment.ports.1 };
@@ -101,7 +101,7 @@ impl AckReconstruction {
         }
     }
 
-    /// A packet comes for the sender. True: it goes on as it is; false: it is taken apart.
+    /// A packet arrives for the sender. True if it passes unchanged; false if it is split.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) -> bool {
         let Ok(segment) = segment::parse(packet) else { return true };
         let (port, peer) = (segment.ports.1, Endpoint { ip: segment.ips.0, port: segment.ports.0 });
@@ -149,7 +149,7 @@ impl AckReconstruction {
         false
     }
 
-    /// The next ACK that is due; those that a later one has overtaken are left out.
+    /// The next ACK that is due; skips ACKs that a later one has overtaken.
     pub fn poll_packet(&mut self, now: Time) -> Option<Packet> {
         while let Some(entry) = self.waiting.first_entry().filter(|entry| entry.key().0 <= now) {
             let (port, peer, packet) = entry.remove();
@@ -164,7 +164,7 @@ impl AckReconstruction {
         None
     }
 
-    /// When [`AckReconstruction::poll_packet`] will have something.
+    /// When [`AckReconstruction::poll_packet`] has an ACK.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.waiting.keys().next().map(|&(at, _)| at)
     }
@@ -180,7 +180,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// From the sender, 1,000 bytes; to it, an ACK.
+    /// 1,000 bytes from the sender; an ACK to it.
     fn data() -> Packet {
         let (mut packet, mut emitter) = (Packet::default(), emitter((10, 20)));
         emitter.begin(&Header { flags: Flags::ACK, ..Header::default() }, &mut packet);
@@ -205,19 +205,19 @@ mod tests {
         packet
     }
 
-    /// What is handed on of what waits until then, and when.
+    /// The ACKs passed on until then, with their times.
     fn drained(node: &mut AckReconstruction, until: Time) -> Vec<(Time, u32)> {
         let mut came = Vec::new();
         while let Some(at) = node.poll_timeout().filter(|&at| at <= until) {
             while let Some(packet) = node.poll_packet(at) {
-                // The checksum holds, or it would not parse.
+                // The parser also verifies the checksum.
                 came.push((at, segment::parse(&packet).unwrap().ack));
             }
         }
         came
     }
 
-    /// The mean gap: 10 ms at first, 10 ms still at 10 ms, (3 x 10 + 40) / 4 = 17.5 ms at 50 ms.
+    /// The mean gap: 10 ms at first, still 10 ms at 10 ms, (3 x 10 + 40) / 4 = 17.5 ms at 50 ms.
     #[test]
     fn adaptive_acks_are_the_mean_gap_apart() {
         let mut node = AckReconstruction::new(Spacing::Adaptive);
@@ -232,8 +232,8 @@ mod tests {
     }
 
     /// ns-2.35's own node (`tests/ns2/acks.tcl queue 6`, `adaptive 0 seconds 1.4`, with losses, and
-    /// `adaptive 1 seconds 0.7`): what came to it and what left it, in microseconds and packets. Its
-    /// trace cuts times off at a microsecond.
+    /// `adaptive 1 seconds 0.7`): ACKs in and out, in microseconds and packets. Its trace truncates
+    /// times to microseconds.
     #[test]
     fn acks_leave_when_and_as_they_leave_ns2s_node() {
         let runs = [
@@ -281,7 +281,7 @@ mod tests {
             drained(&mut node, ms(1000)),
             [(ms(50), 5000), (ms(60), 7000), (ms(70), 9000), (ms(80), 10_000)]
         );
-        // A duplicate goes through, and so does what follows while it is one.
+        // A duplicate passes, and so do later ACKs while one waits.
         assert!(node.handle_packet(ms(90), &ack(10_000)));
         assert!(node.handle_packet(ms(91), &ack(10_000)));
         assert!(node.handle_packet(ms(99), &ack(20_000)), "the loss is repaired: at once");

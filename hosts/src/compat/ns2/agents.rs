@@ -1,55 +1,56 @@
-//! ns-2's agents by their names: what each source and sink stands for in our terms.
+//! ns-2's agents by name: the settings that each source and sink stands for.
 //!
-//! Source: ns-2.35 (tcp.cc and its kin, tcl/lib/ns-default.tcl). A source is a congestion control,
-//! a loss recovery, and now and then a way to count; the timers and windows of ns-2 are the
-//! profile's (`ns2`, `ns2-2004`). A sink is when to acknowledge, and with which options.
+//! Source: ns-2.35 (tcp.cc and related files, tcl/lib/ns-default.tcl). A source selects a
+//! congestion control, a loss recovery, and sometimes a counting rule; ns-2's timers and windows
+//! are in the profiles (`ns2`, `ns2-2004`). A sink selects when to acknowledge, and with which
+//! options.
 
 use crate::tcp::api::{Cut, Growth, InitialWindow, Profile};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A source of ns-2.
+/// An ns-2 source.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AgentRecord")]
 pub struct Agent {
     /// ns-2's name.
     pub name: &'static str,
-    /// What else it is called.
+    /// Its other names.
     pub aliases: &'static [&'static str],
-    /// One line on what it is.
+    /// A one-line description.
     pub title: &'static str,
     /// Congestion control.
     pub variant: &'static str,
     /// Loss recovery.
     pub recovery: &'static str,
-    /// The variant's parameters, where they are not its defaults.
+    /// The variant's parameters that differ from its defaults.
     pub parameters: &'static [(&'static str, f64)],
-    /// Where it differs from the profile.
+    /// Changes the profile's settings that differ.
     #[serde(skip)]
     pub adapt: fn(&mut Profile),
-    /// Payload bytes of a full segment, where they are not the profile's.
+    /// Payload bytes of a full segment, if they differ from the profile's.
     pub segment_bytes: Option<u32>,
-    /// It tells the sink of its window, and echoes marks on ACKs (`ack_control.rs`).
+    /// It reports its window to the sink, and echoes marks on ACKs (`ack_control.rs`).
     pub reports_window: bool,
-    /// The sink that it is checked with, and that shows what it can do.
+    /// The sink used in comparisons, which exercises its features.
     pub sink: &'static str,
 }
 
-/// A sink of ns-2.
+/// An ns-2 sink.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SinkRecord")]
 pub struct Sink {
     /// ns-2's name.
     pub name: &'static str,
-    /// What else it is called.
+    /// Its other names.
     pub aliases: &'static [&'static str],
-    /// One line on what it is.
+    /// A one-line description.
     pub title: &'static str,
     /// Sends selective acknowledgments.
     pub sack: bool,
     /// Acknowledges every second segment.
     pub delayed_ack: bool,
-    /// Thins out its ACKs when they are marked (`ack_control.rs`).
+    /// Reduces its ACKs when they are marked (`ack_control.rs`).
     pub ack_control: bool,
 }
 
@@ -73,7 +74,7 @@ const fn agent(
     }
 }
 
-/// A two-way TCP: segments of 536 bytes, no limited transmit, whole segments left by a cut.
+/// A two-way TCP: segments of 536 bytes, no limited transmit, and cuts to whole segments.
 const fn full(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -92,7 +93,7 @@ const fn full(
 
 const SACK_SINK: &str = "Agent/TCPSink/Sack1";
 
-/// Every source that can be named.
+/// All sources.
 pub const AGENTS: &[Agent] = &[
     agent("Agent/TCP", &["TCP", "Tahoe"], "Tahoe", "tahoe"),
     agent("Agent/TCP/Reno", &["TCP/Reno", "Reno"], "Reno", "reno"),
@@ -109,7 +110,7 @@ pub const AGENTS: &[Agent] = &[
         sink: SACK_SINK,
         adapt: |profile| {
             profile.cut = Cut::WholeCwnd;
-            // Its first segment leaves with the SYN, so that two are acknowledged a round trip later.
+            // Its first segment leaves with the SYN, so the ACK a round trip later covers two.
             profile.initial_window = InitialWindow::Segments(4);
         },
         ..agent(
@@ -191,7 +192,7 @@ pub const AGENTS: &[Agent] = &[
     },
 ];
 
-/// Every sink that can be named.
+/// All sinks.
 pub const SINKS: &[Sink] = &[
     Sink {
         name: "Agent/TCPSink",
@@ -235,12 +236,12 @@ pub const SINKS: &[Sink] = &[
     },
 ];
 
-/// The source of this name; `None` when ns-2 has none such.
+/// The source of this name; `None` if ns-2 has no such source.
 pub fn agent_by_name(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.name == name || agent.aliases.contains(&name))
 }
 
-/// The sink of this name; `None` when ns-2 has none such.
+/// The sink of this name; `None` if ns-2 has no such sink.
 pub fn sink_by_name(name: &str) -> Option<&'static Sink> {
     SINKS.iter().find(|sink| sink.name == name || sink.aliases.contains(&name))
 }

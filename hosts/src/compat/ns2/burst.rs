@@ -1,15 +1,15 @@
-//! A limit to what leaves at once, the rest of the window spread over the round trip.
+//! Limits the segments that leave together, and spreads the rest of the window over the round trip.
 //!
-//! Source: ns-2.35 `maxburst_` of its Asym sources (tcp-asym.cc): behind a burst the next follows a
-//! smoothed round trip x burst / window later, or with the next ACK. The round trip is smoothed
-//! with 1/8 from a sample of each ACK, which no ticks round (`g_`, `exact_srtt_`).
+//! Source: ns-2.35 `maxburst_` of its Asym sources (tcp-asym.cc). After a burst, the next segment
+//! leaves after a smoothed round trip x burst / window, or with the next ACK. The round trip is
+//! smoothed with 1/8, from a sample of each ACK without tick rounding (`g_`, `exact_srtt_`).
 
 use narrows_common::{Duration, Time};
 
-/// The limit and how much of it is left.
+/// The limit and its remainder.
 #[derive(Debug)]
 pub(crate) struct Burst {
-    /// Segments that leave at once; 0: without limit.
+    /// Segments that may leave together; 0 for no limit.
     limit: u32,
     left: u32,
     srtt: Option<Duration>,
@@ -22,12 +22,12 @@ impl Burst {
         Burst { limit, left: limit, srtt: None, next_at: Time::ZERO }
     }
 
-    /// There is a limit.
+    /// True if there is a limit.
     pub(crate) fn is_limited(&self) -> bool {
         self.limit > 0
     }
 
-    /// An ACK or a time-out: a burst may leave.
+    /// An ACK or a time-out allows a burst.
     pub(crate) fn on_event(&mut self, rtt: Option<Duration>) {
         if !self.is_limited() {
             return;
@@ -39,7 +39,7 @@ impl Burst {
         }
     }
 
-    /// A segment left under a limit and a window of so many segments.
+    /// A segment left under a limit, with a window of this many segments.
     pub(crate) fn on_sent(&mut self, now: Time, window_segments: u64) {
         if self.left > 0 {
             self.left -= 1;
@@ -48,7 +48,7 @@ impl Burst {
         }
     }
 
-    /// When the next segment may leave; `None`: now.
+    /// When the next segment may leave; `None` for now.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Time> {
         if !self.is_limited() || self.left > 0 {
             return None;

@@ -1,4 +1,4 @@
-//! ns-2's sources and sinks by name, and what only they do.
+//! ns-2's sources and sinks by name, and the features that only they have.
 
 pub mod ack_control;
 pub mod ack_reconstruction;

@@ -1,12 +1,12 @@
-//! Rate-based pacing: after an idle time the window is not restarted from one segment, but a part
-//! of it leaves spread over a round trip, until an ACK comes back to clock the rest.
+//! Rate-based pacing: after an idle time the window does not restart at one segment. Part of it is
+//! paced over a round trip, until the first ACK clocks the rest.
 //!
 //! Source: ns-2.35 Agent/TCP/Vegas/RBP and Agent/TCP/Reno/RBP, after Visweswaraiah and Heidemann,
-//! Improving restart of idle TCP connections (USC TR 97-661, 1997). What is paced is a share of
-//! what the last round trip carried (Vegas) or of the window (Reno), rounded, two segments at
-//! least; the window is that at most. Segments leave a round trip over the window apart: Vegas's
-//! own latest round trip, or Reno's smoothed one. The first ACK ends it; Vegas goes on from there,
-//! and Reno's window is then what was outstanding.
+//! Improving restart of idle TCP connections (USC TR 97-661, 1997). The paced part is a share of
+//! the last round trip's segments (Vegas) or of the window (Reno), rounded, with a minimum of two
+//! segments; the window is limited to it. The gap between segments is the round trip divided by the
+//! window; Vegas uses its latest round trip, Reno its smoothed one. The first ACK ends pacing.
+//! Vegas then continues from its window; Reno's window becomes the segments outstanding.
 //!
 //! Constants: the share, 0.75 (`rbp_scale_`); two segments (`RBP_MIN_SEGMENTS`).
 
@@ -28,7 +28,7 @@ const SCALE: Parameter = Parameter {
 const LEAST_SEGMENTS: u64 = 2;
 const NOT_IMPLEMENTED: &[&str] = &["that a duplicate ACK ends the pacing too"];
 
-/// The entry of the one on Vegas.
+/// The entry for Vegas.
 pub const VEGAS_VARIANT: Variant = Variant {
     name: "vegas-rbp",
     title: "Vegas as in ns-2, with rate-based pacing after idle times",
@@ -44,7 +44,7 @@ pub const VEGAS_VARIANT: Variant = Variant {
     ..vegas::VARIANT
 };
 
-/// The entry of the one on Reno.
+/// The entry for Reno.
 pub const RENO_VARIANT: Variant = Variant {
     name: "reno-rbp",
     title: "Reno with rate-based pacing after idle times",
@@ -55,15 +55,15 @@ pub const RENO_VARIANT: Variant = Variant {
     ..reno::VARIANT
 };
 
-/// What a variant must tell to be paced after an idle time.
+/// What pacing after an idle time requires of a variant.
 trait Restart: CongestionControl + Clone + 'static {
-    /// The window is what was outstanding when the first ACK ends the pacing.
+    /// True if the first ACK sets the window to the segments outstanding.
     const ENDS_AT_OUTSTANDING: bool;
 
-    /// What a round trip carried, in segments, and how long it was.
+    /// The segments of the last round trip, and its duration.
     fn last_round(&self, mss: u32, idle: &Idle) -> (f64, Duration);
 
-    /// The window is to be this, whatever else holds.
+    /// Sets the window unconditionally.
     fn set_cwnd_bytes(&mut self, cwnd_bytes: u64);
 }
 
@@ -87,13 +87,13 @@ impl Restart for Reno {
     }
 }
 
-/// A variant with pacing after idle times.
+/// A variant that paces after idle times.
 #[derive(Clone, Debug)]
 struct RateBasedPacing<C> {
     inner: C,
     scale: f64,
     mss: u32,
-    /// While it paces: bytes a second.
+    /// The pacing rate in bytes per second, while it paces.
     pace: Option<u64>,
 }
 

@@ -1,16 +1,19 @@
-//! Vegas as ns-2 has it: what the round trip says is acted on once a round trip, in whole segments.
+//! Vegas as in ns-2: one decision per round trip, in whole segments.
 //!
-//! Source: ns-2.35 Agent/TCP/Vegas, after Brakmo and Peterson, JSAC 1995. With base the least round
-//! trip, delta = (outstanding/base - sent in the round/its round trip) x base, rounded. Below
-//! ssthresh the window doubles every other round trip until delta is above gamma, which takes an
-//! eighth off it and ends slow start for good (ssthresh 2); beyond, it grows by a segment a round
-//! trip where delta is below alpha and falls by one where it is above beta. A loss leaves three
-//! quarters, or half where the segment had been retransmitted before; that it is found with the first
-//! duplicate is `recovery = "vegas"`. A time-out leaves two segments. The first window is in force from
-//! the first segment's ACK on; before that it is one.
+//! Source: ns-2.35 Agent/TCP/Vegas, after Brakmo and Peterson, JSAC 1995. With base the minimum
+//! round trip, delta = (outstanding/base - sent in the round/its round trip) x base, rounded.
+//! - Below ssthresh the window doubles every other round trip until delta exceeds gamma. That
+//!   removes an eighth of it and ends slow start permanently (ssthresh 2).
+//! - Above, it grows by a segment per round trip while delta < alpha, and shrinks by one while
+//!   delta > beta.
+//! - A loss leaves three quarters, or half if the segment had been retransmitted before. `recovery
+//!   = "vegas"` detects it at the first duplicate ACK.
+//! - A time-out leaves two segments.
+//! - The initial window applies from the first segment's ACK on; until then the window is one
+//!   segment.
 //!
-//! Constants: alpha 1, beta 3, gamma 1 (tcl/lib/ns-default.tcl). The window is a double in segments
-//! here as it is there, so that both round at the same place; others see whole bytes of it.
+//! Constants: alpha 1, beta 3, gamma 1 (tcl/lib/ns-default.tcl). As in ns-2, the window is a double
+//! in segments, so that both round at the same point; other code gets whole bytes.
 
 use crate::cc::control::{CongestionControl, Setup, Variant};
 use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
@@ -59,37 +62,37 @@ pub const VARIANT: Variant = Variant {
     build: |setup| Box::new(VegasNs2::new(setup)),
 };
 
-/// The window of a sender.
+/// The state of a Vegas sender.
 #[derive(Clone, Debug)]
 pub struct VegasNs2 {
     /// Windows in segments.
     cwnd: f64,
     ssthresh: f64,
-    /// The first window, until it is in force.
+    /// The initial window, until it applies.
     first_window: Option<f64>,
     mss: u32,
     alpha: f64,
     beta: f64,
     gamma: f64,
-    /// The least round trip.
+    /// The minimum round trip.
     base: Duration,
-    /// The segment from this position on ends the round.
+    /// The ACK of the segment at this position ends the round.
     round_begins_at: u64,
     round_began: Time,
     samples: u32,
     samples_sum: Duration,
-    /// What each ACK of this round adds, in segments.
+    /// The growth per ACK of this round, in segments.
     step: f64,
-    /// Slow start grows in this round and not in the next.
+    /// Slow start grows in this round but not in the next.
     grows: bool,
-    /// Segments a second that the latest round carried.
+    /// Segments per second in the latest round.
     actual: f64,
     /// The latest sample.
     latest: Duration,
 }
 
 impl VegasNs2 {
-    /// The window before the first byte.
+    /// The window before the first byte is sent.
     pub(super) fn new(setup: &Setup) -> Self {
         let segments = |bytes: u64| bytes as f64 / f64::from(setup.mss);
         VegasNs2 {
@@ -112,21 +115,21 @@ impl VegasNs2 {
         }
     }
 
-    /// The latest round trip, and how many segments it carries at the latest round's rate.
+    /// The latest round trip, and its segments at the latest round's rate.
     pub(super) fn last_round(&self) -> (f64, Duration) {
         (self.actual * self.latest.as_secs_f64(), self.latest)
     }
 
-    /// The window is to be this.
+    /// Sets the window.
     pub(super) fn set_cwnd_bytes(&mut self, cwnd_bytes: u64) {
         self.cwnd = cwnd_bytes as f64 / f64::from(self.mss);
     }
 
-    /// The round ends; `nxt` is the position behind what was sent, of which `flight` segments are
+    /// Ends the round. `nxt` is the position after the last byte sent; `flight` segments are
     /// outstanding.
     fn on_round(&mut self, ack: &Ack, nxt: u64, flight: f64) {
         let rtt = match self.samples {
-            // The handshake's segments are short: its round trip is no base.
+            // The handshake's segments are short, so its round trip can't be the base.
             0 if self.round_began == Time::ZERO => ack.rtt.unwrap_or(ack.srtt),
             0 => ack.now.since(self.round_began),
             samples => Duration::from_ps(self.samples_sum.as_ps() / u64::from(samples)),
@@ -172,7 +175,7 @@ impl CongestionControl for VegasNs2 {
     }
     fn on_measurement(&mut self, ack: &Ack) {
         self.cwnd = self.first_window.take().unwrap_or(self.cwnd);
-        // Without SACK what was delivered is what was acknowledged.
+        // Without SACK, delivered bytes are acknowledged bytes.
         let nxt = ack.delivered_bytes + ack.flight_bytes;
         let flight = (ack.flight_bytes / u64::from(self.mss)) as f64;
         if ack.delivered_bytes > self.round_begins_at {
@@ -181,7 +184,7 @@ impl CongestionControl for VegasNs2 {
         if self.step == 1.0 && self.cwnd >= self.ssthresh {
             self.step = 0.0;
         }
-        // Not when it could not keep up with the window.
+        // Do not grow if the sender did not use the window.
         if self.cwnd - (flight + 1.0) <= 2.0 {
             self.cwnd += self.step;
         }

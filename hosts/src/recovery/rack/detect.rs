@@ -1,15 +1,14 @@
-//! RACK (RFC 8985 section 6): a segment is lost when one that left later has arrived, and a
+//! RACK (RFC 8985 section 6): a segment is lost if a segment sent later has arrived and the
 //! reordering window has passed since.
 //!
-//! The reordering window is nothing until reordering has been seen, once three segments are
-//! SACKed or a loss is being repaired; else a quarter of the least round trip, times one more with
-//! each round that a D-SACK shows it too short, for 16 recoveries (section 6.2 step 4). A smoothed
-//! round trip at most.
+//! The reordering window is zero if three segments are SACKed or a loss is being repaired, until
+//! reordering has been seen. Otherwise it is a quarter of the minimum round trip. Each round with a
+//! D-SACK that shows it too short adds another quarter, for 16 recoveries (section 6.2 step 4). It
+//! is at most a smoothed round trip.
 //!
-//! Departures stand in a queue in the order of their times, so that an ACK looks at what it newly
-//! finds lost and one segment more. The timer is set to the end of the wait of a segment that left
-//! with the latest delivered one; the RFC takes the longest wait of those that left before it,
-//! which is at most that.
+//! Departures are in a queue in time order, so an ACK looks at the newly lost segments and one
+//! more. The timer is set to the end of the wait of a segment that left with the latest delivered
+//! one. The RFC takes the longest wait of the segments that left before it, which is at most that.
 
 use crate::tcp::api::Delivery;
 use crate::tcp::outstanding::scoreboard::Scoreboard;
@@ -17,30 +16,30 @@ use crate::tcp::outstanding::sent_segments::{SegmentState, SentSegment};
 use narrows_common::{Duration, Time};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Recoveries for which a widened window lasts.
+/// The number of recoveries for which a widened window lasts.
 const PERSISTS: u32 = 16;
 
-/// What has been delivered, and what is lost by it.
+/// The delivered segments, and the losses that they imply.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
-    /// Departures in the order of their times: when, and the end of the segment. Those that are
-    /// no longer the latest of a segment in flight are passed over.
+    /// Departures in time order: the time, and the end of the segment. Entries that are not the
+    /// latest departure of a segment in flight are skipped.
     departures: VecDeque<(Time, u64)>,
-    /// The ends of the segments that are lost and wait to be retransmitted.
+    /// The ends of lost segments that wait for retransmission.
     lost: BTreeSet<u64>,
     /// The latest departure that was delivered (RACK.xmit_ts, RACK.end_seq), and its round trip.
     latest: Option<(Time, u64)>,
     rtt: Duration,
     srtt: Duration,
     min_rtt: Option<Duration>,
-    /// The highest end delivered (RACK.fack), and what it was before this ACK.
+    /// The highest end delivered (RACK.fack), now and before this ACK.
     fack: u64,
     fack_before: u64,
     has_seen_reordering: bool,
-    /// What D-SACKs add to the window: quarters of a round trip, and for how many recoveries.
+    /// What D-SACKs add to the window, in quarters of a round trip, and for how many recoveries.
     extra_quarters: u64,
     persists: u32,
-    /// A D-SACK counts again once this is acknowledged.
+    /// The next D-SACK counts once this is acknowledged.
     duplicate_round: u64,
     deadline: Option<Time>,
 }
@@ -62,7 +61,7 @@ impl Detector {
         }
         self.fack = self.fack.max(sent.end);
         let rtt = now.saturating_since(sent.at);
-        // Too soon to be the answer to a retransmission.
+        // Too early to be the answer to a retransmission.
         if sent.was_retransmitted && self.min_rtt.is_some_and(|least| rtt < least) {
             return;
         }
@@ -70,7 +69,7 @@ impl Detector {
         self.latest = self.latest.max(Some((sent.at, sent.end)));
     }
 
-    /// What an ACK says as a whole; `is_probe_twice`: its D-SACK answers a tail probe.
+    /// Handles an ACK as a whole; `is_probe_twice` means that its D-SACK answers a tail probe.
     pub fn on_delivered(&mut self, board: &Scoreboard, delivery: &Delivery, is_probe_twice: bool) {
         self.fack_before = self.fack;
         self.srtt = delivery.srtt;
@@ -83,7 +82,7 @@ impl Detector {
         }
     }
 
-    /// A recovery is over.
+    /// Recovery is complete.
     pub fn on_recovery_exit(&mut self) {
         self.persists = self.persists.saturating_sub(1);
         if self.persists == 0 {
@@ -100,8 +99,8 @@ impl Detector {
         }
     }
 
-    /// Step 5: what is lost by now; returns its bytes. `is_certain`: a loss is being repaired, or
-    /// three segments are SACKed.
+    /// Step 5: detects losses by `now`; returns their bytes. `is_certain` means that a loss is
+    /// being repaired, or three segments are SACKed.
     pub fn detect(&mut self, board: &mut Scoreboard, now: Time, is_certain: bool) -> u64 {
         self.deadline = None;
         let Some(latest) = self.latest else { return 0 };
@@ -132,8 +131,8 @@ impl Detector {
         bytes
     }
 
-    /// The time-out expired (section 6.3): the first segment is lost, and what left long enough
-    /// ago.
+    /// The time-out expired (section 6.3): the first segment is lost, and so are segments that left
+    /// long enough ago.
     pub fn on_timeout(&mut self, board: &mut Scoreboard, now: Time) {
         self.deadline = None;
         let mut wait = self.rtt + self.window(true);
@@ -153,7 +152,7 @@ impl Detector {
         }
     }
 
-    /// Nothing was lost after all; with `is_reordered` because segments overtook one another.
+    /// Withdraws the losses; `is_reordered` if segments overtook one another.
     pub fn take_back(&mut self, board: &mut Scoreboard, is_reordered: bool) {
         self.has_seen_reordering |= is_reordered;
         board.sent.turn(SegmentState::Lost, SegmentState::InFlight);
@@ -164,13 +163,13 @@ impl Detector {
         self.departures = departures.into();
     }
 
-    /// The first lost segment that was not retransmitted, `[start, end)`.
+    /// The first lost segment that has not been retransmitted, `[start, end)`.
     pub fn next_lost(&self, board: &Scoreboard) -> Option<(u64, u64)> {
         let end = *self.lost.first()?;
         Some((board.sent.start_before(end), end))
     }
 
-    /// When [`Detector::detect`] is to be called though no ACK comes.
+    /// When to call [`Detector::detect`] without an ACK.
     pub fn poll_timeout(&self) -> Option<Time> {
         self.deadline
     }

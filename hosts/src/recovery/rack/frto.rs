@@ -1,4 +1,4 @@
-//! F-RTO: whether a time-out was spurious (RFC 5682).
+//! F-RTO: detects spurious time-outs (RFC 5682).
 
 /// F-RTO's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -6,6 +6,6 @@ pub(super) enum Frto {
     Off,
     /// Step 1: the first segment was retransmitted.
     SentFirst,
-    /// Step 2b: the ACK moved; until the next, only new data is sent.
+    /// Step 2b: the ACK advanced; until the next one, only new data is sent.
     SendsNew,
 }

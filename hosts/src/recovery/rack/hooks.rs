@@ -1,4 +1,4 @@
-//! What RACK does at each event of a connection.
+//! RACK's handlers for the events of a connection.
 
 use crate::recovery::rack::prr::Reduction;
 use crate::recovery::rack::{Frto, Rack};

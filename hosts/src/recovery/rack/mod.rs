@@ -1,15 +1,15 @@
-//! Recovery by time: RACK-TLP (RFC 8985), alone or with what Linux has around it.
+//! Time-based recovery: RACK-TLP (RFC 8985), alone or with Linux's additions.
 //!
-//! `rack` is the RFC: what [`detect`] finds lost is retransmitted, a window of congestion control's
-//! size is kept in flight, the tail is probed ([`probe`]). Lost retransmissions are found as any
-//! other loss, and limited transmit (RFC 3042) follows from counting SACKed segments out.
+//! `rack` is the RFC: it retransmits what [`detect`] finds lost, keeps a window's worth of data in
+//! flight, and probes the tail ([`probe`]). It detects lost retransmissions like any other loss.
+//! Limited transmit (RFC 3042) follows, because SACKed segments do not count as in flight.
 //!
-//! `linux` adds proportional rate reduction ([`prr`], after echoed marks too), F-RTO after a
-//! time-out (RFC 5682 section 3, the SACK form) and taking back what was no loss ([`undo`]): the
-//! variant is as it was before it.
+//! `linux` adds proportional rate reduction ([`prr`], also after echoed marks), F-RTO after a
+//! time-out (RFC 5682 section 3, the SACK form), and undo of spurious losses ([`undo`]), which
+//! restores the variant's earlier state.
 //!
-//! Linux differences: a retransmission that is lost again after a time-out does not cut the window
-//! a second time; pacing does not change what a time-out leaves in flight.
+//! Differences from Linux: a retransmission lost again after a time-out does not cut the window a
+//! second time; pacing does not change the data in flight after a time-out.
 
 mod detect;
 mod frto;
@@ -41,7 +41,7 @@ pub const LINUX_RULE: Rule = Rule {
     build: |setup| Box::new(Rack::new(setup, true)),
 };
 
-/// RACK-TLP by itself.
+/// RACK-TLP as in the RFC.
 pub const RULE: Rule = Rule {
     name: "rack",
     title: "losses by time, and probes of the tail",
@@ -65,13 +65,13 @@ pub struct Rack {
     undo: Undo,
     reduction: Option<Reduction>,
     frto: Frto,
-    /// What was sent when the latest loss was found ends here.
+    /// The end of the data sent when the latest loss was detected.
     recover: u64,
     /// The left edge at the latest time-out.
     timed_out_at: u64,
-    /// The first segment is to be sent at once.
+    /// The first segment must be sent next.
     must_send_first: bool,
-    /// Left in flight by a time-out; the window stands on top of it.
+    /// Bytes that a time-out left in flight; the window is added to them.
     kept_bytes: u64,
     /// A segment sent once, before the time-out, was newly delivered.
     has_original_arrived: bool,
@@ -103,7 +103,7 @@ impl Rack {
         }
     }
 
-    /// Three segments SACKed, or a loss under repair: no time for reordering.
+    /// Three segments are SACKed, or a loss is being repaired: no allowance for reordering.
     fn is_certain(&self, board: &Scoreboard) -> bool {
         let enough_bytes = u64::from(self.setup.dupack_threshold) * u64::from(self.setup.mss);
         self.stage != Stage::Open || board.sacked_bytes() >= enough_bytes
@@ -114,7 +114,7 @@ impl Rack {
         self.detector.detect(board, now, is_certain)
     }
 
-    /// True when the window is to be cut, which an echoed mark may have done already.
+    /// True if the window must be cut, unless an echoed mark has cut it already.
     fn enter_recovery(&mut self, board: &Scoreboard) -> bool {
         self.stage = Stage::Recovery;
         self.recover = board.nxt();
@@ -124,7 +124,7 @@ impl Rack {
         self.reduction.is_none()
     }
 
-    /// The latest loss was none.
+    /// Withdraws the latest loss.
     fn take_back(&mut self, board: &mut Scoreboard) -> Outcome {
         let is_repaired = self.stage == Stage::Recovery;
         self.detector.take_back(board, is_repaired);
@@ -141,13 +141,13 @@ impl Rack {
         self.kept_bytes = 0;
     }
 
-    /// The ACK's part in taking back a loss, whatever the stage.
+    /// Whether the ACK shows the loss to be spurious, in any stage.
     fn is_spurious(&self, delivery: &Delivery) -> bool {
         let is_delayed = self.stage != Stage::Open && self.undo.is_delayed(delivery.echoed_at);
         self.is_linux && (self.undo.is_explained() || (is_delayed && delivery.acked_bytes > 0))
     }
 
-    /// F-RTO (RFC 5682 section 3): `None` while it does not know.
+    /// F-RTO (RFC 5682 section 3): `None` while undecided.
     fn frto_verdict(&mut self, board: &Scoreboard, delivery: &Delivery) -> Option<bool> {
         if self.frto == Frto::Off {
             return Some(false);
@@ -161,13 +161,13 @@ impl Rack {
             self.frto = Frto::SendsNew;
         } else if self.frto == Frto::SendsNew && (!sent_new || !moved || delivery.sacked_bytes > 0)
         {
-            // Step 3a, or there was nothing new to send.
+            // Step 3a, or no new data to send.
             self.frto = Frto::Off;
         }
         None
     }
 
-    /// What an ACK means in this stage, losses newly found left aside.
+    /// The outcome of an ACK in this stage, apart from newly detected losses.
     fn on_any_ack(&mut self, board: &mut Scoreboard) -> Outcome {
         let Some(delivery) = self.delivery else { return Outcome::NOTHING };
         let moved = delivery.acked_bytes > 0;
@@ -198,7 +198,7 @@ impl Rack {
             let is_loss_found = self.enter_recovery(board);
             outcome = Outcome { is_loss_found, may_grow: false, restarts_timer: true, ..outcome };
         } else if self.stage == Stage::Open && masked {
-            // Repaired already: only the window is to come down.
+            // Already repaired: only reduce the window.
             outcome = Outcome { is_loss_found: true, may_grow: false, ..outcome };
         }
         self.rearm_probe(board, delivery.now);
@@ -231,7 +231,7 @@ impl Rack {
     }
 }
 
-/// An ACK that neither moves nor reports anything.
+/// The ACK neither advances nor reports anything.
 fn says_nothing(delivery: &Delivery) -> bool {
     delivery.acked_bytes == 0 && delivery.delivered_bytes == 0
 }

@@ -1,16 +1,16 @@
-//! Tail loss probes (RFC 8985 section 7): when the end of a flight stays unanswered, one segment
-//! makes the peer say what is missing, before the time-out.
+//! Tail loss probes (RFC 8985 section 7): if the end of a flight stays unacknowledged, one segment
+//! makes the peer report what is missing, before the time-out.
 //!
-//! Constants: two smoothed round trips; 200 ms on top with one segment outstanding, whose ACK may
-//! be delayed (section 7.2's WCDelAckT, Linux's TCP_RTO_MIN); 1 s before a round-trip sample.
-//! Never later than the time-out would be.
+//! Constants: two smoothed round trips. Plus 200 ms if one segment is outstanding, because its ACK
+//! may be delayed (section 7.2's WCDelAckT, Linux's TCP_RTO_MIN). 1 s before the first round-trip
+//! sample. Never later than the time-out.
 
 use narrows_common::{Duration, Time};
 
 const DELAYED_ACK: Duration = Duration::from_ms(200);
 const BEFORE_A_SAMPLE: Duration = Duration::from_secs(1);
 
-/// The probe, and when it is due.
+/// The probe and its timer.
 #[derive(Clone, Debug, Default)]
 pub struct TailProbe {
     deadline: Option<Time>,
@@ -18,17 +18,17 @@ pub struct TailProbe {
     outstanding: Option<Outstanding>,
 }
 
-/// A probe that was not answered yet.
+/// An unanswered probe.
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
-    /// What was outstanding with it ends here (TLP.end_seq).
+    /// The end of the data outstanding with it (TLP.end_seq).
     end: u64,
-    /// It was old data (TLP.is_retrans).
+    /// It was a retransmission (TLP.is_retrans).
     is_retransmission: bool,
 }
 
 impl TailProbe {
-    /// Starts the timer anew, unless a probe is outstanding.
+    /// Restarts the timer, unless a probe is outstanding.
     pub fn arm(&mut self, now: Time, srtt: Duration, rto: Duration, is_alone: bool) {
         self.is_due = false;
         let wait = match srtt {
@@ -49,35 +49,35 @@ impl TailProbe {
         self.deadline
     }
 
-    /// The timer expired: a segment is to leave whatever the window says.
+    /// The timer expired: a segment must leave regardless of the window.
     pub fn on_timeout(&mut self) {
         (self.deadline, self.is_due) = (None, true);
     }
 
-    /// A segment is to leave whatever the window says.
+    /// A segment must leave regardless of the window.
     pub fn is_due(&self) -> bool {
         self.is_due
     }
 
-    /// The probe left; what is outstanding with it ends at `nxt`.
+    /// The probe was sent; the data outstanding with it ends at `nxt`.
     pub fn on_sent(&mut self, nxt: u64, is_retransmission: bool) {
         self.is_due = false;
         self.outstanding = Some(Outstanding { end: nxt, is_retransmission });
     }
 
-    /// True when the probe's flight ended at `end`.
+    /// True if the probe's flight ended at `end`.
     pub fn is_end(&self, end: u64) -> bool {
         self.outstanding.is_some_and(|probe| probe.is_retransmission && probe.end == end)
     }
 
-    /// After a time-out there is nothing left to find out.
+    /// After a time-out there is nothing left to probe.
     pub fn forget(&mut self) {
         *self = TailProbe::default();
     }
 
-    /// An ACK up to `una` (section 7.4.2). True when it shows that the probe repaired a loss, which
-    /// nobody would hear of otherwise. `is_twice`: a D-SACK came with it; `says_nothing`: it moved
-    /// and reported nothing, so that the original and the probe have both arrived.
+    /// An ACK up to `una` (section 7.4.2). True if it shows that the probe repaired a loss, which
+    /// no other signal reports. `is_twice`: a D-SACK came with it. `says_nothing`: it advanced and
+    /// reported nothing, so both the original and the probe have arrived.
     pub fn on_ack(&mut self, una: u64, is_twice: bool, says_nothing: bool) -> bool {
         let Some(probe) = self.outstanding else { return false };
         if !probe.is_retransmission {

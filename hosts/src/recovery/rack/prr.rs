@@ -1,12 +1,11 @@
-//! Proportional rate reduction (RFC 9937, earlier RFC 6937): how much each ACK lets out while the
-//! window comes down to what congestion control asks for.
+//! Proportional rate reduction (RFC 9937, earlier RFC 6937): how much each ACK may send while the
+//! window decreases to congestion control's target.
 //!
-//! While more is in flight than that: a share target / RecoverFS of what is delivered, rounded up
-//! to segments. Below it:
-//! what is delivered, and with each ACK that moves the left edge and tells of no new loss one
-//! segment more, up to the target. The first ACK always lets a segment out. RecoverFS is the
-//! window before the cut, as in Linux (the RFC: what was in flight, the same where the window was
-//! the limit).
+//! While more than the target is in flight, an ACK sends the share target / RecoverFS of the bytes
+//! delivered, rounded up to segments. Below the target, it sends the bytes delivered; an ACK that
+//! advances the left edge and reports no new loss sends one segment more, up to the target. The
+//! first ACK always sends a segment. As in Linux, RecoverFS is the window before the cut. The RFC
+//! uses the bytes in flight, which is the same if the window was the limit.
 
 /// One reduction.
 #[derive(Clone, Debug)]
@@ -16,12 +15,12 @@ pub struct Reduction {
     /// prr_delivered and prr_out.
     delivered_bytes: u64,
     out_bytes: u64,
-    /// What the latest ACK left in flight, and sndcnt on top of it.
+    /// Bytes in flight after the latest ACK, plus sndcnt.
     window_bytes: u64,
 }
 
 impl Reduction {
-    /// From a window of `before_bytes`.
+    /// A reduction from a window of `before_bytes`.
     pub fn new(before_bytes: u64) -> Self {
         Reduction {
             recover_bytes: before_bytes.max(1),
@@ -31,8 +30,8 @@ impl Reduction {
         }
     }
 
-    /// An ACK delivered so many bytes and leaves `in_flight_bytes`. `is_safe`: it moved the left
-    /// edge and told of no new loss.
+    /// An ACK delivered bytes and left `in_flight_bytes`. `is_safe`: it advanced the left edge and
+    /// reported no new loss.
     pub fn on_ack(
         &mut self,
         delivered_bytes: u64,
@@ -58,7 +57,7 @@ impl Reduction {
         self.window_bytes = in_flight_bytes + count;
     }
 
-    /// So many bytes left.
+    /// This many bytes were sent.
     pub fn on_sent(&mut self, bytes: u64) {
         self.out_bytes += bytes;
     }
@@ -75,7 +74,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Feeds one-segment deliveries; returns how many segments each let out.
+    /// Delivers one segment per ACK; returns how many segments each ACK sent.
     fn run(reduction: &mut Reduction, in_flight: &mut u64, target: u64, acks: u64) -> Vec<u64> {
         (0..acks)
             .map(|_| {
@@ -91,8 +90,8 @@ mod tests {
 
     #[test]
     fn half_the_window_lets_out_every_second_segment() {
-        // RFC 6937's figure 1: 20 in flight, 1 lost, ssthresh 10: one segment for two ACKs, and
-        // 10 in flight when the 19 that arrived are all reported.
+        // RFC 6937's figure 1: 20 in flight, 1 lost, ssthresh 10: one segment per two ACKs, and 10
+        // in flight once all 19 delivered segments are reported.
         let (mut reduction, mut in_flight) = (Reduction::new(20 * MSS), 19 * MSS);
         let sent = run(&mut reduction, &mut in_flight, 10, 19);
         // ceil(n / 2) - out after n ACKs: 1, 0, 1, 0 ...
@@ -111,8 +110,8 @@ mod tests {
 
     #[test]
     fn after_a_burst_of_losses_it_grows_back_as_slow_start_would() {
-        // RFC 6937's figure 2: 20 outstanding, 16 lost: 4 are left, below ssthresh 10. The ACK
-        // that tells of losses lets out what was delivered; a safe one a segment more.
+        // RFC 6937's figure 2: 20 outstanding, 16 lost: 4 remain, below ssthresh 10. An ACK that
+        // reports losses sends what was delivered; a safe one sends one segment more.
         let mut reduction = Reduction::new(20 * MSS);
         reduction.on_ack(MSS, 4 * MSS, 10 * MSS, MSS as u32, false);
         assert_eq!(reduction.window_bytes(), 5 * MSS, "conservation");
@@ -120,7 +119,7 @@ mod tests {
         reduction.on_ack(MSS, 4 * MSS, 10 * MSS, MSS as u32, true);
         assert_eq!(reduction.window_bytes(), 6 * MSS, "slow start");
         reduction.on_sent(2 * MSS);
-        // Not past the target.
+        // Not beyond the target.
         reduction.on_ack(9 * MSS, 8 * MSS, 10 * MSS, MSS as u32, true);
         assert_eq!(reduction.window_bytes(), 10 * MSS, "the target");
     }

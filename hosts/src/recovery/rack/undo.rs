@@ -1,33 +1,33 @@
-//! Whether the latest loss was one.
+//! Detects that the latest loss was spurious.
 //!
-//! It was not when every segment retransmitted arrived twice (D-SACK, RFC 2883 and RFC 3708), or when
-//! an ACK echoes a timestamp from before the first of them left again (Eifel, RFC 3522; as Linux
-//! has it). What was delivered of the originals after a time-out is F-RTO's matter.
+//! It was if every retransmitted segment arrived twice (D-SACK, RFC 2883 and RFC 3708), or if an
+//! ACK echoes a timestamp from before the first retransmission (Eifel, RFC 3522; as in Linux).
+//! F-RTO handles originals delivered after a time-out.
 
 use narrows_common::Time;
 
-/// What was retransmitted since the latest loss.
+/// The retransmissions since the latest loss.
 #[derive(Clone, Debug, Default)]
 pub struct Undo {
-    /// Where the window of the loss began; `None`: there is nothing to take back.
+    /// The start of the lossy window; `None` if there is nothing to undo.
     marker: Option<u64>,
-    /// Segments retransmitted that are not known to have arrived twice; `None` before the first.
+    /// Retransmitted segments not known to have arrived twice; `None` before the first.
     unexplained: Option<u64>,
     first_retransmitted_at: Option<Time>,
 }
 
 impl Undo {
-    /// A loss was found with `una` the first position not acknowledged.
+    /// A loss was detected while `una` was the first unacknowledged position.
     pub fn begin(&mut self, una: u64) {
         *self = Undo { marker: Some(una), ..Undo::default() };
     }
 
-    /// Nothing is left to be taken back.
+    /// There is nothing left to undo.
     pub fn end(&mut self) {
         *self = Undo::default();
     }
 
-    /// A segment left again.
+    /// A segment was retransmitted.
     pub fn on_retransmitted(&mut self, now: Time) {
         if self.marker.is_some() {
             self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
@@ -35,7 +35,7 @@ impl Undo {
         }
     }
 
-    /// The peer got `[start, end)` twice.
+    /// The peer received `[start, end)` twice.
     pub fn on_duplicate(&mut self, (start, end): (u64, u64), mss: u32) {
         if let (Some(marker), Some(unexplained)) = (self.marker, &mut self.unexplained) {
             if end > marker {
@@ -45,12 +45,13 @@ impl Undo {
         }
     }
 
-    /// Every retransmission was needless.
+    /// Every retransmission was unnecessary.
     pub fn is_explained(&self) -> bool {
         self.unexplained == Some(0)
     }
 
-    /// The ACK echoes what left before the first retransmission. Timestamps count milliseconds.
+    /// The ACK echoes a segment sent before the first retransmission. Timestamps count
+    /// milliseconds.
     pub fn is_delayed(&self, echoed_at: Option<Time>) -> bool {
         let whole_ms = |at: Time| at.as_us() / 1000;
         match (self.first_retransmitted_at, echoed_at) {

@@ -1,7 +1,7 @@
-//! What congestion control and loss recovery see of a connection: needs, samples, stages, errors.
+//! The interface between a connection and its congestion control and loss recovery: needs, samples,
+//! stages, errors.
 //!
-//! Nothing here knows who asks: `cc`, `recovery` and the connection all import these, never the
-//! other way round.
+//! This module imports none of its users: `cc`, `recovery` and the connection all import it.
 
 mod needs;
 mod parameters;

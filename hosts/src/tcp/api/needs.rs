@@ -1,9 +1,9 @@
-//! What a variant or a recovery is, and what it needs of the connection.
+//! The class of a variant or recovery, and what it requires of the connection.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a variant takes for congestion.
+/// The signal that a variant treats as congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -11,29 +11,29 @@ pub enum Class {
     LossBased,
     /// Delay.
     DelayBased,
-    /// Loss, and delay or marks or measured bandwidth with it.
+    /// Loss, plus delay, marks or measured bandwidth.
     Hybrid,
-    /// A model of the path's bandwidth and round trip; the window in recovery is its own too.
+    /// A model of the path's bandwidth and round trip, which also sets the window during recovery.
     ModelBased,
-    /// Nothing: it keeps to a rate that it is told.
+    /// None: it keeps to a given rate.
     RateTarget,
-    /// Nothing: it sends as the application writes.
+    /// None: it sends when the application writes.
     Uncontrolled,
 }
 
-/// What a variant needs of the connection.
+/// What a variant requires of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
     /// Selective acknowledgments.
     Sack,
-    /// When each segment left and what became of it; the sender keeps it where asked for.
+    /// The departure and the fate of each segment; the sender keeps them on request.
     SegmentTimes,
-    /// Segments spread over the round trip; the sender does it where asked for.
+    /// Segments spread over the round trip; the sender paces on request.
     Pacing,
-    /// Congestion marks, each echoed as it came (RFC 8257 section 3.2); on unless a scenario
-    /// turns it off.
+    /// Congestion marks, each echoed exactly (RFC 8257 section 3.2); on unless a scenario disables
+    /// them.
     Ecn,
-    /// Timestamps, for one-way delays; without them round trips stand in.
+    /// Timestamps, for one-way delays; without them round trips replace these.
     Timestamps,
 }

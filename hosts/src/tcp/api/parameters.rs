@@ -1,4 +1,4 @@
-//! The parameters of a variant: what its record lists, and the values that a flow gives them.
+//! The parameters of a variant: those in its record, and the values of a flow.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,46 +9,46 @@ use std::collections::BTreeMap;
 pub struct Parameter {
     /// The name in a scenario's `params`.
     pub name: &'static str,
-    /// Its unit: `segments`, `ms`, `Mb/s`, `segments/s^3`; `ratio`; `flag` (0 or 1); `choice`, whose
-    /// values the meaning lists.
+    /// Its unit: `segments`, `ms`, `Mb/s`, `segments/s^3`; `ratio`; `flag` (0 or 1); `choice`,
+    /// whose values are in `meaning`.
     pub unit: &'static str,
-    /// The value where the scenario names none.
+    /// The value if the scenario gives none.
     pub default: f64,
-    /// The least value that makes sense.
+    /// The smallest valid value.
     pub min: f64,
-    /// The greatest.
+    /// The largest valid value.
     pub max: f64,
-    /// What it does.
+    /// Its effect.
     pub meaning: &'static str,
-    /// Where its default comes from, and other sources' values.
+    /// The source of its default, and values in other sources.
     pub origin: &'static str,
 }
 
-/// A parameter that cannot be.
+/// An invalid parameter.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParameterError {
-    /// The variant does not have it.
+    /// The variant does not have the parameter.
     #[error("variant {variant}: no parameter \"{parameter}\"; expected one of {expected}")]
     Unknown {
         /// The variant.
         variant: &'static str,
-        /// The name that was given.
+        /// The name given.
         parameter: String,
-        /// The names that the variant has.
+        /// The names that exist.
         expected: String,
     },
-    /// Its value is out of range.
+    /// The value is out of range.
     #[error("variant {variant}: {parameter} = {value} is out of range; expected {min} to {max}")]
     OutOfRange {
         /// The variant.
         variant: &'static str,
         /// The parameter.
         parameter: &'static str,
-        /// The value that was given.
+        /// The value given.
         value: f64,
-        /// The least value.
+        /// The smallest valid value.
         min: f64,
-        /// The greatest.
+        /// The largest valid value.
         max: f64,
     },
 }
@@ -58,10 +58,10 @@ pub enum ParameterError {
 pub struct Parameters(Vec<(&'static str, f64)>);
 
 impl Parameters {
-    /// The defaults, with what a scenario sets.
+    /// The defaults, overridden by the scenario's values.
     ///
     /// # Errors
-    /// A name the variant does not have, or a value out of its range.
+    /// A name that the variant does not have, or a value out of range.
     pub fn resolve(
         variant: &'static str,
         parameters: &'static [Parameter],
@@ -88,7 +88,7 @@ impl Parameters {
     /// The value of a parameter.
     ///
     /// # Panics
-    /// When the variant's record does not list it.
+    /// If the variant's record does not list it.
     pub fn get(&self, name: &str) -> f64 {
         let found = self.0.iter().find(|(known, _)| *known == name);
         found.unwrap_or_else(|| panic!("no parameter {name} in the variant's record")).1

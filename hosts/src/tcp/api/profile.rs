@@ -1,4 +1,5 @@
-//! A profile: what TCPs differ in besides congestion control. `compat::profiles` has the list.
+//! A profile: the defaults in which TCPs differ, besides congestion control. `compat::profiles` has
+//! the list.
 
 use narrows_common::Duration;
 use schemars::JsonSchema;
@@ -10,92 +11,93 @@ use serde::Serialize;
 pub struct Profile {
     /// The name in a scenario.
     pub name: &'static str,
-    /// One line on what it is.
+    /// A one-line description.
     pub title: &'static str,
-    /// Payload bytes of a full segment; with timestamps on, their 12 bytes come off
-    /// [`SegmentSize::Mss`].
+    /// Payload bytes of a full segment. With timestamps, [`SegmentSize::Mss`] is reduced by their
+    /// 12 bytes.
     pub segment: SegmentSize,
-    /// Congestion window after the handshake.
+    /// The congestion window after the handshake.
     pub initial_window: InitialWindow,
-    /// Slow-start threshold before the first loss.
+    /// The slow-start threshold before the first loss.
     pub initial_ssthresh: InitialSsthresh,
-    /// What the receiver offers, in bytes; 0: so many times 20 segments (ns-2's `window_`).
+    /// The receiver's window in bytes; 0 means 20 segments (ns-2's `window_`).
     pub window_bytes: u64,
-    /// How round-trip times become a time-out.
+    /// The estimator of the round-trip time and the time-out.
     pub rtt: RttRule,
-    /// Time-out before the first sample.
+    /// The time-out before the first sample.
     pub initial_rto: Duration,
-    /// Least time-out.
+    /// The minimum time-out.
     pub min_rto: Duration,
-    /// Longest time-out.
+    /// The maximum time-out.
     pub max_rto: Duration,
-    /// Whether every segment gives a round-trip sample or one at a time is timed.
+    /// True if every segment gives a round-trip sample; false if one segment at a time does.
     pub times_every_segment: bool,
-    /// How long an ACK may wait for a second segment; `None` acknowledges each at once.
+    /// How long an ACK may wait for a second segment; `None` to acknowledge each one immediately.
     pub delayed_ack: Option<Duration>,
-    /// Duplicate ACKs that begin fast retransmit.
+    /// Duplicate ACKs that start fast retransmit.
     pub dupack_threshold: u32,
     /// New segments on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// What an ACK is worth to window growth.
+    /// The growth credit of an ACK.
     pub growth: Growth,
-    /// What a loss cuts.
+    /// The quantity that a loss cuts.
     pub cut: Cut,
     /// The window after an idle time longer than the time-out.
     pub idle_restart: IdleRestart,
-    /// No growth on ACKs that find the window not used (RFC 9438 section 5.8, Linux).
+    /// True if an ACK grows the window only when the window was in use (RFC 9438 section 5.8,
+    /// Linux).
     pub grows_only_when_limited: bool,
-    /// NewReno as in ns-2: the ACK that ends recovery also grows the window, and limited transmit
-    /// works after a time-out too.
+    /// NewReno as in ns-2: the ACK that ends recovery also increases the window, and limited
+    /// transmit works after a time-out too.
     pub ns2_newreno: bool,
-    /// Offers SACK.
+    /// True to offer SACK.
     pub sack: bool,
-    /// The receiver reports what arrives twice (D-SACK, RFC 2883).
+    /// True if the receiver reports duplicates (D-SACK, RFC 2883).
     pub duplicate_sack: bool,
-    /// Offers timestamps.
+    /// True to offer timestamps.
     pub timestamps: bool,
-    /// Nagle's algorithm.
+    /// True to use Nagle's algorithm.
     pub nagle: bool,
-    /// Parameters of variants that are not the variants' own defaults here: the variant, its
+    /// Defaults of variants' parameters that differ from the variants' own: the variant, its
     /// parameter, the value.
     pub parameters: &'static [(&'static str, &'static str, f64)],
 }
 
-/// Payload of a full segment.
+/// The payload of a full segment.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SegmentSize {
-    /// What is left of this MSS, in bytes, behind the options of every segment.
+    /// This MSS in bytes, minus the options of every segment.
     Mss(u32),
-    /// So many payload bytes whatever the options.
+    /// This many payload bytes, regardless of options.
     Payload(u32),
 }
 
-/// The first congestion window.
+/// The initial congestion window.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialWindow {
     /// min(10 MSS, max(2 MSS, 14600)) bytes.
     Rfc6928,
-    /// So many segments.
+    /// This many segments.
     Segments(u32),
 }
 
-/// The first slow-start threshold.
+/// The initial slow-start threshold.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialSsthresh {
     /// Arbitrarily high (RFC 5681 section 3.1).
     Unlimited,
-    /// The window that the receiver offers (ns-2).
+    /// The receiver's window (ns-2).
     OfferedWindow,
-    /// So many segments (a flow's own).
+    /// This many segments (from the flow).
     Segments(u32),
-    /// So many segments for these variants, arbitrarily high for the others (Linux before 2.6.22).
+    /// This many segments for these variants; for others arbitrarily high (Linux before 2.6.22).
     SegmentsOf(&'static [(&'static str, u32)]),
 }
 
-/// The estimator of round-trip time.
+/// The estimator of the round-trip time.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttRule {
@@ -104,8 +106,8 @@ pub enum RttRule {
         /// G of the RFC.
         granularity: Duration,
     },
-    /// RFC 6298, but four times the deviation is at least the minimum time-out, and a fall
-    /// of the deviation counts once a round trip (Linux).
+    /// RFC 6298, except that four times the deviation is at least the minimum time-out, and the
+    /// deviation decreases at most once per round trip (Linux).
     Linux,
     /// Integer arithmetic in ticks (ns-2).
     Ns2 {
@@ -114,21 +116,21 @@ pub enum RttRule {
     },
 }
 
-/// What an ACK is worth to window growth.
+/// The growth credit of an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// The bytes it acknowledges, one segment at most (RFC 5681 section 3.1).
+    /// The bytes acknowledged, at most one segment (RFC 5681 section 3.1).
     BytesUpToSegment,
-    /// The bytes it acknowledges (Linux).
+    /// The bytes acknowledged (Linux).
     Bytes,
-    /// One segment, whatever it acknowledges (ns-2).
+    /// One segment, regardless of the bytes acknowledged (ns-2).
     Segment,
-    /// One segment for each that it acknowledges, one after the other (ns-2's Asym).
+    /// One segment for each segment acknowledged, one by one (ns-2's Asym).
     EachSegment,
 }
 
-/// What a loss cuts.
+/// The quantity that a loss cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
@@ -136,19 +138,21 @@ pub enum Cut {
     Flight,
     /// The congestion window (Linux).
     Cwnd,
-    /// The smaller of congestion and offered window; ssthresh in whole segments (ns-2).
+    /// The smaller of the congestion window and the receiver's window; ssthresh in whole segments
+    /// (ns-2).
     CwndOrOffered,
-    /// The same, and its half too is whole segments (ns-2's `precisionReduce_` false).
+    /// Like `CwndOrOffered`, with the half in whole segments too (ns-2's `precisionReduce_` false).
     WholeCwndOrOffered,
-    /// The congestion window's whole segments; ssthresh in whole segments (ns-2's Agent/TCP/Linux).
+    /// The whole segments of the congestion window; ssthresh in whole segments (ns-2's
+    /// Agent/TCP/Linux).
     WholeCwnd,
 }
 
-/// The window after idleness.
+/// The window after an idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleRestart {
-    /// The initial window at most (RFC 5681 section 4.1).
+    /// At most the initial window (RFC 5681 section 4.1).
     InitialWindow,
     /// One segment (ns-2's `slow_start_restart_`).
     OneSegment,

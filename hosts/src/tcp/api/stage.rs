@@ -1,20 +1,20 @@
-//! What a sender is doing about loss.
+//! The stage of a sender's loss recovery.
 
 use narrows_common::record::Phase;
 
-/// What a sender is doing about loss.
+/// The stage of a sender's loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Nothing is known to be lost.
+    /// No known loss.
     Open,
-    /// Repairing without a time-out.
+    /// Repairing a loss without a time-out.
     Recovery,
-    /// Repairing after a time-out.
+    /// Repairing a loss after a time-out.
     Loss,
 }
 
 impl Stage {
-    /// The phase that a flow's record shows.
+    /// The phase in a flow's record.
     pub fn phase(self, cwnd_bytes: u64, ssthresh_bytes: u64) -> Phase {
         match self {
             Stage::Recovery => Phase::FastRecovery,

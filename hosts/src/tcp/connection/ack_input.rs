@@ -24,7 +24,7 @@ impl Connection {
             self.establish(now, segment);
         }
         if ack > self.sender.nxt() && ack <= self.probed_to {
-            // The peer took a probe: its bytes are sent and acknowledged at once.
+            // The peer accepted a probe, so its bytes are sent and acknowledged together.
             if let Some(sender) = self.sender.active() {
                 sender.board.on_sent(ack);
             }
@@ -53,7 +53,7 @@ impl Connection {
         if ack > self.sender.una() {
             self.take_new_ack(now, segment, ack);
         } else if let Some(sender) = self.sender.active().filter(|s| s.board.flight_bytes() > 0) {
-            // A duplicate by RFC 6675 section 2, or by RFC 5681 section 2.
+            // A duplicate ACK by RFC 6675 section 2, or by RFC 5681 section 2.
             let is_plain = segment_len(segment) == 0 && !is_window_update;
             if newly_sacked > 0 || sender.duplicate.is_some() || is_plain {
                 let restarts_timer = sender.on_duplicate_ack(now, newly_sacked);
@@ -89,20 +89,20 @@ impl Connection {
         }
     }
 
-    /// The round trip by the echoed timestamp, in its whole milliseconds.
+    /// The round trip by the echoed timestamp, in whole milliseconds.
     pub(super) fn echoed_rtt(&self, now: Time, segment: &Segment<'_>) -> Option<Duration> {
         let (_, echo) = segment.options.timestamps.filter(|_| self.has_timestamps)?;
         let elapsed = super::output::timestamp(now).wrapping_sub(echo);
         (elapsed < 1 << 31).then(|| Duration::from_ms(u64::from(elapsed.max(1))))
     }
 
-    /// The peer's clock when it answered less ours when the segment left.
+    /// The peer's clock at its answer minus ours at the segment's departure.
     pub(super) fn one_way(&self, segment: &Segment<'_>) -> Option<Duration> {
         let (value, echo) = segment.options.timestamps.filter(|_| self.has_timestamps)?;
         Some(Duration::from_ms(value.wrapping_sub(echo).into()))
     }
 
-    /// When the segment left whose timestamp is echoed, in whole milliseconds.
+    /// The departure of the segment with the echoed timestamp, in whole milliseconds.
     pub(super) fn echoed_at(&self, now: Time, segment: &Segment<'_>) -> Option<Time> {
         let (_, echo) = segment.options.timestamps.filter(|_| self.has_timestamps)?;
         let elapsed = super::output::timestamp(now).wrapping_sub(echo);
@@ -110,7 +110,7 @@ impl Connection {
         Some(Time::ZERO + Duration::from_ms(left_ms))
     }
 
-    /// The send window (section 3.10.7.4, fifth step). True when the segment changes it.
+    /// Updates the send window (section 3.10.7.4, fifth step). True if the segment changes it.
     pub(super) fn update_window(&mut self, segment: &Segment<'_>, start: u64, ack: u64) -> bool {
         if start < self.window_updated_by {
             return false;
@@ -146,15 +146,15 @@ impl Connection {
             let &(left, right) = blocks.get(index)?;
             Some((position(left)?, position(right)?)).filter(|(left, right)| left < right)
         };
-        // RFC 2883 section 4: the first block tells of a duplicate when it lies below the
-        // cumulative ACK or within the second.
+        // RFC 2883 section 4: the first block reports a duplicate if it is below the cumulative ACK
+        // or inside the second block.
         sender.duplicate = range(0).filter(|&(left, right)| {
             let within = |(outer_left, outer_right)| outer_left <= left && right <= outer_right;
             right <= ack || range(1).is_some_and(within)
         });
         for index in 0..blocks.len() {
             if let Some((left, right)) = range(index).filter(|&(_, right)| right > una) {
-                // The first block holds the segment that caused this ACK (RFC 2018 section 4).
+                // The first block contains the segment that caused this ACK (RFC 2018 section 4).
                 if index == 0 && !sender.board.is_sacked(right.saturating_sub(1)) {
                     newest_end = Some(right);
                 }
@@ -167,7 +167,7 @@ impl Connection {
         newly
     }
 
-    /// What the acknowledgment of our FIN changes.
+    /// Handles the acknowledgment of our FIN.
     pub(super) fn follow_fin(&mut self, now: Time) -> Step {
         if !self.is_fin_acked() {
             return Step::Continue;

@@ -17,7 +17,7 @@ impl Connection {
         }
         self.take_syn(segment);
         if self.settings.data_on_syn && !segment.payload.is_empty() {
-            // T/TCP and TCP Fast Open hand it over before the handshake is done.
+            // T/TCP and TCP Fast Open deliver it before the handshake is complete.
             self.receiver.on_payload(now, 1, &segment.payload, false);
         }
         self.has_ecn &= segment.flags.has(Flags::ECE.with(Flags::CWR));
@@ -62,7 +62,7 @@ impl Connection {
         }
     }
 
-    /// Takes over what the peer's SYN says.
+    /// Adopts the options of the peer's SYN.
     pub(super) fn take_syn(&mut self, segment: &Segment<'_>) {
         let Options { mss, window_scale, sack_permitted, timestamps, .. } = segment.options;
         self.peer_isn = segment.seq;
@@ -71,12 +71,12 @@ impl Connection {
         self.has_sack &= sack_permitted;
         self.has_timestamps &= timestamps.is_some();
         self.receiver.ts_recent = timestamps.map(|(value, _)| value);
-        // RFC 9293 section 3.7.1: 536 bytes when the peer names none.
+        // RFC 9293 section 3.7.1: 536 bytes if the peer gives none.
         self.sender.set_mss(self.segment_bytes_for(mss.unwrap_or(536)));
         *self.sender.window().0 = 1 + u64::from(segment.window);
     }
 
-    /// The handshake is done on our side.
+    /// The handshake is complete on our side.
     pub(super) fn establish(&mut self, now: Time, segment: &Segment<'_>) {
         self.state = State::Established;
         self.established_at = Some(now);

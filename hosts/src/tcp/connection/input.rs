@@ -9,7 +9,7 @@ use crate::wire::segment::{Flags, Segment};
 use narrows_common::Time;
 
 impl Connection {
-    /// A segment of this connection arrived, its checksums verified.
+    /// A segment of this connection arrived; its checksums are verified.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment<'_>) {
         self.on_heard(now);
         match self.state {
@@ -43,29 +43,29 @@ impl Connection {
         }
     }
 
-    /// First: does it lie in the window?
+    /// First: is it inside the window?
     fn check_sequence(&mut self, _now: Time, segment: &Segment<'_>, start: u64) -> Step {
         let (nxt, edge) = (self.receiver.buffer.nxt(), self.receiver.offered_edge());
         let end = start + segment_len(segment);
         let is_acceptable = if end == start {
-            // At the very edge too: the ACKs of a peer that has filled the window stand there.
+            // The ACKs of a peer that has filled the window are exactly at the edge.
             nxt <= start && start <= edge.max(nxt)
         } else {
-            // What lies behind a closed window is cut off; its ACK is taken all the same.
+            // Data beyond a closed window is cut off; the ACK still counts.
             end > nxt && (start < edge || start == nxt)
         };
         if is_acceptable {
             return Step::Continue;
         }
         if segment.flags.has(Flags::SYN) && self.state == State::SynReceived {
-            // The peer did not get our answer to its SYN.
+            // The peer did not receive our answer to its SYN.
             self.must_send_syn = true;
             self.has_lost_syn = true;
         } else if !segment.flags.has(Flags::RST) {
             self.receiver.due = AckDue::Now;
             self.receiver.on_old_payload(start, start + u64::from(segment.payload.len()));
-            // An old ACK says what it says. Two ends that have each taken a probe of the other
-            // would otherwise answer each other's ACKs for ever.
+            // An old pure ACK needs no answer. Otherwise two ends that have each accepted a probe
+            // of the other would answer each other's ACKs forever.
             if start < nxt && end == start {
                 return Step::Continue;
             }
@@ -73,7 +73,7 @@ impl Connection {
         Step::Stop
     }
 
-    /// Second: a reset (RFC 5961 section 3.2: only at exactly RCV.NXT).
+    /// Second: a reset (RFC 5961 section 3.2: only exactly at RCV.NXT).
     fn check_reset(&mut self, _now: Time, segment: &Segment<'_>, start: u64) -> Step {
         if !segment.flags.has(Flags::RST) {
             return Step::Continue;
@@ -86,7 +86,7 @@ impl Connection {
         Step::Stop
     }
 
-    /// Fourth: a SYN in the window is challenged (RFC 5961 section 4.2).
+    /// Fourth: a SYN inside the window gets a challenge ACK (RFC 5961 section 4.2).
     fn check_syn(&mut self, _now: Time, segment: &Segment<'_>, _start: u64) -> Step {
         if segment.flags.has(Flags::SYN) && self.state != State::SynReceived {
             self.receiver.due = AckDue::Now;
@@ -95,8 +95,8 @@ impl Connection {
         Step::Continue
     }
 
-    /// Protection against wrapped sequence numbers, and the timestamp to echo (RFC 7323
-    /// sections 4.3 and 5.3).
+    /// Protection against wrapped sequence numbers, and the timestamp to echo (RFC 7323 sections
+    /// 4.3 and 5.3).
     fn check_timestamp(&mut self, _now: Time, segment: &Segment<'_>, start: u64) -> Step {
         let (true, Some((value, _))) = (self.has_timestamps, segment.options.timestamps) else {
             return Step::Continue;

@@ -1,7 +1,7 @@
 //! Keep-alives (RFC 9293 section 3.8.4) and the user timeout (section 3.9.1; RFC 5482), after which
-//! the connection gives up with a reset.
+//! the connection is aborted with a reset.
 //!
-//! Both are off unless the flow asks for them, as the RFC has it for keep-alives.
+//! Both are off unless the flow enables them, as the RFC requires for keep-alives.
 
 use crate::config::KeepAlive;
 use crate::tcp::connection::Connection;
@@ -11,7 +11,7 @@ use crate::wire::segment::Flags;
 use narrows_common::{Packet, Time};
 
 impl Connection {
-    /// A segment of the peer arrived.
+    /// A segment from the peer arrived.
     pub(super) fn on_heard(&mut self, now: Time) {
         self.liveness.heard_at = now;
         self.liveness.unanswered = 0;
@@ -22,12 +22,12 @@ impl Connection {
         }
     }
 
-    /// The peer took something, or said that it can't.
+    /// The peer acknowledged data, or reported a closed window.
     pub(super) fn on_progress(&mut self) {
         self.timers.stop(Timer::User);
     }
 
-    /// While something waits for the peer the user timeout runs.
+    /// The user timeout runs while data waits for the peer.
     pub(super) fn follow_waiting(&mut self, now: Time) {
         let Some(timeout) = self.settings.user_timeout else { return };
         let waits = self.timers.is_set(Timer::Retransmit) || self.timers.is_set(Timer::Persist);
@@ -53,7 +53,7 @@ impl Connection {
         if now < silent_at {
             self.timers.set(Timer::KeepAlive, silent_at);
         } else if self.sender.flight_bytes() > 0 {
-            // Retransmissions ask as well.
+            // Retransmissions also probe the peer.
             self.timers.set(Timer::KeepAlive, now + interval);
         } else if self.liveness.unanswered >= probes {
             self.give_up();
@@ -64,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// A segment of nothing at a number that the peer has had, which it must answer.
+    /// An empty segment below the peer's expected sequence number, which the peer must answer.
     pub(super) fn send_keep_alive(&mut self, now: Time, packet: &mut Packet) -> bool {
         self.liveness.must_probe = false;
         let position = self.sender.nxt() - 1;

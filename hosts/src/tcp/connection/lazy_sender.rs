@@ -1,8 +1,8 @@
-//! The sending half, whose [`Sender`] is made when the application first writes or closes.
+//! The sending half, which creates its [`Sender`] when the application first writes or closes.
 //!
-//! An end that only receives sends nothing but ACKs. It needs the window that its peer offers and
-//! the round trip of the handshake, and nothing else that a [`Sender`] keeps. A sender that is made
-//! later has the same state as one that was there from the beginning.
+//! An end that only receives sends nothing but ACKs. Of a [`Sender`]'s state it needs only the
+//! peer's window and the handshake's round trip. A sender created later has the same state as one
+//! created at the start.
 
 use crate::config::Settings;
 use crate::report::{DELAY_PRECISION_BITS, SenderCounters};
@@ -11,34 +11,34 @@ use crate::tcp::sender::Sender;
 use narrows_common::histogram::{Histogram, Summary};
 use narrows_common::{Duration, Time};
 
-/// What has become of the handshake, which a sender begins with.
+/// The result of the handshake, from which a sender starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handshake {
-    /// SACK was agreed on.
+    /// Both ends agreed on SACK.
     pub has_sack: bool,
     /// The SYN or its answer was lost.
     pub has_lost_syn: bool,
 }
 
-/// The state before anything was written.
+/// The state before the first write.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct UnusedSender {
-    /// How long the handshake took, where that is known.
+    /// The handshake's round trip, if known.
     handshake_rtt: Option<Duration>,
     window_edge: u64,
     max_window_bytes: u64,
     mss: u32,
     is_established: bool,
-    /// There was nothing to be sent when something could have been.
+    /// There was nothing to send when something could have been sent.
     has_idled: bool,
     rtt: RttEstimator,
-    /// Where ns-2's ticks begin.
+    /// The offset of ns-2's clock ticks.
     boot_phase: Duration,
 }
 
 impl UnusedSender {
-    /// The sender that this would have become by now.
+    /// The sender, as if created at the start.
     fn sender(&self, settings: &Settings, handshake: Handshake) -> Sender {
         let mut sender = Sender::new(settings, self.boot_phase);
         sender.rtt = self.rtt.clone();
@@ -66,7 +66,7 @@ pub(super) enum LazySender {
 }
 
 impl LazySender {
-    /// Before the handshake. `boot_phase` is where ns-2's ticks begin.
+    /// The state before the handshake. `boot_phase` is the offset of ns-2's clock ticks.
     pub(super) fn new(settings: &Settings, boot_phase: Duration) -> Self {
         LazySender::Unused(UnusedSender {
             rtt: RttEstimator::new(&settings.profile, boot_phase),
@@ -80,7 +80,7 @@ impl LazySender {
         })
     }
 
-    /// The sender; `None` as long as nothing was written.
+    /// The sender; `None` if nothing has been written.
     pub(super) fn active(&mut self) -> Option<&mut Sender> {
         match self {
             LazySender::Unused(_) => None,
@@ -88,7 +88,7 @@ impl LazySender {
         }
     }
 
-    /// The sender, made now if it is not there.
+    /// The sender; created if it does not exist.
     pub(super) fn activate(&mut self, settings: &Settings, handshake: Handshake) -> &mut Sender {
         if let LazySender::Unused(unused) = self {
             *self = LazySender::Active(Box::new(unused.sender(settings, handshake)));
@@ -96,7 +96,7 @@ impl LazySender {
         self.active().expect("it has just been made")
     }
 
-    /// What `inspect` finds at the sender, or at the one that this would have become.
+    /// Applies `inspect` to the sender, or to the one that would be created now.
     pub(super) fn inspect<T>(
         &self,
         settings: &Settings,
@@ -109,8 +109,8 @@ impl LazySender {
         }
     }
 
-    /// The SYN was acknowledged `rtt` after it left, or after an ambiguous time, and the segment
-    /// size and what the peer can do are known.
+    /// The SYN was acknowledged `rtt` after it left; `None` if that is ambiguous. The segment size
+    /// and the peer's options are known.
     pub(super) fn establish(
         &mut self,
         now: Time,
@@ -139,7 +139,7 @@ impl LazySender {
         matches!(self, LazySender::Active(_))
     }
 
-    /// The first position not acknowledged.
+    /// The first unacknowledged position.
     pub(super) fn una(&self) -> u64 {
         match self {
             LazySender::Unused(unused) => unused.is_established.into(),
@@ -147,7 +147,7 @@ impl LazySender {
         }
     }
 
-    /// The first position never sent.
+    /// The first unsent position.
     pub(super) fn nxt(&self) -> u64 {
         match self {
             LazySender::Unused(_) => 1,
@@ -155,12 +155,12 @@ impl LazySender {
         }
     }
 
-    /// Sent and not acknowledged, in bytes.
+    /// Bytes sent but not acknowledged.
     pub(super) fn flight_bytes(&self) -> u64 {
         self.nxt() - self.una()
     }
 
-    /// The position behind the last byte written.
+    /// The position after the last byte written.
     pub(super) fn end(&self) -> u64 {
         match self {
             LazySender::Unused(_) => 1,
@@ -168,7 +168,7 @@ impl LazySender {
         }
     }
 
-    /// The congestion window; none before there is a sender.
+    /// The congestion window; 0 without a sender.
     pub(super) fn cwnd_bytes(&self) -> u64 {
         match self {
             LazySender::Unused(_) => 0,
@@ -176,7 +176,7 @@ impl LazySender {
         }
     }
 
-    /// Bytes of the application acknowledged in sequence.
+    /// Application bytes acknowledged in sequence.
     pub(super) fn acked_bytes(&self) -> u64 {
         match self {
             LazySender::Unused(_) => 0,
@@ -199,7 +199,7 @@ impl LazySender {
         }
     }
 
-    /// The first position that the peer's window does not admit.
+    /// The first position outside the peer's window.
     pub(super) fn window_edge(&self) -> u64 {
         match self {
             LazySender::Unused(unused) => unused.window_edge,
@@ -207,8 +207,8 @@ impl LazySender {
         }
     }
 
-    /// The first position that the peer's window does not admit, and the widest window that the
-    /// peer has offered.
+    /// The first position outside the peer's window, and the largest window that the peer has
+    /// offered.
     pub(super) fn window(&mut self) -> (&mut u64, &mut u64) {
         match self {
             LazySender::Unused(unused) => (&mut unused.window_edge, &mut unused.max_window_bytes),
@@ -228,7 +228,7 @@ impl LazySender {
         self.rtt().rto()
     }
 
-    /// The time-out expired for the SYN.
+    /// The SYN's time-out expired.
     pub(super) fn on_syn_timeout(&mut self) {
         match self {
             LazySender::Unused(unused) => unused.rtt.on_timeout(),
@@ -236,7 +236,7 @@ impl LazySender {
         }
     }
 
-    /// When recovery wants to be called.
+    /// When recovery must be called.
     pub(super) fn poll_timeout(&self) -> Option<Time> {
         match self {
             LazySender::Unused(_) => None,

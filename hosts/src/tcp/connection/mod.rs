@@ -35,34 +35,34 @@ use narrows_traffic::Content;
 /// 2 MSL.
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
-/// One connection. What every segment touches lies in front, its flags and numbers in one line of
-/// memory; so it is in the parts.
+/// One connection. The fields that every segment touches come first, flags and numbers in one cache
+/// line; its parts are ordered likewise.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Connection {
     liveness: Liveness,
-    /// The position of the peer's segment that last told its window (SND.WL1).
+    /// The position of the peer's segment that last updated its window (SND.WL1).
     window_updated_by: u64,
-    /// Where the bytes end that were sent as a probe only.
+    /// The end of bytes sent only as a probe.
     probed_to: u64,
     /// Our initial sequence number.
     isn: u32,
-    /// The peer's.
+    /// The peer's initial sequence number.
     peer_isn: u32,
     /// Doublings of the zero-window probe's interval.
     probe_backoff: u32,
-    /// The peer's window shift; ours is in force only with it.
+    /// The peer's window shift; our own applies only if the peer has one.
     peer_shift: Option<u8>,
     state: State,
     has_sack: bool,
     has_timestamps: bool,
     has_ecn: bool,
-    /// A SYN is to be sent (again).
+    /// A SYN must be sent, or sent again.
     must_send_syn: bool,
     has_lost_syn: bool,
-    /// A marked ACK arrived, to be echoed with the next segment.
+    /// A marked ACK arrived; the next segment must echo the mark.
     must_echo_mark: bool,
-    /// The application writes no more.
+    /// The application has finished writing.
     is_closing: bool,
     must_probe: bool,
     must_reset: bool,
@@ -124,7 +124,7 @@ impl Connection {
         Connection::new(settings, emitter, State::Listen, rng)
     }
 
-    /// Fixes the initial sequence number, for tests of its wrap.
+    /// Sets the initial sequence number, for tests of its wrap.
     #[must_use]
     pub fn with_isn(mut self, isn: u32) -> Self {
         self.isn = isn;
@@ -144,7 +144,7 @@ impl Connection {
         }
     }
 
-    /// The application writes no more: a FIN follows the last byte.
+    /// The application finishes writing: a FIN follows the last byte.
     pub fn close(&mut self) {
         self.is_closing = true;
         if matches!(self.state, State::Listen | State::Closed) {
@@ -155,7 +155,7 @@ impl Connection {
         }
     }
 
-    /// The connection ends at once, with a reset if the peer may know of it.
+    /// Ends the connection immediately, with a reset if the peer may know of it.
     pub fn abort(&mut self) {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             self.must_reset = true;
@@ -163,12 +163,13 @@ impl Connection {
         self.enter_closed();
     }
 
-    /// The application reads up to `limit_bytes`; appended to `out` where content is kept.
+    /// The application reads at most `limit_bytes`, appended to `out` if content is kept.
     pub fn read(&mut self, limit_bytes: u64, out: Option<&mut Vec<u8>>) -> u64 {
         let bytes = self.receiver.buffer.read(limit_bytes, out);
         let tells =
             bytes > 0 && self.is_synchronized() && self.receiver.is_update_due(self.sender.mss());
-        // In passing with the next ACK while the window is wide; at once when the peer may wait.
+        // While the window is wide, the next ACK reports the change; otherwise an ACK leaves
+        // immediately, because the peer may be waiting.
         let left = self.receiver.offered_edge().saturating_sub(self.receiver.buffer.nxt());
         if tells && left < self.receiver.buffer.capacity_bytes() / 2 {
             self.receiver.due = AckDue::Now;
@@ -176,12 +177,12 @@ impl Connection {
         bytes
     }
 
-    /// Bytes that could be read.
+    /// Bytes ready to read.
     pub fn readable_bytes(&self) -> u64 {
         self.receiver.buffer.unread_bytes()
     }
 
-    /// True when the peer has closed and everything was read.
+    /// True if the peer has closed and everything was read.
     pub fn is_read_to_end(&self) -> bool {
         let peer_closed = !matches!(
             self.state,
@@ -195,17 +196,17 @@ impl Connection {
         peer_closed && self.receiver.buffer.unread_bytes() == 0
     }
 
-    /// True when a reset ended it, the peer's or ours on giving up.
+    /// True if a reset ended the connection: the peer's, or ours when giving up.
     pub fn was_reset(&self) -> bool {
         self.was_reset
     }
 
-    /// True when the peer did not answer keep-alives, or nothing within the user timeout.
+    /// True if the peer did not answer keep-alives, or nothing arrived within the user timeout.
     pub fn has_given_up(&self) -> bool {
         self.liveness.has_given_up
     }
 
-    /// When the handshake was done.
+    /// When the handshake was complete.
     pub fn established_at(&self) -> Option<Time> {
         self.established_at
     }
@@ -215,17 +216,17 @@ impl Connection {
         self.all_acked_at
     }
 
-    /// When the last byte so far became readable.
+    /// When the latest byte became readable.
     pub fn last_delivered_at(&self) -> Option<Time> {
         self.receiver.last_delivered_at
     }
 
-    /// What the sender counts.
+    /// The sender's counts.
     pub fn sender_counters(&self) -> SenderCounters {
         self.sender.counters()
     }
 
-    /// What the receiver counts.
+    /// The receiver's counts.
     pub fn receiver_counters(&self) -> ReceiverCounters {
         self.receiver.counters
     }
@@ -240,30 +241,30 @@ impl Connection {
         self.receiver.one_way_delay()
     }
 
-    /// Bytes of the application acknowledged in sequence.
+    /// Application bytes acknowledged in sequence.
     pub fn acked_bytes(&self) -> u64 {
         self.sender.acked_bytes()
     }
 
-    /// Bytes of the application written and not yet acknowledged.
+    /// Application bytes written but not acknowledged.
     pub fn unacked_bytes(&self) -> u64 {
         self.sender.end() - 1 - self.acked_bytes()
     }
 
-    /// A row of what the sender knows.
+    /// A row of the sender's state.
     pub fn record(&self, now: Time) -> FlowRecord {
         let record = |sender: &Sender| sender.record(now, self.settings.flow);
         self.sender.inspect(&self.settings, self.handshake(), record)
     }
 
-    /// When [`Connection::handle_timeout`] is to be called.
+    /// When to call [`Connection::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         Time::earliest([self.timers.next(), self.sender.poll_timeout()])
     }
 
-    /// Does what is due at `now`.
+    /// Handles everything due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
-        // Before the time-out, which a probe of the tail puts off.
+        // Before the time-out, which a tail probe postpones.
         if self.sender.active().is_some_and(|sender| sender.handle_timeout(now)) {
             self.timers.set(Timer::Retransmit, now + self.sender.rto());
         }
@@ -271,7 +272,7 @@ impl Connection {
             match timer {
                 Timer::Retransmit => self.on_retransmit_timer(now),
                 Timer::Persist => self.on_persist_timer(),
-                // What may leave now does so at the next poll.
+                // The next poll sends the segments that may leave now.
                 Timer::Pace => {}
                 Timer::DelayedAck => self.receiver.due = AckDue::Now,
                 Timer::TimeWait => self.enter_closed(),
@@ -297,7 +298,8 @@ impl Connection {
         self.probe_backoff = (self.probe_backoff + 1).min(32);
     }
 
-    /// The wait before a zero-window probe: the time-out, doubled with each, 60 s at most.
+    /// The interval before a zero-window probe: the time-out, doubled with each probe, at most 60
+    /// s.
     fn probe_interval(&self) -> Duration {
         let interval = self.sender.rto().saturating_mul(1 << self.probe_backoff);
         interval.min(self.settings.profile.max_rto)
@@ -311,12 +313,12 @@ impl Connection {
         !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
     }
 
-    /// The position behind the FIN, once there is to be one.
+    /// The position after the FIN, once the application has closed.
     fn fin_end(&self) -> Option<u64> {
         self.is_closing.then(|| self.sender.end() + 1)
     }
 
-    /// True when the peer has acknowledged our FIN.
+    /// True if the peer has acknowledged our FIN.
     fn is_fin_acked(&self) -> bool {
         self.fin_end().is_some_and(|end| self.sender.una() >= end)
     }

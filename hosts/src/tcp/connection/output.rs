@@ -19,8 +19,8 @@ pub(super) fn timestamp(now: Time) -> u32 {
 }
 
 impl Connection {
-    /// Writes the next segment into `packet`; false when there is nothing to send. To be called
-    /// after every input until it returns false.
+    /// Writes the next segment into `packet`; false if there is none. Call it after every input
+    /// until it returns false.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> bool {
         let has_sent = (self.must_reset && self.send_reset(now, packet))
@@ -60,7 +60,7 @@ impl Connection {
             timestamps: self.timestamps(now),
             ..Options::default()
         };
-        // What came with the peer's SYN is acknowledged with it.
+        // Acknowledges the data of the peer's SYN with the SYN.
         let ack =
             if is_active { 0 } else { seq::to_wire(self.peer_isn, self.receiver.buffer.nxt()) };
         let window = self.settings.window_bytes.min(0xffff) as u16;
@@ -68,7 +68,7 @@ impl Connection {
         let data_bytes = if is_active { self.syn_data_bytes() } else { 0 };
         self.write_segment(now, &header, 1, data_bytes, packet);
         if data_bytes > 0 {
-            // Not in flight until it is acknowledged: the peer may well leave it.
+            // Not in flight until acknowledged: the peer may ignore it.
             self.probed_to = 1 + u64::from(data_bytes);
         }
         self.syn_sent_at = now;
@@ -80,7 +80,7 @@ impl Connection {
         true
     }
 
-    /// What leaves with our SYN: a segment less the options that only a SYN has.
+    /// The data that our SYN carries: a segment minus the options that only a SYN has.
     fn syn_data_bytes(&self) -> u32 {
         if !self.settings.data_on_syn {
             return 0;
@@ -107,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// The FIN has left.
+    /// The FIN was sent.
     pub(super) fn follow_own_fin(&mut self) {
         self.state = match self.state {
             State::CloseWait => State::LastAck,
@@ -177,7 +177,7 @@ impl Connection {
         true
     }
 
-    /// With data to send, none outstanding and no window for it, the peer is probed.
+    /// Starts probing the peer if there is data to send, none outstanding, and no window for it.
     fn arm_persist(&mut self, now: Time) {
         if self.sender.flight_bytes() > 0 || self.must_probe || self.timers.is_set(Timer::Persist) {
             return;
@@ -187,13 +187,13 @@ impl Connection {
         }
     }
 
-    /// Only the FIN is left to be sent.
+    /// Only the FIN remains to be sent.
     fn is_fin_left(&self) -> bool {
         self.is_closing && self.sender.nxt() == self.sender.end()
     }
 
-    /// One octet into the closed window, or what a window too small to be worth it has room for
-    /// (section 3.8.6.1). Not in flight until it is acknowledged: the peer may well drop it.
+    /// Sends one octet into the closed window, or what fits into a window too small for a segment
+    /// (section 3.8.6.1). It is not in flight until acknowledged, because the peer may drop it.
     fn send_probe(&mut self, now: Time, packet: &mut Packet) -> bool {
         self.must_probe = false;
         let (is_fin, limit_bytes) = (self.is_fin_left(), self.payload_limit().into());
@@ -214,7 +214,7 @@ impl Connection {
         true
     }
 
-    /// What waited for its ACK when the marks changed.
+    /// Sends the ACK that was pending when the marks changed.
     fn send_early_ack(&mut self, now: Time, packet: &mut Packet) -> bool {
         let Some((ack, echoes)) = self.receiver.early_ack.take() else { return false };
         if !self.is_synchronized() {
@@ -238,7 +238,7 @@ impl Connection {
         true
     }
 
-    /// Writes a segment of `[start, start + payload_bytes)`; whatever leaves acknowledges.
+    /// Writes a segment of `[start, start + payload_bytes)`; every segment carries an ACK.
     pub(super) fn emit(
         &mut self,
         now: Time,
@@ -251,7 +251,7 @@ impl Connection {
         self.emit_answering(now, start, payload_bytes, flags, answer, packet);
     }
 
-    /// The same with what it acknowledges, and whether that was marked.
+    /// Like `emit`, with a given acknowledgment, and whether to echo a mark.
     fn emit_answering(
         &mut self,
         now: Time,
@@ -266,7 +266,7 @@ impl Connection {
         if payload_bytes > 0 {
             echoes |= core::mem::take(&mut self.must_echo_mark);
         }
-        // RFC 3168 section 6.1.5: retransmissions are not marked as capable.
+        // RFC 3168 section 6.1.5: retransmissions are not ECN-capable.
         let is_capable = if payload_bytes > 0 {
             self.has_ecn && start + u64::from(payload_bytes) == self.sender.nxt()
         } else {
@@ -294,7 +294,7 @@ impl Connection {
         self.timers.stop(Timer::DelayedAck);
     }
 
-    /// Writes a segment with this header and the stream's bytes from `start` on.
+    /// Writes a segment with this header and the stream's bytes from `start`.
     fn write_segment(
         &mut self,
         now: Time,
@@ -310,8 +310,8 @@ impl Connection {
         self.emitter.finish(packet);
     }
 
-    /// What an Asym sender says with its data: the highest ACK it has seen, and its window behind
-    /// that as far as there is data for it.
+    /// An Asym sender's report with its data: the highest ACK that it has received, and the window
+    /// after that, as far as it has data.
     fn sender_report(&self) -> (u32, u32) {
         let una = self.sender.una();
         let edge = self.sender.end().min(self.sender.window_edge());
@@ -332,7 +332,7 @@ impl Connection {
         if self.has_timestamps { 3 } else { MAX_SACK_BLOCKS }
     }
 
-    /// The payload that a segment has room for behind its options (RFC 6691).
+    /// The payload that fits into a segment after its options (RFC 6691).
     fn payload_limit(&self) -> u32 {
         if !self.has_sack_blocks() {
             return self.sender.mss();
@@ -342,7 +342,7 @@ impl Connection {
         self.sender.mss().saturating_sub(sack_bytes).max(1)
     }
 
-    /// What a full segment may carry to a peer that names this MSS (RFC 6691).
+    /// The payload of a full segment to a peer with this MSS (RFC 6691).
     pub(super) fn segment_bytes_for(&self, peer_mss: u16) -> u32 {
         let room =
             u32::from(peer_mss).max(budgets::MSS_MIN).saturating_sub(self.timestamps_bytes());

@@ -38,7 +38,7 @@ impl Connection {
         Step::Continue
     }
 
-    /// With ACK congestion control the ACK may wait for more segments than two.
+    /// With ACK congestion control the ACK may wait for more than two segments.
     pub(super) fn control_acks(&mut self, segment: &Segment<'_>, is_in_order: bool) {
         let Some(control) = &mut self.receiver.ack_control else { return };
         let received = self.receiver.buffer.nxt();
@@ -69,7 +69,7 @@ impl Connection {
         self.receiver.echoes_ce |= is_marked;
     }
 
-    /// Eighth: the FIN, once everything before it is there.
+    /// Eighth: the FIN, once everything before it has arrived.
     pub(super) fn take_fin(&mut self, now: Time, segment: &Segment<'_>, start: u64) -> Step {
         let at = start + u64::from(segment.payload.len());
         if !segment.flags.has(Flags::FIN) {

@@ -1,17 +1,17 @@
-//! What a step of segment input decides.
+//! The decision of a step of segment input.
 
 use crate::wire::segment::{Flags, Segment};
 
-/// What a step decides.
+/// The decision of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// On to the next.
+    /// Continue with the next step.
     Continue,
-    /// The segment is done with.
+    /// The segment is handled.
     Stop,
 }
 
-/// Sequence numbers that a segment takes (SEG.LEN).
+/// The sequence numbers that a segment occupies (SEG.LEN).
 pub(super) fn segment_len(segment: &Segment<'_>) -> u64 {
     u64::from(segment.payload.len())
         + u64::from(segment.flags.has(Flags::FIN))

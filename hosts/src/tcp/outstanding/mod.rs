@@ -1,4 +1,4 @@
-//! What a sender has outstanding: which bytes were delivered, and what became of each segment.
+//! A sender's outstanding data: the bytes delivered, and the state of each segment.
 
 pub mod ranges;
 pub mod scoreboard;

@@ -1,7 +1,7 @@
 //! A sorted set of disjoint ranges of stream positions, with the sum of their lengths.
 //!
-//! Kept in a ring, not a tree: ranges are added at the top and removed at the bottom, the lookup
-//! is a binary search, and nothing is allocated once the ring has grown.
+//! Stored in a ring, not a tree: ranges are added at the top and removed at the bottom, a look-up
+//! is a binary search, and a ring that has grown allocates nothing.
 
 use std::collections::VecDeque;
 
@@ -13,17 +13,17 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
-    /// How many ranges.
+    /// The number of ranges.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    /// True when there is none.
+    /// True if there are no ranges.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Bytes in all ranges together.
+    /// The bytes in all ranges.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
@@ -46,7 +46,7 @@ impl RangeSet {
     /// The index of the first range that ends at or above `position`.
     fn index_of(&self, position: u64) -> usize {
         match self.ranges.back() {
-            // Nearly everything that arrives belongs at the top.
+            // Nearly all arrivals belong at the top.
             Some(&(start, end)) if position >= start => {
                 self.ranges.len() - (position <= end) as usize
             }
@@ -54,7 +54,7 @@ impl RangeSet {
         }
     }
 
-    /// The range that holds `position`.
+    /// The range that contains `position`.
     pub fn containing(&self, position: u64) -> Option<(u64, u64)> {
         // Ranges are not adjacent, so `position + 1` finds the one that ends above it.
         let range = *self.ranges.get(self.index_of(position + 1))?;
@@ -68,7 +68,7 @@ impl RangeSet {
         if range.0 > position { Some(range) } else { self.ranges.get(index + 1).copied() }
     }
 
-    /// Adds `[start, end)` and calls `newly` with every part of it that was not there before.
+    /// Adds `[start, end)`, and calls `newly` with every part of it that is new.
     pub fn insert(&mut self, start: u64, end: u64, mut newly: impl FnMut(u64, u64)) {
         if start >= end {
             return;
@@ -102,7 +102,7 @@ impl RangeSet {
         }
     }
 
-    /// Removes everything below `position`; returns how many bytes that was.
+    /// Removes everything below `position`; returns the number of bytes removed.
     pub fn remove_below(&mut self, position: u64) -> u64 {
         let before = self.total_bytes;
         while let Some(range) = self.ranges.front_mut() {
@@ -119,7 +119,7 @@ impl RangeSet {
         before - self.total_bytes
     }
 
-    /// Bytes of the ranges that lie within `[start, end)`; the work is in the ranges between.
+    /// Bytes of the ranges within `[start, end)`; the cost is the number of ranges between.
     pub fn bytes_between(&self, start: u64, end: u64) -> u64 {
         let mut bytes = 0;
         let mut index = self.index_of(start);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     proptest! {
-        /// The set of ranges against a set of single positions.
+        /// Compares the set of ranges with a set of single positions.
         #[test]
         fn agrees_with_a_set_of_positions(ops in prop::collection::vec(op(), 1..60)) {
             let (mut ranges, mut positions) = (RangeSet::default(), BTreeSet::new());

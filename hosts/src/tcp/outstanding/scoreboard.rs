@@ -1,12 +1,12 @@
-//! What the sender knows of the data in flight: acknowledged, SACKed, lost, retransmitted.
+//! The sender's state of the data in flight: acknowledged, SACKed, lost, retransmitted.
 //!
-//! RFC 6675's predicates over the octets between HighACK and HighData, with running totals in
-//! place of its loops, so that the work per ACK does not grow with the window:
-//! - `IsLost` is monotone (below a lost octet everything not SACKed is lost), so one position,
-//!   the *lost edge*, says it all. It only rises; where RFC 6675 would take a loss back (three
-//!   small ranges merge to less than DupThresh), ours stands.
-//! - `pipe` is what lies above the lost edge and is not SACKed, plus what lies below HighRxt and
-//!   is not SACKed. Both need "SACKed bytes below x" for an x that moves up only, kept current.
+//! RFC 6675's predicates over the octets between HighACK and HighData. Running totals replace its
+//! loops, so the work per ACK does not grow with the window:
+//! - `IsLost` is monotone: below a lost octet everything not SACKed is lost. So one position, the
+//!   *lost edge*, represents it. The edge only rises. If three small ranges merge to less than
+//!   DupThresh, RFC 6675 would withdraw the loss; this scoreboard does not.
+//! - `pipe` is the data above the lost edge that is not SACKed, plus the data below HighRxt that is
+//!   not SACKed. Both need the SACKed bytes below a position that only rises, kept up to date.
 
 use crate::tcp::outstanding::ranges::RangeSet;
 use crate::tcp::outstanding::sent_segments::{SentSegment, SentSegments};
@@ -15,9 +15,9 @@ use crate::tcp::outstanding::sent_segments::{SentSegment, SentSegments};
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// The first position not acknowledged (SND.UNA; RFC 6675's HighACK + 1).
+    /// The first unacknowledged position (SND.UNA; RFC 6675's HighACK + 1).
     una: u64,
-    /// The first position not sent (SND.NXT; HighData + 1).
+    /// The first unsent position (SND.NXT; HighData + 1).
     nxt: u64,
     lost_edge: u64,
     sacked_below_lost_edge: u64,
@@ -25,29 +25,29 @@ pub struct Scoreboard {
     retransmitted_to: u64,
     sacked_below_retransmitted: u64,
     sacked: RangeSet,
-    /// The same segment by segment, where they are kept.
+    /// The segments, if the sender keeps them.
     pub sent: SentSegments,
-    /// What the latest SACK block newly reported.
+    /// The ranges that the latest SACK block newly reported.
     newly_sacked: Vec<(u64, u64)>,
 }
 
 impl Scoreboard {
-    /// The first position not acknowledged.
+    /// The first unacknowledged position.
     pub fn una(&self) -> u64 {
         self.una
     }
 
-    /// The first position never sent.
+    /// The first unsent position.
     pub fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// SentSegment and not cumulatively acknowledged (RFC 5681's FlightSize), in bytes.
+    /// Bytes sent but not cumulatively acknowledged (RFC 5681's FlightSize).
     pub fn flight_bytes(&self) -> u64 {
         self.nxt - self.una
     }
 
-    /// SACKed and not cumulatively acknowledged, in bytes.
+    /// Bytes SACKed but not cumulatively acknowledged.
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked.total_bytes()
     }
@@ -57,7 +57,7 @@ impl Scoreboard {
         self.sacked.last().map_or(self.una, |(_, end)| end.max(self.una))
     }
 
-    /// Every octet below this that is not SACKed is held lost.
+    /// Every octet below this that is not SACKed is considered lost.
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge
     }
@@ -70,7 +70,7 @@ impl Scoreboard {
         not_lost + retransmitted
     }
 
-    /// New data was sent up to `end`.
+    /// New data up to `end` was sent.
     pub fn on_sent(&mut self, end: u64) {
         self.nxt = self.nxt.max(end);
     }
@@ -95,12 +95,12 @@ impl Scoreboard {
         removed
     }
 
-    /// A SACK block arrived; returns how many bytes it newly reports.
+    /// A SACK block arrived; returns the bytes that it newly reports.
     pub fn on_sacked(&mut self, start: u64, end: u64) -> u64 {
         self.on_sacked_with(start, end, &mut |_, _| ())
     }
 
-    /// The same, and `newly` hears of each segment that has thereby arrived.
+    /// Like `on_sacked`; calls `newly` for each segment that has arrived completely.
     pub fn on_sacked_with(
         &mut self,
         start: u64,
@@ -125,13 +125,13 @@ impl Scoreboard {
         newly
     }
 
-    /// True when the byte at `position` is SACKed.
+    /// True if the byte at `position` is SACKed.
     pub fn is_sacked(&self, position: u64) -> bool {
         self.sacked.containing(position).is_some()
     }
 
-    /// Raises the lost edge as RFC 6675's IsLost has it: `threshold` SACKed ranges above an
-    /// octet, or more than `threshold - 1` segments of SACKed bytes. Looks at `threshold` ranges.
+    /// Raises the lost edge by RFC 6675's IsLost: `threshold` SACKed ranges above an octet, or more
+    /// than `threshold - 1` segments of SACKed bytes. Examines `threshold` ranges.
     pub fn update_lost_edge(&mut self, threshold: u32, mss: u32) {
         let (mut ranges, mut bytes) = (0, 0);
         let limit_bytes = u64::from(threshold - 1) * u64::from(mss);
@@ -146,25 +146,25 @@ impl Scoreboard {
         }
     }
 
-    /// True when the first octet not acknowledged is held lost.
+    /// True if the first unacknowledged octet is considered lost.
     pub fn is_first_lost(&self) -> bool {
         self.lost_edge > self.una
     }
 
-    /// Everything in flight is lost (a retransmission time-out), the SACKed part excepted, and
-    /// what was retransmitted is lost again.
+    /// A retransmission time-out: everything in flight is lost, including retransmissions, except
+    /// SACKed data.
     pub fn mark_all_lost(&mut self) {
         self.raise_lost_edge(self.nxt);
         self.restart_retransmission();
     }
 
-    /// Retransmission begins again at the first hole.
+    /// Restarts retransmission at the first hole.
     pub fn restart_retransmission(&mut self) {
         self.retransmitted_to = self.una;
         self.sacked_below_retransmitted = 0;
     }
 
-    /// The octets up to `end` were retransmitted or are not to be (HighRxt := end - 1).
+    /// The octets up to `end` were retransmitted or need no retransmission (HighRxt := end - 1).
     pub fn on_retransmitted(&mut self, end: u64) {
         if end > self.retransmitted_to {
             let passed = self.sacked.bytes_between(self.retransmitted_to, end);
@@ -173,7 +173,7 @@ impl Scoreboard {
         }
     }
 
-    /// The lowest hole that is lost and not yet retransmitted (NextSeg rule 1).
+    /// The lowest lost hole not yet retransmitted (NextSeg rule 1).
     pub fn next_lost_hole(&self) -> Option<(u64, u64)> {
         self.next_hole().and_then(|(start, end)| {
             let end = end.min(self.lost_edge);
@@ -181,7 +181,7 @@ impl Scoreboard {
         })
     }
 
-    /// The lowest hole below the highest SACKed octet and not retransmitted (NextSeg rule 3).
+    /// The lowest hole below the highest SACKed octet, not yet retransmitted (NextSeg rule 3).
     pub fn next_hole_below_sacked(&self) -> Option<(u64, u64)> {
         let highest = self.sacked.last()?.0;
         self.next_hole().filter(|&(start, _)| start < highest)
@@ -200,7 +200,7 @@ impl Scoreboard {
     }
 
     /// The end of the hole at the left edge. A SACKed range there contradicts the cumulative ACK,
-    /// which is the one to believe: the hole is that range (RFC 2018 section 8).
+    /// which takes precedence: the hole is that range (RFC 2018 section 8).
     pub fn first_hole_end(&self) -> u64 {
         match self.sacked.first() {
             Some((start, end)) if start <= self.una => end,
@@ -216,13 +216,13 @@ impl Scoreboard {
         (start < end).then_some((start, end))
     }
 
-    /// True when the peer has dropped data it had SACKed: the cumulative ACK stops at the start
+    /// True if the peer has dropped data that it had SACKed: the cumulative ACK stops at the start
     /// of a SACKed range (RFC 2018 section 8).
     pub fn is_reneged(&self) -> bool {
         self.sacked.first().is_some_and(|(start, _)| start <= self.una)
     }
 
-    /// Forgets every SACK.
+    /// Discards all SACKs.
     pub fn forget_sacked(&mut self) {
         self.sacked.clear();
         self.sacked_below_lost_edge = 0;

@@ -1,4 +1,4 @@
-//! The scoreboard against RFC 6675 done octet by octet.
+//! Compares the scoreboard with RFC 6675 computed octet by octet.
 
 use super::*;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn three_ranges_or_two_segments_and_a_byte_make_an_octet_lost() {
         board.update_lost_edge(3, MSS);
     }
     assert_eq!(board.next_lost_hole(), Some((1000, 1100)));
-    // What lies between the ranges has fewer than three above it.
+    // The octets between the ranges have fewer than three ranges above them.
     board.on_retransmitted(1100);
     assert_eq!(board.next_lost_hole(), None);
     assert_eq!(board.next_hole_below_sacked(), Some((1101, 1200)));
@@ -65,7 +65,7 @@ fn an_ack_that_stops_at_a_sacked_range_is_reneging() {
     assert_eq!((board.sacked_bytes(), board.pipe_bytes()), (0, 400));
 }
 
-/// RFC 6675 section 4, octet by octet; the lost ones stay lost (see the head comment).
+/// RFC 6675 section 4, octet by octet; lost octets stay lost (see the head comment).
 #[derive(Default)]
 struct Octets {
     una: u64,

@@ -1,9 +1,9 @@
-//! The outstanding segments, one by one: when each left last, what became of it, and what its
-//! departure says of the delivery rate.
+//! The outstanding segments: the last departure and the state of each, and its record for the
+//! delivery rate.
 //!
-//! Sources: RFC 8985 section 5.2 (per-segment state), RFC 6298 section 3 (Karn). Kept only where
-//! a profile times every segment, or a rule or variant needs it. An ACK costs what it newly
-//! covers, and a look-up.
+//! Sources: RFC 8985 section 5.2 (per-segment state), RFC 6298 section 3 (Karn). Kept only if a
+//! profile times every segment, or a rule or variant requires it. The cost of an ACK is the
+//! segments that it newly covers, plus a look-up.
 
 use crate::tcp::api::Departure;
 use crate::tcp::outstanding::ranges::RangeSet;
@@ -17,23 +17,23 @@ pub enum SegmentState {
     InFlight,
     /// It has arrived out of order.
     Sacked,
-    /// It is held lost, and has not been retransmitted since.
+    /// It is considered lost, and has not been retransmitted since.
     Lost,
 }
 
-/// A segment, in one line of memory.
+/// A segment, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct SentSegment {
-    /// The position behind its last byte.
+    /// The position after its last byte.
     pub end: u64,
-    /// When it left last.
+    /// The time of its last departure.
     pub at: Time,
-    /// Whether it was delivered.
+    /// Its state.
     pub state: SegmentState,
-    /// It left more than once (Karn).
+    /// It was sent more than once (Karn).
     pub was_retransmitted: bool,
-    /// What the rate estimator noted when it left last.
+    /// The rate estimator's record of its last departure.
     pub departure: Departure,
 }
 
@@ -41,38 +41,38 @@ pub struct SentSegment {
 #[derive(Clone, Debug, Default)]
 pub struct SentSegments {
     segments: VecDeque<SentSegment>,
-    /// Where the first segment begins.
+    /// The position of the first segment.
     start: u64,
     in_flight_bytes: u64,
     newly_lost: VecDeque<Lost>,
 }
 
-/// A segment held lost.
+/// A segment considered lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     /// Its bytes.
     pub bytes: u64,
-    /// The one before it is not lost with it.
+    /// True if the segment before it is not lost with it.
     pub begins_range: bool,
-    /// What was noted when it left.
+    /// The record of its departure.
     pub departure: Departure,
 }
 
-/// When the segments left that an ACK newly covers.
+/// The departures of the segments that an ACK newly covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acked {
-    /// The first of them.
+    /// The first one's departure.
     pub oldest_at: Option<Time>,
-    /// The last of them.
+    /// The last one's departure.
     pub newest_at: Option<Time>,
-    /// One of them was sent twice: no sample (Karn).
+    /// One of them was sent twice, so there is no sample (Karn).
     pub is_ambiguous: bool,
-    /// The last of them was.
+    /// The last of them was sent twice.
     pub newest_is_ambiguous: bool,
 }
 
 impl SentSegments {
-    /// A segment that ends at `end` left for the first time.
+    /// A segment that ends at `end` was sent for the first time.
     pub fn on_sent(&mut self, end: u64, at: Time, departure: Departure) {
         let start = self.segments.back().map_or(self.start, |last| last.end);
         self.in_flight_bytes += end.saturating_sub(start);
@@ -86,8 +86,8 @@ impl SentSegments {
         });
     }
 
-    /// What lies in `[start, end)` left again, as one segment or the front of one; with `is_lost`
-    /// it counts as lost though nobody said so.
+    /// `[start, end)` was retransmitted, as one segment or the front of one. With `is_lost` it
+    /// counts as lost, although nothing reported a loss.
     pub fn on_retransmitted(
         &mut self,
         start: u64,
@@ -100,7 +100,7 @@ impl SentSegments {
         let mut from = self.start_of(index);
         while let Some(sent) = self.segments.get(index).copied().filter(|_| from < end) {
             if sent.end > end {
-                // The rest of it keeps its own time and state.
+                // The rest of the segment keeps its own time and state.
                 self.segments.insert(index, SentSegment { end, ..sent });
             }
             let begins_range = !self.is_lost_before(index);
@@ -123,22 +123,23 @@ impl SentSegments {
         }
     }
 
-    /// When the segment that holds the byte before `end` left; `None` when it was sent twice.
+    /// The departure of the segment that contains the byte before `end`; `None` if it was sent
+    /// twice.
     pub fn sent_at(&self, end: u64) -> Option<Time> {
         self.get(end).filter(|sent| !sent.was_retransmitted).map(|sent| sent.at)
     }
 
-    /// The segment that holds the byte before `end`.
+    /// The segment that contains the byte before `end`.
     pub fn get(&self, end: u64) -> Option<&SentSegment> {
         self.segments.get(self.index_of(end.saturating_sub(1)))
     }
 
-    /// Where the segment begins that holds the byte before `end`.
+    /// The start of the segment that contains the byte before `end`.
     pub fn start_before(&self, end: u64) -> u64 {
         self.start_of(self.index_of(end.saturating_sub(1)))
     }
 
-    /// Bytes neither delivered nor held lost.
+    /// Bytes neither delivered nor considered lost.
     pub fn in_flight_bytes(&self) -> u64 {
         self.in_flight_bytes
     }
@@ -148,8 +149,8 @@ impl SentSegments {
         self.segments.iter()
     }
 
-    /// Everything below `ack` has arrived; `newly` hears of each segment not SACKed
-    /// before, and where it begins.
+    /// Everything below `ack` has arrived. Calls `newly` with the start and the state of each
+    /// segment not SACKed before.
     pub fn on_acked(&mut self, ack: u64, mut newly: impl FnMut(u64, &SentSegment)) -> Acked {
         let mut acked = Acked::default();
         while let Some(sent) = self.segments.front() {
@@ -173,8 +174,8 @@ impl SentSegments {
         acked
     }
 
-    /// The bytes `[from, to)` were newly SACKed, and `sacked` holds them; `newly` hears of each
-    /// segment that is complete thereby, and where it begins.
+    /// The bytes `[from, to)` were newly SACKed; `sacked` includes them. Calls `newly` with the
+    /// start and the state of each segment that is now complete.
     pub fn on_sacked(
         &mut self,
         from: u64,
@@ -200,7 +201,8 @@ impl SentSegments {
         }
     }
 
-    /// Holds the segment lost that holds the byte before `end`, if it is in flight; returns its bytes.
+    /// Marks the segment that contains the byte before `end` as lost, if it is in flight; returns
+    /// its bytes.
     pub fn mark_lost(&mut self, end: u64) -> Option<u64> {
         let index = self.index_of(end.saturating_sub(1));
         let (start, begins_range) = (self.start_of(index), !self.is_lost_before(index));
@@ -213,7 +215,7 @@ impl SentSegments {
         Some(bytes)
     }
 
-    /// Gives every segment of one state another.
+    /// Changes the state of all segments in state `from` to `to`.
     pub fn turn(&mut self, from: SegmentState, to: SegmentState) {
         let (mut start, mut in_flight_bytes) = (self.start, 0);
         for sent in &mut self.segments {
@@ -228,7 +230,7 @@ impl SentSegments {
         self.in_flight_bytes = in_flight_bytes;
     }
 
-    /// The next of the segments that were found lost.
+    /// The next segment detected as lost.
     pub fn poll_lost(&mut self) -> Option<Lost> {
         self.newly_lost.pop_front()
     }
@@ -238,8 +240,8 @@ impl SentSegments {
         before.is_some_and(|sent| sent.state == SegmentState::Lost)
     }
 
-    /// The index of the segment that holds the byte at `position`. Most segments are of one length,
-    /// so that their mean says where it is, or one too far.
+    /// The index of the segment that contains the byte at `position`. Most segments have the same
+    /// length, so their mean gives the index, or one too many.
     fn index_of(&self, position: u64) -> usize {
         let bytes = self.segments.back().map_or(0, |last| last.end - self.start);
         let before = position.saturating_sub(self.start) * self.segments.len() as u64;
@@ -308,7 +310,8 @@ mod tests {
     }
 
     proptest! {
-        /// In flight is what a walk over all segments finds, and each is delivered at most once.
+        /// The bytes in flight equal a walk over all segments, and each segment is delivered at
+        /// most once.
         #[test]
         fn bytes_in_flight_are_the_sum(ops in prop::collection::vec((0u8..5, 0u64..40, 1u64..20), 1..80)) {
             let (mut log, mut sacked, mut nxt, mut una) = (SentSegments::default(), RangeSet::default(), 0, 0);

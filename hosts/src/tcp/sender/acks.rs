@@ -1,4 +1,4 @@
-//! What an ACK means to the sending half: samples, recovery, growth.
+//! The effect of an ACK on the sending half: samples, recovery, growth.
 
 use crate::recovery::rule::Outcome;
 use crate::tcp::api::{Ack, Delivery, Growth, Stage};
@@ -6,9 +6,9 @@ use crate::tcp::sender::Sender;
 use narrows_common::{Duration, Time};
 
 impl Sender {
-    /// The ACK moves the left edge to `ack`. `echoed` is what the peer's timestamp says of the
-    /// round trip; with `echoes_mark` the window does not grow (RFC 3168 section 6.1.2). Returns
-    /// whether the retransmission timer starts again.
+    /// The ACK advances the left edge to `ack`. `echoed` is the round trip by the peer's timestamp;
+    /// with `echoes_mark` the window does not grow (RFC 3168 section 6.1.2). Returns whether the
+    /// retransmission timer restarts.
     pub fn on_ack(
         &mut self,
         now: Time,
@@ -50,7 +50,7 @@ impl Sender {
         outcome.restarts_timer
     }
 
-    /// A SACK block `[start, end)`; returns how many bytes it newly reports.
+    /// A SACK block `[start, end)`; returns the bytes that it newly reports.
     pub fn on_sack_block(&mut self, now: Time, start: u64, end: u64) -> u64 {
         let Sender { board, recovery, rate, follows_segments, .. } = self;
         let newly = board.on_sacked_with(start, end, &mut |start, sent| {
@@ -63,7 +63,7 @@ impl Sender {
         newly
     }
 
-    /// Tells recovery what the present ACK says as a whole.
+    /// Passes the current ACK to recovery.
     pub(super) fn tell_delivery(&mut self, now: Time, acked_bytes: u64, cumulative_bytes: u64) {
         let sacked_bytes = core::mem::take(&mut self.newly_sacked_bytes);
         let (duplicate, echoed_at) = (self.duplicate.take(), self.echoed_at.take());
@@ -86,7 +86,7 @@ impl Sender {
         self.tell_losses(now);
     }
 
-    /// A repair is over, or was for nothing.
+    /// Ends a repair that is complete or was unnecessary.
     pub(super) fn take_back(&mut self, now: Time, outcome: Outcome) {
         if outcome.is_repaired {
             self.cc.on_recovery_exit(now);
@@ -102,7 +102,7 @@ impl Sender {
         }
     }
 
-    /// The window grows by an ACK: at once, or segment by segment.
+    /// Grows the window by an ACK: in one step, or segment by segment.
     pub(super) fn grow(&mut self, event: &Ack) {
         let mss = u64::from(self.mss);
         let times = match self.profile.growth {
@@ -114,8 +114,8 @@ impl Sender {
         }
     }
 
-    /// An ACK that moves nothing while data is outstanding; its SACKs told of
-    /// `newly_sacked_bytes`. Returns whether the retransmission timer starts again.
+    /// An ACK that does not advance while data is outstanding; its SACKs reported
+    /// `newly_sacked_bytes`. Returns whether the retransmission timer restarts.
     pub fn on_duplicate_ack(&mut self, now: Time, newly_sacked_bytes: u64) -> bool {
         self.burst.on_event(None);
         if self.recovery.samples_every_ack(&self.board) {
@@ -180,8 +180,8 @@ impl Sender {
     pub(super) fn credit_bytes(&self, acked_bytes: u64, delivered_bytes: u64) -> u64 {
         match self.profile.growth {
             Growth::BytesUpToSegment => acked_bytes.min(self.mss.into()),
-            // What had been SACKed has been delivered before: when a retransmission closes a hole
-            // the ACK jumps by all that lies behind it, and the window must not.
+            // SACKed data was delivered before. When a retransmission fills a hole, the ACK jumps
+            // over all of that data, and the window must not.
             Growth::Bytes => delivered_bytes,
             Growth::Segment | Growth::EachSegment => self.mss.into(),
         }

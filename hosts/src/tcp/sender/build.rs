@@ -1,4 +1,4 @@
-//! From a flow's settings to its congestion control and recovery.
+//! Creates congestion control and recovery from a flow's settings.
 
 use crate::cc::control::{self, CongestionControl};
 use crate::config::Settings;
@@ -14,7 +14,7 @@ pub(super) fn build_cc(
     handshake_rtt: Option<Duration>,
     seed: u64,
 ) -> Box<dyn CongestionControl> {
-    // RFC 5681 section 3.1: one segment when the SYN or its answer was lost.
+    // RFC 5681 section 3.1: one segment if the SYN or its answer was lost.
     let initial_window_bytes =
         if lost_syn { mss.into() } else { initial_window_bytes(&settings.profile, mss) };
     let bytes = |segments: u32| u64::from(segments) * u64::from(mss);
@@ -40,7 +40,7 @@ pub(super) fn build_cc(
 }
 
 pub(super) fn build_recovery(settings: &Settings, mss: u32, has_sack: bool) -> Box<dyn Recovery> {
-    // A peer without SACK: RFC 6582 is made for it.
+    // For a peer without SACK, use RFC 6582, which is designed for that.
     let needs_sack = settings.recovery.needs.contains(&Need::Sack);
     let rule = if needs_sack && !has_sack { &newreno::RULE } else { settings.recovery };
     (rule.build)(&rule::Setup {

@@ -1,4 +1,4 @@
-//! What cuts the window: a loss, an echoed mark, a time-out.
+//! The events that cut the window: a loss, an echoed mark, a time-out.
 
 use crate::cc::control::CongestionControl;
 use crate::tcp::api::{Congestion, Cut, Stage};
@@ -10,7 +10,7 @@ impl Sender {
         self.before_cut = self.recovery.can_take_back().then(|| self.cc.clone_box());
     }
 
-    /// Cuts the window, and has recovery bring down to it what is in flight.
+    /// Cuts the window; recovery then reduces the data in flight to it.
     pub(super) fn cut(&mut self, cut: impl FnOnce(&mut dyn CongestionControl)) {
         let before_bytes = self.cc.cwnd_bytes();
         cut(&mut *self.cc);
@@ -52,8 +52,8 @@ impl Sender {
         let (cwnd, mss) = (self.cc.cwnd_bytes(), u64::from(self.mss));
         let cwnd_or_offered = cwnd.min(self.window_edge.saturating_sub(self.board.una()));
         let window_bytes = match self.profile.cut {
-            // What limited transmit sent lies beyond cwnd and does not count (RFC 5681 section
-            // 3.2 step 2).
+            // Segments of limited transmit are beyond cwnd and do not count (RFC 5681 section 3.2
+            // step 2).
             Cut::Flight => self.board.flight_bytes().min(cwnd),
             Cut::Cwnd => cwnd,
             Cut::CwndOrOffered => cwnd_or_offered,

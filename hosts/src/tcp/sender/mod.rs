@@ -1,4 +1,4 @@
-//! The sending half of a connection: what an ACK means, and what may be sent now.
+//! The sending half of a connection: handles ACKs, and decides what to send.
 
 mod acks;
 mod build;
@@ -22,71 +22,71 @@ use narrows_common::histogram::Histogram;
 use narrows_common::record::FlowRecord;
 use narrows_common::{Duration, Time};
 
-/// The sending half. What every ACK touches lies in front.
+/// The sending half. The fields that every ACK touches come first.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
     cc: Box<dyn CongestionControl>,
     recovery: Box<dyn Recovery>,
     pub(super) mss: u32,
-    /// The scoreboard keeps each segment.
+    /// The scoreboard records each segment.
     keeps_segments: bool,
-    /// The variant's model takes the place of rate reduction in recovery.
+    /// The variant's model replaces rate reduction in recovery.
     is_model_based: bool,
-    /// Congestion control hears of each segment: its round trip, though one at a time makes the
-    /// time-out, and what it says of the path.
+    /// Congestion control gets each segment's round trip and path sample, even if only one segment
+    /// at a time feeds the time-out.
     samples_segments: bool,
-    /// Recovery hears of each segment that arrives.
+    /// Recovery gets each segment that arrives.
     follows_segments: bool,
     /// Recovery reads the peer's SACKs.
     pub(super) uses_sack: bool,
-    /// CWR goes out with the next new data.
+    /// The next new data carries CWR.
     pub(super) must_send_cwr: bool,
-    /// The first position that the peer's window does not admit.
+    /// The first position outside the peer's window.
     pub(super) window_edge: u64,
-    /// The widest window that the peer has offered, in bytes.
+    /// The largest window that the peer has offered, in bytes.
     pub(super) max_window_bytes: u64,
     pub(super) board: Scoreboard,
     pub(super) rtt: RttEstimator,
     round: u64,
     round_end: u64,
-    /// What was outstanding when the window was last full ends here.
+    /// The end of the data outstanding when the window was last full.
     limited_to: u64,
-    /// No second cut by echoed marks before this is acknowledged (RFC 3168 section 6.1.2).
+    /// Echoed marks cut the window again only after this is acknowledged (RFC 3168 section 6.1.2).
     ecn_recover: u64,
     last_sent_at: Time,
-    /// Before this, pacing lets no segment leave.
+    /// Pacing lets no segment leave before this.
     next_send_at: Time,
-    /// Bytes held lost so far.
+    /// Bytes considered lost so far.
     lost_bytes: u64,
-    /// What the SACK blocks of the present ACK newly reported, and what arrived twice.
+    /// Bytes newly reported by the current ACK's SACK blocks, and the range that arrived twice.
     newly_sacked_bytes: u64,
-    /// The left edge when the latest time-out expired.
+    /// The left edge at the latest time-out.
     timed_out_at: Option<u64>,
     pub(super) duplicate: Option<(u64, u64)>,
-    /// When the segment left whose timestamp the present ACK echoes, in whole milliseconds.
+    /// The departure of the segment whose timestamp the current ACK echoes, in whole milliseconds.
     pub(super) echoed_at: Option<Time>,
-    /// The delay one way by timestamps, but for a constant.
+    /// The one-way delay plus a constant, by timestamps.
     pub(super) one_way: Option<Duration>,
-    /// When the segment left that last moved the left edge, where segments are kept.
+    /// The departure of the segment that last advanced the left edge, if segments are recorded.
     edge_sent_at: Option<Time>,
     pub(super) buffer: SendBuffer,
     rate: RateEstimator,
     burst: Burst,
     pub(super) rtt_histogram: Histogram,
     pub(super) counters: SenderCounters,
-    /// The latest sample of the delivery rate: bytes, and the time that they took.
+    /// The latest delivery-rate sample: bytes and duration.
     last_rate: (u64, Duration),
     profile: Profile,
-    /// Congestion control before the latest cut, where recovery may take it back.
+    /// Congestion control before the latest cut, if recovery may undo it.
     before_cut: Option<Box<dyn CongestionControl>>,
     seed: u64,
-    /// With one segment timed at a time: its end, and when it left.
+    /// If one segment is timed at a time: its end and its departure.
     timed: Option<(u64, Time)>,
 }
 
 impl Sender {
-    /// Before the handshake. `boot_phase` is where ns-2's ticks begin.
+    /// The state before the handshake. `boot_phase` is the offset of ns-2's ticks.
     pub fn new(settings: &Settings, boot_phase: Duration) -> Self {
         let mut sender = Sender {
             profile: settings.profile,
@@ -133,7 +133,7 @@ impl Sender {
         sender
     }
 
-    /// The handshake is done: the segment size and what the peer can do are known.
+    /// The handshake is complete: the segment size and the peer's options are known.
     pub fn establish(&mut self, settings: &Settings, mss: u32, has_sack: bool, lost_syn: bool) {
         self.mss = mss;
         let handshake_rtt = self.rtt.has_sample().then(|| self.rtt.srtt());
@@ -151,12 +151,12 @@ impl Sender {
         self.cc.cwnd_bytes()
     }
 
-    /// What it is doing about loss.
+    /// The stage of loss recovery.
     pub fn stage(&self) -> Stage {
         self.recovery.stage()
     }
 
-    /// The SYN was acknowledged `rtt` after it left, or after an ambiguous time.
+    /// The SYN was acknowledged `rtt` after it left; `None` if that is ambiguous.
     pub fn on_syn_acked(&mut self, now: Time, rtt: Option<Duration>) {
         self.board.on_acked(1);
         self.board.sent.on_acked(1, |_, _| ());
@@ -165,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// `[start, end)` left again.
+    /// `[start, end)` was retransmitted.
     pub fn on_retransmitted(&mut self, now: Time, payload_bytes: u32, start: u64, end: u64) {
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload_bytes);
@@ -186,7 +186,7 @@ impl Sender {
         self.recovery.on_retransmitted(&mut self.board, start, end);
     }
 
-    /// What to send next. `has_new` says whether new data waits that the peer's window admits.
+    /// What to send next. `has_new`: new data waits that the peer's window admits.
     pub fn poll_send(&mut self, has_new: bool) -> NextSegment {
         let send = self.recovery.poll_send(&self.board, self.cc.cwnd_bytes(), has_new);
         if let NextSegment::New { room_bytes } = send {
@@ -197,7 +197,8 @@ impl Sender {
         send
     }
 
-    /// With something to send: an idle time longer than the time-out restarts from a small window.
+    /// If there is data to send: an idle time longer than the time-out restarts with a small
+    /// window.
     pub fn check_idle(&mut self, now: Time) {
         let is_idle = self.board.flight_bytes() == 0
             && now.saturating_since(self.last_sent_at) > self.rtt.rto();
@@ -215,12 +216,12 @@ impl Sender {
         self.cc.on_idle(&Idle { restart_window_bytes, offered_bytes, srtt });
     }
 
-    /// When [`Sender::handle_timeout`] is to be called.
+    /// When to call [`Sender::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Time> {
         self.recovery.poll_timeout()
     }
 
-    /// Does what recovery has due at `now`; returns whether the retransmission timer starts again.
+    /// Handles recovery's timers at `now`; returns whether the retransmission timer restarts.
     pub fn handle_timeout(&mut self, now: Time) -> bool {
         if self.recovery.poll_timeout().is_none_or(|at| at > now) {
             return false;
@@ -231,7 +232,7 @@ impl Sender {
         outcome.restarts_timer
     }
 
-    /// A row of what the sender knows.
+    /// A row of the sender's state.
     pub fn record(&self, now: Time, flow: u32) -> FlowRecord {
         let (cwnd_bytes, ssthresh_bytes) = (self.cc.cwnd_bytes(), self.cc.ssthresh_bytes());
         let delivery_rate = bytes_per_sec(self.last_rate.0, self.last_rate.1);
@@ -253,7 +254,7 @@ impl Sender {
         }
     }
 
-    /// Bytes of the application acknowledged in sequence.
+    /// Application bytes acknowledged in sequence.
     pub fn acked_bytes(&self) -> u64 {
         self.board.una().min(self.buffer.end()).saturating_sub(1)
     }

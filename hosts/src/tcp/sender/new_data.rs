@@ -1,4 +1,4 @@
-//! New data: how much may leave, whether that is worth a segment, and what its leaving changes.
+//! New data: how much may be sent, and whether it fills a worthwhile segment.
 
 use crate::recovery::rule::Transmission;
 use crate::tcp::sender::Sender;
@@ -10,14 +10,14 @@ impl Sender {
         self.buffer.end().min(self.window_edge).saturating_sub(self.board.nxt())
     }
 
-    /// All data has left, and the peer's window admits a FIN.
+    /// All data has been sent, and the peer's window admits a FIN.
     pub fn has_room_for_fin(&self) -> bool {
         self.board.nxt() == self.buffer.end() && self.board.nxt() < self.window_edge
     }
 
-    /// Silly-window avoidance of the sender (RFC 9293 section 3.8.6.2.1) with Nagle's rule
-    /// (section 3.7.4), for a payload of at most `limit_bytes`. With `is_closing` a FIN follows the
-    /// last byte.
+    /// The sender's silly-window avoidance (RFC 9293 section 3.8.6.2.1) with Nagle's rule (section
+    /// 3.7.4), for a payload of at most `limit_bytes`. With `is_closing` a FIN follows the last
+    /// byte.
     pub fn is_worth_sending(&self, payload_bytes: u64, limit_bytes: u64, is_closing: bool) -> bool {
         if payload_bytes == 0 {
             return is_closing && self.has_room_for_fin();
@@ -30,12 +30,12 @@ impl Sender {
             || payload_bytes * 2 >= self.max_window_bytes
     }
 
-    /// A loss probe is due.
+    /// True if a loss probe is due.
     pub(super) fn is_probing(&self) -> bool {
         self.follows_segments && self.recovery.is_probing()
     }
 
-    /// New data `[.., end)` left.
+    /// New data up to `end` was sent.
     pub fn on_sent_new(&mut self, now: Time, payload_bytes: u32, end: u64) {
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload_bytes);

@@ -1,11 +1,11 @@
-//! What a sender tells congestion control of the path, and the pace at which segments leave.
+//! What a sender reports to congestion control about the path, and pacing.
 
 use crate::tcp::api::{Departing, Departure, LostSegment, PathSample};
 use crate::tcp::sender::Sender;
 use narrows_common::{Duration, PS_PER_S, Time};
 
 impl Sender {
-    /// Notes what leaves, and tells congestion control of it where that asks for it.
+    /// Records a departure, and reports it to a congestion control that needs it.
     pub(super) fn departure(&mut self, now: Time, bytes: u64, flight_bytes: u64) -> Departure {
         let mut in_flight_bytes = 0;
         if self.samples_segments {
@@ -20,7 +20,7 @@ impl Sender {
         self.rate.on_sent(now, bytes, flight_bytes, in_flight_bytes, self.lost_bytes)
     }
 
-    /// Tells congestion control what was found lost.
+    /// Reports new losses to congestion control.
     pub(super) fn tell_losses(&mut self, now: Time) {
         while let Some(lost) = self.board.sent.poll_lost() {
             self.lost_bytes += lost.bytes;
@@ -35,7 +35,7 @@ impl Sender {
         }
     }
 
-    /// Tells congestion control what the present ACK says of the path.
+    /// Reports the current ACK's path sample to congestion control.
     pub(super) fn tell_path(&mut self, now: Time, is_cwnd_limited: bool) {
         if !self.keeps_segments {
             return;
@@ -65,15 +65,16 @@ impl Sender {
         }
     }
 
-    /// When the next segment may leave; `None`: now. A pace that is no longer kept holds nothing
-    /// back.
+    /// When the next segment may leave; `None` for now. If the variant no longer paces, nothing is
+    /// delayed.
     pub fn paced_until(&mut self, now: Time) -> Option<Time> {
         let is_held = self.next_send_at > now && self.cc.pacing_bytes_per_sec().is_some();
         let paced = is_held.then_some(self.next_send_at);
         paced.max(self.burst.poll(now))
     }
 
-    /// A segment of `bytes` leaves: the next is held back by as long as it takes at the pace.
+    /// A segment of `bytes` leaves: delays the next one by its transmission time at the pacing
+    /// rate.
     pub(super) fn pace(&mut self, now: Time, bytes: u64) {
         if self.burst.is_limited() {
             let offered_bytes = self.window_edge.saturating_sub(self.board.una());
@@ -82,14 +83,14 @@ impl Sender {
         }
         if let Some(rate) = self.cc.pacing_bytes_per_sec() {
             let span_ps = u128::from(bytes) * u128::from(PS_PER_S) / u128::from(rate.max(1));
-            // A minute at most, whatever the model has come to.
+            // At most a minute, whatever the model's rate.
             let span_ps = u64::try_from(span_ps).unwrap_or(u64::MAX);
             let span = Duration::from_ps(span_ps).min(Duration::from_secs(60));
             self.next_send_at = self.next_send_at.max(now) + span;
         }
     }
 
-    /// Nothing is left to be sent though the window has room (the draft's
+    /// There is nothing left to send although the window has room (the draft's
     /// CheckIfApplicationLimited).
     pub fn on_app_limited(&mut self) {
         self.rate.on_app_limited(self.recovery.pipe_bytes(&self.board));

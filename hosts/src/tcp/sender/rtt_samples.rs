@@ -1,12 +1,12 @@
-//! Which ACKs give a round-trip sample, and of which segment.
+//! Selects the ACKs and segments that give a round-trip sample.
 
 use crate::tcp::outstanding::sent_segments::Acked;
 use crate::tcp::sender::Sender;
 use narrows_common::{Duration, Time};
 
 impl Sender {
-    /// The segment that ends at `end` was selectively acknowledged for the first time: as good a
-    /// sample as any when every segment is timed (Linux; RFC 6298 section 3 asks only for Karn).
+    /// The segment that ends at `end` was SACKed for the first time. If every segment is timed,
+    /// this is a valid sample (Linux; RFC 6298 section 3 only requires Karn's rule).
     pub fn on_segment_sacked(&mut self, now: Time, end: u64) {
         let sent_at = self.board.sent.sent_at(end);
         if let Some(sent_at) = sent_at.filter(|_| self.profile.times_every_segment) {
@@ -19,7 +19,7 @@ impl Sender {
         self.rtt_histogram.add(rtt);
     }
 
-    /// Takes a round-trip sample where the ACK admits one.
+    /// Takes a round-trip sample if the ACK permits one.
     pub(super) fn sample(
         &mut self,
         now: Time,
@@ -41,7 +41,7 @@ impl Sender {
             return self.sample_edge(now);
         }
         if !self.profile.times_every_segment {
-            // What was SACKed before arrived before.
+            // A SACKed segment arrived earlier.
             let is_sample = self.samples_segments && !newest_is_ambiguous && !had_sacked;
             let newest_at = newest_at.filter(|_| is_sample);
             let newest = newest_at.map(|sent_at| now.since(sent_at));
@@ -57,11 +57,11 @@ impl Sender {
         if let Some(rtt) = oldest.or(echoed) {
             self.take_sample(now, rtt);
         }
-        // What was SACKed before arrived before: only the oldest was just received.
+        // SACKed segments arrived earlier: only the oldest one was just received.
         if had_sacked { oldest } else { oldest.and(newest_at).map(|sent_at| now.since(sent_at)) }
     }
 
-    /// What a timestamp that the peer goes on echoing says of the round trip.
+    /// The round trip by a timestamp that the peer keeps echoing.
     pub(super) fn sample_edge(&mut self, now: Time) -> Option<Duration> {
         let rtt = now.since(self.edge_sent_at?);
         self.take_sample(now, rtt);

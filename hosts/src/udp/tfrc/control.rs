@@ -11,36 +11,36 @@ use std::collections::VecDeque;
 
 /// t_mbi: the longest time between two segments.
 const MOST_SECONDS_APART: f64 = 64.0;
-/// The shortest round trip and time between two datagrams, as what a report claims has no bound.
+/// The shortest round trip and gap between two datagrams, because a report's claims are unbounded.
 pub(super) const LEAST_TIME: Duration = Duration::from_ns(1);
-/// The timer before there is a round trip (section 4.2).
+/// The no-feedback timer before the first round trip (section 4.2).
 const FIRST_TIMER: Duration = Duration::from_secs(2);
-/// W_init is four segments, but these bytes or two segments where that is less.
+/// W_init is four segments, limited to this many bytes or two segments, whichever is larger.
 const INITIAL_WINDOW_BYTES: f64 = 4_380.0;
 
 /// The sender's half.
 #[derive(Debug)]
 pub(in crate::udp) struct Control {
     size: MeanSize,
-    /// X, the allowed rate, and what the equation gives, in bytes a second.
+    /// X, the allowed rate, and the equation's rate, in bytes per second.
     rate: f64,
     equation_rate: f64,
     loss_event_rate: f64,
-    /// Smoothed; `None` before the first report.
+    /// The smoothed round trip; `None` before the first report.
     rtt: Option<Duration>,
     last_rtt: Duration,
     rtt_histogram: Histogram,
-    /// X_recv_set: what the receiver told of its rate, and when.
+    /// X_recv_set: the rates that the receiver reported, and when.
     received: VecDeque<(Time, f64)>,
     /// When slow start last doubled the rate (tld).
     doubled_at: Time,
-    /// The last datagram: when it left, and its length.
+    /// The departure and the length of the last datagram.
     last_sent: Option<(Time, u32)>,
-    /// When datagrams left that others waited behind, of those that no report covers.
+    /// Departures of datagrams after which others waited, not yet covered by a report.
     limited_at: VecDeque<Time>,
-    /// The last datagram that a report covers left then.
+    /// The departure of the last datagram that a report covers.
     covered_to: Time,
-    /// The no-feedback timer; something was sent since it was set.
+    /// The no-feedback timer, and whether something was sent since it was set.
     timer: Option<Time>,
     has_sent: bool,
     timeouts: u64,
@@ -50,11 +50,11 @@ pub(in crate::udp) struct Control {
 }
 
 impl Control {
-    /// Before the first datagram; segments are taken to be of this length until some were sent.
+    /// The state before the first datagram; assumes segments of this length until some are sent.
     pub(in crate::udp) fn new(segment_bytes: u32) -> Self {
         let size = MeanSize(segment_bytes.into());
         Control {
-            // One segment a second (section 4.2).
+            // One segment per second (section 4.2).
             rate: size.0,
             size,
             equation_rate: f64::INFINITY,
@@ -76,14 +76,14 @@ impl Control {
         }
     }
 
-    /// When the next datagram may leave (section 4.6); without a backlog of unused time.
+    /// When the next datagram may leave (section 4.6); unused time is not saved up.
     pub(in crate::udp) fn next_departure(&self) -> Time {
         self.last_sent.map_or(Time::ZERO, |(at, bytes)| {
             at + Duration::from_secs_f64(f64::from(bytes) / self.rate).max(LEAST_TIME)
         })
     }
 
-    /// A datagram leaves; `has_more`: others wait behind it. Returns what it tells the receiver.
+    /// A datagram leaves; `has_more`: others wait after it. Returns its data for the receiver.
     pub(in crate::udp) fn on_sent(&mut self, now: Time, bytes: u32, has_more: bool) -> Data {
         self.size.add(bytes);
         self.last_sent = Some((now, bytes));
@@ -95,7 +95,7 @@ impl Control {
         Data { sent_at: now, rtt: self.rtt.unwrap_or(Duration::ZERO) }
     }
 
-    /// The receiver's report came (section 4.3). One that a later one overtook is not taken.
+    /// A report arrived (section 4.3). Reports overtaken by a later one are ignored.
     pub(in crate::udp) fn handle_report(&mut self, now: Time, report: &Report) {
         if report.sent_at < self.covered_to || report.sent_at > now {
             return;
@@ -136,8 +136,8 @@ impl Control {
         self.set_timer(now);
     }
 
-    /// True where nothing waited behind any of the datagrams that the report newly covers: the
-    /// sender was limited by its data all the time (section 8.2.1).
+    /// True if no datagram waited after any of the newly covered datagrams: the sender was
+    /// data-limited throughout (section 8.2.1).
     fn take_covered(&mut self, sent_at: Time) -> bool {
         let before = self.limited_at.len();
         while self.limited_at.front().is_some_and(|&at| at <= sent_at) {
@@ -151,7 +151,7 @@ impl Control {
         self.received.iter().map(|&(_, rate)| rate).fold(0.0, f64::max)
     }
 
-    /// Leaves the greatest of what was told, the first infinity left out, and returns it.
+    /// Keeps and returns the maximum reported rate, except the initial infinity.
     fn maximize(&mut self, now: Time, told: f64) -> f64 {
         self.received.retain(|(_, rate)| rate.is_finite());
         let most = told.max(self.most_received());
@@ -174,13 +174,13 @@ impl Control {
         self.size.0 / MOST_SECONDS_APART
     }
 
-    /// W_init in a round trip (sections 4.2 and 4.4).
+    /// W_init per round trip (sections 4.2 and 4.4).
     fn restart_rate(&self, rtt: Duration) -> f64 {
         let size = self.size.0;
         (4.0 * size).min((2.0 * size).max(INITIAL_WINDOW_BYTES)) / rtt.as_secs_f64()
     }
 
-    /// The time after which a missing report counts.
+    /// The time after which a missing report has an effect.
     fn timer_length(&self) -> Duration {
         let two_segments = Duration::from_secs_f64(2.0 * self.size.0 / self.rate);
         self.rtt.map_or(FIRST_TIMER, |rtt| rtt.saturating_mul(4)).max(two_segments)
@@ -191,12 +191,12 @@ impl Control {
         self.has_sent = false;
     }
 
-    /// When [`Control::handle_timeout`] is to be called.
+    /// When to call [`Control::handle_timeout`].
     pub(in crate::udp) fn poll_timeout(&self) -> Option<Time> {
         self.timer
     }
 
-    /// No report came for long (section 4.4).
+    /// No report arrived in time (section 4.4).
     pub(in crate::udp) fn handle_timeout(&mut self, now: Time) {
         if self.timer.is_none_or(|at| at > now) {
             return;
@@ -211,7 +211,7 @@ impl Control {
                 let restart = self.restart_rate(rtt);
                 let is_low = if has_loss { told < restart } else { self.rate < 2.0 * restart };
                 if is_low && !self.has_sent {
-                    // An idle sender may begin as it began.
+                    // An idle sender may restart at its initial rate.
                 } else if !has_loss {
                     self.rate = halved;
                 } else {
@@ -225,7 +225,7 @@ impl Control {
         self.set_timer(now);
     }
 
-    /// Times that reports stayed away although something was sent.
+    /// Expirations of the no-feedback timer after something was sent.
     pub(in crate::udp) fn timeouts(&self) -> u64 {
         self.timeouts
     }
@@ -235,13 +235,13 @@ impl Control {
         self.rtt_histogram.summary()
     }
 
-    /// Bytes that the receiver told of.
+    /// Bytes that the receiver has reported.
     pub(in crate::udp) fn acked_bytes(&self) -> u64 {
         self.acked_bytes
     }
 
-    /// A row of what the sender knows, `next_number` being that of its next datagram. The window is
-    /// what the rate sends in a round trip.
+    /// A row of the sender's state; `next_number` is its next datagram's number. The window is the
+    /// bytes per round trip at the current rate.
     pub(in crate::udp) fn record(&self, now: Time, flow: u32, next_number: u64) -> FlowRecord {
         let rtt = self.rtt.unwrap_or(Duration::ZERO);
         let behind = self.highest.map_or(0, |highest| highest.saturating_add(1));

@@ -2,18 +2,18 @@
 
 use narrows_common::Duration;
 
-/// Segments in a round trip at a rate `p` of loss events, above 0 and 1 at most.
+/// Segments per round trip at a loss event rate `p`, above 0 and at most 1.
 fn segments_in_round_trip(p: f64) -> f64 {
     let slow = 4.0 * (3.0 * (3.0 * p / 8.0).sqrt()) * p * (1.0 + 32.0 * p * p);
     1.0 / ((2.0 * p / 3.0).sqrt() + slow)
 }
 
-/// The rate in bytes a second with segments of `size_bytes`.
+/// The rate in bytes per second, with segments of `size_bytes`.
 pub(super) fn bytes_per_sec(size_bytes: f64, rtt: Duration, p: f64) -> f64 {
     size_bytes * segments_in_round_trip(p) / rtt.as_secs_f64()
 }
 
-/// The rate of loss events at which the equation gives this rate, by halving: within 2^-50.
+/// The loss event rate at which the equation gives this rate, by bisection: within 2^-50.
 pub(super) fn loss_event_rate(size_bytes: f64, rtt: Duration, bytes_per_sec: f64) -> f64 {
     let wanted = bytes_per_sec * rtt.as_secs_f64() / size_bytes;
     let (mut low, mut high) = (0.0, 1.0);
@@ -32,8 +32,8 @@ pub(super) fn loss_event_rate(size_bytes: f64, rtt: Duration, bytes_per_sec: f64
 mod tests {
     use super::*;
 
-    /// By hand for p = 0.01: sqrt(0.02 / 3) = 0.0816497; 3 sqrt(0.03 / 8) = 0.1837117;
-    /// 12 x 0.0612372 x 0.01 x 1.0032 = 0.0073720; together 0.0890217, whose inverse is 11.2332.
+    /// By hand for p = 0.01: sqrt(0.02 / 3) = 0.0816497; 3 sqrt(0.03 / 8) = 0.1837117; 12 x
+    /// 0.0612372 x 0.01 x 1.0032 = 0.0073720; the sum is 0.0890217, its inverse 11.2332.
     #[test]
     fn tfrc_equation_by_hand() {
         assert!((segments_in_round_trip(0.01) - 11.2332).abs() < 1e-3);

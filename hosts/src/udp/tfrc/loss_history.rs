@@ -1,7 +1,8 @@
 //! Loss events and the intervals between them (RFC 5348 sections 5.1 to 5.4).
 //!
-//! A datagram is lost when `LATER` of higher numbers have come. When it was lost is interpolated
-//! between its neighbours' arrivals; losses within a round trip of an event's first are of that event.
+//! A datagram is lost once `LATER` datagrams with higher numbers have arrived. The time of the loss
+//! is interpolated between its neighbours' arrivals. Losses within a round trip of an event's first
+//! loss belong to that event.
 
 use narrows_common::{Duration, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -18,23 +19,23 @@ struct Arrival {
     at: Time,
 }
 
-/// What a receiver knows of losses.
+/// The receiver's record of losses.
 #[derive(Debug, Default)]
 pub(super) struct LossHistory {
-    /// The last arrival behind which nothing is missing any more.
+    /// The last arrival with no missing datagram before it.
     before: Option<Arrival>,
-    /// Those that came behind a gap.
+    /// Arrivals after a gap.
     ahead: BTreeMap<u64, Time>,
     highest: u64,
     /// The first loss of the current event.
     event: Option<Arrival>,
-    /// Lengths in datagrams, the newest first; the one that goes on is not among them.
+    /// Lengths in datagrams, the newest first, without the open interval.
     intervals: VecDeque<f64>,
 }
 
 impl LossHistory {
-    /// A datagram came, at a sender's round-trip time of `rtt`. `first_interval` says how long the
-    /// interval before the first event is to be. Returns true where an event began.
+    /// A datagram arrived; `rtt` is the sender's round-trip time. `first_interval` computes the
+    /// length of the interval before the first event. Returns true if an event began.
     pub(super) fn handle(
         &mut self,
         now: Time,
@@ -43,7 +44,7 @@ impl LossHistory {
         first_interval: impl FnOnce() -> f64,
     ) -> bool {
         let next = self.before.map_or(0, |before| before.number + 1);
-        // The highest number of all would leave none behind it.
+        // The highest possible number leaves no room for a next one.
         if number < next || number == u64::MAX {
             return false;
         }
@@ -68,7 +69,7 @@ impl LossHistory {
         !begun.is_empty()
     }
 
-    /// Takes up what follows without a gap.
+    /// Advances over the arrivals that follow without a gap.
     fn advance(&mut self) {
         while let Some(entry) = self.ahead.first_entry() {
             let next = self.before.map_or(0, |before| before.number + 1);
@@ -80,11 +81,10 @@ impl LossHistory {
         }
     }
 
-    /// Holds what is missing in front of the first arrival behind the gap for lost. Returns the
-    /// events that begin there.
+    /// Declares the datagrams in the first gap lost. Returns the events that begin there.
     fn lose(&mut self, rtt: Duration) -> Vec<Arrival> {
         let Some((&after, &after_at)) = self.ahead.first_key_value() else { return Vec::new() };
-        // Without an arrival in front, all of it was lost when this one came.
+        // Without an earlier arrival, all of it counts as lost when this datagram arrived.
         let (first, before_at) =
             self.before.map_or((0, after_at), |before| (before.number + 1, before.at));
         let steps = after - first + 1;
@@ -102,7 +102,7 @@ impl LossHistory {
                     begun.push(event);
                     number += 1;
                 }
-                // To the first that is lost later than that.
+                // The first datagram lost after that.
                 Some(end) if lost_at(after - 1) > end => {
                     let within = end.saturating_since(before_at).as_ps();
                     let ahead = u128::from(within) * u128::from(steps) / u128::from(span.as_ps());
@@ -115,7 +115,7 @@ impl LossHistory {
         begun
     }
 
-    /// Loss events for each datagram; 0 before the first (section 5.4).
+    /// Loss events per datagram; 0 before the first (section 5.4).
     pub(super) fn loss_event_rate(&self) -> f64 {
         let Some(event) = self.event else { return 0.0 };
         let open = (self.highest - event.number + 1) as f64;
@@ -130,7 +130,7 @@ impl LossHistory {
         (total / closed.max(with_open)).min(1.0)
     }
 
-    /// The highest number that came.
+    /// The highest number received.
     pub(super) fn highest(&self) -> u64 {
         self.highest
     }
@@ -142,7 +142,7 @@ mod tests {
 
     const RTT: Duration = Duration::from_ms(100);
 
-    /// Datagrams 0 to `count`, 10 ms apart, without those lost; the first interval is 50.
+    /// Datagrams 0 to `count`, 10 ms apart, without the lost ones; the first interval is 50.
     fn history(count: u64, lost: &[u64]) -> (LossHistory, Vec<u64>) {
         let mut history = LossHistory::default();
         let mut began = vec![];
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn tfrc_losses_of_one_round_trip_are_one_event() {
-        // 20 to 30 are within 100 ms of 20, 31 is not; each is known three arrivals later.
+        // 20 to 30 are within 100 ms of 20, 31 is not; each is detected three arrivals later.
         let (_, began) = history(60, &[20, 25, 30]);
         assert_eq!(began, [23]);
         let (_, began) = history(60, &[20, 25, 31]);
@@ -173,20 +173,21 @@ mod tests {
         assert_eq!(history.intervals, [11.0, 11.0, 11.0, 50.0]);
     }
 
-    /// Section 5.4, with events at 100, 200, ..., 900, so that intervals are 100.
+    /// Section 5.4, with events at 100, 200, ..., 900, so the intervals are 100.
     #[test]
     fn tfrc_weighted_intervals_by_hand() {
         let lost: Vec<u64> = (1..=9).map(|n| 100 * n).collect();
         assert_eq!(history(99, &lost).0.loss_event_rate(), 0.0);
-        // After the first event: the interval before it is the 50 told.
+        // After the first event: the interval before it is the given 50.
         assert_eq!(history(110, &lost).0.loss_event_rate(), 1.0 / 50.0);
-        // When the open interval exceeds 50 it takes its place: 100 to 179 are 80.
+        // Once the open interval exceeds 50 it counts: 100 to 179 are 80.
         assert_eq!(history(179, &lost).0.loss_event_rate(), 1.0 / 80.0);
-        // Two events: (100 + 50) / 2 with the closed ones.
+        // Two events: (100 + 50) / 2 with the closed intervals.
         assert_eq!(history(210, &lost).0.loss_event_rate(), 1.0 / 75.0);
-        // Nine: the 50 is the ninth and out: 100 each.
+        // Nine: the 50 is the ninth and no longer counts: 100 each.
         assert!((history(910, &lost).0.loss_event_rate() - 0.01).abs() < 1e-12);
-        // Open with 300 (900 to 1199): (300 + 3 x 100 + 100 (0.8 + 0.6 + 0.4 + 0.2)) / 6.
+        // With an open interval of 300 (900 to 1199): (300 + 3 x 100 + 100 (0.8 + 0.6 + 0.4 + 0.2))
+        // / 6.
         assert!((history(1_199, &lost).0.loss_event_rate() - 6.0 / 800.0).abs() < 1e-12);
     }
 

@@ -1,11 +1,11 @@
-//! The mean length of the segments sent.
+//! The mean length of sent segments.
 
-/// Where a datagram's length enters the mean.
+/// A moving mean of datagram lengths.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanSize(pub(super) f64);
 
 impl MeanSize {
-    /// The newest datagram counts a tenth.
+    /// Adds a datagram with a weight of one tenth.
     pub(super) fn add(&mut self, bytes: u32) {
         self.0 = 0.9 * self.0 + 0.1 * f64::from(bytes);
     }

@@ -1,13 +1,13 @@
-//! TFRC, TCP-friendly rate control (RFC 5348): the sender paces its datagrams by TCP's throughput
-//! equation, from the rate of loss events that the receiver tells once a round trip.
+//! TFRC, TCP-friendly rate control (RFC 5348). The sender paces its datagrams by TCP's throughput
+//! equation, from the loss event rate that the receiver reports once per round trip.
 //!
 //! [`Control`] is the sender's half (section 4), [`Observer`] the receiver's (sections 5 and 6),
-//! [`LossHistory`] what that knows of losses, `wire` what the two tell each other. Segments are of
-//! the mean length sent, without headers. Rates are bytes a second in `f64`; only sums, products and
-//! square roots are taken of them, which every machine has alike.
+//! [`LossHistory`] the receiver's record of losses, `wire` the formats of both. Segments have the
+//! mean length sent, without headers. Rates are `f64` bytes per second; only sums, products and
+//! square roots are computed, which give the same bits on every machine.
 //!
-//! Not implemented are the optional parts: history discounting (5.5), pacing damped by the round trip
-//! (4.5), ECN, and taking a loss back when the datagram comes late.
+//! Not implemented are the optional parts: history discounting (5.5), pacing damped by the round
+//! trip (4.5), ECN, and the withdrawal of a loss when the datagram arrives late.
 
 mod control;
 mod equation;

@@ -1,7 +1,7 @@
-//! One model of both halves: a path that loses, reorders and delays datagrams and reports as it likes,
-//! and reports that nobody sent. Datagrams leave no closer than `LEAST_TIME` and no further apart than
-//! section 4.3 allows, the no-feedback timer always runs, and once the path behaves datagrams get across
-//! and are told of.
+//! A model of both halves with a path that arbitrarily loses, reorders and delays datagrams and
+//! reports, plus forged reports. Datagrams leave at least `LEAST_TIME` apart and at most as far
+//! apart as section 4.3 allows, and the no-feedback timer always runs. Once the path behaves,
+//! datagrams arrive and are reported.
 
 use super::control::LEAST_TIME;
 use super::wire::{Data, Report};
@@ -13,12 +13,12 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// So many datagrams on their way arrive, in order or the last first.
+    /// This many datagrams in flight arrive, in order or the last one first.
     Arrive {
         count: usize,
         is_reversed: bool,
     },
-    /// So many are lost.
+    /// This many are lost.
     Lose {
         count: usize,
     },
@@ -26,7 +26,7 @@ enum Operation {
     Report {
         is_lost: bool,
     },
-    /// One that the receiver did not send.
+    /// A report that the receiver did not send.
     Forge {
         ago_ms: u64,
         held_ms: u64,
@@ -125,8 +125,8 @@ impl Model {
     fn check(&self) -> Result<(), TestCaseError> {
         let now = self.now;
         let rtt = self.control.record(now, 1, self.sent).srtt;
-        // Section 4.3: s/t_mbi at the least, or in slow start W_init, two segments or more, in a
-        // round trip. A picosecond for rounding.
+        // Section 4.3: at least s/t_mbi, or in slow start W_init, two segments or more, per round
+        // trip. One picosecond for rounding.
         let longest = Duration::from_secs(64).max(Duration::from_ps(rtt.as_ps() / 2));
         let apart = self.control.next_departure().since(now);
         prop_assert!(apart <= longest + Duration::from_ns(1), "{apart:?} apart");
@@ -145,7 +145,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
-    fn tfrc_keeps_between_its_least_and_its_greatest_rate_whatever_comes(
+    fn tfrc_stays_within_its_rate_limits_on_any_input(
         bytes in 60u32..1_400,
         operations in prop::collection::vec(operation(), 1..80),
     ) {
@@ -155,7 +155,7 @@ proptest! {
             model.apply(operation);
             model.check()?;
         }
-        // From here on the path behaves: 10 ms each way, nothing lost.
+        // From here on the path behaves: 10 ms each way, no loss.
         let (sent, told) = (model.sent, model.control.acked_bytes());
         while model.control.acked_bytes() < told + 100 * u64::from(bytes) {
             prop_assert!(model.sent < sent + 300, "{} told", model.control.acked_bytes());

@@ -1,4 +1,4 @@
-//! The receiver's half: what arrives, and when the sender is told (RFC 5348 section 6).
+//! The receiver's half: records arrivals, and decides when to report (RFC 5348 section 6).
 
 use crate::udp::tfrc::equation;
 use crate::udp::tfrc::loss_history::LossHistory;
@@ -13,21 +13,21 @@ pub(in crate::udp) struct Observer {
     history: LossHistory,
     loss_event_rate: f64,
     size: MeanSize,
-    /// What came in the last round trip: when, and how many bytes.
+    /// Arrivals of the last round trip: time and bytes.
     recent: VecDeque<(Time, u32)>,
     recent_bytes: u64,
     received_bytes: u64,
-    /// The last datagram, and when it came.
+    /// The last datagram, and its arrival.
     last: Option<(Data, Time)>,
     has_reported: bool,
-    /// Something came since the last report.
+    /// Something arrived since the last report.
     has_news: bool,
     is_due: bool,
     timer: Option<Time>,
 }
 
 impl Observer {
-    /// Before the first datagram; segments are taken to be of this length until some come.
+    /// The state before the first datagram; assumes segments of this length until some arrive.
     pub(in crate::udp) fn new(segment_bytes: u32) -> Self {
         Observer {
             history: LossHistory::default(),
@@ -44,7 +44,7 @@ impl Observer {
         }
     }
 
-    /// A datagram with a message of so many bytes came (section 6.1).
+    /// A datagram with a message of this many bytes arrived (section 6.1).
     pub(in crate::udp) fn handle(&mut self, now: Time, number: u64, data: &Data, bytes: u32) {
         self.size.add(bytes);
         self.received_bytes += u64::from(bytes);
@@ -54,7 +54,7 @@ impl Observer {
         self.last = Some((*data, now));
         self.has_news = true;
         let (rtt, size) = (data.rtt, self.size.0);
-        // Section 6.3.1: of half a segment in a round trip at least.
+        // Section 6.3.1: at least half a segment per round trip.
         let received = (self.recent_bytes as f64).max(size / 2.0) / rtt.as_secs_f64();
         self.history.handle(now, number, rtt, || match rtt {
             Duration::ZERO => 1.0,
@@ -64,7 +64,7 @@ impl Observer {
         self.is_due |= self.timer.is_none() || self.loss_event_rate > before;
     }
 
-    /// Leaves out what came longer than a round trip ago.
+    /// Drops arrivals older than a round trip.
     fn forget(&mut self, now: Time, rtt: Duration) {
         while self.recent.front().is_some_and(|&(at, _)| now.saturating_since(at) >= rtt) {
             let (_, bytes) = self.recent.pop_front().expect("it was looked at");
@@ -72,12 +72,13 @@ impl Observer {
         }
     }
 
-    /// When [`Observer::handle_timeout`] is to be called.
+    /// When to call [`Observer::handle_timeout`].
     pub(in crate::udp) fn poll_timeout(&self) -> Option<Time> {
         self.timer
     }
 
-    /// Does what is due at `now` (section 6.2). Without news the timer rests until some come.
+    /// Handles everything due at `now` (section 6.2). Without new arrivals the timer stops until
+    /// one comes.
     pub(in crate::udp) fn handle_timeout(&mut self, now: Time) {
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = None;
@@ -90,7 +91,7 @@ impl Observer {
         let (data, came_at) = self.last.filter(|_| self.is_due)?;
         self.forget(now, data.rtt);
         let seconds = data.rtt.as_secs_f64();
-        // Section 6.3: the first report says nothing of the rate.
+        // Section 6.3: the first report has no rate.
         let rate = match self.has_reported && seconds > 0.0 {
             true => self.recent_bytes as f64 / seconds,
             false => 0.0,
@@ -98,7 +99,7 @@ impl Observer {
         self.has_reported = true;
         self.has_news = false;
         self.is_due = false;
-        // Before the sender has a round trip each datagram is reported.
+        // Until the sender has a round trip, each datagram is reported.
         self.timer = (data.rtt > Duration::ZERO).then(|| now + data.rtt);
         Some(Report {
             sent_at: data.sent_at,

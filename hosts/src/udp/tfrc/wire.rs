@@ -1,22 +1,24 @@
-//! What sender and receiver tell each other, big-endian, in front of a datagram's message and as the
-//! whole of a report (RFC 5348 sections 3.2.1 and 3.2.2).
+//! TFRC's headers, big-endian: data, in front of a datagram's message, and report, a whole payload
+//! (RFC 5348 sections 3.2.1 and 3.2.2).
 //!
-//! Data, 20 bytes: magic "nrft" (4), the time of sending in picoseconds since the run began (8), the
-//! sender's round-trip time in picoseconds, 0 before it has one (8). The sequence number is that of
-//! the message behind it. Report, 52 bytes: magic "nrfr" (4), the time of sending of the last
-//! datagram that came (8), how long ago it came (8), what came in bytes a second (8), the rate of loss
-//! events as an IEEE 754 double (8), the highest number that came (8), bytes that came so far (8).
+//! Data, 20 bytes: magic "nrft" (4); departure in picoseconds since the run began (8); the sender's
+//! round-trip time in picoseconds, 0 before it has one (8). The sequence number is that of the
+//! message after it.
+//!
+//! Report, 52 bytes: magic "nrfr" (4); departure of the last datagram received (8); time since its
+//! arrival (8); received bytes per second (8); loss event rate as an IEEE 754 double (8); highest
+//! number received (8); total bytes received (8).
 
 use crate::wire::ip::Payload;
 use narrows_common::{Duration, Time};
 
-/// What stands in front of a message.
+/// Bytes in front of a message.
 pub(in crate::udp) const DATA_BYTES: usize = 20;
 const REPORT_BYTES: usize = 52;
 const DATA_MAGIC: [u8; 4] = *b"nrft";
 const REPORT_MAGIC: [u8; 4] = *b"nrfr";
 
-/// What a datagram tells the receiver.
+/// A datagram's data for the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::udp) struct Data {
     /// When it was sent.
@@ -25,20 +27,20 @@ pub(in crate::udp) struct Data {
     pub(in crate::udp) rtt: Duration,
 }
 
-/// What the receiver tells.
+/// The receiver's report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::udp) struct Report {
-    /// When the last datagram that came was sent.
+    /// The departure of the last datagram received.
     pub(in crate::udp) sent_at: Time,
-    /// How long it has been here.
+    /// Time since its arrival.
     pub(in crate::udp) held: Duration,
-    /// What came in the last round trip, in bytes a second.
+    /// Bytes per second received in the last round trip.
     pub(in crate::udp) received_bytes_per_sec: u64,
-    /// Loss events for each datagram; 0 before the first.
+    /// Loss events per datagram; 0 before the first.
     pub(in crate::udp) loss_event_rate: f64,
-    /// The highest number that came.
+    /// The highest number received.
     pub(in crate::udp) highest: u64,
-    /// Bytes of messages that came so far.
+    /// Total bytes of messages received.
     pub(in crate::udp) received_bytes: u64,
 }
 
@@ -56,7 +58,7 @@ impl Data {
         bytes
     }
 
-    /// What these bytes begin with, and the bytes behind it.
+    /// Parses the header of a payload; returns it and the bytes after it.
     pub(in crate::udp) fn parse<'a>(payload: &Payload<'a>) -> Option<(Data, Payload<'a>)> {
         let (bytes, rest) = payload.bytes.split_at_checked(DATA_BYTES)?;
         let data = Data {
@@ -87,7 +89,7 @@ impl Report {
         bytes
     }
 
-    /// The report that a payload is.
+    /// Parses a payload as a report.
     pub(in crate::udp) fn parse(payload: &Payload<'_>) -> Option<Report> {
         let bytes: &[u8; REPORT_BYTES] = payload.bytes.try_into().ok()?;
         let report = Report {
