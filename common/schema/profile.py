@@ -12,38 +12,38 @@ from narrows.schema.flow import Duration
 
 @final
 class SegmentSizeMss(TypedDict):
-    """What is left of this MSS, in bytes, behind the options of every segment."""
+    """This MSS in bytes, minus the options of every segment."""
 
     mss: int
 
 
 @final
 class SegmentSizePayload(TypedDict):
-    """So many payload bytes whatever the options."""
+    """This many payload bytes, regardless of options."""
 
     payload: int
 
 
 SegmentSize = SegmentSizeMss | SegmentSizePayload
-"""Payload of a full segment."""
+"""The payload of a full segment."""
 
 
 @final
 class InitialWindowSegments(TypedDict):
-    """So many segments."""
+    """This many segments."""
 
     segments: int
 
 
 InitialWindow = Literal["rfc6928"] | InitialWindowSegments
-"""The first congestion window.
+"""The initial congestion window.
 rfc6928: min(10 MSS, max(2 MSS, 14600)) bytes.
 """
 
 
 @final
 class InitialSsthreshSegments(TypedDict):
-    """So many segments (a flow's own)."""
+    """This many segments (from the flow)."""
 
     segments: int
 
@@ -54,16 +54,15 @@ InitialSsthreshSegmentsOf = TypedDict(
         "segments-of": list[list[str | int]],
     },
 )
-"""So many segments for these variants, arbitrarily high for the others (Linux before 2.6.22).
-"""
+"""This many segments for these variants; for others arbitrarily high (Linux before 2.6.22)."""
 
 
 InitialSsthresh = (
     Literal["unlimited", "offered-window"] | InitialSsthreshSegments | InitialSsthreshSegmentsOf
 )
-"""The first slow-start threshold.
+"""The initial slow-start threshold.
 unlimited: Arbitrarily high (RFC 5681 section 3.1).
-offered-window: The window that the receiver offers (ns-2).
+offered-window: The receiver's window (ns-2).
 """
 
 
@@ -82,37 +81,37 @@ class RttRuleNs2(TypedDict):
 
 
 RttRule = Literal["linux"] | RttRuleRfc6298 | RttRuleNs2
-"""The estimator of round-trip time.
-linux: RFC 6298, but four times the deviation is at least the minimum time-out, and a fall of
-the deviation counts once a round trip (Linux).
+"""The estimator of the round-trip time.
+linux: RFC 6298, except that four times the deviation is at least the minimum time-out, and
+the deviation decreases at most once per round trip (Linux).
 """
 
 
 Growth = Literal["bytes-up-to-segment", "bytes", "segment", "each-segment"]
-"""What an ACK is worth to window growth.
-bytes-up-to-segment: The bytes it acknowledges, one segment at most (RFC 5681 section 3.1).
-bytes: The bytes it acknowledges (Linux).
-segment: One segment, whatever it acknowledges (ns-2).
-each-segment: One segment for each that it acknowledges, one after the other (ns-2's Asym).
+"""The growth credit of an ACK.
+bytes-up-to-segment: The bytes acknowledged, at most one segment (RFC 5681 section 3.1).
+bytes: The bytes acknowledged (Linux).
+segment: One segment, regardless of the bytes acknowledged (ns-2).
+each-segment: One segment for each segment acknowledged, one by one (ns-2's Asym).
 """
 
 
 Cut = Literal["flight", "cwnd", "cwnd-or-offered", "whole-cwnd-or-offered", "whole-cwnd"]
-"""What a loss cuts.
+"""The quantity that a loss cuts.
 flight: FlightSize (RFC 5681 equation 4).
 cwnd: The congestion window (Linux).
-cwnd-or-offered: The smaller of congestion and offered window; ssthresh in whole segments
-(ns-2).
-whole-cwnd-or-offered: The same, and its half too is whole segments (ns-2's
+cwnd-or-offered: The smaller of the congestion window and the receiver's window; ssthresh in
+whole segments (ns-2).
+whole-cwnd-or-offered: Like `CwndOrOffered`, with the half in whole segments too (ns-2's
 `precisionReduce_` false).
-whole-cwnd: The congestion window's whole segments; ssthresh in whole segments (ns-2's
+whole-cwnd: The whole segments of the congestion window; ssthresh in whole segments (ns-2's
 Agent/TCP/Linux).
 """
 
 
 IdleRestart = Literal["initial-window", "one-segment"]
-"""The window after idleness.
-initial-window: The initial window at most (RFC 5681 section 4.1).
+"""The window after an idle time.
+initial-window: At most the initial window (RFC 5681 section 4.1).
 one-segment: One segment (ns-2's `slow_start_restart_`).
 """
 
@@ -123,54 +122,56 @@ class ProfileRecord(TypedDict):
     name: str
     """The name in a scenario."""
     title: str
-    """One line on what it is."""
+    """A one-line description."""
     segment: SegmentSize
-    """Payload bytes of a full segment; with timestamps on, their 12 bytes come off
-    `SegmentSize.Mss`.
+    """Payload bytes of a full segment. With timestamps, `SegmentSize.Mss` is reduced by their 12
+    bytes.
     """
     initial_window: InitialWindow
-    """Congestion window after the handshake."""
+    """The congestion window after the handshake."""
     initial_ssthresh: InitialSsthresh
-    """Slow-start threshold before the first loss."""
+    """The slow-start threshold before the first loss."""
     window_bytes: int
-    """What the receiver offers, in bytes; 0: so many times 20 segments (ns-2's `window_`)."""
+    """The receiver's window in bytes; 0 means 20 segments (ns-2's `window_`)."""
     rtt: RttRule
-    """How round-trip times become a time-out."""
+    """The estimator of the round-trip time and the time-out."""
     initial_rto: Duration
-    """Time-out before the first sample."""
+    """The time-out before the first sample."""
     min_rto: Duration
-    """Least time-out."""
+    """The minimum time-out."""
     max_rto: Duration
-    """Longest time-out."""
+    """The maximum time-out."""
     times_every_segment: bool
-    """Whether every segment gives a round-trip sample or one at a time is timed."""
+    """True if every segment gives a round-trip sample; false if one segment at a time does."""
     delayed_ack: Duration | None
-    """How long an ACK may wait for a second segment; `None` acknowledges each at once."""
+    """How long an ACK may wait for a second segment; `None` to acknowledge each one immediately."""
     dupack_threshold: int
-    """Duplicate ACKs that begin fast retransmit."""
+    """Duplicate ACKs that start fast retransmit."""
     limited_transmit: bool
     """New segments on the first two duplicate ACKs (RFC 3042)."""
     growth: Growth
-    """What an ACK is worth to window growth."""
+    """The growth credit of an ACK."""
     cut: Cut
-    """What a loss cuts."""
+    """The quantity that a loss cuts."""
     idle_restart: IdleRestart
     """The window after an idle time longer than the time-out."""
     grows_only_when_limited: bool
-    """No growth on ACKs that find the window not used (RFC 9438 section 5.8, Linux)."""
+    """True if an ACK grows the window only when the window was in use (RFC 9438 section 5.8,
+    Linux).
+    """
     ns2_newreno: bool
-    """NewReno as in ns-2: the ACK that ends recovery also grows the window, and limited transmit
-    works after a time-out too.
+    """NewReno as in ns-2: the ACK that ends recovery also increases the window, and limited
+    transmit works after a time-out too.
     """
     sack: bool
-    """Offers SACK."""
+    """True to offer SACK."""
     duplicate_sack: bool
-    """The receiver reports what arrives twice (D-SACK, RFC 2883)."""
+    """True if the receiver reports duplicates (D-SACK, RFC 2883)."""
     timestamps: bool
-    """Offers timestamps."""
+    """True to offer timestamps."""
     nagle: bool
-    """Nagle's algorithm."""
+    """True to use Nagle's algorithm."""
     parameters: list[list[str | float]]
-    """Parameters of variants that are not the variants' own defaults here: the variant, its
+    """Defaults of variants' parameters that differ from the variants' own: the variant, its
     parameter, the value.
     """

@@ -32,14 +32,14 @@ class AgentRecord(TypedDict):
 
 
 Class = Literal["loss-based", "delay-based", "hybrid", "model-based", "rate-target", "uncontrolled"]
-"""What a variant takes for congestion.
+"""The signal that a variant treats as congestion.
 loss-based: Loss.
 delay-based: Delay.
-hybrid: Loss, and delay or marks or measured bandwidth with it.
-model-based: A model of the path's bandwidth and round trip; the window in recovery is its
-own too.
-rate-target: Nothing: it keeps to a rate that it is told.
-uncontrolled: Nothing: it sends as the application writes.
+hybrid: Loss, plus delay, marks or measured bandwidth.
+model-based: A model of the path's bandwidth and round trip, which also sets the window
+during recovery.
+rate-target: None: it keeps to a given rate.
+uncontrolled: None: it sends when the application writes.
 """
 
 
@@ -115,14 +115,13 @@ plan.
 
 
 Need = Literal["sack", "segment-times", "pacing", "ecn", "timestamps"]
-"""What a variant needs of the connection.
+"""What a variant requires of the connection.
 sack: Selective acknowledgments.
-segment-times: When each segment left and what became of it; the sender keeps it where asked
-for.
-pacing: Segments spread over the round trip; the sender does it where asked for.
-ecn: Congestion marks, each echoed as it came (RFC 8257 section 3.2); on unless a scenario
-turns it off.
-timestamps: Timestamps, for one-way delays; without them round trips stand in.
+segment-times: The departure and the fate of each segment; the sender keeps them on request.
+pacing: Segments spread over the round trip; the sender paces on request.
+ecn: Congestion marks, each echoed exactly (RFC 8257 section 3.2); on unless a scenario
+disables them.
+timestamps: Timestamps, for one-way delays; without them round trips replace these.
 """
 
 
@@ -133,18 +132,18 @@ class Parameter(TypedDict):
     """The name in a scenario's `params`."""
     unit: str
     """Its unit: `segments`, `ms`, `Mb/s`, `segments/s^3`; `ratio`; `flag` (0 or 1); `choice`, whose
-    values the meaning lists.
+    values are in `meaning`.
     """
     default: float
-    """The value where the scenario names none."""
+    """The value if the scenario gives none."""
     min: float
-    """The least value that makes sense."""
+    """The smallest valid value."""
     max: float
-    """The greatest."""
+    """The largest valid value."""
     meaning: str
-    """What it does."""
+    """Its effect."""
     origin: str
-    """Where its default comes from, and other sources' values."""
+    """The source of its default, and values in other sources."""
 
 
 class RecoveryRecord(TypedDict):
@@ -167,25 +166,26 @@ SenderRecord = TypedDict(
     {
         # The name in a scenario.
         "name": str,
-        # One line on what it is.
+        # A one-line description.
         "title": str,
-        # Where it comes from.
+        # The source.
         "reference": str,
-        # What it takes for congestion.
+        # The signal that it treats as congestion.
         "class": Class,
-        # What the flow must have.
+        # What it requires of the flow.
         "needs": list[Need],
         # Its parameters.
         "parameters": list[Parameter],
-        # What of the source is not implemented.
+        # The parts of the source that are not implemented.
         "not_implemented": list[str],
-        # Bytes of its own in front of each message.
+        # Bytes of its own header in front of each message.
         "header_bytes": int,
-        # It sends as the application writes, which must have a pace of its own.
+        # True if it sends when the application writes, so the application must have a rate of its
+        # own.
         "needs_pace": bool,
     },
 )
-"""What there is to know about a sender of datagrams, in the words of `Variant`."""
+"""The record of a sender of datagrams, with the fields of `Variant`."""
 
 
 class SinkRecord(TypedDict):
