@@ -199,8 +199,7 @@ Time = int
 
 
 class FlowConfig(TypedDict):
-    """A flow: one connection, or datagrams, and their application. Both hosts get the same record.
-    """
+    """A flow: a connection, or datagrams, with an application. Both hosts get the same record."""
 
     id: int
     """Its number, from 1."""

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A flow: one connection, or datagrams, and their application. Both hosts get the same record.
+/// A flow: a connection, or datagrams, with an application. Both hosts get the same record.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
