@@ -6,8 +6,8 @@
 //! until it is repaired; then the window is e RTTmin. A time-out sets the threshold to e RTTmin and
 //! resets RTTmin. Growth is Reno's.
 //!
-//! The estimate lags. While slow start doubles the rate each round trip, e1 converges to (1/8) / (1
-//! - 7/16) = 2/9 of it and e to 4/81, a twentieth. So the first loss leaves a window far below the
+//! The estimate lags. While slow start doubles the rate each round trip, e1 converges to 2/9 of it,
+//! (1/8) / (1 - 7/16), and e to 4/81, a twentieth. So the first loss leaves a window far below the
 //! path's capacity, in Linux too.
 //!
 //! Constants: Linux's tcp_westwood (the paper's single filter has gains 0.9 and 0.1). Rates and
