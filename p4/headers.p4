@@ -1,7 +1,7 @@
-// Packet headers: what crosses the testbed, and the telemetry report that the switch makes of it.
+// Packet headers: those that the testbed forwards, and the telemetry report.
 //
-// Telemetry Report Format Specification 2.0 (P4.org Applications Working Group, 2020),
-// RepType 1 (INT), sent beside the packet: INT-XD, a "postcard".
+// Telemetry Report Format Specification 2.0 (P4.org Applications Working Group, 2020), RepType 1
+// (INT), sent as a separate packet: INT-XD, a "postcard".
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
 const bit<8> PROTOCOL_TCP = 6;
@@ -34,14 +34,14 @@ header ipv4_t {
     ipv4_address_t dst_addr;
 }
 
-// At most 40 bytes: ihl is 15 words of which the fixed part takes 5.
+// At most 40 bytes: ihl is at most 15 words, and the fixed part has 5.
 #ifdef HAS_VARBIT
 header ipv4_options_t {
     varbit<320> options;
 }
 #endif
 
-// The fixed part; TCP options stay in the payload, which the switch never reads.
+// The fixed part; TCP options stay in the payload, which the switch does not parse.
 header tcp_t {
     bit<16> src_port;
     bit<16> dst_port;
@@ -67,10 +67,10 @@ const bit<4> REPORT_TYPE_INT = 1;
 const bit<4> REPORT_INNER_IPV4 = 4;
 // RepMdBits 1 to 5: interfaces, hop latency, queue, ingress and egress timestamp.
 const bit<16> REPORT_METADATA_BITS = 0x7C00;
-// Narrows' domain: DSMdBits 0 to 4, the five words of `report_flow_t`.
+// Narrows' domain: DSMdBits 0 to 4 are the five words of `report_flow_t`.
 const bit<16> REPORT_DOMAIN = 0x4E41;
 const bit<16> REPORT_DOMAIN_BITS = 0xF800;
-// Lengths in 4-byte words: the metadata, and the fixed main contents with it.
+// Lengths in 4-byte words: the metadata, including the fixed main contents.
 const bit<8> REPORT_METADATA_WORDS = 12;
 const bit<8> REPORT_MAIN_WORDS = 14;
 // The truncated packet: an IPv4 and a TCP header without options.
@@ -115,7 +115,7 @@ header report_hop_t {
     bit<64> egress_timestamp;
 }
 
-// Domain-specific metadata, one word a DSMdBit.
+// Domain-specific metadata, one word per DSMdBit.
 header report_flow_t {
     bit<32> flow_id;
     bit<32> tcp_sequence;

@@ -1,7 +1,7 @@
-// What the stages tell one another. The architecture's intrinsic metadata is copied in and out by
-// v1model.p4 and tna.p4 only, so a stage knows nothing of the target.
+// The metadata that the stages exchange. Only v1model.p4 and tna.p4 copy the architecture's
+// intrinsic metadata in and out, so a stage does not depend on the target.
 
-// Sizes and widths, named once.
+// Sizes and widths.
 const bit<32> PORTS = 512;
 const bit<32> DELAY_BUCKETS = 64;
 const bit<32> ROUTES = 65536;
@@ -12,17 +12,17 @@ typedef bit<48> timestamp_t;  // nanoseconds
 typedef bit<32> delay_t;      // nanoseconds
 typedef bit<24> depth_t;      // packets
 
-// Why ingress drops a packet: the index into `drops`.
+// Why ingress drops a packet: an index into `drops`.
 typedef bit<3> drop_t;
 const drop_t DROP_NONE = 0;
-const drop_t DROP_MALFORMED = 1;   // the parser gave up, or the IPv4 checksum is wrong
+const drop_t DROP_MALFORMED = 1;   // a parser error, or a wrong IPv4 checksum
 const drop_t DROP_NOT_IPV4 = 2;
 const drop_t DROP_NO_ROUTE = 3;
 const drop_t DROP_TTL = 4;
 const drop_t DROP_RANDOM_LOSS = 5;
 const bit<32> DROP_REASONS = 6;
 
-// The fields that a clone takes along to become a report.
+// The fields that a clone keeps for its report.
 const bit<8> REPORT_FIELDS = 1;
 
 struct metadata_t {
@@ -34,7 +34,7 @@ struct metadata_t {
     // Egress
     bool is_clone;
     bit<16> report_session;  // 0: no report of this packet
-    // Both, and taken along by a report's clone
+    // Both; a report's clone keeps it
     @field_list(REPORT_FIELDS) bit<32> flow_id;  // hashed ones have the top bit set, configured ones don't
     @field_list(REPORT_FIELDS) port_t ingress_port;
     @field_list(REPORT_FIELDS) port_t egress_port;

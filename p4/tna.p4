@@ -1,13 +1,13 @@
-// The bottleneck on TNA (Tofino 1 and 2): parsers, the order of the stages, the intrinsic metadata
-// copied in and out, and what TNA has no field list for: the headers that carry a packet's metadata
-// from ingress to egress, and a mirror's from egress to egress.
+// The bottleneck on TNA (Tofino 1 and 2): parsers, the order of the stages, and the intrinsic
+// metadata copied in and out. TNA has no field lists, so headers replace them: one carries every
+// packet's metadata from ingress to egress, another a mirror's from egress to egress.
 //
 //   parse -> Forward -> IdentifyFlow -> RandomLoss -> CountDrops -> [traffic manager]
 //         -> MeasureDelay -> MarkEcn -> SelectReport -> (mirror) -> deparse
 //   mirror -> [traffic manager of the collector's port] -> MakeReport -> deparse
 //
-// Unlike on v1model (docs/explanation/tofino.md): depths are cells; a packet with IPv4 options is forwarded as one
-// without ports; `frame_length` is the IPv4 length and Ethernet's header.
+// Unlike on v1model (docs/explanation/tofino.md): depths are cells; a packet with IPv4 options is
+// forwarded as one without ports; `frame_length` is the IPv4 length plus Ethernet's header.
 
 #include <core.p4>
 #if __TARGET_TOFINO__ == 1
@@ -28,13 +28,13 @@
 #include "stages/telemetry.p4"
 #include "stages/report.p4"
 
-// What comes to egress, in its first byte.
+// The first byte of a packet at egress tells where it comes from.
 const bit<8> FROM_INGRESS = 1;
 const bit<8> FROM_MIRROR = 2;
 const MirrorType_t MIRROR_REPORT = 1;
 const bit<16> ETHERNET_BYTES = 14;
 
-// From ingress to egress with every packet.
+// Travels from ingress to egress with every packet.
 header bridge_t {
     bit<8> origin;
     @padding bit<7> pad;
@@ -43,7 +43,7 @@ header bridge_t {
     timestamp_t ingress_timestamp;
 }
 
-// From egress to egress with a report's mirror: REPORT_FIELDS.
+// Travels from egress to egress with a report's mirror: REPORT_FIELDS.
 header mirror_t {
     bit<8> origin;
     bit<8> queue_id;
@@ -65,7 +65,7 @@ struct tna_metadata_t {
     metadata_t stages;
     bridge_t bridge;
     mirror_t mirror;
-    bit<16> checksum_rest;  // of the IPv4 header without the fields that the stages change
+    bit<16> checksum_rest;  // of the IPv4 header, without the fields that the stages change
     MirrorId_t mirror_session;
 }
 
@@ -97,7 +97,7 @@ parser ParseIpv4(packet_in packet, inout headers_t hdr, inout tna_metadata_t met
         }
     }
 
-    // `verify` is true where the sum is wrong, and so Intel's own programs read it.
+    // `verify` returns true if the sum is wrong; Intel's own programs use it like this.
     state parse_tcp {
         meta.stages.malformed = whole.verify();
         packet.extract(hdr.tcp);
@@ -223,9 +223,9 @@ parser EgressParser(packet_in packet, out headers_t hdr, out tna_metadata_t meta
     }
 }
 
-// From the intrinsic metadata to the stages': time in the queue is the time between the two parsers
-// less what does not vary, ingress. On Tofino 1 `deq_timedelta` has 18 bits, which wrap after 262 us:
-// the two times differ by less than that, so their difference gives the bits above.
+// Converts the intrinsic metadata to the stages'. Time in the queue is the time between the two
+// parsers, minus ingress, which is constant. On Tofino 1 `deq_timedelta` has 18 bits, which wrap
+// after 262 us. The two times differ by less than that, so their difference gives the bits above.
 control ReadQueue(inout metadata_t meta, in egress_intrinsic_metadata_t intrinsic) {
     apply {
 #if __TARGET_TOFINO__ == 1

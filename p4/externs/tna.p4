@@ -1,5 +1,5 @@
-// What the stages need of an architecture, in TNA's words; externs/v1model.p4 says what each means.
-// Counts are counters here, for which the 64-bit sums of TNA's registers are not needed.
+// The stages' externs on TNA; externs/v1model.p4 documents each. Counts are counters here, because
+// they do not need the 64-bit sums of TNA's registers.
 
 #define PACKET_COUNTER(size, name) Counter<bit<64>, bit<32>>(size, CounterType_t.PACKETS) name;
 #define COUNT(name, index) name.count((bit<32>) (index))
@@ -11,7 +11,7 @@
 #define REGISTER_COUNT(width, size, name) PACKET_COUNTER(size, name)
 #define REGISTER_COUNT_ONE(name, width, index) COUNT(name, index)
 
-// A stateful ALU adds 32 bits: of 64, the low half carries into the high one.
+// A stateful ALU adds 32 bits; for 64 the low half carries into the high one.
 struct sum_t {
     bit<32> low;
     bit<32> high;

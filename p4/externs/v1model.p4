@@ -1,8 +1,8 @@
-// What the stages need of an architecture, in v1model's words. externs/tna.p4 says the same in
-// TNA's; a stage is written once. Declarations end themselves, statements take a semicolon.
+// The stages' externs on v1model. externs/tna.p4 has the same names for TNA, so each stage is
+// written once. Declarations include their semicolon; statements need one.
 //
-// TNA fixes what is done to a register where it is declared, v1model where it is used, so both
-// places name it: a stage says REGISTER_SUM(32, SIZE, total, amount) and REGISTER_ADD(total, 32, index, amount).
+// TNA fixes a register's operation at its declaration, v1model at its use, so both places name it:
+// a stage has REGISTER_SUM(32, SIZE, total, amount) and REGISTER_ADD(total, 32, index, amount).
 
 #define HAS_VARBIT
 
@@ -13,7 +13,7 @@
 #define COUNTED_BY(name) counters = name
 #define COUNT_ENTRY(name)
 
-// How often: the register counts packets.
+// A register that counts packets.
 #define REGISTER_COUNT(width, size, name) register<bit<width>>(size) name;
 #define REGISTER_COUNT_ONE(name, width, index) REGISTER_ADD(name, width, index, 1)
 
@@ -25,13 +25,13 @@
 #define REGISTER_MAX(name, width, index, value) \
     { bit<width> old; name.read(old, index); if ((value) > old) { name.write(index, value); } }
 
-// Counts from zero to `last`, and says when it begins again.
+// Counts from zero to `last`, and reports when it restarts.
 #define REGISTER_CYCLE(width, size, name, last) register<bit<width>>(size) name;
 #define REGISTER_STEP(name, width, index, last, begins_again) \
     { bit<width> count; name.read(count, index); begins_again = 0; if (count >= (last)) { begins_again = 1; } \
       if (begins_again == 1) { count = 0; } else { count = count + 1; } name.write(index, count); }
 
-// Reads into `value` and leaves the successor behind.
+// Reads into `value`, and stores its successor.
 #define REGISTER_SEQUENCE(width, size, name) register<bit<width>>(size) name;
 #define REGISTER_NEXT(name, width, index, value) \
     { name.read(value, index); name.write(index, value + 1); }
@@ -39,7 +39,7 @@
 #define RANDOM_SOURCE(name)
 #define RANDOM32(name, value) random<bit<32>>(value, 0, 0xFFFFFFFF)
 
-// CRC-32 of the fields, the top bit set.
+// CRC-32 of the fields, with the top bit set.
 #define HASH_SOURCE(name)
 #define HASH_WITH_TOP_BIT(name, value, ...) \
     hash(value, HashAlgorithm.crc32, 32w0, { __VA_ARGS__ }, 33w0x100000000); \

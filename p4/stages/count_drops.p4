@@ -1,4 +1,4 @@
-// Counts what ingress drops, by reason.
+// Counts the packets that ingress drops, by reason.
 
 control CountDrops(inout metadata_t meta) {
     PACKET_COUNTER(DROP_REASONS, drops)

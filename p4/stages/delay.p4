@@ -1,6 +1,6 @@
-// Queueing delay per output port: count, sum, maximum and a log2 histogram, for every packet,
-// so that unsampled figures exist without any report. All times in nanoseconds.
-// Bucket 0 counts delays of 0, bucket b counts 2^(b-1) .. 2^b - 1.
+// Queueing delay per output port: count, sum, maximum and a log2 histogram over every packet, so
+// that exact figures exist without reports. All times are in nanoseconds. Bucket 0 counts delays of
+// 0, bucket b counts 2^(b-1) .. 2^b - 1.
 
 control MeasureDelay(inout metadata_t meta) {
     REGISTER_COUNT(64, PORTS, delay_count)
@@ -14,7 +14,7 @@ control MeasureDelay(inout metadata_t meta) {
         bucket = number;
     }
 
-    // The position of the leading one.
+    // The position of the most significant one.
     table delay_log2 {
         key = { meta.queue_delay : lpm; }
         actions = { set_bucket; }

@@ -1,6 +1,6 @@
-// ECN: marks congestion experienced above a threshold of the queue depth, per output port.
-// Off where the port has no entry. The depth is the instantaneous one when transmission begins
-// (RFC 8257 section 3.1 asks for the instantaneous queue; RFC 3168 for the codepoints).
+// ECN: marks packets as congestion experienced above a threshold of the queue depth, per output
+// port. A port without an entry marks none. The depth is the instantaneous one when transmission
+// begins (RFC 8257 section 3.1 requires the instantaneous queue, RFC 3168 the codepoints).
 
 control MarkEcn(inout headers_t hdr, inout metadata_t meta) {
     PACKET_COUNTER(PORTS, ecn_marks)

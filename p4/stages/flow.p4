@@ -1,4 +1,4 @@
-// Flow identification: the controller's entries on the 5-tuple, a hash of it where none matches.
+// Flow identification: the controller's entry on the 5-tuple, or without an entry, its hash.
 
 control IdentifyFlow(inout headers_t hdr, inout metadata_t meta) {
     TABLE_COUNTER(flow_counter)

@@ -1,4 +1,4 @@
-// Forwarding: longest prefix, MAC rewrite, TTL.
+// Forwarding: longest-prefix match, MAC rewrite, TTL.
 
 control Forward(inout headers_t hdr, inout metadata_t meta) {
     action no_route() {

@@ -1,5 +1,5 @@
-// Random loss per output port, independent from packet to packet.
-// The probability is loss / 2^32: a resolution of 2.4e-10.
+// Random loss per output port, independent for each packet. The probability is loss / 2^32: a
+// resolution of 2.4e-10.
 
 control RandomLoss(inout headers_t hdr, inout metadata_t meta) {
     RANDOM_SOURCE(loss_random)

@@ -1,4 +1,4 @@
-// Turns a clone into a Telemetry Report 2.0: what the switch knows of the packet, then the packet's
+// Turns a clone into a Telemetry Report 2.0: the switch's data on the packet, then the packet's
 // first REPORT_INNER_BYTES from the IPv4 header on.
 
 control MakeReport(inout headers_t hdr, inout metadata_t meta, in port_t collector_port) {

@@ -1,4 +1,4 @@
-// Decides whether this packet is reported: every packet of an output port, or 1 in `every`.
+// Decides whether to report this packet: every packet of an output port, or 1 in `every`.
 
 control SelectReport(inout metadata_t meta) {
     bit<32> last = 0;
