@@ -1,18 +1,19 @@
-//! A log-linear histogram of durations: mean, least and greatest exact, percentiles nearly so.
+//! A log-linear histogram of durations. Mean, minimum and maximum are exact; percentiles are
+//! approximate.
 //!
-//! Each power of two is cut into `2^precision_bits` equal buckets and a percentile is the middle of
-//! its bucket, so it is off by at most `2^-(precision_bits + 1)` of its value. It takes
-//! `4 * 2^precision_bits` bytes for each power of two between its least and its greatest value, and
-//! a bucket takes no more than 2^32 - 1 values.
+//! Each power of two is divided into `2^precision_bits` equal buckets, and a percentile is the
+//! middle of its bucket. So its error is at most `2^-(precision_bits + 1)` of its value. The memory
+//! is `4 * 2^precision_bits` bytes for each power of two between the minimum and the maximum. A
+//! bucket counts up to 2^32 - 1 values.
 
 use crate::Duration;
 
-/// A histogram of durations, but for its buckets in one line of memory.
+/// A histogram of durations. Except for the buckets, it fits into one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Histogram {
     precision_bits: u32,
-    /// The number of the first of `buckets`, where a power of two begins.
+    /// The number of the first of `buckets`; a power of two begins there.
     first: u32,
     buckets: Box<[u32]>,
     count: u64,
@@ -21,30 +22,30 @@ pub struct Histogram {
     max_ps: u64,
 }
 
-/// What a histogram comes to.
+/// The statistics of a histogram.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// How many values.
+    /// The number of values.
     pub count: u64,
-    /// Their mean, exact to a picosecond; zero without values, as all that follows.
+    /// The mean, exact to a picosecond. Without values it is zero, as are all following fields.
     pub mean: Duration,
-    /// The least.
+    /// The minimum.
     pub min: Duration,
     /// The median, within the histogram's precision.
     pub p50: Duration,
-    /// The 95th percentile, likewise.
+    /// The 95th percentile, with the same precision.
     pub p95: Duration,
-    /// The 99th percentile, likewise.
+    /// The 99th percentile, with the same precision.
     pub p99: Duration,
-    /// The greatest.
+    /// The maximum.
     pub max: Duration,
 }
 
 impl Histogram {
-    /// An empty histogram whose percentiles are within `2^-(precision_bits + 1)`.
+    /// An empty histogram with percentiles within `2^-(precision_bits + 1)`.
     ///
     /// # Panics
-    /// When `precision_bits` is above 16.
+    /// If `precision_bits` is above 16.
     pub fn new(precision_bits: u32) -> Self {
         assert!(
             precision_bits <= 16,
@@ -61,8 +62,8 @@ impl Histogram {
         }
     }
 
-    /// The bits that a value has beyond the precision's are shifted out. What is left of it begins
-    /// with a one, and takes `2^precision_bits` values in a power of two.
+    /// Shifts out the bits below the precision. The rest begins with a one, and takes
+    /// `2^precision_bits` values per power of two.
     fn bucket_of(&self, ps: u64) -> usize {
         let shift = (63 - self.precision_bits).saturating_sub((ps | 1).leading_zeros());
         ((u64::from(shift) << self.precision_bits) + (ps >> shift)) as usize
@@ -78,7 +79,7 @@ impl Histogram {
         low + (1 << shift) / 2
     }
 
-    /// Makes room for a bucket, in whole powers of two.
+    /// Adds buckets up to this one, in whole powers of two.
     #[cold]
     fn make_room(&mut self, bucket: usize) {
         let per_octave = 1 << self.precision_bits;
@@ -112,7 +113,7 @@ impl Histogram {
         self.max_ps = self.max_ps.max(ps);
     }
 
-    /// The value that a share `quantile` of the values does not exceed.
+    /// The value that a fraction `quantile` of the values does not exceed.
     pub fn quantile(&self, quantile: f64) -> Duration {
         let rank = (quantile * self.count as f64) as u64;
         let mut below = 0;
@@ -127,7 +128,7 @@ impl Histogram {
         Duration::from_ps(self.max_ps)
     }
 
-    /// What it comes to.
+    /// The statistics.
     pub fn summary(&self) -> Summary {
         if self.count == 0 {
             return Summary::default();
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// 64 buckets of 4 bytes for each power of two: 10 ms to 40 ms are three of them at most.
+    /// 64 buckets of 4 bytes per power of two: 10 ms to 40 ms span at most three.
     #[test]
     fn it_has_room_for_what_comes_only() {
         let mut histogram = Histogram::new(6);

@@ -1,4 +1,4 @@
-//! Which bytes of a frame count against a rate or a limit.
+//! The bytes of a frame that count against a rate or a limit.
 
 use crate::Bytes;
 use schemars::JsonSchema;
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 /// Ethernet's header: addresses and type.
 const HEADER_BYTES: u64 = 14;
-/// Ethernet's check sequence.
+/// Ethernet's frame check sequence.
 const CHECK_BYTES: u64 = 4;
-/// The shortest frame, its check sequence included (IEEE 802.3 clause 4).
+/// The shortest frame, including its check sequence (IEEE 802.3 clause 4).
 const SHORTEST_BYTES: u64 = 64;
 /// 7 + 1 bytes of preamble and 12 of gap (IEEE 802.3 clause 4).
 const PREAMBLE_AND_GAP_BYTES: u64 = 20;
 
-/// Which bytes of a frame count against a rate or a limit.
+/// The bytes of a frame that count against a rate or a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LengthBasis {
-    /// The IP packet: the frame less its header.
+    /// The IP packet: the frame without its header.
     Ip,
-    /// The Ethernet frame without its check sequence, as [`crate::Packet::len`] has it.
+    /// The Ethernet frame without its check sequence: [`crate::Packet::len`].
     #[default]
     Frame,
     /// The frame on the wire: with check sequence, padding to 64 bytes, preamble and gap.
@@ -36,7 +36,7 @@ impl LengthBasis {
         }
     }
 
-    /// The bytes that count of a frame of `frame_bytes`, without its check sequence.
+    /// The counted bytes of a frame with `frame_bytes`, without its check sequence.
     #[inline]
     pub fn bytes(self, frame_bytes: u64) -> Bytes {
         Bytes::new(match self {

@@ -1,4 +1,4 @@
-//! What every room shares: time, units, randomness, packets, and the rows a run records.
+//! What every room shares: time, units, randomness, packets, and the rows that a run records.
 //!
 //! Nothing here reads a clock, opens a file or knows a protocol above the byte.
 

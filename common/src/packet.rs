@@ -1,18 +1,18 @@
-//! A packet: real bytes in front, and behind them what need not be copied to go on: bytes that
-//! stay where a device put them, and a length that stands for zero bytes.
+//! A packet: real bytes, then data that stays in place: bytes in a device's memory, and a count of
+//! zeros.
 
 use core::any::Any;
 use core::fmt;
 
-/// Bytes that stay where they are while their packet goes its way.
+/// Bytes that stay in place while their packet travels.
 pub trait Payload: fmt::Debug + Send + Sync {
     /// The bytes.
     fn bytes(&self) -> &[u8];
-    /// Takes the first `count` off; there are as many.
+    /// Removes the first `count` bytes, which must exist.
     fn cut_front(&mut self, count: usize);
-    /// Keeps the first `len`; there are as many.
+    /// Keeps the first `len` bytes, which must exist.
     fn truncate(&mut self, len: usize);
-    /// For who lent it and takes it back.
+    /// Lets the lender take its memory back.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
@@ -42,37 +42,36 @@ impl PartialEq for dyn Payload {
 
 impl Eq for dyn Payload {}
 
-/// How it stands with a packet's checksums.
+/// The state of a packet's checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
-    /// They are in it, to be verified.
+    /// The packet contains them; they must be verified.
     #[default]
     Written,
-    /// The device that received it found them right.
+    /// The receiving device has verified them.
     Verified,
-    /// The device that sends it writes that of its transport, whose field holds the sum of the
-    /// pseudo-header; IPv4's is in it.
+    /// The sending device writes the transport's checksum; its field holds the sum of the
+    /// pseudo-header. The packet contains IPv4's checksum.
     Left {
-        /// The transport's number in the IPv4 header.
+        /// The transport's protocol number in the IPv4 header.
         protocol: u8,
     },
 }
 
 /// A packet on a wire, from the Ethernet header on, without the frame check sequence.
 ///
-/// Simulated bulk data is zeros; `data` holds the bytes that matter (all headers, a payload's
-/// stamp) and `zeros` counts those that don't, so a 1,500-byte segment moves as some 80 bytes.
-/// Of a packet that a device received `payload` is what is still in the device's memory; `zeros`
-/// is 0 then.
+/// Simulated bulk data is zeros: `data` holds the bytes that matter (all headers, a payload's
+/// stamp) and `zeros` counts the rest. So a 1,500-byte segment moves as about 80 bytes. `payload`
+/// is the part of a received packet that is still in the device's memory; `zeros` is then 0.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The packet's first bytes.
     pub data: Vec<u8>,
-    /// Those that follow.
+    /// The bytes after them.
     pub payload: Option<Box<dyn Payload>>,
-    /// How many zero bytes follow them.
+    /// The number of zero bytes after these.
     pub zeros: u32,
-    /// Whether its checksums are in it.
+    /// The state of its checksums.
     pub checksums: Checksums,
 }
 
@@ -82,7 +81,7 @@ impl Packet {
         Packet { data: bytes.to_vec(), ..Packet::default() }
     }
 
-    /// The length on the wire in bytes, Ethernet header included, check sequence not.
+    /// The length on the wire in bytes, with Ethernet header, without check sequence.
     #[inline]
     pub fn len(&self) -> usize {
         self.data.len() + self.payload().len() + self.zeros as usize
@@ -94,7 +93,7 @@ impl Packet {
         self.payload.as_deref().map_or(&[], Payload::bytes)
     }
 
-    /// Makes the first `count` bytes part of `data`; there are as many.
+    /// Moves the first `count` bytes, which must exist, into `data`.
     pub fn materialise(&mut self, count: usize) {
         let missing = count.saturating_sub(self.data.len());
         if let Some(payload) = &mut self.payload {
@@ -108,8 +107,8 @@ impl Packet {
         }
     }
 
-    /// Adds the first `len` bytes of another packet, or all when there are no more, to this one,
-    /// which is empty.
+    /// Appends the first `len` bytes of another packet, or all if it has fewer, to this empty
+    /// packet.
     pub fn copy_front(&mut self, of: &Packet, len: usize) {
         let part = |bytes: &'_ [u8], before: usize| bytes.len().min(len.saturating_sub(before));
         self.data.extend_from_slice(&of.data[..part(&of.data, 0)]);
@@ -118,7 +117,7 @@ impl Packet {
         self.zeros = of.zeros.min(len.saturating_sub(self.data.len()) as u32);
     }
 
-    /// True when there is not a byte in it.
+    /// True if it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -132,7 +131,7 @@ impl Packet {
         self.checksums = Checksums::Written;
     }
 
-    /// Cuts it to `len` bytes; no effect when it is no longer than that.
+    /// Cuts it to `len` bytes; has no effect on a shorter packet.
     pub fn truncate(&mut self, len: usize) {
         let mut left = len.saturating_sub(self.data.len());
         self.data.truncate(len);
@@ -144,7 +143,7 @@ impl Packet {
         self.zeros = self.zeros.min(left as u32);
     }
 
-    /// All its bytes, the zeros written out.
+    /// All its bytes, with the zeros written out.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = [&self.data, self.payload()].concat();
         bytes.resize(self.len(), 0);
@@ -153,7 +152,7 @@ impl Packet {
 }
 
 impl Clone for Packet {
-    /// A packet with a payload of its own, in `data`.
+    /// A packet that has its own copy of the payload, in `data`.
     fn clone(&self) -> Self {
         let mut copy = Packet { checksums: self.checksums, ..Packet::default() };
         copy.copy_front(self, self.len());
@@ -161,7 +160,7 @@ impl Clone for Packet {
     }
 }
 
-/// A store of emptied packets, so that a busy world allocates none.
+/// A pool of empty packets, so that steady traffic allocates none.
 #[derive(Debug, Default)]
 pub struct PacketPool {
     free: Vec<Packet>,
@@ -174,7 +173,7 @@ impl PacketPool {
         self.free.pop().unwrap_or_else(Self::new_packet)
     }
 
-    /// The packet that [`PacketPool::take`] gives next, for who may have something to write into it.
+    /// The packet that [`PacketPool::take`] returns next, for a caller that may write into it.
     #[inline]
     pub fn peek(&mut self) -> &mut Packet {
         if self.free.is_empty() {
@@ -201,7 +200,7 @@ mod tests {
 
     const BYTES: [u8; 8] = [1, 2, 3, 4, 5, 6, 0, 0];
 
-    /// [`BYTES`] in all three ways of keeping them.
+    /// [`BYTES`] in all three representations.
     fn packet() -> Packet {
         let payload: Option<Box<dyn Payload>> = Some(Box::new(vec![4, 5, 6]));
         Packet { data: vec![1, 2, 3], payload, zeros: 2, checksums: Checksums::Verified }

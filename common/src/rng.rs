@@ -1,4 +1,4 @@
-//! Randomness as an argument: one generator a component, split from the run's seed by name.
+//! Randomness as an argument: one generator per component, derived from the run's seed by name.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,10 +13,10 @@ impl Rng {
         Rng(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// The generator of one component of a run. It depends on the run's seed and on the
-    /// name only, so adding a component leaves the others' numbers as they were.
+    /// The generator of one component of a run. It depends on the run's seed and the name only, so
+    /// adding a component does not change the others' numbers.
     pub fn for_component(run_seed: u64, name: &str) -> Self {
-        // FNV-1a of the name; the seeding below it (SplitMix64) spreads the bits.
+        // FNV-1a of the name; SplitMix64 in the seeding spreads the bits.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -32,21 +32,21 @@ impl Rng {
     pub fn u64(&mut self) -> u64 {
         self.0.next_u64()
     }
-    /// Uniform in `low..=high`, by multiplication with a bias below 2^-64 of the span.
+    /// Uniform in `low..=high`, by multiplication; the bias is below 2^-64 of the span.
     ///
     /// # Panics
-    /// When `low > high`.
+    /// If `low > high`.
     #[inline]
     pub fn range(&mut self, low: u64, high: u64) -> u64 {
         assert!(low <= high, "{low}..={high} is empty");
         let span = (high - low) as u128 + 1;
         low + ((self.u64() as u128 * span) >> 64) as u64
     }
-    /// Uniform in `[0, 1)`, 53 bits.
+    /// Uniform in `[0, 1)`, with 53 bits.
     pub fn f64(&mut self) -> f64 {
         (self.u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
-    /// True with the given probability.
+    /// True with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.f64() < probability
     }

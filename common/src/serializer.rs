@@ -1,18 +1,19 @@
 //! Sends one packet at a time at an exact bit rate.
 //!
-//! The time of `n` bits at `r` bit/s is `n * 10^12 / r` picoseconds, rarely a whole number.
-//! A busy serializer carries the remainder of that division, so the end of the
-//! k-th packet of a busy period is `floor(start + total_bits * 10^12 / r)`, and the long-run
-//! rate has no rounding error. An idle serializer starts afresh at the arrival.
+//! The time of `n` bits at `r` bit/s is `n * 10^12 / r` picoseconds, rarely a whole number. A busy
+//! serializer carries the remainder of that division. So the end of the k-th packet of a busy
+//! period is `floor(start + total_bits * 10^12 / r)`, and the long-run rate has no rounding error.
+//! An idle serializer restarts at the arrival.
 
 use crate::{Duration, PS_PER_S, Rate, Time};
 
-/// The sending clock of one link direction.
+/// The transmission clock of one link direction.
 #[derive(Clone, Debug)]
 pub struct Serializer {
     rate: Rate,
     free_at: Time,
-    /// What `free_at` was rounded down by, in picoseconds times the rate; below the rate.
+    /// The amount by which `free_at` was rounded down, in picoseconds times the rate; below the
+    /// rate.
     remainder: u64,
 }
 
@@ -20,27 +21,27 @@ impl Serializer {
     /// An idle serializer.
     ///
     /// # Panics
-    /// When the rate is zero; a scenario's rates are checked before they come here.
+    /// If the rate is zero; callers check a scenario's rates before.
     #[track_caller]
     pub fn new(rate: Rate) -> Self {
         assert!(rate.as_bps() > 0, "a serializer needs a rate above zero");
         Serializer { rate, free_at: Time::ZERO, remainder: 0 }
     }
 
-    /// The rate in force.
+    /// The current rate.
     #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// When the last bit taken on will have been sent.
+    /// The end of the last accepted bit's transmission.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// Sends `bits`, beginning at `now` or when the last transmission ends, whichever is later.
-    /// Returns when the transmission begins and ends.
+    /// Sends `bits`, starting at `now` or at the end of the last transmission, whichever is later.
+    /// Returns the start and the end of the transmission.
     #[inline]
     pub fn send(&mut self, now: Time, bits: u64) -> (Time, Time) {
         if now > self.free_at {
@@ -50,7 +51,7 @@ impl Serializer {
         let start = self.free_at;
         let rate = self.rate.as_bps();
         let (whole, remainder) = match bits.checked_mul(PS_PER_S) {
-            // 64-bit division is several times cheaper, and holds up to 18 Mbit.
+            // A 64-bit division is several times cheaper, and suffices up to 18 Mbit.
             Some(ps_bits) if ps_bits <= u64::MAX - self.remainder => {
                 let total = ps_bits + self.remainder;
                 (total / rate, total % rate)
@@ -65,10 +66,10 @@ impl Serializer {
         (start, self.free_at)
     }
 
-    /// Changes the rate of what is sent from here on; what is on the wire ends as it began.
+    /// Changes the rate of later transmissions; a transmission in progress keeps its rate.
     ///
     /// # Panics
-    /// When the rate is zero.
+    /// If the rate is zero.
     #[track_caller]
     pub fn set_rate(&mut self, rate: Rate) {
         assert!(rate.as_bps() > 0, "a serializer needs a rate above zero");
@@ -99,7 +100,7 @@ mod tests {
     }
 
     proptest! {
-        /// The end of a busy period's k-th packet is the rounded-down sum, worked out at once.
+        /// The end of a busy period's k-th packet is the rounded-down sum, computed in one step.
         #[test]
         fn a_busy_period_carries_no_error(rate in 1u64..20_000_000_000, sizes in prop::collection::vec(1u64..200_000, 1..200), start in 0u64..1u64<<40) {
             let mut serializer = Serializer::new(Rate::from_bps(rate));

@@ -1,7 +1,7 @@
-//! Time in picoseconds: [`Time`] is an instant since the run began, [`Duration`] a span.
+//! Time in picoseconds: [`Time`] is an instant since the run began, [`Duration`] a difference.
 //!
-//! A `u64` of picoseconds lasts 213 days. One bit at 10 Gb/s takes 100 ps, so a shaper's
-//! schedule fits without a fraction that matters; what is left over, [`crate::Serializer`] carries.
+//! A `u64` of picoseconds lasts 213 days. One bit at 10 Gb/s takes 100 ps, so fractions hardly
+//! matter to a shaper's schedule; [`crate::Serializer`] carries them.
 
 use core::fmt;
 use core::iter::Sum;
@@ -30,36 +30,36 @@ pub struct Time(u64);
 pub struct Duration(u64);
 
 impl Time {
-    /// The beginning of the run.
+    /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any instant of a run: "never".
+    /// Later than any instant of a run: never.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The instant `ps` picoseconds after the beginning.
+    /// The instant `ps` picoseconds after the start.
     #[inline]
     pub const fn from_ps(ps: u64) -> Self {
         Time(ps)
     }
-    /// Picoseconds since the beginning.
+    /// Picoseconds since the start.
     #[inline]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
-    /// Whole nanoseconds since the beginning, rounded down.
+    /// Whole nanoseconds since the start, rounded down.
     #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0 / PS_PER_NS
     }
-    /// Whole microseconds since the beginning, rounded down.
+    /// Whole microseconds since the start, rounded down.
     #[inline]
     pub const fn as_us(self) -> u64 {
         self.0 / PS_PER_US
     }
-    /// Seconds since the beginning, for printing and for rules stated in seconds.
+    /// Seconds since the start, for printing and for rules in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
-    /// The first of several deadlines; `None` when there is none.
+    /// The first of several deadlines; `None` if there is none.
     #[inline]
     pub fn earliest<const N: usize>(deadlines: [Option<Time>; N]) -> Option<Time> {
         let mut earliest = Time::MAX;
@@ -71,7 +71,7 @@ impl Time {
     /// The span since `earlier`.
     ///
     /// # Panics
-    /// When `earlier` is later: time went backwards, which is a bug of the caller.
+    /// If `earlier` is later: time went backwards, which is the caller's bug.
     #[track_caller]
     pub fn since(self, earlier: Time) -> Duration {
         match self.0.checked_sub(earlier.0) {
@@ -79,7 +79,7 @@ impl Time {
             None => panic!("{self:?} is before {earlier:?}"),
         }
     }
-    /// The span since `earlier`, zero when `earlier` is later.
+    /// The span since `earlier`; zero if `earlier` is later.
     #[inline]
     pub const fn saturating_since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -87,7 +87,7 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
     /// Longer than any run.
     pub const MAX: Duration = Duration(u64::MAX);
@@ -119,7 +119,7 @@ impl Duration {
     }
     /// A span of `s` seconds, rounded to the nearest picosecond; negative and NaN give zero.
     pub fn from_secs_f64(s: f64) -> Self {
-        // `as` saturates, so an over-long span becomes MAX and NaN becomes zero.
+        // `as` saturates: an over-long span becomes MAX, and NaN becomes zero.
         Duration((s * PS_PER_S as f64 + 0.5) as u64)
     }
     /// Picoseconds.
@@ -137,16 +137,16 @@ impl Duration {
     pub const fn as_us(self) -> u64 {
         self.0 / PS_PER_US
     }
-    /// Seconds, for printing and for rules stated in seconds.
+    /// Seconds, for printing and for rules in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
-    /// `self - other`, zero when `other` is longer.
+    /// `self - other`; zero if `other` is longer.
     #[inline]
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
-    /// `self * factor`, [`Duration::MAX`] when that overflows.
+    /// `self * factor`; [`Duration::MAX`] on overflow.
     #[inline]
     pub const fn saturating_mul(self, factor: u64) -> Duration {
         Duration(self.0.saturating_mul(factor))
@@ -159,7 +159,7 @@ impl Duration {
 
 impl Add<Duration> for Time {
     type Output = Time;
-    /// Saturates at [`Time::MAX`], "never".
+    /// Saturates at [`Time::MAX`], never.
     #[inline]
     fn add(self, span: Duration) -> Time {
         Time(self.0.saturating_add(span.0))
@@ -240,7 +240,8 @@ impl fmt::Debug for Duration {
     }
 }
 impl fmt::Display for Duration {
-    /// The largest unit that leaves a whole part, every picosecond shown: `1.5ms`, `800ps`.
+    /// Formats in the largest unit that gives a whole part, exact to the picosecond: `1.5ms`,
+    /// `800ps`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit_ps, name, digits) = match self.0 {
             PS_PER_S.. => (PS_PER_S, "s", 12),

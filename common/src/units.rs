@@ -1,11 +1,11 @@
-//! Bits per second and bytes, so that neither is taken for the other.
+//! Bits per second and bytes as types, to prevent mix-ups.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A rate in bits per second; never zero where a [`crate::Serializer`] uses it.
+/// A rate in bits per second; never zero in a [`crate::Serializer`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Rate(u64);
@@ -49,7 +49,7 @@ impl fmt::Debug for Rate {
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// None.
+    /// Zero.
     pub const ZERO: Bytes = Bytes(0);
 
     /// `n` bytes.

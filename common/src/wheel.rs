@@ -1,26 +1,27 @@
-//! Which of many timers is due first: a hierarchical timing wheel that is exact.
+//! Finds the first of many timers: an exact hierarchical timing wheel.
 //!
-//! Source: G. Varghese and A. Lauck, Hashed and Hierarchical Timing Wheels, IEEE/ACM Transactions on
-//! Networking 5(6), 1997, scheme 7, with levels of 64 slots. A timer waits at the level of the highest
-//! digit of six bits in which its instant differs from the one reached, in the slot of that digit, and
-//! moves down when its slot is opened: setting and stopping it costs the same however many there are.
+//! Source: G. Varghese and A. Lauck, Hashed and Hierarchical Timing Wheels, IEEE/ACM Transactions
+//! on Networking 5(6), 1997, scheme 7, with levels of 64 slots. A timer's level is the highest
+//! digit of six bits in which its instant differs from the current one; its slot is that digit's
+//! value. Opening the slot moves the timer down. So setting and stopping a timer costs the same for
+//! any number of timers.
 //!
-//! A wheel of theirs rounds to its slots. Here a slot knows which of its timers is the first, so that
-//! they are due in the order of their instants, to the picosecond, and of their numbers: the first of
-//! all is that of the first slot. A timer joins the end of its slot's list, next to the one that was set
-//! before it and is still in the caches. Up to 16 timers have no slots and are searched.
+//! The original wheel rounds instants to its slots. Here a slot knows its first timer, so timers
+//! fire in the exact order of their instants and then their numbers. A timer joins the end of its
+//! slot's list, next to the previously set timer, which is still in the caches. Up to 16 timers are
+//! searched linearly, without slots.
 
 use crate::Time;
 
-/// Bits of an instant within a slot of the lowest level: 2^18 ps are 0.26 us.
+/// Bits of an instant inside a slot of the lowest level: 2^18 ps are 0.26 us.
 const SLOT_BITS: u32 = 18;
-/// Bits of a digit: as many slots as an integer has bits.
+/// Bits of a digit: a level has as many slots as an integer has bits.
 const DIGIT_BITS: u32 = u64::BITS.ilog2();
 /// Slots of a level.
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Digits of an instant.
 const LEVELS: usize = (u64::BITS - SLOT_BITS).div_ceil(DIGIT_BITS) as usize;
-/// So many timers are searched.
+/// Up to this many timers are searched linearly.
 const FEW: usize = 16;
 /// No timer.
 const NONE: u32 = u32::MAX;
@@ -28,30 +29,30 @@ const NONE: u32 = u32::MAX;
 /// A timer, and its neighbours in the list of its slot.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
-    /// [`Time::MAX`] while it is stopped, and in no list.
+    /// [`Time::MAX`] if it is stopped and in no list.
     at: Time,
     before: u32,
     after: u32,
 }
 
-/// When a timer is due, and which: the order in which timers are due.
+/// A timer's instant and number: the order in which timers fire.
 type Rank = (Time, u32);
 
 /// Later than any timer.
 const NEVER: Rank = (Time::MAX, NONE);
 
-/// Before any timer: the first of a slot is to be looked for when its turn comes.
+/// Earlier than any timer: the first timer of a slot must be searched for when its turn comes.
 const UNKNOWN: Rank = (Time::ZERO, NONE);
 
 /// The timers of a slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// [`UNKNOWN`] once the first has left a list in no order, whoever joins it.
+    /// [`UNKNOWN`] once the first timer has left an unordered list, regardless of who joins.
     first: Rank,
     /// The ends of the list.
     front: u32,
     back: u32,
-    /// Each was due before the one that joined after it, as they are when many are set to one instant.
+    /// Each timer fires before the one that joined after it, as when many are set to one instant.
     is_in_order: bool,
 }
 
@@ -59,23 +60,23 @@ impl Slot {
     const EMPTY: Slot = Slot { first: NEVER, front: NONE, back: NONE, is_in_order: true };
 }
 
-/// Timers, numbered from 0. What few timers need lies together in front.
+/// Timers, numbered from 0. The fields that a few timers need come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Wheel {
-    /// The first timer of all: who has one finds it here.
+    /// The first timer of all, cached.
     first: Rank,
     timers: Vec<Timer>,
-    /// By level and digit; none as long as there are few timers.
+    /// By level and digit; empty while there are few timers.
     slots: Vec<Slot>,
-    /// The slot of the lowest level that has been reached; an earlier instant counts as in it.
+    /// The current slot of the lowest level; earlier instants belong to it too.
     reached: u64,
-    /// A bit for each slot of a level with a timer in it.
+    /// One bit for each nonempty slot of a level.
     filled: [u64; LEVELS],
 }
 
 impl Wheel {
-    /// So many timers, all stopped.
+    /// This many timers, all stopped.
     pub fn new(timers: usize) -> Self {
         let slots = if timers > FEW { LEVELS * DIGITS } else { 0 };
         Wheel {
@@ -87,7 +88,7 @@ impl Wheel {
         }
     }
 
-    /// One more timer, stopped.
+    /// Adds a timer, stopped.
     pub fn add(&mut self) {
         self.timers.push(Timer { at: Time::MAX, before: NONE, after: NONE });
         if self.timers.len() == FEW + 1 {
@@ -99,19 +100,19 @@ impl Wheel {
         }
     }
 
-    /// When a timer is due; [`Time::MAX`] while it is stopped.
+    /// The instant of a timer; [`Time::MAX`] if it is stopped.
     pub fn at(&self, number: usize) -> Time {
         let (at, first) = self.first;
         if number as u32 == first { at } else { self.timers[number].at }
     }
 
-    /// The timer that is due first, and when; of several due at once the lowest-numbered.
+    /// The first timer and its instant; of several at one instant, the lowest-numbered.
     pub fn first(&self) -> Option<(Time, usize)> {
         let (at, first) = self.first;
         (first != NONE).then_some((at, first as usize))
     }
 
-    /// Sets a timer, anew if it was set; [`Time::MAX`] stops it.
+    /// Sets a timer, replacing an earlier setting; [`Time::MAX`] stops it.
     pub fn set(&mut self, number: usize, at: Time) {
         if self.at(number) == at {
             return;
@@ -134,7 +135,7 @@ impl Wheel {
         });
     }
 
-    /// The first timer of a slot that has any.
+    /// The first timer of a nonempty slot.
     fn first_of(&mut self, slot: usize) -> Rank {
         let slot = &mut self.slots[slot];
         if slot.first == UNKNOWN {
@@ -148,8 +149,8 @@ impl Wheel {
         slot.first
     }
 
-    /// The first timer fires: time has come to where it is due. Setting another one before that is
-    /// right too, but lists grow by it.
+    /// Advances to the first timer's instant. Setting another timer first is valid too, but makes
+    /// the lists longer.
     pub fn reach(&mut self) {
         let Some((at, _)) = self.first() else { return };
         let slot = if self.slots.is_empty() { 0 } else { self.slot_of(at) };
@@ -165,7 +166,7 @@ impl Wheel {
         }
     }
 
-    /// The first of few timers.
+    /// The first of a few timers.
     fn search(&self) -> Rank {
         let mut first = NEVER;
         for (number, timer) in self.timers.iter().enumerate() {
@@ -180,7 +181,7 @@ impl Wheel {
         (at.as_ps() >> SLOT_BITS).max(self.reached)
     }
 
-    /// Where a timer waits that is due at `at`.
+    /// The slot of a timer due at `at`.
     fn slot_of(&self, at: Time) -> usize {
         let slot = self.slot_in_time(at);
         let highest_bit = (slot ^ self.reached).checked_ilog2();
@@ -194,7 +195,7 @@ impl Wheel {
         core::mem::replace(&mut self.slots[slot], Slot::EMPTY)
     }
 
-    /// Puts a timer at the end of its slot's list.
+    /// Appends a timer to its slot's list.
     fn link(&mut self, number: u32) {
         let at = self.timers[number as usize].at;
         let place = self.slot_of(at);
@@ -215,7 +216,7 @@ impl Wheel {
         (timer.before, timer.after) = (before, NONE);
     }
 
-    /// Takes a timer out of its slot's list.
+    /// Removes a timer from its slot's list.
     fn unlink(&mut self, number: u32) {
         let Timer { at, before, after } = self.timers[number as usize];
         let place = self.slot_of(at);
@@ -243,8 +244,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched: timers set ahead of, at, and before what has been
-        /// reached, stopped, added, and fired.
+        /// Compares with a linear search: timers set after, at and before the current instant,
+        /// stopped, added, and fired.
         #[test]
         fn the_first_is_the_minimum(
             timers in prop_oneof![0usize..3, 10usize..20, 100usize..200],

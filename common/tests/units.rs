@@ -1,4 +1,4 @@
-//! Quantities are written as Python writes them: the examples are `units.json`'s.
+//! Quantities are formatted as in Python: the examples are in `units.json`.
 
 use narrows_common::{Duration, Rate};
 use serde_json::Value;
@@ -9,14 +9,14 @@ fn written(kind: &str) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn a_rate_is_written_in_the_largest_unit_that_leaves_a_whole_part() {
+fn a_rate_is_formatted_in_its_largest_whole_unit() {
     for (bps, text) in written("rate") {
         assert_eq!(Rate::from_bps(bps).to_string(), text);
     }
 }
 
 #[test]
-fn a_duration_is_written_in_the_largest_unit_that_leaves_a_whole_part() {
+fn a_duration_is_formatted_in_its_largest_whole_unit() {
     for (ps, text) in written("duration") {
         assert_eq!(Duration::from_ps(ps).to_string(), text);
     }

@@ -1,6 +1,6 @@
 /*
- * What Rust can't call of DPDK: inline functions, macros and structures whose layout changes from
- * release to release. Nothing here decides anything; src/sys.rs declares these functions.
+ * The part of DPDK that Rust can't call: inline functions, macros, and structures with layouts that
+ * change between releases. Nothing here makes decisions; src/sys.rs declares these functions.
  *
  * Functions that can fail return 0 or a negative errno.
  */
@@ -29,7 +29,7 @@
 #include <rte_ring.h>
 #include <rte_version.h>
 
-/* Offloads, as src/port.rs has them. */
+/* Offloads; src/port.rs has the same values. */
 enum { VERIFIES = 1, STAMPS = 2, WRITES = 4 };
 
 static int failure(int code)
@@ -67,7 +67,7 @@ int nrw_log_to(void (*line)(const char *, size_t))
 	return rte_openlog_stream(stream);
 }
 
-/* EAL pins the thread that starts it; ours go where the scheduler puts them. */
+/* EAL pins the thread that starts it; our threads go where the scheduler puts them. */
 int nrw_eal_start(int argc, char **argv)
 {
 	cpu_set_t before;
@@ -90,7 +90,7 @@ int nrw_first_cpu(void)
 	return 0;
 }
 
-/* Before all ordinary threads. */
+/* Schedules this thread before all ordinary threads. */
 int nrw_thread_fifo(void)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
@@ -134,7 +134,7 @@ unsigned int nrw_pool_available(const struct rte_mempool *pool)
 	return rte_mempool_avail_count(pool);
 }
 
-/* The same without the mbufs in threads' caches, which takes no time. */
+/* Free mbufs, without those in threads' caches; reading it takes no time. */
 unsigned int nrw_pool_stock(const struct rte_mempool *pool)
 {
 	return rte_mempool_get_ops(pool->ops_index)->get_count(pool);
@@ -157,7 +157,7 @@ uint8_t *nrw_mbuf_data(struct rte_mbuf *mbuf, uint32_t *length)
 	return rte_pktmbuf_mtod(mbuf, uint8_t *);
 }
 
-/* Makes an mbuf `length` bytes long by moving its front; NULL when there is no room. */
+/* Makes an mbuf `length` bytes long by moving its front; NULL if there is no room. */
 uint8_t *nrw_mbuf_resize(struct rte_mbuf *mbuf, uint32_t length)
 {
 	uint32_t before = rte_pktmbuf_data_len(mbuf);
@@ -167,7 +167,7 @@ uint8_t *nrw_mbuf_resize(struct rte_mbuf *mbuf, uint32_t length)
 	return (uint8_t *)rte_pktmbuf_adj(mbuf, (uint16_t)(before - length));
 }
 
-/* Makes an mbuf `length` bytes long by moving its end; NULL when there is no room. */
+/* Makes an mbuf `length` bytes long by moving its end; NULL if there is no room. */
 uint8_t *nrw_mbuf_set_length(struct rte_mbuf *mbuf, uint32_t length)
 {
 	uint32_t before = rte_pktmbuf_data_len(mbuf);
@@ -195,7 +195,7 @@ int nrw_device_port(const char *name, uint16_t *port)
 	return rte_eth_dev_get_port_by_name(name, port);
 }
 
-/* Two ports, each of which receives what the other sends. */
+/* Two ports; each receives what the other sends. */
 int nrw_ring_pair(const char *const names[2], unsigned int packets, uint16_t ports[2])
 {
 	struct rte_ring *rings[2] = { NULL, NULL };
@@ -222,8 +222,8 @@ static int stamp_at = -1;
 static uint64_t stamp_flag;
 
 /*
- * `offloads` are asked for; those are left that the device has. A card deals packets out to several
- * receive queues by their flows; other devices have ways of their own.
+ * Requests `offloads`, and returns those that the device has. A card distributes packets over
+ * several receive queues by flow; other devices have other rules.
  */
 int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptors, uint16_t queues,
 		    unsigned int *offloads)
@@ -268,7 +268,7 @@ int nrw_port_set_up(uint16_t port, struct rte_mempool *pool, uint16_t descriptor
 	return rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, &info.default_txconf);
 }
 
-/* Starts a port that has been set up; one that is started begins anew. */
+/* Starts a configured port, or restarts a started one. */
 int nrw_port_start(uint16_t port)
 {
 	int code;
@@ -276,12 +276,12 @@ int nrw_port_start(uint16_t port)
 	rte_eth_dev_stop(port);
 	if ((code = rte_eth_dev_start(port)) != 0)
 		return code;
-	/* Whoever sends frames to another address wants them through: a switch is promiscuous. */
+	/* A switch must receive frames for any address. */
 	code = rte_eth_promiscuous_enable(port);
 	return code == -ENOTSUP ? 0 : code;
 }
 
-/* Whether the device found both checksums of an mbuf right. */
+/* Whether the device verified both checksums of an mbuf. */
 int nrw_mbuf_is_checked(const struct rte_mbuf *mbuf)
 {
 	const uint64_t mask = RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK;
@@ -289,7 +289,7 @@ int nrw_mbuf_is_checked(const struct rte_mbuf *mbuf)
 	return (mbuf->ol_flags & mask) == (RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD);
 }
 
-/* Has the device write the checksum of what is behind an IPv4 header without options. */
+/* Lets the device write the transport's checksum after an IPv4 header without options. */
 void nrw_mbuf_leave_checksum(struct rte_mbuf *mbuf, int is_udp, uint8_t header_bytes)
 {
 	mbuf->l2_len = RTE_ETHER_HDR_LEN;
@@ -299,7 +299,7 @@ void nrw_mbuf_leave_checksum(struct rte_mbuf *mbuf, int is_udp, uint8_t header_b
 	mbuf->ol_flags |= is_udp ? RTE_MBUF_F_TX_UDP_CKSUM : RTE_MBUF_F_TX_TCP_CKSUM;
 }
 
-/* When the device received it, on the clock that nrw_port_clock reads; 0 where it does not say. */
+/* The receive time by the clock of nrw_port_clock; 0 if the device reports none. */
 int nrw_mbuf_stamp(const struct rte_mbuf *mbuf, uint64_t *ticks)
 {
 	if (stamp_at < 0 || !(mbuf->ol_flags & stamp_flag))
@@ -353,7 +353,7 @@ int nrw_port_counts(uint16_t port, uint64_t counts[5])
 	return code;
 }
 
-/* Receives whole packets in one segment each; those that can't be made so are counted. */
+/* Receives packets as one segment each; counts packets that can't be linearised. */
 uint16_t nrw_receive(uint16_t port, uint16_t queue, struct rte_mbuf **packets, uint16_t most,
 		     uint64_t *broken)
 {
@@ -372,7 +372,7 @@ uint16_t nrw_receive(uint16_t port, uint16_t queue, struct rte_mbuf **packets, u
 
 uint16_t nrw_transmit(uint16_t port, struct rte_mbuf **packets, uint16_t count)
 {
-	/* Some devices want the fields of checksums left to them otherwise than the others. */
+	/* Devices differ in the checksum fields that they expect. */
 	count = rte_eth_tx_prepare(port, 0, packets, count);
 	return rte_eth_tx_burst(port, 0, packets, count);
 }

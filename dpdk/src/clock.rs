@@ -1,8 +1,8 @@
-//! The time-stamp counter as picoseconds since a clock was made.
+//! The time-stamp counter as picoseconds since the clock's creation.
 //!
-//! DPDK rounds the counter's frequency to 10 MHz where the processor does not tell it, which can
-//! be 0.2 % off. The frequency is therefore measured against `CLOCK_MONOTONIC_RAW`, and
-//! [`Clock::error_ppm`] measures it again over the clock's whole life: what a run reports.
+//! If the processor does not report the counter's frequency, DPDK rounds it to 10 MHz, an error of
+//! up to 0.2 %. So the frequency is measured against `CLOCK_MONOTONIC_RAW`. [`Clock::error_ppm`]
+//! measures it again over the clock's whole life, and a run reports that error.
 
 use core::time::Duration as Wait;
 
@@ -11,17 +11,17 @@ use narrows_common::Time;
 use crate::eal::Eal;
 use crate::sys;
 
-/// How long the frequency is measured. Reading the two clocks together is good to 0.1 us or so,
-/// which makes 2 parts in a million.
+/// The duration of the frequency measurement. Reading both clocks together is accurate to about 0.1
+/// us, which is 2 parts per million.
 const MEASURE: Wait = Wait::from_millis(50);
-/// Readings of which the closest pair counts: an interrupt between the two clocks spoils a pair.
+/// Readings, of which the closest pair counts: an interrupt between the two clocks spoils a pair.
 const READINGS: usize = 9;
-/// A thread that sleeps wakes this much late, or less, most of the time.
+/// A sleeping thread usually wakes at most this late.
 const WAKE: Wait = Wait::from_millis(1);
 /// Fraction bits of picoseconds per tick.
 const SHIFT: u32 = 40;
 
-/// Picoseconds since it was made; never goes back.
+/// Picoseconds since its creation; never goes back.
 #[derive(Clone, Debug)]
 pub struct Clock {
     begin_ticks: u64,
@@ -32,10 +32,10 @@ pub struct Clock {
     begin_pair: Pair,
 }
 
-/// When a clock begins, and its rate: what makes the clocks of several processes one.
+/// A clock's start and rate, which let several processes share one clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// What `CLOCK_MONOTONIC_RAW` shows then.
+    /// The start by `CLOCK_MONOTONIC_RAW`.
     pub at_ns: u64,
     /// Picoseconds per tick of the counter, with 40 fraction bits ([`Clock::rate`]).
     pub rate: u64,
@@ -73,7 +73,7 @@ impl Pair {
 }
 
 impl Clock {
-    /// A clock that begins when this returns; takes [`MEASURE`].
+    /// Creates a clock that starts on return; takes [`MEASURE`].
     pub fn start(_: Eal) -> Clock {
         let begin = Pair::read();
         std::thread::sleep(MEASURE);
@@ -81,7 +81,7 @@ impl Clock {
         Clock { begin_ticks: ticks(), factor, last: Time::ZERO, steps_back: 0, begin_pair: begin }
     }
 
-    /// Begins anew at zero, with the same frequency. Returns what `CLOCK_MONOTONIC_RAW` is then, in
+    /// Restarts at zero with the same frequency. Returns `CLOCK_MONOTONIC_RAW` at that instant, in
     /// nanoseconds.
     pub fn restart(&mut self) -> u64 {
         let Pair { ticks, raw_ns } = Pair::read();
@@ -90,8 +90,8 @@ impl Clock {
         raw_ns
     }
 
-    /// Begins anew at zero at an instant that may be to come, with another clock's rate. Returns
-    /// then, as [`Clock::restart`].
+    /// Restarts at zero, at an instant that may be in the future, with another clock's rate.
+    /// Returns at that instant, like [`Clock::restart`].
     pub fn restart_at(&mut self, start: Start) -> u64 {
         self.factor = u128::from(start.rate);
         let here = Pair::read();
@@ -119,7 +119,7 @@ impl Clock {
     }
 
     fn at(&mut self, ticks: u64) -> Time {
-        // A counter that was set back, as on another machine after a migration, stands still.
+        // A counter that was set back, as by a migration to another machine, stands still.
         let since = ticks.checked_sub(self.begin_ticks);
         let ps = since.map_or(0, |ticks| ((u128::from(ticks) * self.factor) >> SHIFT) as u64);
         let now = Time::from_ps(ps);
@@ -136,8 +136,8 @@ impl Clock {
         self.steps_back
     }
 
-    /// By how many parts in a million the clock's seconds are too long (above zero) or too short,
-    /// over the time since the frequency was measured.
+    /// By how many parts per million the clock's seconds are too long (above zero) or too short,
+    /// since the frequency was measured.
     pub fn error_ppm(&self) -> f64 {
         self.error_at(Pair::read())
     }
@@ -152,16 +152,16 @@ impl Clock {
 mod tests {
     use super::*;
 
-    /// Frequencies that processors were met with: none a multiple of 10 MHz, to which DPDK rounds
-    /// one that it has to measure, but the second.
+    /// Real processors' frequencies. All except the second are not multiples of 10 MHz, to which
+    /// DPDK rounds a measured frequency.
     const FREQUENCIES_HZ: [u64; 3] = [2_596_120_000, 2_100_000_000, 3_193_900_000];
 
-    /// Both clocks after so many seconds, exactly.
+    /// Both clocks exactly this many seconds later.
     fn pair_after(seconds: u64, hz: u64) -> Pair {
         Pair { ticks: 7_000 + seconds * hz, raw_ns: 9_000 + seconds * 1_000_000_000 }
     }
 
-    /// A clock whose frequency was measured over a second, and that began with the measurement.
+    /// A clock that was measured over a second and started with the measurement.
     fn clock(hz: u64) -> Clock {
         let begin_pair = pair_after(0, hz);
         let factor = pair_after(1, hz).factor_since(begin_pair);
@@ -174,7 +174,7 @@ mod tests {
         for hz in FREQUENCIES_HZ {
             let mut clock = clock(hz);
             let now = clock.at(pair_after(3600, hz).ticks);
-            // Picoseconds per tick have 40 fraction bits, so that an hour is right to 10 ns.
+            // Picoseconds per tick have 40 fraction bits, so an hour is accurate to 10 ns.
             let short_ps = 3_600_000_000_000_000 - now.as_ps();
             assert!(short_ps < 10_000, "{hz} Hz: {short_ps} ps short");
             assert!(clock.error_at(pair_after(3600, hz)).abs() < 1e-3, "{hz} Hz");
@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// After 10 s of the system's clock the counter has jumped ahead by 1 s, so that its seconds
-    /// seem a tenth too long: such a run is void.
+    /// After 10 s by the system's clock the counter has jumped ahead by 1 s, so its seconds seem a
+    /// tenth too long. Such a run is invalid.
     #[test]
     fn a_counter_that_jumped_ahead_is_an_error_of_its_rate() {
         for hz in FREQUENCIES_HZ {

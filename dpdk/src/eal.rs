@@ -1,4 +1,4 @@
-//! DPDK's environment abstraction layer: one a process, from its start to its end.
+//! DPDK's environment abstraction layer: one per process, for the rest of the process's life.
 
 use std::ffi::{CString, c_char, c_int};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -6,19 +6,19 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::error::{Error, reason};
 use crate::sys;
 
-/// Lines of DPDK's log that are kept until they are taken.
+/// The most lines of DPDK's log kept until they are read.
 const LOG_LINES: usize = 1000;
-/// Lines of it that an error repeats.
+/// The lines of the log that an error repeats.
 const ERROR_LINES: usize = 8;
 
-/// How EAL is started.
+/// EAL's start options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EalConfig {
-    /// Whether packets' memory comes from hugepages, which must be there.
+    /// Whether packet memory comes from hugepages, which must then exist.
     pub hugepages: bool,
-    /// Memory in MiB where it does not.
+    /// Memory in MiB without hugepages.
     pub memory_mib: u32,
-    /// Whether network cards are looked for; vdevs need none.
+    /// Whether to look for network cards; vdevs need none.
     pub pci: bool,
 }
 
@@ -37,10 +37,10 @@ static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 pub struct Eal(());
 
 impl Eal {
-    /// Starts EAL. A second call with the same configuration gives the one that runs.
+    /// Starts EAL. A second call with the same configuration returns the running one.
     ///
     /// # Errors
-    /// [`Error::Absent`], [`Error::Started`], or why EAL does not start.
+    /// [`Error::Absent`], [`Error::Started`], or the reason why EAL does not start.
     pub fn start(config: &EalConfig) -> Result<Eal, Error> {
         if !crate::AVAILABLE {
             return Err(Error::Absent);
@@ -56,8 +56,8 @@ impl Eal {
             arguments.iter().map(|argument| argument.as_ptr().cast_mut()).collect();
         pointers.push(core::ptr::null_mut());
         let count = arguments.len() as c_int;
-        // SAFETY: the callback lives for ever; argv is a null-terminated array of C strings that
-        // EAL permutes and does not write through, and that it copies what it keeps of.
+        // SAFETY: the callback lives forever. argv is a null-terminated array of C strings; EAL
+        // permutes the array, does not write to the strings, and copies what it keeps.
         let code = unsafe {
             let _ = sys::nrw_log_to(log_line);
             sys::nrw_eal_start(count, pointers.as_mut_ptr())
@@ -71,7 +71,7 @@ impl Eal {
         Ok(Eal(()))
     }
 
-    /// libdpdk's version; `None` when this was built without it.
+    /// libdpdk's version; `None` if this was built without it.
     pub fn version() -> Option<String> {
         if !crate::AVAILABLE {
             return None;
@@ -81,12 +81,12 @@ impl Eal {
         Some(text.to_string_lossy().into_owned())
     }
 
-    /// What DPDK logged since the last call, oldest first.
+    /// DPDK's log since the last call, oldest line first.
     pub fn take_log() -> Vec<String> {
         core::mem::take(&mut LOG.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The last lines of the log for an error's end, each after a line break.
+    /// The last lines of the log to append to an error, each after a line break.
     pub(crate) fn last_log() -> String {
         let lines = Self::take_log();
         let skip = lines.len().saturating_sub(ERROR_LINES);
@@ -95,15 +95,16 @@ impl Eal {
 }
 
 fn arguments(config: &EalConfig) -> Vec<CString> {
-    // SAFETY: no arguments, reads this thread's affinity.
+    // SAFETY: takes no arguments, and reads this thread's affinity.
     let cpu = unsafe { sys::nrw_first_cpu() };
-    // One thread, ours: others register.
+    // One thread, ours; other threads register themselves.
     let mut arguments = vec!["narrows".to_owned(), format!("--lcores=0@{cpu}")];
     arguments.push("--no-telemetry".to_owned());
     if config.hugepages {
         arguments.push("--in-memory".to_owned());
     } else {
-        // EAL refuses --in-memory here; without shared configuration it makes no file either.
+        // Without hugepages EAL rejects --in-memory; without shared configuration it creates no
+        // file either.
         arguments.extend(["--no-huge".to_owned(), "--no-shconf".to_owned()]);
         arguments.push(format!("-m{}", config.memory_mib));
     }
@@ -115,7 +116,7 @@ fn arguments(config: &EalConfig) -> Vec<CString> {
 }
 
 extern "C" fn log_line(text: *const c_char, length: usize) {
-    // SAFETY: the C library gives `length` readable bytes.
+    // SAFETY: the C library provides `length` readable bytes.
     let bytes = unsafe { core::slice::from_raw_parts(text.cast::<u8>(), length) };
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     for line in String::from_utf8_lossy(bytes).lines().filter(|line| !line.trim().is_empty()) {

@@ -1,10 +1,10 @@
-//! What a polling loop does when there is nothing to do, and how it gets its core.
+//! What a polling loop does when nothing is due, and how it gets its core.
 //!
-//! On its own core a loop polls on. Where cores are short it runs before all ordinary threads
-//! (`SCHED_FIFO`) and lets them run while nothing is due: priorities among ordinary threads
-//! (`nice`) say little, since Linux shares out cores by session first. A busy loop rests as well.
-//! Linux (seen with 6.18) still takes 50 ms of a second from it in one piece as long as ordinary
-//! threads want the core all the time, however much the rests gave them.
+//! A loop with its own core keeps polling. If there are too few cores, a loop runs before all
+//! ordinary threads (`SCHED_FIFO`) and yields to them while nothing is due. Priorities among
+//! ordinary threads (`nice`) have little effect, because Linux first divides cores by session. A
+//! busy loop rests too. Linux (seen with 6.18) still takes 50 ms of each second from it in one
+//! piece while ordinary threads always want the core, regardless of the rests.
 
 use core::time::Duration as Wait;
 use std::thread;
@@ -16,49 +16,49 @@ use serde::Serialize;
 use crate::eal::Eal;
 use crate::sys;
 
-/// A thread that slept wakes this much late, or less, where its priority counts.
+/// With real-time priority, a sleeping thread wakes at most this late.
 const WAKE: Duration = Duration::from_us(50);
-/// No sleep is longer, since packets may come meanwhile.
+/// The longest sleep, because packets may arrive meanwhile.
 const LONGEST: Duration = Duration::from_us(20);
 /// A loop that has not slept for so long ...
 const BUSY: Duration = Duration::from_ms(1);
-/// ... sleeps for one part in so many of it: 7 % of the time, which is what others have for sure.
+/// ... sleeps for this fraction of that time: 7 %, which other threads certainly get.
 const REST: u64 = 14;
 
-/// How a loop waits.
+/// A loop's idle strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleKind {
-    /// Polls on: the core is the loop's own.
+    /// Keep polling: the loop owns the core.
     Poll,
-    /// Polls on before a deadline and otherwise lets others run.
+    /// Poll shortly before a deadline, and otherwise let other threads run.
     Yield,
 }
 
 impl IdleKind {
-    /// Of so many loops in this process on this machine ([`IdleKind::among`]).
+    /// The strategy for this many loops in this process ([`IdleKind::among`]).
     pub fn choose(loops: usize) -> IdleKind {
         IdleKind::among(thread::available_parallelism().map_or(1, usize::from), loops)
     }
 
-    /// Yielding where polling loops would leave the machine less than two cores.
+    /// Yield if polling loops would leave the machine fewer than two cores.
     pub fn among(cores: usize, loops: usize) -> IdleKind {
         if cores >= loops + 2 { IdleKind::Poll } else { IdleKind::Yield }
     }
 }
 
-/// How a loop has its core, from best to worst.
+/// A loop's priority on its core, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// It polls on, and nobody else should be there.
+    /// It keeps polling; no other thread should use the core.
     Own,
-    /// Before ordinary threads, until Linux takes the core for them (`SCHED_FIFO`).
+    /// Before ordinary threads, until Linux takes the core for these (`SCHED_FIFO`).
     Fifo,
-    /// As an ordinary thread among others.
+    /// An ordinary thread.
     Ordinary,
 }
 
-/// A loop's waiting.
+/// The state of a loop's waiting.
 #[derive(Clone, Debug)]
 pub struct Idle {
     kind: IdleKind,
@@ -67,7 +67,7 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Waiting of this kind.
+    /// Waits by this strategy.
     pub fn new(kind: IdleKind) -> Self {
         let standing = match kind {
             IdleKind::Poll => Standing::Own,
@@ -76,11 +76,11 @@ impl Idle {
         Idle { kind, standing, slept_at: Time::ZERO }
     }
 
-    /// Makes this thread a data path's: DPDK's per-thread caches, and its turn before ordinary
-    /// threads where it yields and the process may have that (root, or `CAP_SYS_NICE`).
+    /// Makes this thread a data path's: registers it for DPDK's per-thread caches. If it yields and
+    /// the process has the privilege (root, or `CAP_SYS_NICE`), gives it real-time priority.
     pub fn begin(&mut self, _: Eal) {
         self.slept_at = Time::ZERO;
-        // SAFETY: both may be called from any thread. A failure costs speed only.
+        // SAFETY: both may be called from any thread. A failure only costs speed.
         unsafe {
             sys::nrw_thread_register();
             if self.kind == IdleKind::Yield {
@@ -92,12 +92,12 @@ impl Idle {
         }
     }
 
-    /// How the loop has its core since it began.
+    /// The loop's priority on its core since it began.
     pub fn standing(&self) -> Standing {
         self.standing
     }
 
-    /// Nothing is due for `span`: waits a little.
+    /// Nothing is due for `span`: waits briefly.
     pub fn wait(&mut self, now: Time, span: Duration) {
         if self.kind == IdleKind::Poll || span <= WAKE {
             core::hint::spin_loop();
@@ -107,7 +107,7 @@ impl Idle {
         }
     }
 
-    /// Something was done: rests when that has gone on for long.
+    /// The loop was busy: rests if it has been busy for long.
     pub fn rest(&mut self, now: Time) {
         let busy = now.saturating_since(self.slept_at);
         if self.kind == IdleKind::Yield && busy > BUSY {

@@ -1,12 +1,12 @@
 //! DPDK as safe types: the environment ([`Eal`]), memory ([`Mempool`], [`Mbuf`]), [`Port`]s by
-//! their device string, and the [`Clock`] of the time-stamp counter.
+//! device string, and the time-stamp counter's [`Clock`].
 //!
-//! The only room with `unsafe`, and one of the few that may read a clock. What DPDK has as inline
-//! functions comes by `shim/shim.c`. Without libdpdk at build time all of it compiles, and
-//! [`Eal::start`] answers [`Error::Absent`]. Checked with Debian's 22.11.
+//! The only crate with `unsafe` besides the JIT's border, and one of the few that may read a clock.
+//! `shim/shim.c` wraps DPDK's inline functions. Without libdpdk at build time everything compiles,
+//! and [`Eal::start`] returns [`Error::Absent`]. Tested with Debian's 22.11.
 //!
-//! EAL starts once a process and stays until its end: with `--in-memory` it leaves no file behind,
-//! however the process ends, and whatever points into its memory stays good.
+//! EAL starts once per process and stays until its end. With `--in-memory` it leaves no file
+//! behind, however the process ends, and pointers into its memory stay valid.
 
 mod clock;
 mod eal;
@@ -23,8 +23,8 @@ pub use idle::{Idle, IdleKind, Standing};
 pub use mbuf::{Mbuf, Mempool};
 pub use port::{Offloads, Port, PortCounts, Queue};
 
-/// True when this build found libdpdk.
+/// True if this build found libdpdk.
 pub const AVAILABLE: bool = cfg!(has_dpdk);
 
-/// Packets of a burst.
+/// The most packets of a burst.
 pub const BURST: usize = 32;

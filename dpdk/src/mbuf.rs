@@ -1,4 +1,4 @@
-//! Packets' memory: [`Mempool`] and [`Mbuf`].
+//! Packet memory: [`Mempool`] and [`Mbuf`].
 
 use core::any::Any;
 use core::fmt;
@@ -13,14 +13,14 @@ use crate::eal::Eal;
 use crate::error::{Error, reason};
 use crate::sys::{self, RawMbuf, RawPool};
 
-/// A pool with fewer free mbufs than one in so many is short of them.
+/// A pool is short if fewer than one mbuf in this many is free.
 const RESERVE: u32 = 4;
-/// UDP's number in the IPv4 header.
+/// UDP's protocol number in the IPv4 header.
 const UDP: u8 = 17;
-/// Where a segment has its header's length, behind 14 bytes of Ethernet and 20 of IPv4.
+/// The offset of a segment's header length, after 14 bytes of Ethernet and 20 of IPv4.
 const TCP_LENGTH_AT: usize = 14 + 20 + 12;
 
-/// A store of mbufs; stays for as long as the process.
+/// A pool of mbufs; it lives as long as the process.
 #[derive(Clone, Copy)]
 pub struct Mempool {
     pool: NonNull<RawPool>,
@@ -50,20 +50,20 @@ impl Mempool {
         }
     }
 
-    /// An empty mbuf; `None` when the pool is exhausted.
+    /// An empty mbuf; `None` if the pool is exhausted.
     pub fn alloc(&self) -> Option<Mbuf> {
         // SAFETY: the pool exists.
         NonNull::new(unsafe { sys::nrw_mbuf_alloc(self.pool.as_ptr()) }).map(Mbuf)
     }
 
-    /// Mbufs that are free.
+    /// The number of free mbufs.
     pub fn available(&self) -> u32 {
         // SAFETY: the pool exists.
         unsafe { sys::nrw_pool_available(self.pool.as_ptr()) }
     }
 
-    /// Whether packets that wait should give their mbufs back, so that ports can receive: fewer
-    /// than a quarter are left, those that threads keep for themselves aside.
+    /// Whether waiting packets should release their mbufs so that ports can receive: fewer than a
+    /// quarter are free, without those in threads' caches.
     pub fn is_short(&self) -> bool {
         // SAFETY: the pool exists.
         unsafe { sys::nrw_pool_stock(self.pool.as_ptr()) < self.count / RESERVE }
@@ -80,7 +80,7 @@ impl fmt::Debug for Mempool {
     }
 }
 
-/// A packet's memory, in one segment. Dropping it gives it back.
+/// A packet's memory, in one segment. Dropping it returns it to the pool.
 #[repr(transparent)]
 pub struct Mbuf(NonNull<RawMbuf>);
 
@@ -100,7 +100,7 @@ impl Mbuf {
         }
     }
 
-    /// Whether the device found its checksums right ([`Offloads::verifies_checksums`]).
+    /// Whether the device verified its checksums ([`Offloads::verifies_checksums`]).
     ///
     /// [`Offloads::verifies_checksums`]: crate::Offloads::verifies_checksums
     pub fn is_checked(&self) -> bool {
@@ -108,12 +108,12 @@ impl Mbuf {
         unsafe { sys::nrw_mbuf_is_checked(self.0.as_ptr()) != 0 }
     }
 
-    /// Has the device write the checksum ([`Offloads::writes_checksums`]) of the TCP segment or UDP
-    /// datagram, by its `protocol`'s number, behind an Ethernet and an IPv4 header without options.
-    /// Its field holds the sum of the pseudo-header.
+    /// Lets the device write the checksum ([`Offloads::writes_checksums`]) of a TCP segment or UDP
+    /// datagram, selected by `protocol`'s number. It must follow an Ethernet header and an IPv4
+    /// header without options, and its checksum field must hold the sum of the pseudo-header.
     ///
     /// # Panics
-    /// When a segment ends before the length of its header.
+    /// If a segment ends before the length field of its header.
     ///
     /// [`Offloads::writes_checksums`]: crate::Offloads::writes_checksums
     pub fn leave_checksum(&mut self, protocol: u8) {
@@ -123,7 +123,7 @@ impl Mbuf {
         unsafe { sys::nrw_mbuf_leave_checksum(self.0.as_ptr(), is_udp.into(), header_bytes) }
     }
 
-    /// When the device received it, in ticks of [`Port::device_clock`].
+    /// The device's receive time, in ticks of [`Port::device_clock`].
     ///
     /// [`Port::device_clock`]: crate::Port::device_clock
     pub fn stamp(&self) -> Option<u64> {
@@ -133,15 +133,15 @@ impl Mbuf {
         (is_stamped != 0).then_some(ticks)
     }
 
-    /// Makes it `length` bytes long by moving its end, and gives its bytes; those that are new
-    /// have any value. `None`, and no change, when there is no room.
+    /// Makes it `length` bytes long by moving its end, and returns its bytes; the value of new
+    /// bytes is arbitrary. `None`, and no change, if it does not fit.
     pub fn resize(&mut self, length: usize) -> Option<&mut [u8]> {
         // SAFETY: the mbuf is ours.
         let data = unsafe { sys::nrw_mbuf_set_length(self.0.as_ptr(), to_u32(length)?) };
         self.bytes(data, length)
     }
 
-    /// The same by moving its front.
+    /// Like `resize`, by moving its front.
     pub fn resize_front(&mut self, length: usize) -> Option<&mut [u8]> {
         // SAFETY: the mbuf is ours.
         let data = unsafe { sys::nrw_mbuf_resize(self.0.as_ptr(), to_u32(length)?) };
@@ -149,19 +149,19 @@ impl Mbuf {
     }
 
     fn bytes(&mut self, data: *mut u8, length: usize) -> Option<&mut [u8]> {
-        // SAFETY: the shim made the segment `length` bytes long from `data` on, of a buffer that
-        // DPDK zeroed when it made the pool, so they are initialised.
+        // SAFETY: the shim made the segment `length` bytes long from `data` on, in a buffer that
+        // DPDK zeroed when it created the pool, so the bytes are initialised.
         NonNull::new(data)
             .map(|data| unsafe { core::slice::from_raw_parts_mut(data.as_ptr(), length) })
     }
 
-    /// Gives it up without freeing it.
+    /// Releases ownership without freeing it.
     pub(crate) fn forget(self) {
         let _ = ManuallyDrop::new(self);
     }
 }
 
-/// A packet's end may stay in the mbuf that it came in.
+/// The end of a packet may stay in the mbuf in which it arrived.
 impl Payload for Mbuf {
     fn bytes(&self) -> &[u8] {
         self.data()
@@ -188,7 +188,7 @@ fn to_u32(length: usize) -> Option<u32> {
 
 impl Drop for Mbuf {
     fn drop(&mut self) {
-        // SAFETY: it is ours, and nobody has it any more.
+        // SAFETY: it is ours, and nothing uses it any more.
         unsafe { sys::nrw_mbuf_free(self.0.as_ptr()) }
     }
 }

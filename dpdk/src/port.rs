@@ -1,4 +1,4 @@
-//! Ethernet ports, by the device strings that DPDK's own programs take: `net_memif0,role=client`,
+//! Ethernet ports, by the device strings of DPDK's own programs: `net_memif0,role=client`,
 //! `net_af_packet0,iface=veth1`, `net_pcap0,iface=eth0`, or a card's PCI address.
 
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -10,14 +10,14 @@ use crate::error::{Error, reason};
 use crate::mbuf::{Mbuf, Mempool};
 use crate::{BURST, sys};
 
-/// Descriptors that a queue is asked for; a driver may have fewer.
+/// Descriptors to request per queue; a driver may have fewer.
 const DESCRIPTORS: u16 = 1024;
-/// Looks between two attempts to connect.
+/// Checks of the link between two attempts to connect.
 const PATIENCE: u32 = 5;
 /// Packets that a pair of rings holds, in each direction; a power of two.
 const RING_PACKETS: u32 = 4096;
 
-/// What a port has done, as its driver counts.
+/// A port's counts, from its driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounts {
     /// Packets received.
@@ -26,20 +26,20 @@ pub struct PortCounts {
     pub sent: u64,
     /// Packets that found the receive ring full.
     pub missed: u64,
-    /// Packets that came in broken.
+    /// Packets received with errors.
     pub errors: u64,
-    /// Packets for which there was no mbuf.
+    /// Packets dropped because the pool was empty.
     pub without_memory: u64,
 }
 
-/// What a device does for its port.
+/// The tasks that a device takes over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offloads {
     /// It verifies the checksums of IPv4, TCP and UDP.
     pub verifies_checksums: bool,
-    /// It notes when each packet came.
+    /// It timestamps received packets.
     pub stamps: bool,
-    /// It writes the checksums of TCP and UDP that are left to it ([`Mbuf::leave_checksum`]).
+    /// It writes the TCP and UDP checksums that [`Mbuf::leave_checksum`] leaves to it.
     pub writes_checksums: bool,
 }
 
@@ -63,7 +63,7 @@ impl Offloads {
     }
 }
 
-/// An Ethernet device of DPDK's. Dropping it closes it.
+/// A DPDK Ethernet device. Dropping it closes it.
 #[derive(Debug)]
 struct Device {
     id: u16,
@@ -71,28 +71,28 @@ struct Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // SAFETY: the port exists, and nobody uses it any more.
+        // SAFETY: the port exists, and nothing uses it any more.
         unsafe { sys::nrw_port_close(self.id) }
     }
 }
 
-/// A receive queue of a started port, for one thread, which may be another than the port's.
+/// A receive queue of a started port, for one thread, possibly not the port's.
 #[derive(Debug)]
 pub struct Queue {
     device: Arc<Device>,
     number: u16,
-    /// Packets in several segments for whose joining there was no room.
+    /// Packets of several segments that did not fit into one.
     broken: u64,
 }
 
 impl Queue {
-    /// Adds what has come in, a burst at most. Returns how many packets that is.
+    /// Appends received packets, at most a burst. Returns their number.
     pub fn receive(&mut self, packets: &mut Vec<Mbuf>) -> usize {
         packets.reserve(BURST);
         let spare = packets.spare_capacity_mut().as_mut_ptr().cast();
         let (port, most) = (self.device.id, BURST as u16);
-        // SAFETY: there is room for BURST pointers, an Mbuf is one that is not null, and the
-        // shim says how many it wrote, each of which is ours from now on.
+        // SAFETY: there is room for BURST pointers, an Mbuf is a non-null pointer, and the shim
+        // returns how many it wrote; each of these is ours now.
         unsafe {
             let got = sys::nrw_receive(port, self.number, spare, most, &mut self.broken);
             packets.set_len(packets.len() + usize::from(got));
@@ -100,52 +100,52 @@ impl Queue {
         }
     }
 
-    /// What the device's clock shows, by which it stamps; `None` where it has none.
+    /// The device's clock, which timestamps packets; `None` if it has none.
     pub fn device_clock(&self) -> Option<u64> {
         let mut ticks = 0;
         // SAFETY: the port exists.
         (unsafe { sys::nrw_port_clock(self.device.id, &mut ticks) } == 0).then_some(ticks)
     }
 
-    /// Packets in several segments for whose joining there was no room.
+    /// Packets of several segments that did not fit into one.
     pub fn broken(&self) -> u64 {
         self.broken
     }
 }
 
-/// A started port with one transmit queue, promiscuous. It is closed when it has been dropped, and
-/// with it all of its receive queues.
+/// A started, promiscuous port with one transmit queue. It closes once the port and all its receive
+/// queues have been dropped.
 ///
-/// A memif's client does not start before its server is there, and stays down when its server has
-/// gone: such a port is open all the same, and [`Port::look`] tries again.
+/// A memif client starts only once its server exists, and goes down with its server. Such a port
+/// counts as open anyway, and [`Port::look`] retries.
 #[derive(Debug)]
 pub struct Port {
     id: u16,
     device: String,
     offloads: Offloads,
     is_started: bool,
-    /// How often it was down since it was up.
+    /// Checks since it was last up.
     looks_down: u32,
     first: Queue,
     others: Vec<Queue>,
 }
 
 impl Port {
-    /// Opens the device and starts it, receiving into mbufs of `pool`. It is to do what is
-    /// `wanted` of it, as far as it can ([`Port::offloads`]).
+    /// Opens and starts the device, and receives into mbufs of `pool`. It takes over the tasks in
+    /// `wanted` as far as it can ([`Port::offloads`]).
     ///
     /// # Errors
-    /// If no driver knows the string, or the device refuses.
+    /// If no driver accepts the string, or the device fails.
     pub fn open(eal: Eal, device: &str, pool: Mempool, wanted: Offloads) -> Result<Port, Error> {
         Port::open_with(eal, device, pool, wanted, 1)
     }
 
-    /// The same with so many receive queues: those of a card, or of a device that was told to have
+    /// Like `open`, with this many receive queues: a card's, or those of a device configured with
     /// as many (`qpairs=2`).
     ///
     /// # Errors
-    /// As [`Port::open`], or when the device has fewer, or is a memif's client, which may start
-    /// anew at any time.
+    /// Those of [`Port::open`]; or if the device has fewer queues, or is a memif client, which may
+    /// restart at any time.
     pub fn open_with(
         _: Eal,
         device: &str,
@@ -187,7 +187,7 @@ impl Port {
         Port { id, device, offloads, is_started: false, looks_down: 0, first, others }
     }
 
-    /// Two ports joined by rings in this process: what one sends, the other receives.
+    /// Two ports connected by rings in this process: each receives what the other sends.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -232,7 +232,7 @@ impl Port {
         code
     }
 
-    /// Discards the packets that have come in, and the driver's counts of them.
+    /// Discards received packets, and resets the driver's counts.
     ///
     /// The driver of packet sockets (`net_af_packet`) opens a socket for all interfaces and binds
     /// it later. Until then its ring takes the frames of every interface of the machine.
@@ -251,7 +251,7 @@ impl Port {
         unsafe { sys::nrw_port_reset_counts(self.id) };
     }
 
-    /// Whether it is a memif that connects to another's socket; the driver's default role.
+    /// Whether it is a memif client, the driver's default role, which connects to another's socket.
     fn is_client(&self) -> bool {
         let serves = ["role=server", "role=master"].iter().any(|role| self.device.contains(role));
         self.device.starts_with("net_memif") && !serves
@@ -262,17 +262,17 @@ impl Port {
         &self.device
     }
 
-    /// What the device does for it.
+    /// The tasks that the device takes over.
     pub fn offloads(&self) -> Offloads {
         self.offloads
     }
 
-    /// What the device's clock shows, by which it stamps; `None` where it has none.
+    /// The device's clock, which timestamps packets; `None` if it has none.
     pub fn device_clock(&self) -> Option<u64> {
         self.first.device_clock()
     }
 
-    /// Adds what has come in, a burst at most. Returns how many packets that is.
+    /// Appends received packets, at most a burst. Returns their number.
     pub fn receive(&mut self, packets: &mut Vec<Mbuf>) -> usize {
         if !self.is_started {
             return 0;
@@ -280,12 +280,13 @@ impl Port {
         self.first.receive(packets)
     }
 
-    /// Its receive queues but the first, which [`Port::receive`] reads; a second call gives none.
+    /// Its receive queues except the first, which [`Port::receive`] reads; a second call returns
+    /// none.
     pub fn take_queues(&mut self) -> Vec<Queue> {
         core::mem::take(&mut self.others)
     }
 
-    /// Sends the first packets of `packets`, a burst at most, and takes out those that went.
+    /// Sends the first packets of `packets`, at most a burst, and removes those that were sent.
     pub fn transmit(&mut self, packets: &mut Vec<Mbuf>) -> usize {
         if !self.is_started {
             return 0;
@@ -304,9 +305,9 @@ impl Port {
         self.is_started && unsafe { sys::nrw_port_is_up(self.id) != 0 }
     }
 
-    /// The same; a memif's client that is down connects anew at the first look and at every
-    /// [`PATIENCE`]th after that. To be called some ten times a second: a connection takes a few
-    /// milliseconds, and much longer where the driver's own thread has to wait for a core.
+    /// Like `is_up`; a memif client that is down reconnects at the first check and at every
+    /// [`PATIENCE`]th one after that. Call it about ten times a second: a connection takes a few
+    /// milliseconds, and much longer if the driver's thread waits for a core.
     pub fn look(&mut self) -> bool {
         let is_up = self.is_up();
         if !is_up && self.is_client() && self.looks_down % PATIENCE == 0 {
@@ -316,13 +317,13 @@ impl Port {
         is_up
     }
 
-    /// Takes its link down, or up; false where the driver can't.
+    /// Sets its link down or up; false if the driver can't.
     pub fn set_link(&mut self, up: bool) -> bool {
         // SAFETY: the port exists.
         unsafe { sys::nrw_port_set_link(self.id, up.into()) == 0 }
     }
 
-    /// What it has done.
+    /// Its counts.
     pub fn counts(&self) -> PortCounts {
         let mut counts = [0; 5];
         // SAFETY: the port exists, and the array has as many elements as the shim writes.

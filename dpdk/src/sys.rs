@@ -1,5 +1,5 @@
-//! The shim's functions (`shim/shim.c`). Where the build found no libdpdk the same names exist and
-//! can't be reached: every path to them begins with an [`crate::Eal`], which is refused then.
+//! The shim's functions (`shim/shim.c`). Without libdpdk the same names exist but can't be reached,
+//! because every path to them starts with a [`crate::Eal`], which can't be created then.
 
 use core::ffi::{c_char, c_int, c_uint};
 

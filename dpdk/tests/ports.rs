@@ -1,4 +1,5 @@
-//! DPDK on memory and vdevs that any machine has; needs libdpdk, no hugepages and no privileges.
+//! DPDK on memory and vdevs that every machine has; requires libdpdk, but no hugepages or
+//! privileges.
 
 use narrows_common::Duration;
 use narrows_dpdk::{Clock, Eal, EalConfig, Error, Mbuf, Mempool, Offloads, Port};
@@ -132,7 +133,7 @@ fn the_clock_keeps_the_systems_seconds() {
     std::thread::sleep(core::time::Duration::from_millis(300));
     let (ours, theirs) = (clock.now(), Duration::from_ns(begin.elapsed().as_nanos() as u64));
     let off = ours.as_ps() as f64 / theirs.as_ps() as f64 - 1.0;
-    // Two readings, between which the scheduler may come: a millisecond of 300.
+    // The scheduler may interrupt between the two readings: a millisecond of 300.
     assert!(off.abs() < 3e-3, "{ours} for {theirs}");
     assert!(clock.error_ppm().abs() < 100.0, "{}", clock.error_ppm());
     assert_eq!(clock.steps_back(), 0);

@@ -1,4 +1,4 @@
-//! What a queue discipline is.
+//! The interface of a queue discipline.
 
 use crate::limit::QueueLimit;
 use crate::outcomes::{DropReason, MarkReason, Outcomes};
@@ -7,12 +7,12 @@ use crate::randomness::Randomness;
 use crate::record::Parameters;
 use narrows_common::{Bytes, Rate, Time};
 
-/// The room that a port has for a packet.
+/// The free room of a port for a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// What the queue holds at most.
+    /// The queue's limit.
     pub limit: QueueLimit,
-    /// The port's rate; `None` where it has no shaper.
+    /// The current rate; `None` if the packet can leave immediately, so no limit applies.
     pub rate: Option<Rate>,
     /// When the transmission before this packet ended, or will end.
     pub free_at: Time,
@@ -29,14 +29,14 @@ impl Room {
         is_idle: true,
     };
 
-    /// True when a packet of `length` finds room behind `backlog`.
+    /// True if a packet of `length` fits after `backlog`.
     #[inline]
     pub fn admits(&self, backlog: Backlog, length: Bytes) -> bool {
         self.is_idle || self.rate.is_none_or(|rate| self.limit.admits(backlog, length, rate))
     }
 }
 
-/// What a discipline starts from.
+/// The initial state of a discipline.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Its parameters.
@@ -61,33 +61,34 @@ impl Setup {
     }
 }
 
-/// A queue: its packets, and what decides which of them are sent when.
+/// A queue: its packets, and the rule by which it stores, drops and sends them.
 ///
-/// A discipline of the list also has `new(&Setup)`, an empty queue. The caller knows when the port can send and asks for a packet then. Time never goes back.
+/// A discipline in the list also has `new(&Setup)`, which returns an empty queue. The caller knows
+/// when the port can send, and asks for a packet then. Time never goes back.
 pub trait QueueDiscipline<P> {
     /// A packet arrives. The queue stores or refuses it, and may discard others.
     fn enqueue(&mut self, packet: Queued<P>, now: Time, room: &Room, out: &mut Outcomes<P>);
 
-    /// The packet to send now; the queue may discard others. `None` when no packet is left.
+    /// The packet to send now; the queue may discard others. `None` if no packet is left.
     fn dequeue(&mut self, now: Time, out: &mut Outcomes<P>) -> Option<Queued<P>>;
 
-    /// When [`QueueDiscipline::on_timer`] is needed next.
+    /// When [`QueueDiscipline::on_timer`] must be called next; `None` for never.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// A time that [`QueueDiscipline::next_timer`] named has come; spurious calls are no-ops.
+    /// The time of [`QueueDiscipline::next_timer`] has come; spurious calls are no-ops.
     fn on_timer(&mut self, _now: Time) {}
 
-    /// What waits.
+    /// The packets and bytes in the queue.
     fn backlog(&self) -> Backlog;
 
-    /// Shows every packet that waits.
+    /// Passes every queued packet to `each`.
     fn visit(&self, each: &mut dyn FnMut(&Queued<P>));
 
-    /// Hands over the next packet as it is, to a queue that takes this one's place.
+    /// Removes the next packet for a queue that replaces this one. No drop and no statistics.
     fn hand_over(&mut self) -> Option<Queued<P>>;
 
-    /// Goes on with other values of its parameters.
+    /// Replaces the values of its parameters; its state stays.
     fn set_parameters(&mut self, _parameters: &Parameters) {}
 }

@@ -1,10 +1,10 @@
-//! The queue ledger: a row for each event of a packet at a queue.
+//! The queue ledger: one row for each event of a packet at a queue.
 
 use crate::outcomes::{DropReason, MarkReason};
 use crate::queued::{Backlog, Label};
 use narrows_common::{Duration, Time};
 
-/// What happened to a packet at a queue.
+/// An event of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueEvent {
     /// It was stored.
@@ -20,39 +20,39 @@ pub enum QueueEvent {
 /// One row of the queue ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueRecord {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// What.
+    /// The event.
     pub event: QueueEvent,
-    /// Which output port.
+    /// The output port's number.
     pub port: u16,
-    /// Which of its priority queues, 0 the first served.
+    /// The queue's index at the port; queue 0 is served first.
     pub queue: u8,
-    /// The n-th packet that came to this traffic manager, from 0.
+    /// The packet's number at this traffic manager, from 0, in arrival order.
     pub packet: u64,
-    /// The packet's flow, 0 where it has none.
+    /// The packet's flow; 0 if it has none.
     pub flow: u32,
     /// Bytes that count against the rate and the limit.
     pub length_bytes: u32,
-    /// Packets waiting in the queue after the event.
+    /// Packets in the queue after the event.
     pub depth_packets: u32,
-    /// Bytes waiting in the queue after the event.
+    /// Bytes in the queue after the event.
     pub depth_bytes: u64,
-    /// How long the packet waited; zero but at a dequeue.
+    /// How long the packet was queued; zero unless the event is a dequeue.
     pub sojourn: Duration,
 }
 
-/// Where a queue's rows come from.
+/// The port and queue of ledger rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub port: u16,
     pub queue: u8,
-    /// Whether its events are recorded.
+    /// Whether to record its events.
     pub is_recorded: bool,
 }
 
 impl Source {
-    /// Writes a row, where rows are recorded.
+    /// Writes a row if its events are recorded.
     #[inline]
     pub(crate) fn write(
         self,

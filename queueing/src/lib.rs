@@ -1,14 +1,14 @@
-//! What a port does to packets: it queues, drops and sends them.
+//! A port's treatment of packets: it queues, drops and sends them.
 //!
 //! ```text
 //! offer -> [discipline of the packet's priority] -> dequeue -> transmit
 //!            enqueue drops or stores   dequeue drops or sends
 //! ```
 //!
-//! A [`QueueDiscipline`] owns the packets of one queue; [`disciplines`] has one file for each and
-//! their list. A [`TrafficManager`] owns the ports: queues in strict priority, each port with an
-//! exact serializer. A [`Link`] is the queue, rate and delay in front of a host. All are generic
-//! over what they carry: a packet, or a packet with the state of the program that handles it.
+//! A [`QueueDiscipline`] owns the packets of one queue; [`disciplines`] has a file for each, and
+//! their list. A [`TrafficManager`] owns the ports: each has queues in strict priority and an exact
+//! serializer. A [`Link`] is the queue, rate and delay in front of a host. All are generic over the
+//! packet type, so that a program's state can travel with a packet.
 
 mod discipline;
 pub mod disciplines;

@@ -1,24 +1,24 @@
-//! What a queue holds at most.
+//! The limit of a queue.
 
 use crate::queued::Backlog;
 use narrows_common::{Bytes, PS_PER_S, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What a queue holds at most, the packet in transmission not counted.
+/// The limit of a queue, without the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueLimit {
-    /// Packets waiting.
+    /// Packets queued.
     Packets(u64),
-    /// Bytes waiting, of those that count against the rate.
+    /// Bytes queued that count against the rate.
     Bytes(u64),
-    /// Picoseconds that the queue needs to drain at the rate in force.
+    /// The time to drain the queue at the current rate, in picoseconds.
     TimePs(u64),
 }
 
 impl QueueLimit {
-    /// True when a packet of `length` finds room behind `backlog`.
+    /// True if a packet of `length` fits after `backlog`.
     #[inline]
     pub fn admits(self, backlog: Backlog, length: Bytes, rate: Rate) -> bool {
         let after = backlog.bytes + length;

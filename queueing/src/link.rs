@@ -1,14 +1,14 @@
-//! A link, such as a host's to its switch: a rate, a delay and a DropTail queue at the near end,
+//! A link, such as a host's to its switch: a rate, a delay, and a DropTail queue at the near end,
 //! in both directions.
 //!
-//! Analytic: with a fixed rate and FIFO order the departure is known at arrival, so a packet costs
-//! no event. The queue is the ring of departures that have not begun yet.
+//! Computed analytically: with a fixed rate and FIFO order, a packet's departure is known at its
+//! arrival, so a packet needs no event. The queue is a ring of departures that have not begun.
 //!
-//! Jitter: each packet takes up to `jitter` longer, uniformly and without overtaking, as it does
-//! through the clock domains of a real interface. Without jitter a link exactly as fast as the
-//! bottleneck delivers each packet at the very instant at which another leaves a full queue, and
-//! one flow can lock out all others for minutes (Floyd and Jacobson: On Traffic Phase Effects in
-//! Packet-Switched Gateways, 1992). No two real clocks agree to the picosecond.
+//! Jitter delays each packet by up to `jitter`, uniformly and without reordering, like the clock
+//! domains of a real interface. Without jitter, a link exactly as fast as the bottleneck delivers
+//! each packet just as another one leaves a full queue, and one flow can lock out all others for
+//! minutes (Floyd and Jacobson: On Traffic Phase Effects in Packet-Switched Gateways, 1992). Real
+//! clocks never agree to the picosecond.
 
 use narrows_common::{Bytes, Duration, LengthBasis, Rate, Rng, Serializer, Time};
 use schemars::JsonSchema;
@@ -24,18 +24,18 @@ pub struct LinkConfig {
     /// Propagation delay.
     #[serde(rename = "delay_ps")]
     pub delay: Duration,
-    /// What a packet takes longer at most, drawn anew for each.
+    /// The largest extra delay of a packet, drawn for each packet.
     #[serde(rename = "jitter_ps", default)]
     pub jitter: Duration,
-    /// Packets that may wait, the one being sent not counted; absent: no limit.
+    /// The most queued packets, without the one in transmission; no limit if absent.
     #[serde(default)]
     pub queue_packets: Option<u32>,
-    /// Which bytes take time on it.
+    /// The bytes of a frame that take transmission time.
     #[serde(default)]
     pub counts: LengthBasis,
 }
 
-/// What is the same in both directions.
+/// The parameters of both directions.
 #[derive(Clone, Debug)]
 struct Law {
     delay: Duration,
@@ -45,15 +45,15 @@ struct Law {
 }
 
 /// One direction of a link, in one cache line: with many hosts a direction has left the caches when
-/// its next packet comes.
+/// its next packet arrives.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct LinkDirection {
     serializer: Serializer,
     /// When the last packet arrives at the far end.
     last_arrival: Time,
-    /// When the packets taken on begin their transmission, if that was not at arrival; made when
-    /// the first one waits.
+    /// Transmission starts of accepted packets that had to wait; allocated when the first one
+    /// waits.
     #[expect(clippy::box_collection, reason = "eight bytes of the cache line instead of 32")]
     waiting: Option<Box<VecDeque<Time>>>,
     packets: u64,
@@ -65,7 +65,7 @@ impl LinkDirection {
     /// An idle direction.
     ///
     /// # Panics
-    /// When the rate is zero.
+    /// If the rate is zero.
     fn new(rate: Rate) -> Self {
         LinkDirection {
             serializer: Serializer::new(rate),
@@ -77,8 +77,8 @@ impl LinkDirection {
         }
     }
 
-    /// A packet of `length` comes to the near end; returns when its last bit is at the far end,
-    /// or `None` when the queue was full and it was dropped.
+    /// A packet of `length` arrives at the near end. Returns when its last bit arrives at the far
+    /// end, or `None` if the queue was full and it was dropped.
     fn handle(&mut self, now: Time, length: Bytes, law: &mut Law) -> Option<Time> {
         if self.serializer.free_at() > now && !self.wait(now, law.limit_packets) {
             return None;
@@ -94,7 +94,7 @@ impl LinkDirection {
         Some(self.last_arrival)
     }
 
-    /// A packet waits for those before it; false when there is no room for it.
+    /// Queues a packet after those before it; false if the queue is full.
     #[inline(never)]
     fn wait(&mut self, now: Time, limit_packets: Option<u32>) -> bool {
         let waiting = self.waiting.get_or_insert_default();
@@ -110,7 +110,7 @@ impl LinkDirection {
         true
     }
 
-    /// Packets taken on so far.
+    /// Packets accepted so far.
     pub fn packets(&self) -> u64 {
         self.packets
     }
@@ -120,13 +120,13 @@ impl LinkDirection {
         self.drops
     }
 
-    /// The most packets that waited at once.
+    /// The most packets queued at once.
     pub fn max_depth_packets(&self) -> u32 {
         self.max_depth_packets
     }
 }
 
-/// Both directions between a host and its switch: up to the switch, down to the host.
+/// Both directions between a host and its switch: up to the switch, and down to the host.
 #[derive(Clone, Debug)]
 pub struct Link {
     counts: LengthBasis,
@@ -139,7 +139,7 @@ impl Link {
     /// An idle link.
     ///
     /// # Panics
-    /// When the rate is zero; a scenario's rates are checked before they come here.
+    /// If the rate is zero; callers check a scenario's rates before.
     pub fn new(config: &LinkConfig, rng: Rng) -> Self {
         let rate = Rate::from_bps(config.rate_bps);
         let &LinkConfig { delay, jitter, queue_packets: limit_packets, counts, .. } = config;
@@ -147,12 +147,12 @@ impl Link {
         Link { counts, law, up: LinkDirection::new(rate), down: LinkDirection::new(rate) }
     }
 
-    /// The host sends a frame; returns when it is at the switch, `None` when it was dropped.
+    /// The host sends a frame. Returns its arrival at the switch; `None` if it was dropped.
     pub fn handle_up(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
         self.up.handle(now, self.counts.bytes(frame_bytes as u64), &mut self.law)
     }
 
-    /// A frame comes for the host; returns when it is there, `None` when it was dropped.
+    /// A frame arrives for the host. Returns its arrival at the host; `None` if it was dropped.
     pub fn handle_down(&mut self, now: Time, frame_bytes: usize) -> Option<Time> {
         self.down.handle(now, self.counts.bytes(frame_bytes as u64), &mut self.law)
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     fn link(queue_packets: Option<u32>) -> Link {
-        // 8 Mb/s: a byte a microsecond.
+        // 8 Mb/s: one byte per microsecond.
         let delay = Duration::from_us(15);
         Link::new(
             &LinkConfig {
@@ -202,7 +202,7 @@ mod tests {
         let mut link = link(Some(2));
         let arrivals: Vec<_> = (0..5).map(|_| link.handle_up(us(0), 100)).collect();
         assert_eq!(arrivals, [Some(us(115)), Some(us(215)), Some(us(315)), None, None]);
-        // The second's transmission begins at 100: one place is free again.
+        // The second packet's transmission begins at 100: one place is free again.
         assert_eq!(link.handle_up(us(100), 50), Some(us(365)));
         assert_eq!(link.handle_up(us(100), 50), None);
         assert_eq!(
@@ -223,7 +223,7 @@ mod tests {
     }
 
     proptest! {
-        /// Departures obey Lindley's recursion, worked out in exact picoseconds here.
+        /// Departures follow Lindley's recursion, computed here in exact picoseconds.
         #[test]
         fn departures_are_lindleys(gaps in prop::collection::vec((0u64..300, 1u64..200), 1..200)) {
             let mut link = link(None);

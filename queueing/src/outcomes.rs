@@ -1,10 +1,10 @@
-//! What a discipline did with packets besides storing and sending them, and why.
+//! The packets that a discipline dropped, and why.
 
 use crate::queued::{Label, Queued};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A reason's name, and what it means.
+/// A reason's name and meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "QueueReason")]
 pub struct Reason {
@@ -66,7 +66,7 @@ pub(crate) const COMMON_DROPS: [Reason; 2] = [
 pub(crate) struct Dropped<P> {
     pub packet: Queued<P>,
     pub reason: DropReason,
-    /// It had been stored.
+    /// True if it had been stored.
     pub was_stored: bool,
 }
 
@@ -90,7 +90,7 @@ impl<P> Default for Outcomes<P> {
 }
 
 impl<P> Outcomes<P> {
-    /// Drops the packet that arrives.
+    /// Drops the arriving packet.
     #[inline]
     pub fn refuse(&mut self, packet: Queued<P>, reason: DropReason) {
         self.all.push(Outcome::Dropped(Dropped { packet, reason, was_stored: false }));

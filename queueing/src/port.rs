@@ -1,4 +1,4 @@
-//! An output port: queues in strict priority before an exact serializer.
+//! An output port: queues in strict priority in front of an exact serializer.
 
 use crate::discipline::{QueueDiscipline, Room};
 use crate::disciplines::DisciplineConfig;
@@ -18,7 +18,7 @@ use serde::Deserialize;
 pub struct PortConfig {
     /// Its number.
     pub port: u16,
-    /// Bits per second; none means that packets leave as they come, never queued.
+    /// Bits per second; without a rate, packets leave immediately and are never queued.
     #[serde(default)]
     pub rate_bps: Option<u64>,
     /// The limit of each of its queues.
@@ -26,15 +26,16 @@ pub struct PortConfig {
     /// The discipline of each of its queues.
     #[serde(default)]
     pub discipline: DisciplineConfig,
-    /// What counts against rate and limit.
+    /// The bytes of a frame that count against rate and limit.
     pub counts: LengthBasis,
-    /// How many queues it has; a packet's priority chooses, a higher one is served first.
+    /// The number of queues; a packet's priority selects one, and higher priorities are served
+    /// first.
     #[serde(default = "one")]
     pub queues: u8,
-    /// Whether its events are recorded, where the traffic manager records at all.
+    /// Whether to record its events, if the traffic manager records any.
     #[serde(default = "yes")]
     pub record: bool,
-    /// Which of several traffic managers with the same ports has its queues.
+    /// The number of the traffic manager that has its queues, among several with the same ports.
     #[serde(default)]
     pub pipeline: u16,
 }
@@ -47,37 +48,37 @@ fn yes() -> bool {
     true
 }
 
-/// Why a port can't be made, or changed, as asked.
+/// Why a port's configuration, or a change of it, is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PortError {
-    /// Two ports of one number.
+    /// Two ports have the same number.
     #[error("port {0}: configured twice")]
     Twice(u16),
     /// A rate of zero.
     #[error("port {0}: rate_bps is 0: expected a rate above zero")]
     ZeroRate(u16),
-    /// No queue at all, or more than there are priorities.
+    /// No queues, or more than there are priorities.
     #[error("port {port}: queues is {queues}: expected 1 to 8")]
     Queues {
-        /// Which port.
+        /// The port's number.
         port: u16,
-        /// What was asked for.
+        /// The number given.
         queues: u8,
     },
-    /// A port that does not exist.
+    /// The port does not exist.
     #[error("port {0}: there is no such port")]
     None(u16),
-    /// A discipline that does not exist or does not take its parameters.
+    /// The discipline does not exist, or does not take its parameters.
     #[error("port {port}: {error}")]
     Discipline {
-        /// Which port.
+        /// The port's number.
         port: u16,
-        /// What is wrong with the discipline.
+        /// The discipline's error.
         error: DisciplineError,
     },
 }
 
-/// A queue and where its rows in the ledger come from.
+/// A queue, and the source of its ledger rows.
 #[derive(Debug)]
 pub(crate) struct PortQueue<D> {
     pub discipline: D,
@@ -89,14 +90,14 @@ pub(crate) struct PortQueue<D> {
 #[derive(Debug)]
 pub(crate) struct Port<D> {
     pub number: u16,
-    /// The traffic manager that has its queues, where that is another one.
+    /// The traffic manager that has its queues, if it is another one.
     pub elsewhere: Option<u16>,
     pub serializer: Option<Serializer>,
     pub limit: QueueLimit,
     pub counts: LengthBasis,
     /// The first is served first.
     pub queues: Vec<PortQueue<D>>,
-    /// True while the port is among those due: packets wait for its serializer.
+    /// True while the port is in the due list: packets wait for its serializer.
     pub armed: bool,
     /// The queue that was served last.
     pub served: usize,
@@ -119,7 +120,7 @@ impl<D> Port<D> {
         }
     }
 
-    /// The queue of a priority, where a higher one is served first.
+    /// The queue of a priority; higher priorities are served first.
     #[inline]
     pub(crate) fn queue_of(&self, priority: u64) -> usize {
         let last = self.queues.len() - 1;
@@ -132,7 +133,7 @@ impl<D> Port<D> {
         (self.queues.len() - 1 - queue) as u64
     }
 
-    /// The room that a packet finds which arrives at `now`.
+    /// The room for a packet that arrives at `now`.
     #[inline]
     pub(crate) fn room(&self, now: Time) -> Room {
         match &self.serializer {
@@ -145,7 +146,7 @@ impl<D> Port<D> {
         }
     }
 
-    /// A packet has left a queue, after so long.
+    /// A packet left a queue after this sojourn time.
     #[inline]
     pub(crate) fn count_dequeued(&mut self, queue: usize, sojourn: Duration, label: Label) {
         self.queues[queue].done.dequeued += 1;
@@ -153,7 +154,7 @@ impl<D> Port<D> {
         self.waited.1 += u128::from(sojourn.as_ps()) * u128::from(label.length.get());
     }
 
-    /// A packet was stored; `depth` is what waits then.
+    /// A packet was stored; `depth` is the backlog including it.
     #[inline]
     pub(crate) fn count_enqueued(&mut self, queue: usize, depth: Backlog) {
         let statistics = &mut self.queues[queue].done;
@@ -162,7 +163,7 @@ impl<D> Port<D> {
         statistics.depth_max_bytes = statistics.depth_max_bytes.max(depth.bytes.get());
     }
 
-    /// A packet has been dropped after its dequeue.
+    /// A packet was dropped after its dequeue.
     pub(crate) fn count_dropped(
         &mut self,
         rows: &mut Vec<QueueRecord>,
@@ -178,18 +179,18 @@ impl<D> Port<D> {
     }
 }
 
-/// What an operation on a queue needs besides its port.
+/// The context of an operation on a queue, besides its port.
 pub(crate) struct Now<'a, P> {
     pub at: Time,
     pub rows: &'a mut Vec<QueueRecord>,
     pub outcomes: &'a mut Outcomes<P>,
-    /// Packets that were dropped, to be taken.
+    /// Receives the dropped packets.
     pub dropped: &'a mut Vec<P>,
 }
 
 impl<D> Port<D> {
-    /// Counts and records what a discipline did with packets. `depth` is what waited before; what
-    /// waits now is returned.
+    /// Counts and records a discipline's drops. `depth` is the backlog before; returns the backlog
+    /// now.
     #[inline(never)]
     pub(crate) fn settle<P>(
         &mut self,
@@ -226,7 +227,7 @@ impl<D> Port<D> {
         depth
     }
 
-    /// Packet- and byte-picoseconds that packets have waited until `now`.
+    /// The integral of the queue length until `now`, in packet- and byte-picoseconds.
     pub(crate) fn waited<P>(&self, now: Time) -> (u128, u128)
     where
         D: QueueDiscipline<P>,
@@ -242,7 +243,7 @@ impl<D> Port<D> {
         (packets, bytes)
     }
 
-    /// What has been done, and what waits now.
+    /// The port's counts, and its backlog.
     pub(crate) fn statistics<P>(&self) -> PortStatistics
     where
         D: QueueDiscipline<P>,

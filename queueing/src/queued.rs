@@ -3,7 +3,7 @@
 use narrows_common::{Bytes, Packet, Time};
 use std::collections::VecDeque;
 
-/// What a discipline may ask of a packet that it holds.
+/// What a discipline may read of a queued packet.
 pub trait QueuedPacket {
     /// The packet's bytes as it arrived.
     fn packet(&self) -> &Packet;
@@ -15,12 +15,12 @@ impl QueuedPacket for Packet {
     }
 }
 
-/// What the ledger says of a packet.
+/// The ledger's fields of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The n-th packet that came to this traffic manager, from 0.
+    /// The packet's number at this traffic manager, from 0, in arrival order.
     pub number: u64,
-    /// The packet's flow, 0 where it has none.
+    /// The packet's flow; 0 if it has none.
     pub flow: u32,
     /// Bytes that count against rate and limit.
     pub length: Bytes,
@@ -29,19 +29,19 @@ pub struct Label {
 /// A packet in a queue.
 #[derive(Debug)]
 pub struct Queued<P> {
-    /// What waits.
+    /// The packet.
     pub packet: P,
-    /// What the ledger says of it.
+    /// Its fields in the ledger.
     pub label: Label,
-    /// When it came.
+    /// The time of its arrival.
     pub enqueued_at: Time,
-    /// Packets that waited in its queue when it came.
+    /// Packets in its queue when it arrived.
     pub depth_before: u32,
     /// The queue marked it: it leaves with the codepoint for congestion experienced.
     pub is_marked: bool,
 }
 
-/// What waits in a queue.
+/// The packets and bytes in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.
@@ -51,14 +51,14 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// With one packet more.
+    /// The backlog plus one packet.
     #[inline]
     #[must_use]
     pub fn with(self, length: Bytes) -> Self {
         Backlog { packets: self.packets + 1, bytes: self.bytes + length }
     }
 
-    /// With one packet less.
+    /// The backlog minus one packet.
     #[inline]
     #[must_use]
     pub fn without(self, length: Bytes) -> Self {
@@ -116,7 +116,7 @@ impl<P> Fifo<P> {
         Some(packet)
     }
 
-    /// What waits.
+    /// The packets and bytes in the queue.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }

@@ -1,4 +1,4 @@
-//! What there is to know about a discipline: for help, docs, checks, gNMI and tests.
+//! A discipline's record: for help, documentation, checks, gNMI and tests.
 
 use crate::outcomes::Reason;
 use narrows_common::Duration;
@@ -6,25 +6,25 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What there is to know about a discipline.
+/// A discipline's record.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DisciplineRecord")]
 pub struct Record {
     /// The name in a scenario.
     pub name: &'static str,
-    /// One line on what it is.
+    /// A one-line description.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub reference: &'static str,
-    /// Its parameters; the limit, which every queue has, is none of them.
+    /// Its parameters, without the limit, which every queue has.
     pub parameters: &'static [Parameter],
-    /// Why it drops packets, besides a full queue.
+    /// Its drop reasons besides a full queue.
     pub drops: &'static [Reason],
     /// Why it marks packets.
     pub marks: &'static [Reason],
     /// It sends packets in the order in which they came.
     pub is_fifo: bool,
-    /// What of the source is not implemented.
+    /// The parts of the source that are not implemented.
     pub not_implemented: &'static [&'static str],
 }
 
@@ -34,19 +34,19 @@ pub struct Record {
 pub struct Parameter {
     /// The name in a scenario, a plan and a gNMI path.
     pub name: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub unit: Unit,
-    /// The value where the scenario names none.
+    /// The value if the scenario gives none.
     pub default: f64,
-    /// The least value that makes sense.
+    /// The smallest valid value.
     pub min: f64,
-    /// The greatest.
+    /// The largest valid value.
     pub max: f64,
-    /// What it does and where its default comes from.
+    /// Its effect, and the source of its default.
     pub origin: &'static str,
 }
 
-/// What a parameter's values are, in the words of an application's keys.
+/// The kind of a parameter's values, with the names of an application's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DisciplineUnit")]
@@ -64,34 +64,34 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Only whole numbers are values.
+    /// True if values must be whole numbers.
     fn is_whole(self) -> bool {
         self != Unit::Number
     }
 }
 
-/// Why a discipline can't be set as asked.
+/// Why a discipline's configuration is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DisciplineError {
-    /// No discipline of that name.
+    /// No discipline has this name.
     #[error("discipline '{name}': there is none of that name; expected one of {expected}")]
     Unknown {
-        /// What was asked for.
+        /// The name given.
         name: String,
-        /// The names there are.
+        /// The names that exist.
         expected: String,
     },
-    /// A parameter that it does not have.
+    /// The discipline does not have this parameter.
     #[error("discipline '{discipline}': no parameter '{parameter}'; expected {expected}")]
     Parameter {
         /// The discipline.
         discipline: &'static str,
-        /// What was asked for.
+        /// The name given.
         parameter: String,
-        /// The names there are.
+        /// The names that exist.
         expected: String,
     },
-    /// A parameter out of its range, or a fraction of what can't be divided.
+    /// A parameter out of range, or a fraction where a whole number is required.
     #[error(
         "discipline '{discipline}': {parameter} is {value}; expected {kind} from {min} to {max}"
     )]
@@ -100,13 +100,13 @@ pub enum DisciplineError {
         discipline: &'static str,
         /// The parameter.
         parameter: &'static str,
-        /// What was asked for, in base units.
+        /// The value given, in base units.
         value: f64,
-        /// What was expected.
+        /// The kind of value expected.
         kind: &'static str,
-        /// The least.
+        /// The smallest valid value.
         min: f64,
-        /// The greatest.
+        /// The largest valid value.
         max: f64,
     },
 }
@@ -116,10 +116,10 @@ pub enum DisciplineError {
 pub struct Parameters(Vec<(&'static str, f64)>);
 
 impl Parameters {
-    /// The defaults, with what is set.
+    /// The defaults, overridden by the given values.
     ///
     /// # Errors
-    /// A name that the discipline does not have, or a value out of its range.
+    /// A name that the discipline does not have, or a value out of range.
     pub fn resolve(
         record: &Record,
         set: &BTreeMap<String, f64>,
@@ -151,7 +151,7 @@ impl Parameters {
         record.parameters.iter().map(value).collect::<Result<_, _>>().map(Parameters)
     }
 
-    /// Names and values, as the record lists them.
+    /// Names and values, in the record's order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> {
         self.0.iter().copied()
     }
@@ -159,16 +159,16 @@ impl Parameters {
     /// The value of a parameter.
     ///
     /// # Panics
-    /// When the discipline's record does not list it.
+    /// If the discipline's record does not list it.
     pub fn get(&self, name: &str) -> f64 {
         let found = self.0.iter().find(|(known, _)| *known == name);
         found.unwrap_or_else(|| panic!("no parameter {name} in the discipline's record")).1
     }
 
-    /// The value of a [`Unit::Duration`].
+    /// The value of a parameter with [`Unit::Duration`].
     ///
     /// # Panics
-    /// As [`Parameters::get`].
+    /// Those of [`Parameters::get`].
     pub fn duration(&self, name: &str) -> Duration {
         Duration::from_ps(self.get(name) as u64)
     }

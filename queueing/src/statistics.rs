@@ -1,4 +1,4 @@
-//! What a port has done.
+//! A port's counts.
 
 use crate::disciplines::{DROP_REASON_COUNT, MARK_REASON_COUNT};
 use crate::outcomes::{DropReason, MarkReason};
@@ -34,7 +34,7 @@ impl DropCounts {
         DropReason::all().zip(self.0)
     }
 
-    /// Dropped packets, whatever the reason.
+    /// Packets dropped for any reason.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -82,7 +82,7 @@ impl MarkCounts {
 pub struct PortStatistics {
     /// Packets stored.
     pub enqueued: u64,
-    /// Packets that left a queue: to be sent, or discarded by the discipline.
+    /// Packets that left a queue, to be sent or discarded by the discipline.
     pub dequeued: u64,
     /// Packets dropped on arrival.
     pub refused: u64,
@@ -92,15 +92,15 @@ pub struct PortStatistics {
     pub marks: MarkCounts,
     /// Packets whose transmission began.
     pub transmitted: u64,
-    /// Bytes of these that count against the rate.
+    /// Bytes of these packets that count against the rate.
     pub transmitted_bytes: u64,
-    /// Most packets that waited in one of its queues.
+    /// The most packets in one of its queues.
     pub depth_max_packets: u64,
-    /// Most bytes that waited in one of its queues.
+    /// The most bytes in one of its queues.
     pub depth_max_bytes: u64,
-    /// Packets waiting now.
+    /// Packets queued now.
     pub waiting_packets: u64,
-    /// Bytes waiting now.
+    /// Bytes queued now.
     pub waiting_bytes: u64,
 }
 

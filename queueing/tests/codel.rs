@@ -1,5 +1,5 @@
-//! CoDel against RFC 8289: traces worked out by hand, and the RFC's pseudocode (sections 5.5 and
-//! 5.6) in plain numbers.
+//! Compares CoDel with RFC 8289: traces computed by hand, and the RFC's pseudocode (sections 5.5
+//! and 5.6) in plain numbers.
 
 mod support;
 
@@ -13,7 +13,7 @@ use support::*;
 
 const MS: u64 = 1_000_000_000;
 
-/// 1,000 bytes at 8 Mb/s: one a millisecond.
+/// 1,000 bytes at 8 Mb/s: one packet per millisecond.
 const RATE_BPS: u64 = 8_000_000;
 const SEGMENT: Segment = Segment { flow: 1, ack: 0, payload: 946, ecn: 0 };
 
@@ -23,7 +23,7 @@ fn bench(parameters: &[(&str, f64)], limit: QueueLimit) -> Bench<Discipline<Pack
     Bench::new(TrafficManager::new(&[port(RATE_BPS, limit, config)], 0, true, 1).expect("a port"))
 }
 
-/// Bursts of so many packets at times in milliseconds; returns packets and times of the drops.
+/// Bursts at times in milliseconds; returns the number and the time of each drop.
 fn drops_of(bursts: &[(u64, usize)]) -> Vec<(u64, u64)> {
     let mut bench = bench(&[], QueueLimit::Packets(10_000));
     for &(at_ms, packets) in bursts {
@@ -35,7 +35,7 @@ fn drops_of(bursts: &[(u64, usize)]) -> Vec<(u64, u64)> {
     drops(&bench.rows()).into_iter().map(|(packet, at_ps)| (packet, at_ps / MS)).collect()
 }
 
-/// Packets that CoDel dropped, and when in picoseconds.
+/// The packets that CoDel dropped, with their times in picoseconds.
 fn drops(rows: &[QueueRecord]) -> Vec<(u64, u64)> {
     let of = |row: &QueueRecord| match row.event {
         QueueEvent::Drop(reason) if reason.name() == "codel" => Some((row.packet, row.at.as_ps())),
@@ -44,11 +44,11 @@ fn drops(rows: &[QueueRecord]) -> Vec<(u64, u64)> {
     rows.iter().filter_map(of).collect()
 }
 
-/// Packet k of a burst leaves after k ms, less one for each drop before. The fifth has waited 5 ms
-/// at 5 ms, so the first drop is at 105 ms; from there on the next drop is due 100 ms / sqrt(count)
-/// after the one before was due, and happens at the next departure, on the millisecond:
+/// Packet k of a burst leaves after k ms, minus one for each earlier drop. The fifth has waited 5
+/// ms at 5 ms, so the first drop is at 105 ms. Each next drop is due 100 ms / sqrt(count) after the
+/// due time of the one before. It happens at the next departure, on a whole millisecond:
 ///
-/// | count | due (ms) | drop at | packet: the time and the drops before |
+/// | count | due (ms) | drop at | packet: the time plus the drops before |
 /// |---|---|---|---|
 /// | 1 | 105 | 105 | 105 |
 /// | 2 | 105 + 100 = 205 | 205 | 205 + 1 |
@@ -64,17 +64,18 @@ fn a_standing_burst_is_dropped_from_ever_faster() {
     assert_eq!(drops_of(&[(0, 1000)])[..7], expected);
 }
 
-/// 400 packets leave after five drops at count 5, the sixth being due at 428.17 ms. A second burst
-/// at 1,000 ms reaches its first drop at 1,105 ms, within 16 intervals: the count goes on from 5 - 1
-/// = 4, so the next drops are due at 1105 + 100/sqrt 4 = 1155, + 100/sqrt 5 = 1199.72, + 100/sqrt 6
-/// = 1240.55 and + 100/sqrt 7 = 1278.34.
+/// 400 packets leave after five drops at count 5; the sixth is due at 428.17 ms. A second burst at
+/// 1,000 ms reaches its first drop at 1,105 ms, within 16 intervals. So the count continues from 5
+/// - 1 = 4, and the next drops are due at 1105 + 100/sqrt 4 = 1155, + 100/sqrt 5 = 1199.72, +
+/// 100/sqrt 6 = 1240.55 and + 100/sqrt 7 = 1278.34.
 #[test]
 fn a_drop_state_soon_after_another_resumes_its_rate() {
     let at: Vec<u64> = drops_of(&[(0, 400), (1000, 300)]).iter().map(|drop| drop.1).collect();
     assert_eq!(at, [105, 205, 276, 334, 384, 1105, 1155, 1200, 1241, 1279]);
 }
 
-/// The same more than 16 intervals after 428.17 ms: from 2,028.17 ms on the count begins at 1.
+/// The second burst comes more than 16 intervals after 428.17 ms: from 2,028.17 ms on the count
+/// starts at 1.
 #[test]
 fn a_drop_state_long_after_another_begins_anew() {
     let at =
@@ -83,14 +84,15 @@ fn a_drop_state_long_after_another_begins_anew() {
     assert_eq!(at(1_924)[..2], [2_029, 2_129], "2,029 - 428.17 is above 1,600");
 }
 
-/// Packets of 1,000 bytes one at a time behind a target of 1 ns: with one packet waiting, 1,000
-/// bytes, none is dropped however long they wait; without `mtu`, every second.
+/// Packets of 1,000 bytes, one by one, with a target of 1 ns. With 1,000 bytes queued none is
+/// dropped, however long it waits; without `mtu`, every second one.
 #[test]
 fn an_mtu_of_bytes_is_never_too_long_a_queue() {
     let drops_with = |mtu: f64| {
         let parameters = [("target", 1e3), ("interval", 1e6), ("mtu", mtu)];
         let mut bench = bench(&parameters, QueueLimit::Packets(100));
-        // Three at once, then one as each leaves: two wait, and one when the next is taken.
+        // Three together, then one as each leaves: two are queued, and one when the next is
+        // dequeued.
         (0..3).for_each(|_| bench.arrive(&Came { at_ps: 0, packet: SEGMENT }));
         (1..100).for_each(|n| bench.arrive(&Came { at_ps: n * MS, packet: SEGMENT }));
         bench.go_on(Time::MAX);
@@ -192,7 +194,7 @@ impl Pseudocode {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..Default::default() })]
 
-    /// Bursts and pauses; the pseudocode is asked for a packet whenever ours was.
+    /// Bursts and pauses; the pseudocode gets a dequeue whenever ours did.
     #[test]
     fn what_it_drops_the_pseudocode_drops(
         bursts in prop::collection::vec((0u64..400_000, 1usize..60, 0u16..1460), 1..40),
@@ -214,8 +216,8 @@ proptest! {
         let (mut rfc, mut came) = (Pseudocode::default(), arrivals.iter().zip(0u64..).peekable());
         let (mut sent, mut dropped) = (vec![], vec![]);
         for &start in &starts {
-            // Of packets that come at the instant of a departure only those are there that had to
-            // be: a departure comes before an arrival.
+            // A packet that arrives at the instant of a departure comes after it, so include such
+            // packets only if necessary.
             while came.peek().is_some_and(|(came, _)| came.at_ps < start)
                 || rfc.queue.is_empty() && came.peek().is_some()
             {

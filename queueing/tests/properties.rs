@@ -1,4 +1,4 @@
-//! What every discipline of the list must do, whatever it is and whatever comes.
+//! Properties of every discipline in the list, for any input.
 
 mod support;
 
@@ -13,7 +13,7 @@ use support::*;
 
 const RATE_BPS: u64 = 9_999_991;
 
-/// Segments of three connections with gaps around a packet's time, bursts and pauses.
+/// Segments of three connections with gaps near a packet's time, bursts and pauses.
 fn arrivals() -> impl Strategy<Value = Vec<Came>> {
     let gap = prop_oneof![Just(0u64), 0u64..2_000_000_000, 0u64..200_000_000_000];
     let payload = prop_oneof![Just(0u16), 1u16..1460, Just(1460u16)];
@@ -35,7 +35,7 @@ fn limit() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
-/// A discipline of the list with parameters anywhere in their ranges, or near their defaults.
+/// A discipline of the list, with parameters anywhere in their ranges or near their defaults.
 fn discipline() -> impl Strategy<Value = (&'static Record, DisciplineConfig)> {
     let which = prop::sample::select(DISCIPLINES.iter().collect::<Vec<_>>());
     let choices = prop::collection::vec((0u8..4, 0.0f64..1.0), 16);
@@ -62,8 +62,8 @@ fn bench(config: &DisciplineConfig, limit: QueueLimit) -> Bench<Discipline<Packe
     Bench::new(TrafficManager::new(&ports, 0, true, 1).expect("a port"))
 }
 
-/// The ledger by itself: depths are sums, and each packet is stored or refused, and leaves once.
-/// Returns how many were stored, how many left, and how many were dropped.
+/// Checks the ledger: depths are sums, and each packet is stored or refused, and leaves once.
+/// Returns the numbers of packets stored, sent and dropped.
 fn check_ledger(record: &Record, limit: QueueLimit, rows: &[QueueRecord]) -> (u64, u64, u64) {
     let (mut waiting, mut left) = (BTreeMap::new(), BTreeSet::new());
     let (mut stored, mut dropped, mut bytes) = (0, 0, 0u64);
@@ -95,7 +95,7 @@ fn check_ledger(record: &Record, limit: QueueLimit, rows: &[QueueRecord]) -> (u6
     (stored, left.len() as u64, dropped)
 }
 
-/// No drop without cause: a full queue, or a reason of the discipline's own.
+/// Every drop has a cause: a full queue, or a reason of the discipline.
 fn check_cause(
     record: &Record,
     limit: QueueLimit,
@@ -121,8 +121,8 @@ fn check_cause(
     }
 }
 
-/// Lindley's recursion: a packet starts when the one before it has ended, or on its arrival at an
-/// idle port; ends of a busy period are `floor(begin + bits so far * 10^12 / rate)`.
+/// Lindley's recursion: a packet starts when its predecessor has ended, or on arrival at an idle
+/// port. Ends of a busy period are `floor(begin + bits so far * 10^12 / rate)`.
 fn check_departures(arrivals: &[Came], sent: &[Sent]) {
     let (mut begin, mut bits, mut end) = (0u128, 0u128, 0u128);
     for one in sent {
@@ -139,7 +139,7 @@ fn check_departures(arrivals: &[Came], sent: &[Sent]) {
     }
 }
 
-/// While packets wait, the port sends: between an end and a later start the queue is empty.
+/// The port sends while packets are queued: between an end and a later start the queue is empty.
 fn check_work_conservation(rows: &[QueueRecord], sent: &[Sent]) {
     let settled = || rows.windows(2).filter(|pair| pair[0].at < pair[1].at).map(|pair| pair[0]);
     for pair in sent.windows(2) {
@@ -205,7 +205,7 @@ proptest! {
         check_work_conservation(&rows, &bench.sent);
     }
 
-    /// A change of discipline loses and doubles no packet, and keeps the order.
+    /// A change of discipline neither loses nor duplicates packets, and keeps their order.
     #[test]
     fn a_change_of_discipline_moves_the_packets_that_wait(
         (_, first) in discipline(), (_, second) in discipline(), arrivals in arrivals(), at in 0.0f64..1.0,

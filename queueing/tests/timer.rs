@@ -1,4 +1,4 @@
-//! A discipline's timer is served at its time, however late the caller comes.
+//! A discipline's timer is handled at its own time, even if the caller is late.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::*;
 
 const PERIOD: Duration = Duration::from_ms(3);
 
-/// Notes when its timer comes, each 3 ms while packets wait.
+/// Records its timer's times, every 3 ms while packets are queued.
 #[derive(Default)]
 struct Ticking {
     fifo: Fifo<Packet>,
@@ -53,8 +53,9 @@ impl QueueDiscipline<Packet> for Ticking {
 }
 
 #[test]
-fn timers_come_before_the_departures_of_their_instant_and_in_order() {
-    // 1,000 bytes at 8 Mb/s: a packet a millisecond. Ten at once leave at 0, 1 .. 9 ms.
+fn timers_precede_departures_of_their_instant_in_order() {
+    // 1,000 bytes at 8 Mb/s: one packet per millisecond. Ten that arrive together leave at 0, 1 ..
+    // 9 ms.
     let ports = [port(8_000_000, QueueLimit::Packets(100), DisciplineConfig::default())];
     let ticks = std::rc::Rc::default();
     let make = |_: &_, _| Ok(Ticking { ticks: std::rc::Rc::clone(&ticks), ..Ticking::default() });
@@ -68,7 +69,7 @@ fn timers_come_before_the_departures_of_their_instant_and_in_order() {
     bench.go_on(at(2));
     assert_eq!(bench.tm.next_due(), Some(at(3)));
     bench.go_on(at(60));
-    // At 3 ms two of the nine have left, the third leaves after the timer.
+    // At 3 ms two of the nine have left; the third leaves after the timer.
     assert_eq!(*ticks.borrow(), [(at(3), 7), (at(6), 4), (at(9), 1), (at(12), 0)]);
     assert_eq!(bench.tm.next_due(), None);
     let starts: Vec<_> = bench.sent.iter().map(|sent| sent.start_ps / 1_000_000_000).collect();

@@ -1,6 +1,6 @@
 /*
- * For LD_PRELOAD: the wall clock jumps an hour ahead and, a second later, an hour back, again and
- * again, as a time daemon or a hand may set it. Other clocks go on.
+ * For LD_PRELOAD: the wall clock repeatedly jumps an hour ahead and, a second later, an hour back,
+ * as if a time daemon or an operator set it. Other clocks continue.
  */
 #define _GNU_SOURCE
 #include <sys/syscall.h>

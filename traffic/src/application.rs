@@ -1,4 +1,4 @@
-//! The sending end of a workload while it runs: what it writes, and when.
+//! The sending end of a running workload: what it writes, and when.
 
 use crate::message;
 use core::fmt;
@@ -7,48 +7,48 @@ use smallvec::SmallVec;
 
 /// The sending end of a workload. Spurious calls are no-ops.
 pub trait Application: fmt::Debug + Send {
-    /// What to write at `now`; called from the flow's start on, until it returns `None`. `rng` is
-    /// the flow's own.
+    /// The data to write at `now`. Called from the flow's start on, until it returns `None`. `rng`
+    /// belongs to the flow.
     fn poll_write(&mut self, now: Time, rng: &mut Rng) -> Option<Write>;
 
-    /// When [`Application::poll_write`] will have something, if only time is missing.
+    /// When [`Application::poll_write`] has data next, if it only waits for time.
     fn poll_timeout(&self) -> Option<Time> {
         None
     }
 
-    /// A message of the other end was read.
+    /// A message from the other end was read.
     fn handle_message(&mut self, _now: Time) {}
 
-    /// True when it will never write again; the connection then closes after the last byte.
+    /// True if it will never write again; the connection then closes after the last byte.
     fn is_finished(&self) -> bool;
 }
 
-/// What an application hands to its connection at once. One application writes either kind only.
+/// The data of one write. An application writes only one of these kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
     /// Bytes of a stream without messages.
     Stream(Content),
-    /// A message, whose latency is recorded: a header ([`message`]) and zeros behind it.
+    /// A message with recorded latency: a header ([`message`]) followed by zeros.
     Message {
-        /// Its length with the header, [`message::HEADER_BYTES`] at least.
+        /// Its length including the header, at least [`message::HEADER_BYTES`].
         length_bytes: u32,
     },
 }
 
-/// Bytes of a stream: a length that stands for zeros, or the bytes themselves.
+/// Bytes of a stream: a count of zeros, or the bytes themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// So many zero bytes; they cost no memory.
+    /// This many zero bytes, which take no memory.
     Zeros(u64),
     /// These bytes.
     Bytes(ShortBytes),
 }
 
-/// Bytes that take no memory of their own while they are no more than a message's header.
+/// Bytes stored inline up to the length of a message's header.
 pub type ShortBytes = SmallVec<[u8; message::HEADER_BYTES as usize]>;
 
 impl Content {
-    /// How many bytes.
+    /// The number of bytes.
     pub fn len(&self) -> u64 {
         match self {
             Content::Zeros(len) => *len,
@@ -56,7 +56,7 @@ impl Content {
         }
     }
 
-    /// True when there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! An application as a plan names it: a kind from the list, and its values.
+//! An application in a plan: a kind from the list, and its values.
 
 use crate::workload::{Workload, WorkloadRecord};
 use crate::workloads::WORKLOADS;
@@ -9,13 +9,12 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// An application as a plan names it: `{"kind": "bulk", "bytes": 20000000}`. Copies share the
-/// values.
+/// An application in a plan: `{"kind": "bulk", "bytes": 20000000}`. Clones share the values.
 #[derive(Clone, Debug)]
 pub struct AppConfig(Arc<dyn Workload>);
 
 impl AppConfig {
-    /// True when it writes messages, so that the stream has their headers.
+    /// True if it writes messages, so the stream contains their headers.
     pub fn has_messages(&self) -> bool {
         self.record().has_messages
     }
@@ -97,7 +96,7 @@ mod tests {
         assert!(read("{}").unwrap_err().starts_with("missing field `kind`"));
     }
 
-    /// What serde says that a kind may have is what its record lists.
+    /// The keys that serde accepts for a kind are the keys in its record.
     #[test]
     fn a_record_lists_the_keys_that_its_values_are_read_from() {
         for record in WORKLOADS {
@@ -108,7 +107,7 @@ mod tests {
         }
     }
 
-    /// What a scenario's value of a unit is in a plan.
+    /// A value of this unit in a plan.
     fn value(unit: Unit) -> Value {
         match unit {
             Unit::Trace => serde_json::json!([]),

@@ -1,8 +1,8 @@
 //! Random lengths, by inversion of their distribution functions.
 //!
-//! Exponential: `-mean ln(u)`. Pareto with shape a and scale k: `k u^(-1/a)`, of mean
-//! `k a / (a - 1)` and tail `P(X > x) = (k / x)^a`. Both with u uniform in (0, 1], 53 bits, and
-//! the platform-independent functions of `libm`.
+//! Exponential: `-mean ln(u)`. Pareto with shape a and scale k: `k u^(-1/a)`, with mean `k a / (a -
+//! 1)` and tail `P(X > x) = (k / x)^a`. Both use u uniform in (0, 1], with 53 bits, and `libm`'s
+//! functions, which give the same bits on every platform.
 
 use crate::error::{self, AppError};
 use crate::key::{self, Key};
@@ -10,19 +10,19 @@ use narrows_common::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How lengths are distributed.
+/// The distribution of lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// Without memory.
+    /// Exponential.
     #[default]
     Exponential,
-    /// With a heavy tail.
+    /// Pareto, with a heavy tail.
     Pareto,
 }
 
 impl Distribution {
-    /// A length of the given mean; `shape` is Pareto's.
+    /// A length with this mean; `shape` is Pareto's.
     pub fn draw(self, mean: f64, shape: f64, rng: &mut Rng) -> f64 {
         match self {
             Distribution::Exponential => exponential(mean, rng),
@@ -44,12 +44,12 @@ pub(crate) fn check_shape(kind: &'static str, shape: f64) -> Result<(), AppError
     error::in_range(kind, "shape", shape, (1.01, 100.0))
 }
 
-/// An exponential length of the given mean.
+/// An exponential length with this mean.
 pub fn exponential(mean: f64, rng: &mut Rng) -> f64 {
     -mean * libm::log(1.0 - rng.f64())
 }
 
-/// A Pareto length of the given mean; `shape` is above 1.
+/// A Pareto length with this mean; `shape` is above 1.
 pub fn pareto(mean: f64, shape: f64, rng: &mut Rng) -> f64 {
     let scale = mean * (shape - 1.0) / shape;
     scale * libm::pow(1.0 - rng.f64(), -1.0 / shape)
@@ -75,7 +75,7 @@ mod tests {
         let values = draws(|rng| exponential(3.0, rng));
         let mean = values.iter().sum::<f64>() / DRAWS as f64;
         let square = values.iter().map(|value| value * value).sum::<f64>() / DRAWS as f64;
-        // The mean of 200,000 draws is off by 3/sqrt(200,000) = 0.0067 (one standard deviation).
+        // The mean of 200,000 draws has a standard deviation of 3/sqrt(200,000) = 0.0067.
         assert!((mean - 3.0).abs() < 0.03, "{mean}");
         assert!(((square - mean * mean).sqrt() - 3.0).abs() < 0.05);
         // e^-1 = 0.3679 and e^-3 = 0.0498.

@@ -1,4 +1,4 @@
-//! Why an application cannot be.
+//! Why an application's values are invalid.
 
 use crate::message::HEADER_BYTES;
 use core::fmt;
@@ -12,22 +12,22 @@ pub struct AppError {
     pub kind: &'static str,
     /// The plan's key.
     pub key: &'static str,
-    /// What it was.
+    /// The value given.
     pub value: String,
-    /// The least it may be.
+    /// The smallest valid value.
     pub least: String,
-    /// The most it may be.
+    /// The largest valid value.
     pub most: String,
 }
 
-/// The highest rate, 1 Tb/s: the shortest message then lasts 192 ps, so time goes on.
+/// The highest rate, 1 Tb/s: the shortest message then lasts 192 ps, so time advances.
 const MOST_BPS: u64 = 1_000_000_000_000;
 /// The shortest mean gap.
 const LEAST_GAP: Duration = Duration::from_us(1);
 /// The longest gap, 11 days.
 pub(crate) const MOST_GAP: Duration = Duration::from_secs(1_000_000);
 
-/// Checks `value` to be in `least..=most`.
+/// Checks that `value` is in `least..=most`.
 pub(crate) fn in_range<T: PartialOrd + fmt::Display>(
     kind: &'static str,
     key: &'static str,

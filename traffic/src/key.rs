@@ -1,9 +1,9 @@
-//! The keys of a model: what a scenario may say, in which unit, and whether it must.
+//! The keys of a model: their names, units and defaults in a scenario.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a scenario's value for a key is.
+/// The kind of a key's value in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "KeyUnit")]
@@ -34,13 +34,13 @@ pub struct Key {
     pub name: &'static str,
     /// Its name in a plan, the unit last.
     pub plan: &'static str,
-    /// What its value is.
+    /// The kind of its value.
     pub unit: Unit,
     /// Whether it must be given.
     pub is_required: bool,
-    /// The value where a scenario names none, in its words; `None` where it must be given.
+    /// The default, as a scenario writes it; `None` if the key is required.
     pub default: Option<&'static str>,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
@@ -50,18 +50,18 @@ impl Key {
         Key { name, meaning, ..self }
     }
 
-    /// This key, with its default.
+    /// This key with a default.
     pub const fn or(self, default: &'static str) -> Key {
         Key { default: Some(default), ..self }
     }
 
-    /// This key, to be given.
+    /// This key, required.
     pub const fn required(self) -> Key {
         Key { is_required: true, default: None, ..self }
     }
 }
 
-/// A key of one unit whose name in a plan is `plan`.
+/// A key with its name in a plan, `plan`.
 pub const fn key(name: &'static str, plan: &'static str, unit: Unit, meaning: &'static str) -> Key {
     Key { name, plan, unit, is_required: false, default: None, meaning }
 }
@@ -74,6 +74,6 @@ pub const RATE: Key = key("rate", "rate_bps", Unit::Rate, "bit rate of the messa
 /// A time between messages.
 pub const INTERVAL: Key =
     key("interval", "interval_ps", Unit::Duration, "time between two messages");
-/// Where a model ends.
+/// The number of messages after which a model ends.
 pub const MESSAGES: Key =
     key("messages", "messages", Unit::Count, "messages to write").or("without end");

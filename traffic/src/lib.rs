@@ -1,8 +1,8 @@
 //! Workload models: when an application writes, how much, and when it has finished.
 //!
-//! A workload is a file in [`workloads`]: values that a scenario gives ([`Workload`]), a record of
-//! what they mean ([`WorkloadRecord`]), and the [`Application`] that they build. An application is
-//! sans-IO like the TCP below it: [`Application::poll_write`] says what to write now,
+//! A workload is a file in [`workloads`]: the values that a scenario gives ([`Workload`]), a record
+//! of their meaning ([`WorkloadRecord`]), and the [`Application`] that they build. An application
+//! is sans-IO, like the TCP below it: [`Application::poll_write`] returns what to write now, and
 //! [`Application::poll_timeout`] when to ask again. [`message`] is the header by which a receiver
 //! finds the messages in a stream.
 

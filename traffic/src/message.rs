@@ -1,36 +1,37 @@
-//! The header that stands at the front of every message in a stream.
+//! The header of every message in a stream.
 //!
-//! Layout, big-endian, 24 bytes: magic `0x6e72_776d` ("nrwm", 4 bytes), length of the message in
-//! bytes with this header (4 bytes), number of the message in its flow from 0 (8 bytes), time of
-//! writing in picoseconds since the run began (8 bytes). Zeros fill the message up to its length
-//! and the next header follows at once, so the receiver finds every message's end in the stream,
-//! at any target. A bulk transfer has no messages and no headers.
+//! Layout, big-endian, 24 bytes: magic `0x6e72_776d` ("nrwm", 4 bytes), length of the message
+//! including this header (4 bytes), number of the message in its flow from 0 (8 bytes), time of
+//! writing in picoseconds since the run began (8 bytes). Zeros follow up to the message's length,
+//! then the next header. So the receiver finds every message's end in the stream, on every target.
+//! A bulk transfer has no messages and no headers.
 
 use narrows_common::Time;
 
-/// Length of a header, and so of the shortest message.
+/// Length of a header, and of the shortest message.
 pub const HEADER_BYTES: u32 = 24;
 
 const MAGIC: [u8; 4] = *b"nrwm";
 
-/// What a header says.
+/// The fields of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Length of the message with its header.
+    /// Length of the message including its header.
     pub length_bytes: u32,
-    /// Number of the message in its flow, from 0; of one sent on, its origin in the upper half.
+    /// Number of the message in its flow, from 0. A forwarded message has its origin in the upper
+    /// half.
     pub number: u64,
     /// When the application wrote it.
     pub written_at: Time,
 }
 
 impl Header {
-    /// The flow on which a message that was sent on was written first.
+    /// The flow on which a forwarded message was first written.
     pub fn origin(number: u64) -> u32 {
         (number >> 32) as u32
     }
 
-    /// The header of this message, sent on from the flow `origin`.
+    /// The header of this message when forwarded from the flow `origin`.
     pub fn sent_on(self, origin: u32) -> Header {
         Header { number: u64::from(origin) << 32 | self.number & 0xffff_ffff, ..self }
     }
@@ -45,7 +46,7 @@ impl Header {
         bytes
     }
 
-    /// The header that these bytes are; `None` when they are none.
+    /// Parses a header; `None` if the bytes are not a header.
     pub fn parse(bytes: &[u8]) -> Option<Header> {
         let bytes: &[u8; HEADER_BYTES as usize] = bytes.try_into().ok()?;
         let length_bytes = u32::from_be_bytes(bytes[4..8].try_into().ok()?);

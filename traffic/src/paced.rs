@@ -1,25 +1,25 @@
-//! What models of messages share: a schedule says after how long which message comes.
+//! The application that all message models share: a schedule returns each message and its time.
 
 use crate::application::{Application, Write};
 use core::fmt;
 use narrows_common::{Duration, PS_PER_S, Rng, Time};
 
-/// A message to come.
+/// A scheduled message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// How long after the flow's start it is written.
+    /// Time from the flow's start to its writing.
     pub after: Duration,
-    /// Its length, header included.
+    /// Its length including the header.
     pub length_bytes: u32,
 }
 
-/// When messages are written, and how long they are.
+/// The times and lengths of messages.
 pub trait Schedule: fmt::Debug + Send {
-    /// The next message, not before the last; `None` when there is no other.
+    /// The next message, not before the last; `None` at the end.
     fn next(&mut self, rng: &mut Rng) -> Option<Message>;
 }
 
-/// The sending end of a schedule, which begins with the flow.
+/// The sending end of a schedule, which starts with the flow.
 #[derive(Debug)]
 pub struct Paced<S> {
     schedule: S,
@@ -30,7 +30,7 @@ pub struct Paced<S> {
 }
 
 impl<S: Schedule> Paced<S> {
-    /// A schedule that ends after `messages` at the latest; `None`: without end of its own.
+    /// A schedule that ends after at most `messages`; `None` for no limit.
     pub fn new(schedule: S, messages: Option<u64>) -> Self {
         Paced { schedule, left: messages.unwrap_or(u64::MAX), start: None, next: None }
     }
@@ -69,10 +69,10 @@ impl<S: Schedule> Application for Paced<S> {
     }
 }
 
-/// Messages of one length, the n-th `n x bits / rate` after the start: exact, rounded down.
+/// Messages of one length; the n-th is `n x bits / rate` after the start, exact, rounded down.
 #[derive(Debug)]
 pub(crate) struct Steady {
-    /// Bits that a message counts against the rate.
+    /// Bits of a message that count against the rate.
     bits: u64,
     rate_bps: u64,
     length_bytes: u32,
@@ -80,7 +80,7 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    /// Messages that each count `bits` against the rate.
+    /// Messages of which `bits` count against the rate.
     pub(crate) fn new(bits: u64, rate_bps: u64, length_bytes: u32) -> Self {
         Steady { bits, rate_bps, length_bytes, drawn: 0 }
     }
@@ -94,7 +94,7 @@ impl Schedule for Steady {
     }
 }
 
-/// How long `count` times `bits` last at a rate, rounded down; [`Duration::MAX`] when longer.
+/// The time of `count` times `bits` at a rate, rounded down; [`Duration::MAX`] on overflow.
 pub(crate) fn transmission(count: u64, bits: u64, rate_bps: u64) -> Duration {
     let ps = u128::from(bits) * u128::from(PS_PER_S) * u128::from(count) / u128::from(rate_bps);
     Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
@@ -104,7 +104,8 @@ pub(crate) fn transmission(count: u64, bits: u64, rate_bps: u64) -> Duration {
 pub(crate) mod tests {
     use super::*;
 
-    /// When an application writes up to `end`, with the lengths; woken only when it asks to be.
+    /// The times and lengths that an application writes up to `end`, called only when it asks for
+    /// it.
     pub(crate) fn written(
         application: &mut dyn Application,
         start: Time,
@@ -140,7 +141,7 @@ pub(crate) mod tests {
         assert_eq!(paced.poll_write(at(7), &mut rng), write);
         assert_eq!(paced.poll_timeout(), Some(at(107)));
         assert_eq!(paced.poll_write(at(106), &mut rng), None);
-        // 107, 207 and 307 are past.
+        // 107, 207 and 307 have passed.
         assert_eq!(paced.poll_write(at(400), &mut rng), write);
         assert_eq!(paced.poll_write(at(400), &mut rng), write);
         assert!(!paced.is_finished());

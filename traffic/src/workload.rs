@@ -1,4 +1,4 @@
-//! What every workload has: a record, and values that become an application.
+//! The interface of every workload: a record, and values that build an application.
 
 use crate::application::Application;
 use crate::error::AppError;
@@ -9,60 +9,60 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A workload with the values that a scenario gives it.
+/// A workload with a scenario's values.
 pub trait Workload: fmt::Debug + Send + Sync {
-    /// What there is to know about it.
+    /// Its record.
     fn record(&self) -> &'static WorkloadRecord;
 
     /// Checks the values.
     ///
     /// # Errors
-    /// The first that is out of range.
+    /// The first value out of range.
     fn check(&self) -> Result<(), AppError>;
 
-    /// The application, before its first write. The values are to be checked before.
+    /// Builds the application. The caller has checked the values.
     fn build(&self) -> Box<dyn Application>;
 
-    /// The application will have written its last byte some day.
+    /// True if the application will end.
     fn is_finite(&self) -> bool;
 
-    /// What a message replaces; `None` where messages replace nothing.
+    /// The messages that a message replaces; `None` if messages replace nothing.
     fn replaces(&self) -> Option<Replaces> {
         None
     }
 
-    /// What the receiving end writes when it has read a message; `None`: nothing.
+    /// The receiving end's reaction to a message; `None` for no reaction.
     fn reaction(&self) -> Option<Reaction> {
         None
     }
 }
 
-/// What there is to know about a workload, for scenario checks, help, docs and tests.
+/// A workload's record, for scenario checks, help, documentation and tests.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct WorkloadRecord {
     /// The name in a scenario's `kind`.
     pub name: &'static str,
-    /// One line on what it does.
+    /// A one-line description.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub reference: &'static str,
-    /// What a scenario may say about it.
+    /// Its keys in a scenario.
     pub keys: &'static [Key],
-    /// It writes messages, not one stream without any.
+    /// True if it writes messages rather than a plain stream.
     pub has_messages: bool,
-    /// The receiving end writes too, which takes a stream both ways.
+    /// True if the receiving end writes too, so the flow needs a stream in both directions.
     pub answers: bool,
-    /// Its values in a plan; `kind` is not among them.
+    /// Its values in a plan, without `kind`.
     #[serde(skip)]
     pub values: WorkloadValues,
 }
 
-/// What a plan's keys are read as.
+/// Reads and describes a workload's values in a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkloadValues {
     /// Reads them.
     pub read: fn(Value) -> serde_json::Result<Box<dyn Workload>>,
-    /// Which there are, as JSON Schema.
+    /// Their JSON Schema.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -78,27 +78,27 @@ fn read<W: Workload + DeserializeOwned + 'static>(
     serde_json::from_value::<W>(keys).map(|workload| Box::new(workload) as _)
 }
 
-/// Which earlier messages a message replaces.
+/// The earlier messages that a message replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaces {
-    /// Those of its user; so many users' messages come in turn.
+    /// Those of its user; the users take turns.
     InTurn {
-        /// How many.
+        /// The number of users.
         users: u32,
     },
-    /// Those of its origin ([`message::Header::origin`]).
+    /// Those with its origin ([`message::Header::origin`]).
     ByOrigin,
 }
 
 /// What the receiving end of a flow does with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// It answers on the same connection, with the time at which the request was written.
+    /// Answers on the same connection, with the time at which the request was written.
     Respond {
         /// Length of the answer.
         length_bytes: u32,
     },
-    /// It sends the message on over the other connections to its host of the same group.
+    /// Forwards the message over the other connections of the same group to its host.
     SendOn {
         /// The group's number.
         group: u32,

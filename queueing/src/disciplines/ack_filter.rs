@@ -1,10 +1,9 @@
-//! ACK filtering: a TCP ACK that arrives replaces the older ones that wait.
+//! ACK filtering: an arriving TCP ACK replaces older ACKs in the queue.
 //!
 //! Source: ns-2.35 PacketQueue/Semantic with `filteracks_`, after Balakrishnan, Padmanabhan and
-//! Katz, MobiCom 1997 (RFC 3449 section 5.2.3). A cumulative ACK includes all below it, so a
-//! path back that is too slow need not carry the older ones. The new ACK goes to the tail. Only
-//! segments that are nothing but an ACK count, and only those of the same connection and direction
-//! with a lower number: duplicates stay.
+//! Katz, MobiCom 1997 (RFC 3449 section 5.2.3). A cumulative ACK includes all lower ones, so a slow
+//! return path need not carry those. The new ACK goes to the tail. Only pure ACKs count, and only
+//! those of the same connection and direction with a lower number: duplicates stay.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::outcomes::{DropReason, Outcomes, Reason};
@@ -75,7 +74,7 @@ impl<P: QueuedPacket> QueueDiscipline<P> for AckFilter<P> {
 /// A connection's direction: addresses, ports.
 type Flow = [u8; 12];
 
-/// The connection and the number of a segment that is nothing but an ACK; `None` for all others.
+/// The connection and the number of a pure ACK; `None` for all other packets.
 fn pure_ack(packet: &Packet) -> Option<(Flow, u32)> {
     const ETHERNET: usize = 14;
     const ONLY_ACK: u8 = 0x10;
@@ -83,7 +82,7 @@ fn pure_ack(packet: &Packet) -> Option<(Flow, u32)> {
     let ip = packet.data.get(ETHERNET..)?;
     let is_ipv4 = packet.data[12..14] == [8, 0] && ip.first()? >> 4 == 4;
     let ip_bytes = usize::from(ip.first()? & 15) * 4;
-    // TCP, and no fragment.
+    // Only TCP, and only unfragmented packets.
     if !is_ipv4 || ip.get(9)? != &6 || ip[6] & 0x3f != 0 || ip[7] != 0 {
         return None;
     }
@@ -99,7 +98,7 @@ fn pure_ack(packet: &Packet) -> Option<(Flow, u32)> {
     Some((flow, u32::from_be_bytes(tcp[8..12].try_into().ok()?)))
 }
 
-/// True when an ACK that waits says nothing that a new one of its connection does not say.
+/// True if a new ACK of the same connection makes a queued one redundant.
 fn is_superseded(waiting: &Packet, (flow, ack): (Flow, u32)) -> bool {
     pure_ack(waiting).is_some_and(|(other, older)| {
         other == flow && older != ack && ack.wrapping_sub(older) < 1 << 31

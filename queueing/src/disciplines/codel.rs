@@ -1,17 +1,17 @@
-//! CoDel (RFC 8289): drops at the head while packets wait too long.
+//! CoDel (RFC 8289): drops packets at the head while the queueing delay is too long.
 //!
 //! Once the sojourn time has been at or above `target` for an `interval`, CoDel drops the packet at
-//! the head, and the next ones `interval`/sqrt(count) apart, until a sojourn time is below `target`
-//! or no more than `mtu` bytes wait. A drop state soon after the last one resumes its rate: the
-//! count goes on from how far it had grown, if fewer than 16 intervals have passed.
+//! the head. Further drops follow `interval`/sqrt(count) apart, until a sojourn time is below
+//! `target` or at most `mtu` bytes are queued. A drop state that starts less than 16 intervals
+//! after the previous one resumes that one's rate: the count continues from where it had grown.
 //!
 //! With `ecn`, a packet that can be marked is marked and sent where another would be dropped
 //! (section 3.1). With `mark-above`, all that waited longer than that are marked besides, as in
 //! Linux (`ce_threshold`).
 //!
 //! Constants: target 5 ms, interval 100 ms (RFC 8289 sections 4.2 and 4.3); mtu as in Linux, the
-//! interface's 1,500 bytes and 14 of Ethernet. The square root is a double's; `next_drop` is
-//! rounded down to a picosecond.
+//! interface's 1,500 bytes plus 14 of Ethernet. The square root is computed as a double;
+//! `next_drop` is rounded down to a picosecond.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::ecn::{Ecn, ecn};
@@ -89,7 +89,7 @@ pub const RECORD: Record = Record {
     not_implemented: &[],
 };
 
-/// A drop state that ended longer ago leaves no count to resume from, in intervals.
+/// A drop state resumes the count of a state that ended at most this many intervals ago.
 const MEMORY_INTERVALS: u64 = 16;
 
 /// CoDel's parameters, and its reasons.
@@ -156,7 +156,7 @@ pub(super) struct Control {
     next_drop: Time,
     /// Drops since the drop state began.
     count: u32,
-    /// What `count` began with.
+    /// The initial value of `count`.
     first_count: u32,
 }
 
@@ -190,7 +190,7 @@ impl Control {
         Some(packet)
     }
 
-    /// The packet at the head, and whether it may be dropped (RFC 8289 section 5.6, dodequeue).
+    /// Dequeues the head, and returns whether it may be dropped (RFC 8289 section 5.6, dodequeue).
     #[inline]
     fn take<P>(&mut self, law: &Law, fifo: &mut Fifo<P>, now: Time) -> Option<(Queued<P>, bool)> {
         let Some(packet) = fifo.pop() else {

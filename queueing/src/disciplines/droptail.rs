@@ -1,4 +1,4 @@
-//! DropTail: first in, first out; a packet that finds the queue at its limit is dropped.
+//! DropTail: first in, first out; drops a packet that arrives at a full queue.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::outcomes::{DropReason, Outcomes};

@@ -1,7 +1,8 @@
-//! Queue disciplines: one file each, one list.
+//! Queue disciplines: one file each, and one list.
 //!
-//! To add one: a file with a type and its [`Record`], and a line in the list below. Scenario keys,
-//! gNMI leaves, ledger reasons, `narrows list` and the property tests follow from the record.
+//! To add one, write a file with a type and its [`Record`], and add a line to the list below.
+//! Scenario keys, gNMI leaves, ledger reasons, `narrows list` and the property tests use the
+//! record.
 
 use crate::discipline::{QueueDiscipline, Room, Setup};
 use crate::outcomes::{COMMON_DROPS, DropReason, MarkReason, Outcomes, Reason};
@@ -13,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Makes the modules, the list of records, and the type that is any one of the disciplines. It
-/// calls them by a `match`, which is cheaper than an indirect call and can be inlined.
+/// Defines the modules, the list of records, and an enum of all disciplines. The enum dispatches by
+/// a `match`, which is cheaper than an indirect call and can be inlined.
 macro_rules! disciplines {
     ($($module:ident::$Type:ident),+ $(,)?) => {
         $(pub mod $module;)+
@@ -30,7 +31,7 @@ macro_rules! disciplines {
         }
 
         impl<P: QueuedPacket> Discipline<P> {
-            /// An empty queue with the discipline at an index of the list.
+            /// An empty queue of the discipline at an index of the list.
             fn at(index: usize, setup: &Setup) -> Self {
                 let make: &[fn(&Setup) -> Self] =
                     &[$(|setup| Discipline::$Type($module::$Type::new(setup))),+];
@@ -106,10 +107,10 @@ disciplines! {
     ecn_threshold::EcnThreshold,
 }
 
-/// How many reasons there are to drop a packet.
+/// The number of reasons to drop a packet.
 pub(crate) const DROP_REASON_COUNT: usize = first_drop(DISCIPLINES.len());
 
-/// Every reason to drop a packet: those that need no discipline, then each discipline's own.
+/// All reasons to drop a packet: first those of every discipline, then each discipline's own.
 pub const DROP_REASONS: [Reason; DROP_REASON_COUNT] = {
     let mut all = [COMMON_DROPS[0]; DROP_REASON_COUNT];
     let mut n = 0;
@@ -180,7 +181,7 @@ impl MarkReason {
 }
 
 impl DropReason {
-    /// Every reason, in the order of their indices.
+    /// All reasons, in index order.
     pub fn all() -> impl Iterator<Item = DropReason> {
         (0..DROP_REASON_COUNT).map(DropReason::at)
     }
@@ -191,22 +192,22 @@ impl DropReason {
     }
 }
 
-/// A discipline by its name, with the parameters that differ from their defaults, in base units. A
-/// plan writes a discipline without parameters as its name alone.
+/// A discipline by name, with the parameters that differ from their defaults, in base units. A plan
+/// writes a discipline without parameters as its name alone.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(from = "Written")]
 pub struct DisciplineConfig {
     /// The name.
     pub name: String,
-    /// What is set.
+    /// The given values.
     pub parameters: BTreeMap<String, f64>,
 }
 
-/// How a plan writes a discipline.
+/// The forms of a discipline in a plan.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Written {
-    /// Its name alone: every parameter has its default.
+    /// Only the name: every parameter has its default.
     Name(String),
     /// With the parameters that differ from their defaults.
     Whole(Whole),
@@ -219,7 +220,7 @@ enum Written {
 struct Whole {
     /// The name.
     name: String,
-    /// What is set, in base units.
+    /// The given values, in base units.
     #[serde(default)]
     parameters: BTreeMap<String, f64>,
 }
@@ -240,7 +241,7 @@ impl Default for DisciplineConfig {
 }
 
 impl DisciplineConfig {
-    /// A discipline with its defaults.
+    /// A discipline with default parameters.
     pub fn named(name: &str) -> Self {
         DisciplineConfig { name: name.to_owned(), parameters: BTreeMap::new() }
     }

@@ -1,8 +1,8 @@
-//! The traffic manager: per output port queues in strict priority and an exact serializer.
+//! The traffic manager: each output port has queues in strict priority and an exact serializer.
 //!
-//! A packet leaves its queue when its transmission starts; the wait until then is its sojourn. The
-//! packet in transmission counts against no limit and no depth. An idle port's packet is enqueued
-//! and dequeued at one instant. Where a departure and an arrival fall on the same instant, the
+//! A packet leaves its queue when its transmission starts; the wait until then is its sojourn time.
+//! The packet in transmission does not count against a limit or a depth. A packet at an idle port
+//! is enqueued and dequeued at the same instant. If a departure and an arrival coincide, the
 //! departure comes first; a discipline's timer comes before both.
 
 mod control;
@@ -20,31 +20,31 @@ use crate::statistics::PortStatistics;
 use narrows_common::{Duration, Rng, Serializer, Time};
 use std::collections::BTreeSet;
 
-/// A packet that comes to a port.
+/// A packet that arrives at a port.
 #[derive(Debug)]
 pub struct Arrival<P> {
-    /// What comes.
+    /// The packet.
     pub packet: P,
-    /// Its flow, 0 where it has none.
+    /// Its flow; 0 if it has none.
     pub flow: u32,
-    /// Its priority; a queue with a higher one is served first.
+    /// Its priority; higher priorities are served first.
     pub priority: u64,
-    /// The length of its frame, without the check sequence.
+    /// The length of its frame, without check sequence.
     pub frame_bytes: u64,
 }
 
-/// A packet taken out of its queue.
+/// A dequeued packet.
 #[derive(Debug)]
 pub struct Dequeued<P> {
     /// The port's index.
     pub port: usize,
-    /// The queue's index, 0 the first served.
+    /// The queue's index; queue 0 is served first.
     pub queue: usize,
-    /// When.
+    /// The time.
     pub at: Time,
     /// The packet.
     pub queued: Queued<P>,
-    /// Packets that wait behind it in its queue.
+    /// Packets left in its queue.
     pub depth_after: u32,
 }
 
@@ -59,16 +59,16 @@ pub struct Transmission {
     pub end: Time,
 }
 
-/// All ports. Ports are named by index, which [`TrafficManager::find`] knows by number.
+/// All ports, identified by index; [`TrafficManager::find`] finds the index of a number.
 #[derive(Debug)]
 pub struct TrafficManager<P, D = Discipline<P>> {
     ports: Vec<Port<D>>,
     /// Index into `ports` by port number, or `u32::MAX`.
     by_number: Vec<u32>,
-    /// Ports with packets waiting, by when their serializer becomes free, the first due at the
-    /// end. They are few.
+    /// Ports with queued packets, ordered by when their serializer becomes free, the first one
+    /// last. There are few.
     due: Vec<(Time, u32)>,
-    /// No discipline's timer is due earlier.
+    /// A lower bound of all disciplines' timers.
     next_timer: Option<Time>,
     records: Vec<QueueRecord>,
     seed: u64,
@@ -104,10 +104,10 @@ impl<P: QueuedPacket> TrafficManager<P> {
 }
 
 impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
-    /// The same with queues of any discipline.
+    /// Like `new`, with queues of any discipline.
     ///
     /// # Errors
-    /// As [`TrafficManager::new`].
+    /// Those of [`TrafficManager::new`].
     pub fn with(
         configs: &[PortConfig],
         pipeline: u16,
@@ -154,7 +154,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         })
     }
 
-    /// The index of a port by its number.
+    /// The index of the port with this number.
     #[inline]
     pub fn find(&self, number: u64) -> Option<usize> {
         match self.by_number.get(number as usize) {
@@ -169,7 +169,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         self.ports[port].number
     }
 
-    /// The traffic manager that has a port's queues, where that is another one.
+    /// The traffic manager that has a port's queues, if it is another one.
     #[inline]
     pub fn elsewhere(&self, port: usize) -> Option<u16> {
         self.ports[port].elsewhere
@@ -181,7 +181,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         self.ports[port].priority_of(queue)
     }
 
-    /// When [`TrafficManager::take_due`] has something to do next.
+    /// When [`TrafficManager::take_due`] must be called next.
     #[inline]
     pub fn next_due(&self) -> Option<Time> {
         let due = self.due.last().map(|&(at, _)| at);
@@ -191,7 +191,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         }
     }
 
-    /// A packet that comes to this port now leaves it at once.
+    /// True if a packet that arrives now at this port leaves immediately.
     #[inline]
     pub fn is_idle(&self, at: Time, port: usize) -> bool {
         let port = &self.ports[port];
@@ -200,14 +200,15 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         is_free && !port.armed && is_empty() && port.elsewhere.is_none()
     }
 
-    /// True while the port waits for its serializer, and [`TrafficManager::take_due`] will name it.
+    /// True while the port waits for its serializer, so that [`TrafficManager::take_due`] will
+    /// return it.
     #[inline]
     pub fn is_armed(&self, port: usize) -> bool {
         self.ports[port].armed
     }
 
-    /// Offers a packet to a port. A packet that can leave at once must be taken with
-    /// [`TrafficManager::dequeue_idle`], and dropped ones with [`TrafficManager::poll_dropped`].
+    /// Offers a packet to a port. Then take a packet that can leave immediately with
+    /// [`TrafficManager::dequeue_idle`], and dropped packets with [`TrafficManager::poll_dropped`].
     #[inline]
     pub fn offer(&mut self, at: Time, port: usize, arrival: Arrival<P>) {
         let number = self.numbered;
@@ -237,7 +238,8 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         self.learn_timer(index, place);
     }
 
-    /// The next packet of a port whose serializer is free; otherwise the port is due when it is.
+    /// The next packet of a port with a free serializer; otherwise the port becomes due when it is
+    /// free.
     #[inline]
     pub fn dequeue_idle(&mut self, at: Time, port: usize) -> Option<Dequeued<P>> {
         let index = port;
@@ -267,7 +269,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         }
     }
 
-    /// The next packet of a queue, unless the discipline discards all that wait.
+    /// The next packet of a queue, unless the discipline discards all queued packets.
     #[inline]
     fn dequeue_from(&mut self, at: Time, port: usize, queue: usize) -> Option<Dequeued<P>> {
         let PortQueue { discipline, source, .. } = &mut self.ports[port].queues[queue];
@@ -287,8 +289,8 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         Some(Dequeued { port, queue, at, queued, depth_after })
     }
 
-    /// The port that is due first, and when, if that is not after `now`; its serializer is free
-    /// then. Timers that come before it have been served.
+    /// The first port due by `now`, with a free serializer, and its time. Earlier timers have been
+    /// handled.
     #[inline]
     pub fn take_due(&mut self, now: Time) -> Option<(Time, usize)> {
         if self.next_timer.is_some_and(|timer| timer <= now) {
@@ -312,7 +314,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         self.dropped.pop()
     }
 
-    /// Sends a packet of this frame length, dequeued at `at`.
+    /// Sends a packet of this frame length, which was dequeued at `at`.
     #[inline]
     pub fn transmit(&mut self, at: Time, port: usize, frame_bytes: u64) -> Transmission {
         let port = &mut self.ports[port];

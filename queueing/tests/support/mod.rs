@@ -1,4 +1,4 @@
-//! A port under test: arrivals in, what was sent and recorded out.
+//! A port under test: takes arrivals, and returns transmissions and ledger rows.
 #![allow(dead_code, missing_docs)]
 
 use narrows_common::{LengthBasis, PS_PER_S, Packet, Time};
@@ -60,7 +60,7 @@ pub fn port(rate_bps: u64, queue: QueueLimit, discipline: DisciplineConfig) -> P
     }
 }
 
-/// A transmission: the packet's number, and picoseconds.
+/// A transmission: the packet's number, and times in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     pub number: u64,
@@ -70,7 +70,7 @@ pub struct Sent {
     pub is_marked: bool,
 }
 
-/// A port with what it has sent and dropped.
+/// A port, with the packets that it has sent and dropped.
 pub struct Bench<D> {
     pub tm: TrafficManager<Packet, D>,
     pub sent: Vec<Sent>,
@@ -82,7 +82,7 @@ impl<D: QueueDiscipline<Packet>> Bench<D> {
         Bench { tm, sent: vec![], dropped: 0 }
     }
 
-    /// Sends what can leave up to `now`.
+    /// Sends everything that can leave by `now`.
     pub fn go_on(&mut self, now: Time) {
         while let Some((at, port)) = self.tm.take_due(now) {
             self.drain(at, port);

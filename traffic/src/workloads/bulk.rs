@@ -1,8 +1,9 @@
-//! A bulk transfer (FTP): everything is there to be sent from the start.
+//! A bulk transfer (FTP): all data is available from the start.
 //!
-//! All bytes are zeros and are written at once, since a length costs no memory. "Unlimited" is
-//! 2^60 bytes, 106 days at 1 Tb/s; ns-2's infinite FTP is 2^30 packets. A length may be drawn for
-//! each flow: exponential or Pareto of a mean, a whole number of bytes, one at least.
+//! All bytes are zeros and are written together, because a length takes no memory. "Unlimited" is
+//! 2^60 bytes, 106 days at 1 Tb/s; ns-2's infinite FTP is 2^30 packets. Each flow may draw its
+//! length from an exponential or Pareto distribution with a mean: a whole number of bytes, at least
+//! one.
 
 use crate::application::Application;
 use crate::application::Content;
@@ -16,7 +17,7 @@ use narrows_common::{Rng, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What stands for a transfer without an end, in bytes.
+/// The length of an unlimited transfer, in bytes.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
 /// The workload's entry in the list.
@@ -40,17 +41,17 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Bytes to transfer; absent is unlimited.
+    /// Bytes to transfer; unlimited if absent.
     #[serde(default)]
     pub bytes: Option<u64>,
-    /// Bytes are the mean of this; absent: they are what they are.
+    /// The distribution of which `bytes` is the mean; if absent, `bytes` is exact.
     #[serde(default)]
     pub distribution: Option<Distribution>,
-    /// The exponent of Pareto's tail.
+    /// The exponent of the Pareto distribution's tail.
     #[serde(default = "distribution::ns2_shape")]
     pub shape: f64,
 }
@@ -74,7 +75,7 @@ impl Workload for Config {
 }
 
 impl Config {
-    /// A transfer of this many bytes; `None`: unlimited.
+    /// A transfer of this many bytes; `None` for unlimited.
     pub fn of_bytes(bytes: Option<u64>) -> Self {
         Config { bytes, distribution: None, shape: distribution::ns2_shape() }
     }
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unlimited_one_never_finishes_and_an_empty_one_is_finished_at_once() {
+    fn an_unlimited_transfer_never_ends_and_an_empty_one_has() {
         let mut unlimited = Bulk::new(&Config::of_bytes(None));
         let Some(Write::Stream(content)) = write(&mut unlimited) else { panic!("no bytes") };
         assert!(content.len() > 1 << 50);
@@ -153,7 +154,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let lengths: Vec<u64> = (0..50_000).map(|_| draw()).collect();
-        // Scale 30,000 x 2/3; above twice that lies an eighth.
+        // Scale 30,000 x 2/3; an eighth is above twice that.
         assert!(lengths.iter().all(|&len| len >= 20_000));
         let mean = lengths.iter().sum::<u64>() as f64 / 50_000.0;
         assert!((29_500.0..30_500.0).contains(&mean), "{mean}");

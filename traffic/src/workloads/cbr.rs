@@ -1,8 +1,8 @@
-//! A constant bit rate: messages of one length at even intervals, the first at the start.
+//! A constant bit rate: messages of one length at even intervals, starting with the flow.
 //!
 //! Source: ns-2's Application/Traffic/CBR; the interval is size x 8 / rate. The n-th message's time
-//! is computed from the start, so that nothing adds up. With `random` (`random_ 1`) each interval is
-//! longer or shorter by up to a half of it, uniformly and for itself.
+//! is computed from the start, so errors do not add up. With `random` (`random_ 1`) each interval
+//! independently varies by up to a half of it, uniformly.
 
 use crate::application::Application;
 use crate::error::{self, AppError};
@@ -35,7 +35,7 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -43,10 +43,10 @@ pub struct Config {
     pub rate_bps: u64,
     /// Length of a message.
     pub size_bytes: u32,
-    /// Each interval varies by up to a half of it.
+    /// True if each interval varies by up to a half of it.
     #[serde(default)]
     pub random: bool,
-    /// Messages to write; absent is without end.
+    /// Messages to write; unlimited if absent.
     #[serde(default)]
     pub messages: Option<u64>,
 }
@@ -84,7 +84,7 @@ impl Config {
 #[derive(Debug)]
 pub struct Stream {
     steady: Steady,
-    /// With random intervals: their mean, and when the next message comes.
+    /// With random intervals: their mean, and the time of the next message.
     varied: Option<(Duration, Duration)>,
 }
 
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_rate_holds_and_nothing_adds_up() {
-        // 200 B at 7 bit/us: 228.571428571.. us each. The 7,000th message comes at 1.6 s sharp.
+        // 200 B at 7 bit/us: 228.571428571.. us each. The 7,000th message comes at exactly 1.6 s.
         let config =
             Config { rate_bps: 7_000_000, size_bytes: 200, random: false, messages: Some(7_001) };
         let start = Time::ZERO + Duration::from_ms(3);
@@ -129,7 +129,7 @@ mod tests {
         assert!(gaps.iter().all(|gap| (0.5..=1.5).contains(gap)));
         let mean = gaps.iter().sum::<f64>() / 20_000.0;
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
-        // Uniform: an even share in each tenth of the range.
+        // Uniform: an equal share in each tenth of the range.
         let first = gaps.iter().filter(|&&gap| gap < 0.6).count();
         assert!((1_850..2_150).contains(&first), "{first}");
     }

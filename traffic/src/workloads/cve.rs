@@ -1,10 +1,10 @@
 //! A collaborative virtual environment: fixed-size updates of users' states at an interval.
 //!
-//! A flow is what a server sends one client: at every interval one update of each of the `users`
-//! in the client's part of the world, in turn, the first at the start. Message n is of user
-//! n mod `users`. An update replaces all earlier ones of its user: the receiver counts those that
-//! it could read no sooner than a newer one of the same user.
-//! Gital et al. 2014 name updates of 80 B.
+//! A flow carries a server's updates to one client. Every interval it sends one update of each of
+//! the `users` in the client's part of the world, in turn, starting with the flow. Message n
+//! belongs to user n mod `users`. An update replaces all earlier ones of its user: the receiver
+//! counts the updates that became readable no earlier than a newer one of the same user. Gital et
+//! al. 2014 give updates of 80 B.
 
 use crate::application::Application;
 use crate::error::{self, AppError};
@@ -34,19 +34,19 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of an update.
     pub size_bytes: u32,
-    /// Between two updates of a user.
+    /// Time between two updates of a user.
     #[serde(rename = "interval_ps")]
     pub interval: Duration,
-    /// Whose states the flow carries.
+    /// The number of users in the flow.
     #[serde(default = "one")]
     pub users: u32,
-    /// Updates to write; absent is without end.
+    /// Updates to write; unlimited if absent.
     #[serde(default)]
     pub messages: Option<u64>,
 }

@@ -1,10 +1,10 @@
-//! A collaborative virtual environment behind a server: each client's updates go to the server,
-//! which sends each of them on to the other clients of the same part of the world.
+//! A collaborative virtual environment with a server: each client sends its updates to the server,
+//! which forwards them to the other clients in the same part of the world.
 //!
-//! A flow is a client's connection, used both ways; the flows to one host whose partition has the
-//! same number are one part of the world. A message's latency is from a client's writing to another
-//! client's reading. An update replaces the earlier ones of its sender: the receiver counts those
-//! that it could read no sooner than a newer one of the same sender.
+//! A flow is a client's connection, used in both directions. The flows to one host with the same
+//! partition number form one part of the world. A message's latency is from one client's write to
+//! another client's read. An update replaces earlier ones of its sender: the receiver counts the
+//! updates that became readable no earlier than a newer one of the same sender.
 
 use crate::application::Application;
 use crate::error::{self, AppError};
@@ -33,19 +33,19 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of an update.
     pub size_bytes: u32,
-    /// Between two updates of a client.
+    /// Time between two updates of a client.
     #[serde(rename = "interval_ps")]
     pub interval: Duration,
-    /// Which part of the world the client is in.
+    /// The number of the client's part of the world.
     #[serde(default = "one")]
     pub partition: u32,
-    /// Updates to write; absent is without end.
+    /// Updates to write; unlimited if absent.
     #[serde(default)]
     pub messages: Option<u64>,
 }

@@ -1,9 +1,8 @@
 //! e-VLBI: a radio telescope's samples at the constant rate that the correlator requires.
 //!
-//! A message is a frame as the Mark 5B recorder makes it: 10,016 bytes, of which 10,000 are
-//! samples (4 and 2,500 words of 32 bits). The required rate is that of the samples, such as
-//! 512 Mb/s for 16 channels of 16 Msample/s and 2 bits.
-//! Samples that come too late are written all the same.
+//! A message is a frame of the Mark 5B recorder: 10,016 bytes, of which 10,000 are samples (4 and
+//! 2,500 words of 32 bits). The required rate is that of the samples, such as 512 Mb/s for 16
+//! channels of 16 Msample/s and 2 bits. Late samples are sent anyway.
 
 use crate::application::Application;
 use crate::error::{self, AppError};
@@ -27,13 +26,13 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Bits of samples per second.
     pub rate_bps: u64,
-    /// Frames to write; absent is without end.
+    /// Frames to write; unlimited if absent.
     #[serde(default)]
     pub messages: Option<u64>,
 }
@@ -70,7 +69,7 @@ mod tests {
 
     #[test]
     fn frames_come_at_the_required_rate() {
-        // 512 Mb/s are 6,400 frames of 80,000 bits a second, one each 156.25 us.
+        // 512 Mb/s are 6,400 frames of 80,000 bits per second, one every 156.25 us.
         let config = Config { rate_bps: 512_000_000, messages: None };
         let almost = Time::ZERO + Duration::from_ps(999_999_999_999);
         let all = written(&mut config.application(), Time::ZERO, almost, 1);

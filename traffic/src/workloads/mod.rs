@@ -1,4 +1,4 @@
-//! The workloads: one file each, one list.
+//! The workloads: one file each, and one list.
 
 pub mod bulk;
 pub mod cbr;

@@ -1,11 +1,11 @@
-//! On-off: bursts at a constant rate, of random length, with random pauses between them.
+//! On-off: bursts of random length at a constant rate, with random pauses between them.
 //!
-//! Source: ns-2's Application/Traffic/Exponential and /Pareto. A burst has a whole number of
-//! messages: its random length in message times (mean `on` x rate / size) to the nearest, one at
-//! least. Messages of a burst are size x 8 / rate apart; behind the last of them that much and
-//! the random pause pass. Mean rate: rate x on / (on + off), but for the rounding. Heavy tails
-//! (shape below 2) converge slowly. The first burst begins with the flow.
-//! A length that a heavy tail makes longer than 11 days is 11 days.
+//! Source: ns-2's Application/Traffic/Exponential and /Pareto. A burst is a whole number of
+//! messages, at least one: its random length in message times (mean `on` x rate / size), rounded.
+//! Messages of a burst are size x 8 / rate apart; that time and the random pause follow the last
+//! one. The mean rate is rate x on / (on + off), except for rounding. Heavy tails (shape below 2)
+//! converge slowly. The first burst starts with the flow. Lengths from a heavy tail are limited to
+//! 11 days.
 
 use crate::application::Application;
 use crate::distribution::{self, Distribution};
@@ -44,11 +44,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Bits of messages per second of a burst.
+    /// Bits of messages per second during a burst.
     pub rate_bps: u64,
     /// Length of a message.
     pub size_bytes: u32,
@@ -58,13 +58,13 @@ pub struct Config {
     /// Mean length of a pause.
     #[serde(rename = "off_ps")]
     pub off: Duration,
-    /// Of both.
+    /// The distribution of both.
     #[serde(default)]
     pub distribution: Distribution,
-    /// The exponent of Pareto's tail.
+    /// The exponent of the Pareto distribution's tail.
     #[serde(default = "distribution::ns2_shape")]
     pub shape: f64,
-    /// Messages to write; absent is without end.
+    /// Messages to write; unlimited if absent.
     #[serde(default)]
     pub messages: Option<u64>,
 }
@@ -108,7 +108,7 @@ pub struct Bursts {
     config: Config,
     /// When the burst began.
     start: Duration,
-    /// Its messages so far, and in all; 0 before the first burst.
+    /// Its messages so far, and in total; 0 before the first burst.
     drawn: u64,
     messages: u64,
 }
@@ -146,7 +146,7 @@ mod tests {
     use crate::paced::tests::written;
     use narrows_common::Time;
 
-    /// 1,000 messages a second in a burst.
+    /// 1,000 messages per second during a burst.
     fn config(distribution: Distribution, shape: f64) -> Config {
         Config {
             rate_bps: 800_000,
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn exponential_bursts_and_pauses_have_their_means() {
         let (bursts, pauses) = bursts_and_pauses(&config(Distribution::Exponential, 1.5), 20_000);
-        // 10,000 cycles of 2 s; a mean is off by 1 % (one standard deviation).
+        // 10,000 cycles of 2 s; a mean has a standard deviation of 1 %.
         assert!((9_600..10_400).contains(&bursts.len()), "{}", bursts.len());
         assert!((mean(&bursts) / 500.0 - 1.0).abs() < 0.03, "{}", mean(&bursts));
         assert!((mean(&pauses) / 1.5 - 1.0).abs() < 0.03, "{}", mean(&pauses));
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn pareto_pauses_have_a_heavy_tail() {
-        // Shape 1.5: scale 1.5 x 0.5 / 1.5 = 0.5 s; above 2 s are (0.5/2)^1.5 = 1/8 of them, above
-        // 8 s (0.5/8)^1.5 = 1/64. Bursts: scale 166.7 messages; above 666.7 are 1/8.
+        // Shape 1.5: scale 1.5 x 0.5 / 1.5 = 0.5 s; (0.5/2)^1.5 = 1/8 of the pauses exceed 2 s, and
+        // (0.5/8)^1.5 = 1/64 exceed 8 s. Bursts: scale 166.7 messages; 1/8 exceed 666.7.
         let (bursts, pauses) = bursts_and_pauses(&config(Distribution::Pareto, 1.5), 40_000);
         let share = |values: &[f64], x: f64| {
             values.iter().filter(|&&v| v > x).count() as f64 / values.len() as f64

@@ -1,8 +1,9 @@
-//! Requests and responses: a request is written, the other end answers, the next one follows.
+//! Requests and responses: one end writes a request, the other answers, then the next request
+//! follows.
 //!
-//! A closed loop: the next request comes a think time after the last byte of the response, the
-//! think time exponential (none where it is not given). A message's latency is the transaction's:
-//! from writing the request to reading the whole of its response.
+//! A closed loop: the next request follows an exponential think time (none if absent) after the
+//! last byte of the response. A message's latency is the transaction's: from writing the request to
+//! reading its whole response.
 
 use crate::application::Application;
 use crate::application::Write;
@@ -42,7 +43,7 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -53,7 +54,7 @@ pub struct Config {
     /// Mean pause between a response and the next request.
     #[serde(rename = "think_ps", default)]
     pub think: Option<Duration>,
-    /// Requests to write; absent is without end.
+    /// Requests to write; unlimited if absent.
     #[serde(default)]
     pub messages: Option<u64>,
 }
@@ -89,15 +90,15 @@ impl Config {
     }
 }
 
-/// The end that asks.
+/// The requesting end.
 #[derive(Debug)]
 pub struct Client {
     config: Config,
     /// Requests not written yet.
     left: u64,
-    /// A response is outstanding.
+    /// True while a response is outstanding.
     waits: bool,
-    /// When the next request is to be written; `None`: at once.
+    /// When to write the next request; `None` for immediately.
     due: Option<Time>,
     /// The pause before it has been drawn.
     is_due_drawn: bool,

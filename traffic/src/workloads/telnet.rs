@@ -1,10 +1,10 @@
-//! Typing (telnet): messages of one length with exponential gaps, a Poisson process, or with the gaps
-//! of people who type.
+//! Typing (telnet): messages of one length with exponential gaps (a Poisson process), or with the
+//! measured gaps of people typing.
 //!
-//! Source: ns-2's Application/Telnet; as there, the first message comes after a first gap. With
-//! `interval_` above 0 gaps are exponential. Without an interval they have tcplib's measured
-//! distribution (Danzig and Jamin, tcplib, USC-CS-91-495), as ns-2.35 draws it for `interval_ 0`: its
-//! quantiles are those of 366,547 gaps in 400,000 s of `ns`, in between they are interpolated.
+//! Source: ns-2's Application/Telnet; as there, the first message follows a first gap. With an
+//! interval (`interval_` above 0) gaps are exponential. Without one they have tcplib's measured
+//! distribution (Danzig and Jamin, tcplib, USC-CS-91-495), as ns-2.35 draws it for `interval_ 0`.
+//! Its quantiles come from 366,547 gaps in 400,000 s of `ns`; values between are interpolated.
 
 use crate::application::Application;
 use crate::distribution;
@@ -31,16 +31,16 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Length of a message.
     pub size_bytes: u32,
-    /// Mean gap; absent: tcplib's distribution.
+    /// Mean gap; tcplib's distribution if absent.
     #[serde(rename = "interval_ps", default)]
     pub interval: Option<Duration>,
-    /// Messages to write; absent is without end.
+    /// Messages to write; unlimited if absent.
     #[serde(default)]
     pub messages: Option<u64>,
 }
@@ -101,7 +101,7 @@ fn tcplib_gap(rng: &mut Rng) -> Duration {
     Duration::from_ps((gap_us * 1e6) as u64)
 }
 
-/// Shares of tcplib's gaps and the gaps below which they lie, in microseconds.
+/// Cumulative shares of tcplib's gaps, and the gaps in microseconds.
 const TCPLIB: &[(f64, u32)] = &[
     (0.0, 21),
     (0.01, 1164),
@@ -239,7 +239,7 @@ mod tests {
         // 20,000 expected in 2,000 s, with a standard deviation of sqrt(20,000) = 141.
         assert!((19_500..20_500).contains(&all.len()), "{}", all.len());
         assert!(all.iter().all(|&(_, length_bytes)| length_bytes == 552));
-        // Per second, count and variance are both 10.
+        // Per second, mean and variance are both 10.
         let mut counts = [0.0_f64; 2_000];
         for (at, _) in &all {
             counts[at.as_secs_f64() as usize] += 1.0;

@@ -1,7 +1,7 @@
-//! A recorded trace: a message of each packet's length at each packet's time.
+//! A recorded trace: one message for each packet, with the packet's length and time.
 //!
-//! Times count from the trace's first packet. Whoever reads the trace (CSV or pcap) is outside;
-//! here it is a list.
+//! Times count from the trace's first packet. The caller reads the trace (CSV or pcap) and passes a
+//! list.
 
 use crate::application::Application;
 use crate::error::{self, AppError};
@@ -24,11 +24,11 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
     values: workload::values::<Config>(),
 };
 
-/// What a scenario may say about it.
+/// Its values in a scenario.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Time since the first and length in bytes of each message, in the order of time.
+    /// Time since the first message, and length in bytes, of each message in time order.
     pub writes: Vec<(Duration, u32)>,
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_go_back_and_lengths_without_room_for_a_header_are_refused() {
+    fn decreasing_times_and_short_lengths_are_refused() {
         let at = Duration::from_ms;
         let back = Config { writes: vec![(at(2), 60), (at(1), 60)] };
         assert_eq!(back.check().unwrap_err().value, "1000000000");
