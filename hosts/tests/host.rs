@@ -210,7 +210,7 @@ fn a_flow_is_read_from_json_and_refused_with_its_reason() {
     for (change, reason) in [
         (
             serde_json::json!({}),
-            "flow 1: 10.0.0.1:10001 to 10.0.0.2:5001 is taken by flow 1; expected a port of its own",
+            "flow 1: 10.0.0.1:10001 to 10.0.0.2:5001 is used by flow 1; expected another port",
         ),
         (
             serde_json::json!({"recovery": "tahoo"}),

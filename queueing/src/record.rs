@@ -74,7 +74,7 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DisciplineError {
     /// No discipline has this name.
-    #[error("discipline '{name}': there is none of that name; expected one of {expected}")]
+    #[error("discipline '{name}' does not exist; expected one of {expected}")]
     Unknown {
         /// The name given.
         name: String,
@@ -82,7 +82,7 @@ pub enum DisciplineError {
         expected: String,
     },
     /// The discipline does not have this parameter.
-    #[error("discipline '{discipline}': no parameter '{parameter}'; expected {expected}")]
+    #[error("discipline '{discipline}' has no parameter '{parameter}'; expected {expected}")]
     Parameter {
         /// The discipline.
         discipline: &'static str,

@@ -68,7 +68,7 @@ pub const fn key(name: &'static str, plan: &'static str, unit: Unit, meaning: &'
 
 /// The size of a message.
 pub const SIZE: Key =
-    key("size", "size_bytes", Unit::Size, "length of a message, its header included");
+    key("size", "size_bytes", Unit::Size, "length of a message, including its header");
 /// A rate.
 pub const RATE: Key = key("rate", "rate_bps", Unit::Rate, "bit rate of the messages");
 /// A time between messages.

@@ -16,12 +16,14 @@ const DECREASE: f64 = 0.5;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "aimd-fc",
-    title: "AIMD with fast convergence: halves the window of the last event, keeps what was added",
+    title: "AIMD with fast convergence: halves the window of the last event, keeps the growth since",
     reference: "Lahanas, Tsaoussidis, Exploiting the efficiency and fairness potential of AIMD-based congestion avoidance and control, Computer Networks 43 (2003)",
     class: Class::LossBased,
     needs: &[],
     parameters: &[],
-    not_implemented: &["whatever the paper has beyond its abstract; the rule is a reconstruction"],
+    not_implemented: &[
+        "anything beyond the paper's abstract, from which the rule is reconstructed",
+    ],
     build: |setup| Box::new(AimdFc::new(setup)),
 };
 

@@ -26,7 +26,7 @@ pub const VARIANT: Variant = Variant {
             default: 0.5,
             min: 0.01,
             max: 0.99,
-            meaning: "share of the base given up at an event",
+            meaning: "fraction of the base removed at an event",
             origin: "1/2: AIMD-FC",
         },
         Parameter {
@@ -35,7 +35,7 @@ pub const VARIANT: Variant = Variant {
             default: 0.25,
             min: 0.01,
             max: 0.99,
-            meaning: "share of the base given up once the windows at the last two events differ by at most 1 segment",
+            meaning: "fraction of the base removed if the windows at the last two events differ by at most 1 segment",
             origin: "ours",
         },
         Parameter {
@@ -44,11 +44,11 @@ pub const VARIANT: Variant = Variant {
             default: 1.0,
             min: 0.0,
             max: 2.0,
-            meaning: "what becomes the base after an event: 0 never the window (New-AIMD), 1 always (AIMD-FC), 2 guarded (new-aimd's guard)",
+            meaning: "whether the window becomes the base after an event: 0 never (New-AIMD), 1 always (AIMD-FC), 2 guarded (new-aimd's guard)",
             origin: "ours",
         },
     ],
-    not_implemented: &["the published AIMD-FC+, whose rule could not be found"],
+    not_implemented: &["the published AIMD-FC+: we did not find its rule"],
     build: |setup| Box::new(AimdFcPlus::new(setup)),
 };
 

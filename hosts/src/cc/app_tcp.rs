@@ -21,7 +21,7 @@ use narrows_common::Duration;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "app-tcp",
-    title: "holds the rate that the application requires, without halving (AppTCP)",
+    title: "keeps the rate that the application requires, without halving (AppTCP)",
     reference: "Wang, AppTCP, 2013: equations 1 to 4 and their text",
     class: Class::RateTarget,
     needs: &[],
@@ -32,7 +32,7 @@ pub const VARIANT: Variant = Variant {
             default: 100.0,
             min: 0.001,
             max: 1e6,
-            meaning: "rate that the application requires, of payload",
+            meaning: "payload rate that the application requires",
             origin: "ours",
         },
         Parameter {
@@ -41,7 +41,7 @@ pub const VARIANT: Variant = Variant {
             default: 10.0,
             min: 1.0,
             max: 10_000.0,
-            meaning: "segments acknowledged for a step of one",
+            meaning: "segments acknowledged per step of one segment",
             origin: "10: the paper",
         },
         Parameter {
@@ -50,11 +50,11 @@ pub const VARIANT: Variant = Variant {
             default: 2.0,
             min: 1.0,
             max: 1e6,
-            meaning: "greatest window as a multiple of cwnd_base",
+            meaning: "maximum window as a multiple of cwnd_base",
             origin: "ours; the paper has no limit",
         },
     ],
-    not_implemented: &["a report of how often the limit held the window"],
+    not_implemented: &["a report of how often the limit applied"],
     build: |setup| Box::new(AppTcp::new(setup)),
 };
 

@@ -27,7 +27,7 @@ const SMOOTH_STEP: f64 = DIVISOR / 20.0;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "bic",
-    title: "binary search for the window of the last loss, at most 16 segments a round trip",
+    title: "binary search for the window of the last loss, at most 16 segments per round trip",
     reference: "Xu, Harfoush, Rhee, Binary increase congestion control for fast long-distance networks, INFOCOM 2004; Linux tcp_bic",
     class: Class::LossBased,
     needs: &[],
@@ -38,7 +38,7 @@ pub const VARIANT: Variant = Variant {
             default: 819.0 / 1024.0,
             min: 0.1,
             max: 0.99,
-            meaning: "share of the window kept at a loss",
+            meaning: "factor applied to the window at a loss",
             origin: "819/1024: Linux",
         },
         Parameter {
@@ -47,7 +47,7 @@ pub const VARIANT: Variant = Variant {
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            meaning: "1: give up more when Wmax falls",
+            meaning: "1: reduce more if Wmax decreases",
             origin: "the paper, Linux",
         },
     ],

@@ -23,7 +23,7 @@ pub const VARIANT: Variant = Variant {
             default: 100.0,
             min: 0.001,
             max: 1e6,
-            meaning: "the circuit's rate, of payload",
+            meaning: "payload rate of the circuit",
             origin: "ours",
         },
         Parameter {
@@ -32,11 +32,11 @@ pub const VARIANT: Variant = Variant {
             default: 0.0,
             min: 0.0,
             max: 1e6,
-            meaning: "window, as the original sets it on the socket; 0: from rate and round trip",
+            meaning: "window, which the original sets on the socket; 0: computed from rate and round trip",
             origin: "ours",
         },
     ],
-    not_implemented: &["whatever the paper has beyond a constant window"],
+    not_implemented: &["anything in the paper beyond a constant window"],
     build: |setup| Box::new(Circuit::new(setup)),
 };
 

@@ -23,7 +23,7 @@ const LOW_WINDOW: f64 = 41.0;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "compound",
-    title: "Reno's window plus one that grows while the queue is short (Compound TCP)",
+    title: "Reno's window plus a window that grows while the queue is short (Compound TCP)",
     reference: "Tan, Song, Zhang, Sridharan, A compound TCP approach for high-speed and long distance networks, INFOCOM 2006",
     class: Class::Hybrid,
     needs: &[Need::SegmentTimes],
@@ -34,7 +34,7 @@ pub const VARIANT: Variant = Variant {
             default: 30.0,
             min: 0.0,
             max: 10_000.0,
-            meaning: "queued segments from which dwnd shrinks",
+            meaning: "queued segments above which dwnd shrinks",
             origin: "30: the paper",
         },
         Parameter {
@@ -43,7 +43,7 @@ pub const VARIANT: Variant = Variant {
             default: 1.0,
             min: 0.0,
             max: 100.0,
-            meaning: "dwnd given up for each queued segment",
+            meaning: "reduction of dwnd per queued segment",
             origin: "1: the paper",
         },
     ],

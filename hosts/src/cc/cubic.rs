@@ -46,7 +46,7 @@ pub const VARIANT: Variant = Variant {
             default: 0.7,
             min: 0.1,
             max: 0.99,
-            meaning: "share of the window kept at a loss",
+            meaning: "factor applied to the window at a loss",
             origin: "RFC 9438 section 4.6",
         },
         Parameter {
@@ -55,7 +55,7 @@ pub const VARIANT: Variant = Variant {
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            meaning: "1: give up more when W_max falls",
+            meaning: "1: reduce more if W_max decreases",
             origin: "RFC 9438 section 4.7",
         },
         Parameter {
@@ -68,7 +68,7 @@ pub const VARIANT: Variant = Variant {
             origin: "2: RFC 9438 section 4.10, RFC 9406",
         },
     ],
-    not_implemented: &["undoing spurious reductions (section 4.9) but with recovery `linux`"],
+    not_implemented: &["undoing spurious reductions (section 4.9), except with recovery `linux`"],
     build: |setup| Box::new(Cubic::new(setup)),
 };
 

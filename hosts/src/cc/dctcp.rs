@@ -14,7 +14,7 @@ use crate::tcp::api::{Ack, Class, Congestion, Idle, Need, Parameter};
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "dctcp",
-    title: "cuts by the share of marked packets (data center TCP)",
+    title: "reduces the window by the share of marked packets (data center TCP)",
     reference: "RFC 8257; Alizadeh et al., Data center TCP (DCTCP), SIGCOMM 2010; Linux tcp_dctcp",
     class: Class::Hybrid,
     needs: &[Need::Ecn],
@@ -25,7 +25,7 @@ pub const VARIANT: Variant = Variant {
             default: 1.0 / 16.0,
             min: 0.001,
             max: 1.0,
-            meaning: "weight of a window's share of marks",
+            meaning: "weight of the latest window's share of marks",
             origin: "1/16: RFC 8257 section 4.1",
         },
         Parameter {

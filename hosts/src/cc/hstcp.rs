@@ -25,7 +25,7 @@ const HIGH_DECREASE: f64 = 0.1;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "hstcp",
-    title: "steeper increase and smaller decrease the larger the window (HighSpeed TCP)",
+    title: "increases faster and decreases less the larger the window (HighSpeed TCP)",
     reference: "RFC 3649",
     class: Class::LossBased,
     needs: &[],

@@ -44,7 +44,7 @@ pub const VARIANT: Variant = Variant {
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            meaning: "1: a loss halves the window when the throughput changed by more than a fifth",
+            meaning: "1: a loss halves the window if the throughput changed by more than a fifth",
             origin: "Linux",
         },
     ],

@@ -36,7 +36,7 @@ pub const VARIANT: Variant = Variant {
             default: 0.0,
             min: 0.0,
             max: 1.0,
-            meaning: "1: a window is spread over the smoothed round trip",
+            meaning: "1: spread a window over the smoothed round trip",
             origin: "0: Linux; 1: the paper",
         },
     ],

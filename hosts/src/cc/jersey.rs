@@ -20,14 +20,14 @@ use narrows_common::{Duration, Time};
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "jersey",
-    title: "sets the window to the measured rate where the switch warns by ECN (TCP-Jersey)",
+    title: "sets the window from the measured rate when the switch warns by ECN (TCP-Jersey)",
     reference: "Xu, Tian, Ansari, TCP-Jersey for wireless IP communications, JSAC 2004",
     class: Class::Hybrid,
     needs: &[],
     parameters: &[],
     not_implemented: &[
-        "whatever the paper has beyond estimator and rate control",
-        "insisting on ECN: without it no loss but a time-out cuts the window",
+        "anything in the paper beyond estimator and rate control",
+        "requiring ECN: without it only a time-out reduces the window",
     ],
     build: |setup| Box::new(Jersey::new(setup)),
 };

@@ -40,7 +40,7 @@ pub const VARIANT: Variant = Variant {
             default: 100.0,
             min: 0.001,
             max: 100.0,
-            meaning: "queueing delay to keep",
+            meaning: "target of the queueing delay",
             origin: "RFC 6817 section 2.5: at most 100",
         },
         Parameter {
@@ -49,7 +49,7 @@ pub const VARIANT: Variant = Variant {
             default: 1.0,
             min: 0.001,
             max: 1.0,
-            meaning: "segments added a round trip at an empty queue",
+            meaning: "segments added per round trip with an empty queue",
             origin: "RFC 6817 section 2.5: at most 1",
         },
     ],

@@ -15,7 +15,7 @@ const DECREASE: f64 = 0.5;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "new-aimd",
-    title: "halves the base only; what was added since the first event is never cut",
+    title: "halves the base only; the growth since the first event is never cut",
     reference: "Jasem et al., The Delay with New-AIMD Congestion Avoidance and Control Algorithm, Information Technology Journal, 2010",
     class: Class::LossBased,
     needs: &[Need::Sack],
@@ -25,10 +25,10 @@ pub const VARIANT: Variant = Variant {
         default: 0.0,
         min: 0.0,
         max: 1.0,
-        meaning: "1: a base whose half is below max(1 segment, cwnd/8) becomes the whole window before it is cut",
+        meaning: "1: if half the base is below max(1 segment, cwnd/8), the base is the whole window before the cut",
         origin: "0: the paper; 1: ours",
     }],
-    not_implemented: &["time-outs and slow start, which the paper leaves open, are as in Reno"],
+    not_implemented: &["the paper does not define time-outs and slow start; they are Reno's"],
     build: |setup| Box::new(NewAimd::new(setup)),
 };
 

@@ -40,7 +40,7 @@ pub const VARIANT: Variant = Variant {
             default: 1.0,
             min: 0.001,
             max: 1000.0,
-            meaning: "segments added a round trip",
+            meaning: "segments added per round trip",
             origin: "1: RFC 5681 section 3.1",
         },
         Parameter {
@@ -49,7 +49,7 @@ pub const VARIANT: Variant = Variant {
             default: 0.5,
             min: 0.01,
             max: 0.99,
-            meaning: "share of the window given up at a loss",
+            meaning: "fraction of the window removed at a loss",
             origin: "1/2: RFC 5681 equation 4",
         },
     ],

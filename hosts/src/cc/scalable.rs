@@ -12,7 +12,7 @@ use crate::tcp::api::{Ack, Class, Congestion, Idle, Parameter};
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "scalable",
-    title: "1 % (2 % in Linux) more an acknowledged window, an eighth less at a loss (STCP)",
+    title: "adds 1 % (2 % in Linux) per acknowledged window, removes an eighth at a loss (STCP)",
     reference: "Kelly, Scalable TCP: improving performance in highspeed wide area networks, CCR 2003; Linux tcp_scalable",
     class: Class::LossBased,
     needs: &[],
@@ -23,7 +23,7 @@ pub const VARIANT: Variant = Variant {
             default: 50.0,
             min: 1.0,
             max: 10_000.0,
-            meaning: "segments acknowledged for one more",
+            meaning: "segments acknowledged per segment added",
             origin: "50: Linux; 100: the paper",
         },
         Parameter {
@@ -32,7 +32,7 @@ pub const VARIANT: Variant = Variant {
             default: 0.0,
             min: 0.0,
             max: 100_000.0,
-            meaning: "window up to which Reno's rules hold",
+            meaning: "window up to which Reno's rules apply",
             origin: "0: Linux; 16: the paper",
         },
     ],

@@ -20,7 +20,7 @@ const LEAST_SAMPLES: u64 = 3;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "veno",
-    title: "Reno that takes a loss with a short queue for random and gives up a fifth",
+    title: "Reno that considers a loss with a short queue random, and then removes only a fifth",
     reference: "Fu, Liew, TCP Veno: TCP enhancement for transmission over wireless access networks, JSAC 2003; Linux tcp_veno",
     class: Class::Hybrid,
     needs: &[Need::SegmentTimes],
@@ -33,7 +33,7 @@ pub const VARIANT: Variant = Variant {
         meaning: "backlog that counts as congestion",
         origin: "3: the paper",
     }],
-    not_implemented: &["the round's mean as RTT (the paper)"],
+    not_implemented: &["the round's mean RTT (the paper)"],
     build: |setup| {
         Box::new(Veno {
             window: Window::new(setup),

@@ -23,7 +23,7 @@ const LEAST_SPAN: Duration = Duration::from_ms(50);
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "westwood",
-    title: "a loss sets the window to the measured bandwidth times the least round trip (Westwood+)",
+    title: "a loss sets the window to the measured bandwidth times the minimum round trip (Westwood+)",
     reference: "Grieco, Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control, CCR 2004; Linux tcp_westwood",
     class: Class::LossBased,
     needs: &[],
@@ -33,8 +33,8 @@ pub const VARIANT: Variant = Variant {
         default: 0.0,
         min: 0.0,
         max: 1.0,
-        meaning: "1: a repaired loss leaves half the window at least",
-        origin: "0: Linux; 1: ns-2.35, which tells Linux's module of no repair",
+        meaning: "1: a repaired loss leaves at least half the window",
+        origin: "0: Linux; 1: ns-2.35, which does not report repairs to Linux's module",
     }],
     not_implemented: &[],
     build: |setup| Box::new(Westwood::new(setup)),

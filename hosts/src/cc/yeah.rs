@@ -28,7 +28,7 @@ const ZETA: u32 = 50;
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "yeah",
-    title: "Scalable while the queue is short, Reno when it is not; empties the queue itself",
+    title: "Scalable while the queue is short, otherwise Reno; drains the queue",
     reference: "Baiocchi, Castellani, Vacirca, YeAH-TCP: yet another highspeed TCP, PFLDnet 2007; Linux tcp_yeah",
     class: Class::Hybrid,
     needs: &[Need::SegmentTimes],

@@ -28,7 +28,7 @@ pub enum FlowError {
     #[error("flow {flow}: {field} is {value}; expected this host's address {expected}")]
     NotThisHost { flow: u32, field: &'static str, value: Ipv4Addr, expected: Ipv4Addr },
     #[error(
-        "flow {flow}: {source_end} to {destination} is taken by flow {by}; expected a port of its own"
+        "flow {flow}: {source_end} to {destination} is used by flow {by}; expected another port"
     )]
     Taken { flow: u32, source_end: Endpoint, destination: Endpoint, by: u32 },
 }

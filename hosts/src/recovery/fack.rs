@@ -38,7 +38,7 @@ pub const RULE: Rule = Rule {
 /// ns-2's rule with `rampdown_`.
 pub const RAMPDOWN_RULE: Rule = Rule {
     name: "fack-rampdown",
-    title: "forward acknowledgment as in ns-2 with rampdown: the cut is spread over a round trip",
+    title: "forward acknowledgment as in ns-2 with rampdown: spreads the cut over a round trip",
     build: |setup| Box::new(Fack::new(setup, Cut::Rampdown { overdamps: false })),
     ..RULE
 };
@@ -54,10 +54,10 @@ pub const OVERDAMPING_RULE: Rule = Rule {
 /// The entry of the paper's rule.
 pub const HALF_RULE: Rule = Rule {
     name: "fack-half",
-    title: "forward acknowledgment as in the paper: the window is halved",
+    title: "forward acknowledgment as in the paper: halves the window",
     reference: "Mathis and Mahdavi, Forward acknowledgement, SIGCOMM 1996",
     needs: &[Need::Sack],
-    not_implemented: &["rampdown and overdamping, which are ns-2's rule's here"],
+    not_implemented: &["rampdown and overdamping; here ns-2's rule has them"],
     build: |setup| Box::new(Fack::new(setup, Cut::Half)),
 };
 

@@ -23,7 +23,7 @@ pub const RULE: Rule = Rule {
     title: "Reno's fast recovery as in ns-2's FullTcp",
     reference: "ns-2.35 Agent/TCP/FullTcp",
     needs: &[],
-    not_implemented: &["that duplicates behind a time-out inflate the window for good"],
+    not_implemented: &["the permanent inflation of the window by duplicates after a time-out"],
     build: |setup| Box::new(Full::new(setup, false)),
 };
 

@@ -34,7 +34,7 @@ pub const SLOW_RULE: Rule = Rule {
 
 const NOT_IMPLEMENTED: &[&str] = &[
     "the heuristics of RFC 6582 section 4 (timestamp, ACK ambiguity)",
-    "ns-2's two packets at most an ACK during recovery, and its lasting cut of cwnd by partial ACKs",
+    "ns-2's limit of two packets per ACK during recovery, and its permanent cut of cwnd by partial ACKs",
 ];
 
 /// The meaning of a new ACK that leaves part of the lost window unacknowledged.

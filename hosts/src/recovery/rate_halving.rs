@@ -27,18 +27,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
     name: "linux-ns2",
-    title: "rate halving down to the window that the loss leaves, as in ns-2's Agent/TCP/Linux",
+    title: "rate halving down to the window after the loss, as in ns-2's Agent/TCP/Linux",
     reference: "ns-2.35 Agent/TCP/Linux; Wei, Cao, NS-2 TCP-Linux, WNS2 2006",
     needs: &[Need::Sack, Need::SegmentTimes],
-    not_implemented: &["three segments in flight more when a time-out's repair ends"],
+    not_implemented: &["three more segments in flight at the end of a time-out's repair"],
     build: |setup| Box::new(RateHalving::new(setup, false)),
 };
 
 /// The entry of the rule for modules with `min_cwnd`.
 pub const MIN_RULE: Rule = Rule {
     name: "linux-ns2-min",
-    title: "rate halving down to half of the window that the loss leaves, as under most modules of Linux 2.6.22",
-    not_implemented: &["the threshold for a window at once when a time-out's repair ends"],
+    title: "rate halving down to half of the window after the loss, as with most modules of Linux 2.6.22",
+    not_implemented: &["setting the window to the threshold at the end of a time-out's repair"],
     build: |setup| Box::new(RateHalving::new(setup, true)),
     ..RULE
 };

@@ -11,10 +11,10 @@ use crate::recovery::rule::Rule;
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
     name: "reno",
-    title: "fast retransmit and recovery, over at the first new ACK",
+    title: "fast retransmit and recovery that ends at the first new ACK",
     reference: "RFC 5681 section 3.2, RFC 3042; ns-2.35 Agent/TCP/Reno",
     needs: &[],
-    not_implemented: &["fast retransmit of what a time-out found outstanding"],
+    not_implemented: &["fast retransmit of data that was outstanding at a time-out"],
     build: |setup| Box::new(NewReno::new(setup, PartialAck::EndsRecovery)),
 };
 

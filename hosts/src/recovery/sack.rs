@@ -14,7 +14,7 @@ use narrows_common::Time;
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
     name: "sack",
-    title: "selective acknowledgments and a pipe",
+    title: "selective acknowledgments with a computed pipe",
     reference: "RFC 6675, RFC 2018",
     needs: &[Need::Sack],
     not_implemented: &["D-SACK (RFC 2883)"],

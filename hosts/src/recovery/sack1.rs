@@ -18,19 +18,19 @@ use narrows_common::Time;
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
     name: "sack1",
-    title: "selective acknowledgments and a counted pipe, as in ns-2",
+    title: "selective acknowledgments with a counted pipe, as in ns-2",
     reference: "ns-2.35 Agent/TCP/Sack1; Fall and Floyd, CCR 26(3) 1996",
     needs: &[Need::Sack],
-    not_implemented: &["ns-2's partial_ack_ (two segments a partial ACK)", "numdupacksFrac_"],
+    not_implemented: &["ns-2's partial_ack_ (two segments per partial ACK)", "numdupacksFrac_"],
     build: |setup| Box::new(Sack1::new(setup, false)),
 };
 
 /// The entry of FullTcp's rule.
 pub const FULL_RULE: Rule = Rule {
     name: "full-sack",
-    title: "selective acknowledgments and a counted pipe, as in ns-2's FullTcp",
+    title: "selective acknowledgments with a counted pipe, as in ns-2's FullTcp",
     reference: "ns-2.35 Agent/TCP/FullTcp/Sack",
-    not_implemented: &["that duplicates count which tell nothing new"],
+    not_implemented: &["counting duplicates without new information"],
     build: |setup| Box::new(Sack1::new(setup, true)),
     ..RULE
 };

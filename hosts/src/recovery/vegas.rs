@@ -18,12 +18,12 @@ use narrows_common::{Duration, Time};
 /// The rule's entry in the list.
 pub const RULE: Rule = Rule {
     name: "vegas",
-    title: "resends on the first duplicate ACK what is older than a fine-grained time-out",
+    title: "retransmits at the first duplicate ACK if a fine-grained time-out has passed",
     reference: "ns-2.35 Agent/TCP/Vegas; Brakmo and Peterson, JSAC 1995",
     needs: &[Need::SegmentTimes],
     not_implemented: &[
-        "that ns-2 takes a segment never sent for an old one, and sends it twice",
-        "what of the inflation of one or two duplicates ns-2 keeps for good",
+        "ns-2's error that sends a new segment twice",
+        "ns-2's permanent inflation of the window by one or two duplicates",
     ],
     build: |setup| Box::new(Vegas::new(setup)),
 };

@@ -41,7 +41,7 @@ impl Settings {
         check_flow(flow)?;
         let workload = flow.app.record();
         if workload.answers || (record.needs_pace && !workload.has_messages) {
-            let need = if workload.answers { "a stream both ways" } else { "a stream" };
+            let need = if workload.answers { "a stream in both directions" } else { "a stream" };
             let (field, value) = ("variant", record.name);
             return Err(FlowError::Unmet { flow: id, what: workload.name, need, field, value });
         }
@@ -66,7 +66,7 @@ impl Settings {
             return Err(FlowError::Unmet {
                 flow: flow.id,
                 what: settings.record.name,
-                need: "a host of ours",
+                need: "one of our own hosts",
                 field: "variant",
                 value: settings.record.name,
             });

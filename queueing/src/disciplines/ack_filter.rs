@@ -14,12 +14,12 @@ use narrows_common::{Packet, Time};
 /// The discipline's entry in the list.
 pub const RECORD: Record = Record {
     name: "ack-filter",
-    title: "DropTail; an ACK takes the older ones of its connection out",
+    title: "DropTail; a new ACK replaces older ACKs of its connection",
     reference: "RFC 3449 section 5.2.3; ns-2.35 PacketQueue/Semantic with filteracks_",
     parameters: &[],
     drops: &[Reason {
         name: "ack-filter",
-        meaning: "a later ACK of the packet's connection came to the queue",
+        meaning: "a later ACK of the packet's connection arrived at the queue",
     }],
     marks: &[],
     is_fifo: true,

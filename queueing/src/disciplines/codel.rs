@@ -23,7 +23,7 @@ use narrows_common::{Bytes, Duration, Time};
 /// The discipline's entry in the list.
 pub const RECORD: Record = Record {
     name: "codel",
-    title: "controlled delay: drops at the head while packets wait longer than a target",
+    title: "controlled delay: drops at the head while the queueing delay exceeds a target",
     reference: "RFC 8289; Nichols, Jacobson, Controlling queue delay, ACM Queue 2012",
     parameters: &[
         Parameter {
@@ -32,7 +32,7 @@ pub const RECORD: Record = Record {
             default: 5e9,
             min: 1e3,
             max: 1e13,
-            origin: "sojourn time that a standing queue may have; 5 ms: RFC 8289 section 4.2",
+            origin: "acceptable sojourn time of a standing queue; 5 ms: RFC 8289 section 4.2",
         },
         Parameter {
             name: "interval",

@@ -9,7 +9,7 @@ use narrows_common::Time;
 /// The discipline's entry in the list.
 pub const RECORD: Record = Record {
     name: "drop-tail",
-    title: "first in, first out; drops what finds the queue full",
+    title: "first in, first out; drops packets that arrive at a full queue",
     reference: "RFC 7567 section 2.1 (tail drop)",
     parameters: &[],
     drops: &[],

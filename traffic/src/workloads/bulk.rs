@@ -31,7 +31,7 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
             "distribution",
             "distribution",
             key::Unit::Word,
-            "of the length, whose mean is then `bytes`: exponential or pareto",
+            "of the length, with the mean `bytes`: exponential or pareto",
         )
         .or("none"),
         distribution::SHAPE,

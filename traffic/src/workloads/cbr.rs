@@ -25,7 +25,7 @@ pub const RECORD: WorkloadRecord = WorkloadRecord {
             "random",
             "random",
             key::Unit::Flag,
-            "each interval varies by up to a half of itself",
+            "each interval varies by up to half of its length",
         )
         .or("false"),
         key::MESSAGES,

@@ -21,12 +21,12 @@ const MOST_USERS: u32 = 100_000;
 /// The workload's entry in the list.
 pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "cve",
-    title: "updates of users' states at an interval; the last one counts",
+    title: "updates of users' states at an interval; a newer update replaces older ones",
     reference: "the workload of Gital et al. 2014: a server's updates to a client",
     keys: &[
-        key::SIZE.named("size", "length of an update, its header included").required(),
+        key::SIZE.named("size", "length of an update, including its header").required(),
         key::INTERVAL.named("interval", "time between two updates of a user").required(),
-        key::key("users", "users", key::Unit::Count, "users whose states the flow carries").or("1"),
+        key::key("users", "users", key::Unit::Count, "number of users in the flow").or("1"),
         key::MESSAGES,
     ],
     has_messages: true,

@@ -19,10 +19,10 @@ use serde::Deserialize;
 /// The workload's entry in the list.
 pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "cve-server",
-    title: "clients' updates, which the server sends on to the other clients of their partition",
+    title: "clients' updates, which the server forwards to the other clients of their partition",
     reference: "the workload of Gital et al. 2014, both legs of it",
     keys: &[
-        key::SIZE.named("size", "length of an update, its header included").required(),
+        key::SIZE.named("size", "length of an update, including its header").required(),
         key::INTERVAL.named("interval", "time between two updates of a client").required(),
         key::key("partition", "partition", key::Unit::Count, "number of the part of the world")
             .or("1"),

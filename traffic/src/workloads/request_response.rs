@@ -18,15 +18,15 @@ use serde::Deserialize;
 /// The workload's entry in the list.
 pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "request-response",
-    title: "requests, each answered before the next; latencies are transactions'",
+    title: "requests, each answered before the next; latency is that of the transaction",
     reference: "closed-loop transactions, as netperf's TCP_RR and TCP_CRR have them",
     keys: &[
-        key::SIZE.named("size", "length of a request, its header included").required(),
+        key::SIZE.named("size", "length of a request, including its header").required(),
         key::key(
             "response",
             "response_bytes",
             key::Unit::Size,
-            "length of a response, its header included",
+            "length of a response, including its header",
         )
         .required(),
         key::key(

@@ -19,7 +19,7 @@ use serde::Deserialize;
 /// The workload's entry in the list.
 pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "telnet",
-    title: "messages of one length with exponential gaps, or those of tcplib",
+    title: "messages of one length with exponential gaps, or tcplib's gaps",
     reference: "ns-2 Application/Telnet; Danzig and Jamin, tcplib, 1991",
     keys: &[
         key::SIZE.required(),

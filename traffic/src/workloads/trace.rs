@@ -16,9 +16,9 @@ use serde::Deserialize;
 /// The workload's entry in the list.
 pub const RECORD: WorkloadRecord = WorkloadRecord {
     name: "trace",
-    title: "a message of each packet's length at each packet's time",
+    title: "one message per recorded packet, with its length and time",
     reference: "a trace in CSV (seconds, bytes) or pcap",
-    keys: &[key::key("file", "writes", key::Unit::Trace, "path of a trace of packets").required()],
+    keys: &[key::key("file", "writes", key::Unit::Trace, "path of a packet trace").required()],
     has_messages: true,
     answers: false,
     values: workload::values::<Config>(),

@@ -49,13 +49,13 @@ const AGGREGATION_LIMIT: Duration = Duration::from_ms(100);
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "bbr",
-    title: "a model of bandwidth and round trip (BBR version 1)",
+    title: "models the path's bandwidth and round trip (BBR version 1)",
     reference: "Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, BBR: congestion-based congestion control, ACM Queue 14(5), 2016; Linux tcp_bbr",
     class: Class::ModelBased,
     needs: &[Need::SegmentTimes, Need::Pacing],
     parameters: &[],
     not_implemented: &[
-        "bursts of TCP segmentation offload: each segment is paced by itself",
+        "bursts of TCP segmentation offload: each segment is paced separately",
         "the in-flight estimate at the earliest departure time; round trips of delayed ACKs count",
     ],
     build: |setup| Box::new(Bbr::new(setup)),

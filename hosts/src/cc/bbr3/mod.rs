@@ -40,7 +40,7 @@ pub const VARIANT: Variant = Variant {
     needs: &[Need::SegmentTimes, Need::Pacing],
     parameters: &[],
     not_implemented: &[
-        "bursts of segmentation offload: each segment is paced by itself",
+        "bursts of segmentation offload: each segment is paced separately",
         "explicit congestion notification (not in the draft either; it is in Google's Linux branch)",
     ],
     build: |setup| Box::new(Bbr3::new(setup)),

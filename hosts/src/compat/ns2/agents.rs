@@ -116,7 +116,7 @@ pub const AGENTS: &[Agent] = &[
         ..agent(
             "Agent/TCP/Linux",
             &["TCP/Linux", "Linux"],
-            "Reno that Linux 2.6.22's recovery repairs",
+            "Reno with the recovery of Linux 2.6.22",
             "linux-ns2",
         )
     },
@@ -129,7 +129,7 @@ pub const AGENTS: &[Agent] = &[
         ..agent(
             "Agent/TCP/Vegas/RBP",
             &["TCP/Vegas/RBP", "Vegas/RBP", "VegasRBP"],
-            "Vegas, paced after idle times",
+            "Vegas with pacing after idle times",
             "vegas",
         )
     },
@@ -138,7 +138,7 @@ pub const AGENTS: &[Agent] = &[
         ..agent(
             "Agent/TCP/Reno/RBP",
             &["TCP/Reno/RBP", "Reno/RBP", "RenoRBP"],
-            "Reno, paced after idle times",
+            "Reno with pacing after idle times",
             "reno",
         )
     },
@@ -229,7 +229,7 @@ pub const SINKS: &[Sink] = &[
     Sink {
         name: "Agent/TCPSink/Asym",
         aliases: &["TCPSink/Asym"],
-        title: "an ACK for as many segments as the path back can carry, by its congestion marks",
+        title: "as few ACKs as the return path's congestion marks require",
         sack: false,
         delayed_ack: true,
         ack_control: true,

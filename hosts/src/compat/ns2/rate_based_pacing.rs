@@ -22,11 +22,11 @@ const SCALE: Parameter = Parameter {
     default: 0.75,
     min: 0.01,
     max: 1.0,
-    meaning: "share of the old rate that is paced",
+    meaning: "fraction of the old rate to pace",
     origin: "3/4: rbp_scale_",
 };
 const LEAST_SEGMENTS: u64 = 2;
-const NOT_IMPLEMENTED: &[&str] = &["that a duplicate ACK ends the pacing too"];
+const NOT_IMPLEMENTED: &[&str] = &["the end of pacing at a duplicate ACK"];
 
 /// The entry for Vegas.
 pub const VEGAS_VARIANT: Variant = Variant {

@@ -22,7 +22,7 @@ use narrows_common::{Duration, Time};
 /// The variant's entry in the list.
 pub const VARIANT: Variant = Variant {
     name: "vegas-ns2",
-    title: "Vegas as in ns-2: slow start every other round trip, three quarters at a loss",
+    title: "Vegas as in ns-2: slow start every other round trip, three quarters left after a loss",
     reference: "ns-2.35 Agent/TCP/Vegas; Brakmo and Peterson, JSAC 1995",
     class: Class::DelayBased,
     needs: &[Need::SegmentTimes],

@@ -31,11 +31,11 @@ use undo::Undo;
 /// Recovery as in Linux.
 pub const LINUX_RULE: Rule = Rule {
     name: "linux",
-    title: "RACK-TLP, proportional rate reduction, F-RTO, undo: as Linux recovers",
+    title: "Linux's recovery: RACK-TLP, proportional rate reduction, F-RTO, undo",
     reference: "RFC 8985, RFC 9937 (RFC 6937), RFC 5682, RFC 2883, RFC 3522; Linux tcp_input.c",
     needs: NEEDS,
     not_implemented: &[
-        "a second cut when a retransmission is lost after a time-out",
+        "a second cut if a retransmission is lost after a time-out",
         "adaptive reordering degree in segments (net.ipv4.tcp_reordering); RACK's window in time only",
     ],
     build: |setup| Box::new(Rack::new(setup, true)),
@@ -44,7 +44,7 @@ pub const LINUX_RULE: Rule = Rule {
 /// RACK-TLP as in the RFC.
 pub const RULE: Rule = Rule {
     name: "rack",
-    title: "losses by time, and probes of the tail",
+    title: "detects losses by time, and probes the tail (RACK-TLP)",
     reference: "RFC 8985",
     needs: NEEDS,
     not_implemented: &[],

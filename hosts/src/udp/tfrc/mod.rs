@@ -36,7 +36,7 @@ pub(super) const TFRC: Record = Record {
         "history discounting (section 5.5, optional)",
         "pacing damped by the round trip (section 4.5, optional)",
         "congestion marks as losses",
-        "a loss taken back when the datagram comes late",
+        "withdrawing a loss when the datagram arrives late",
     ],
     header_bytes: wire::DATA_BYTES as u32,
     needs_pace: false,
