@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AIMD-FC (Lahanas, Tsaoussidis, Computer Networks 43, 2003): only the window that existed right
- * after the last event is halved: w' = x/2 + k, and w' is the next x. Reconstructed from the
- * abstract and from Jasem 2010; the paper's full text was not at hand.
+ * AIMD-FC (Lahanas, Tsaoussidis, Computer Networks 43, 2003): a loss halves only the window x left
+ * by the previous event: w' = x/2 + k, with k the growth since; w' is the next x. Reconstructed
+ * from the abstract and from Jasem 2010, because the paper's full text was not available.
  */
 #include "based.bpf.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AIMD-FC+, by our own definition (hosts/src/cc/aimd_fc_plus.rs says why): AIMD-FC whose cut of the
- * base is a quarter, not half, when the windows at the last two events differ by one segment at
- * most.
+ * AIMD-FC+, by our own definition (see hosts/src/cc/aimd_fc_plus.rs): AIMD-FC that cuts the base by
+ * a quarter, not by half, if the windows at the last two events differ by at most one segment.
  */
 #include "based.bpf.h"
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AppTCP (Wang 2013): a closed loop around the rate that the application asks for.
+ * AppTCP (Wang 2013): a control loop around the rate that the application requests.
  *
- * cwnd_base = rate x RTTbase/MSS. Below it slow start. Else cwnd is held against rate x RTT/MSS: for
- * each 10 segments acknowledged one more while it is below, one less while it is above. A loss sets
- * cwnd to cwnd_base. The window stays within twice cwnd_base (ours: the paper has no limit), and
- * follows the paper's text where its printed algorithm has the sign wrong.
+ * cwnd_base = rate x RTTbase/MSS. Below it the window is in slow start. Above, cwnd is compared
+ * with rate x RTT/MSS: for each 10 segments acknowledged it grows by one while it is below, and
+ * shrinks by one while it is above. A loss sets cwnd to cwnd_base. The window stays within twice
+ * cwnd_base; the paper has no limit. The paper's printed algorithm has a wrong sign; this follows
+ * its text.
  *
- * The rate, in bytes of payload a second, is the socket's entry of the map `nw_app_tcp_rate`;
- * without one it is Reno.
+ * The rate, in payload bytes per second, is the socket's entry in the map `nw_app_tcp_rate`;
+ * without an entry it is Reno.
  */
 #include "narrows.bpf.h"
 
@@ -29,7 +30,7 @@ struct own {
 	__u32 counted;
 };
 
-/* Segments of a round trip of `rtt_us` at the rate, rounded; 0 without a rate. */
+/* Segments per round trip of `rtt_us` at the rate, rounded; 0 without a rate. */
 static __always_inline __u32 segments(struct sock *sk, __u32 rtt_us)
 {
 	__u64 *rate = bpf_sk_storage_get(&nw_app_tcp_rate, sk, 0, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The window of Jasem's family: w = x + k, the base x being (part of) the window at an earlier
- * event, k what was added since. An event cuts the base only, w' = w - x d. A time-out forgets the
- * base, which is then what slow start reaches. (Time-outs and slow start are our choice: the papers
- * do not speak of them.)
+ * The window of Jasem's family of variants: w = x + k, where the base x is the window at an earlier
+ * event, or part of it, and k is the growth since. An event cuts the base only, w' = w - x d. A
+ * time-out resets the base, which is then the window at the end of slow start. (The papers do not
+ * describe time-outs and slow start; this is our choice.)
  */
 #ifndef NARROWS_BASED_BPF_H
 #define NARROWS_BASED_BPF_H
@@ -37,7 +37,7 @@ void hook(set_state, struct sock *sk, __u8 state)
 	}
 }
 
-/* What a cut of the base by 1/`divisor` takes off the window. */
+/* The reduction of the window by a cut of the base by 1/`divisor`. */
 static __always_inline __u32 cut_of(const struct tcp_sock *tp, const struct own *based,
 				    __u32 divisor)
 {

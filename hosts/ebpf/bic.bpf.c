@@ -2,13 +2,14 @@
 /*
  * BIC (Xu, Harfoush, Rhee, INFOCOM 2004): binary search for the window of the last loss.
  *
- * Below Wmax, the window at the last loss, + dist = (Wmax - W)/4 segments a round trip, at most 16,
- * and 4/20 once dist <= 1. From Wmax on + 4/20 up to Wmax + 4, + (W - Wmax)/3 up to Wmax + 48, then
- * 16. Before a loss at least 5 %. A loss leaves 819/1024, and a Wmax of W (1 + beta)/2 when W was
- * below Wmax. Up to 14 segments it is Reno. A time-out forgets.
+ * With W the window and Wmax the window at the last loss, each round trip adds (Wmax - W)/4
+ * segments below Wmax, at most 16, and 4/20 once that is at most 1; then 4/20 up to Wmax + 4, (W -
+ * Wmax)/3 up to Wmax + 48, and 16 above. Before the first loss W grows by at least 5 %. A loss
+ * multiplies W by beta = 819/1024; if W was below Wmax, Wmax becomes W (1 + beta)/2. Up to 14
+ * segments BIC is Reno. A time-out resets Wmax.
  *
- * Constants: Linux's tcp_bic. Not implemented: its estimate of the delayed-ACK ratio (the kernel
- * counts segments, not ACKs).
+ * Constants: Linux's tcp_bic. Not implemented: its estimate of the delayed-ACK ratio; the kernel
+ * counts segments here, not ACKs.
  */
 #include "narrows.bpf.h"
 
@@ -23,7 +24,7 @@ struct own {
 	__u32 w_max; /* 0 before a loss */
 };
 
-/* Segments acknowledged for one more. */
+/* Segments acknowledged per segment added. */
 static __always_inline __u32 acked_for_one(__u32 cwnd, __u32 w_max)
 {
 	__u32 smooth = cwnd * SMOOTH_PART / DIVISOR, w;
@@ -44,7 +45,7 @@ static __always_inline __u32 acked_for_one(__u32 cwnd, __u32 w_max)
 	} else {
 		w = cwnd / MAX_STEP;
 	}
-	/* 5 % a round trip. */
+	/* 5 % per round trip. */
 	return w_max ? w : min(w, 20U);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * HighSpeed TCP (RFC 3649): up to 38 segments Reno. Above, of section 5, b(w) = 0.5 - 0.4 (ln w -
- * ln 38)/(ln 83000 - ln 38) and a(w) = 2 w^2 p(w) b(w)/(2 - b(w)) with p(w) = 0.078/w^1.2: + a(w)
- * segments a round trip, times 1 - b(w) at a loss.
+ * HighSpeed TCP (RFC 3649): Reno up to 38 segments. Above (section 5), a round trip adds a(w)
+ * segments and a loss multiplies the window by 1 - b(w), with p(w) = 0.078/w^1.2, b(w) = 0.5 - 0.4
+ * (ln w - ln 38)/(ln 83000 - ln 38) and a(w) = 2 w^2 p(w) b(w)/(2 - b(w)).
  *
- * The table has both at every half octave, by these formulas, and what lies between is
- * interpolated: within 1 % of them. Not implemented: limited slow start (RFC 3742).
+ * The table has both at every half octave by these formulas; values between are interpolated,
+ * within 1 %. Not implemented: limited slow start (RFC 3742).
  */
 #include "narrows.bpf.h"
 

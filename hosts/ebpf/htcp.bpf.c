@@ -2,13 +2,14 @@
 /*
  * H-TCP (Leith, Shorten, PFLDnet 2004): the increase grows with the time since the last loss.
  *
- * D seconds after it f = 1 up to D = 1, then 1 + 10 (D - 1) + ((D - 1)/2)^2, scaled by RTTmin/100 ms
- * within [1/10, 2], at least 1; + 2 (1 - beta) f segments a round trip. A loss leaves beta =
- * RTTmin/RTTmax within [0.5, 0.8]; 0.5 at the first, where RTTmin <= 10 ms, and where the
- * throughput of the epoch changed by more than a fifth. RTTmax falls at a loss by 5 % of its
- * distance to RTTmin. Throughput: the greatest, over the epoch, of (3 B + b)/4, a sample a RTTmin.
+ * D seconds after a loss, f = 1 up to D = 1, then 1 + 10 (D - 1) + ((D - 1)/2)^2, scaled by
+ * RTTmin/100 ms limited to [1/10, 2], at least 1; a round trip adds 2 (1 - beta) f segments. A loss
+ * multiplies the window by beta = RTTmin/RTTmax, limited to [0.5, 0.8]. beta is 0.5 at the first
+ * loss, for RTTmin <= 10 ms, and if the epoch's throughput changed by more than a fifth. At a loss
+ * RTTmax falls by 5 % of its distance to RTTmin. Throughput is the epoch's maximum of (3 B + b)/4,
+ * with one sample per RTTmin.
  *
- * Constants: Linux's tcp_htcp. Shares are in 1/128, throughput in segments a second.
+ * Constants: Linux's tcp_htcp. Shares are in 1/128, throughput in segments per second.
  */
 #include "narrows.bpf.h"
 
@@ -31,7 +32,7 @@ struct own {
 	bool had_loss;
 };
 
-/* f of `since_us`, in 1/128; a ramp of more than an hour has reached any window. */
+/* f of `since_us`, in 1/128; limited to an hour, after which the window is unbounded anyway. */
 static __always_inline __u64 factor(const struct own *htcp, __u64 since_us)
 {
 	__u64 f = ONE, scale, later;

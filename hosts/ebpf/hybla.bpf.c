@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hybla (Caini, Firrincieli, IJSCN 2004): as fast over a long path as Reno over one of 25 ms.
+ * Hybla (Caini, Firrincieli, IJSCN 2004): grows over a long path as fast as Reno over one of 25 ms.
  *
- * rho = max(1, SRTT/25 ms), and only a fall of SRTT counts. Slow start adds 2^rho - 1 segments for
- * one acknowledged, not past the threshold; avoidance rho^2 a round trip; a loss leaves half.
+ * rho = max(1, SRTT/25 ms), of which only decreases of SRTT count. Slow start adds 2^rho - 1
+ * segments per segment acknowledged, up to the threshold; congestion avoidance adds rho^2 per round
+ * trip; a loss halves the window.
  *
- * Constants: RTT0 25 ms (the paper); rho at most 16 in slow start (Linux). rho is kept in eighths,
- * the window's fraction in 1/128 of a segment. Not implemented: the paper's initial window and
+ * Constants: RTT0 25 ms (the paper); rho at most 16 in slow start (Linux). rho is in eighths, the
+ * window's fraction in 1/128 of a segment. Not implemented: the paper's initial window and
  * threshold times rho, and its packet spacing.
  */
 #include "narrows.bpf.h"

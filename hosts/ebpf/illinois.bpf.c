@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Illinois (Liu, Basar, Srikant, 2008): how long the queue is sets increase and decrease.
+ * Illinois (Liu, Basar, Srikant, 2008): the queueing delay sets increase and decrease.
  *
- * Once a round trip of at least three samples da = mean RTT - base, dm = greatest RTT - base. alpha
- * = 10 while da <= d1 = dm/100 (once above, after 5 such rounds), else 10/(1 + (da - d1)/(dm - d1)
- * (10 - 0.3)/0.3). beta = 1/8 up to dm/10, 1/2 from 0.8 dm, linear between. Below 15 segments
- * alpha 1, beta 1/2. + alpha segments a round trip, times 1 - beta at a loss.
+ * Once per round trip with at least three samples, da = mean RTT - base and dm = maximum RTT -
+ * base. alpha = 10 while da <= d1 = dm/100 (after da was above, only after 5 such rounds),
+ * otherwise 10/(1 + (da - d1)/(dm - d1) (10 - 0.3)/0.3). beta = 1/8 up to dm/10, 1/2 from 0.8 dm,
+ * linear between. Below 15 segments alpha is 1 and beta 1/2. A round trip adds alpha segments; a
+ * loss multiplies the window by 1 - beta.
  *
  * Constants: Linux's tcp_illinois. alpha is in 1/128, beta in 1/1024.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the variants share: the kernel's types and functions, the round trip's samples, a cut.
+ * Shared by the variants: the kernel's types and functions, round-trip samples, a cut.
  *
- * The kernel counts its window in segments. Growth of less than a segment an ACK is kept in
- * snd_cwnd_cnt by tcp_cong_avoid_ai(tp, w, acked), which adds one for w acknowledged. Shares are
- * fixed point, as each file says; there is no floating point here. A variant's own state has the
- * 104 bytes of icsk_ca_priv.
+ * The kernel counts its window in segments. tcp_cong_avoid_ai(tp, w, acked), which adds one segment
+ * per w acknowledged, keeps smaller growth in snd_cwnd_cnt. Fractions are fixed point, as each file
+ * says, because BPF has no floating point. A variant's own state has the 104 bytes of
+ * icsk_ca_priv.
  *
- * vmlinux.h is made from the running kernel when a variant is built (testbed/targets/linux/variants.py).
+ * testbed/targets/linux/variants.py generates vmlinux.h from the running kernel for each build.
  */
 #ifndef NARROWS_BPF_H
 #define NARROWS_BPF_H
@@ -27,11 +27,11 @@ char _license[] SEC("license") = "GPL";
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define within(low, x, high) max(low, min(x, high))
 
-/* The connection, and the variant's own state of it. */
+/* The connection, and the variant's own state in it. */
 #define tcp_of(sk) ((struct tcp_sock *)(sk))
 #define own(sk) ((struct own *)((struct inet_connection_sock *)(sk))->icsk_ca_priv)
 
-/* Hooks by their names in struct tcp_congestion_ops. */
+/* Hooks, by their names in struct tcp_congestion_ops. */
 #define hook(name, ...) SEC("struct_ops/" #name) BPF_PROG(on_##name, ##__VA_ARGS__)
 
 static __always_inline bool is_after(__u32 a, __u32 b)
@@ -44,19 +44,19 @@ static __always_inline bool is_slow_start(const struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh;
 }
 
-/* The window is what holds the sender back; otherwise it earns no growth (RFC 9438 section 5.8). */
+/* Whether the window limits the sender; otherwise it must not grow (RFC 9438 section 5.8). */
 static __always_inline bool is_limited(const struct tcp_sock *tp)
 {
 	return tp->is_cwnd_limited || (is_slow_start(tp) && tp->snd_cwnd < 2 * tp->max_packets_out);
 }
 
-/* Slow start as far as the threshold; what is left of `acked` behind it. */
+/* Slow start up to the threshold; returns the rest of `acked`. */
 static __always_inline __u32 slow_start(struct tcp_sock *tp, __u32 acked)
 {
 	return is_slow_start(tp) ? tcp_slow_start(tp, acked) : acked;
 }
 
-/* Slow start, then one segment for `w` acknowledged, while the window is in use. */
+/* Slow start, then one segment per `w` acknowledged, if the window is in use. */
 static __always_inline void grow(struct tcp_sock *tp, __u32 w, __u32 acked)
 {
 	if (!is_limited(tp))
@@ -66,7 +66,7 @@ static __always_inline void grow(struct tcp_sock *tp, __u32 w, __u32 acked)
 		tcp_cong_avoid_ai(tp, max(w, 1U), acked);
 }
 
-/* `numerator`/`denominator` of the window, two segments at least. */
+/* `numerator`/`denominator` of the window, at least two segments. */
 static __always_inline __u32 share(const struct tcp_sock *tp, __u32 numerator, __u32 denominator)
 {
 	return max((__u32)((__u64)tp->snd_cwnd * numerator / denominator), LEAST_WINDOW);
@@ -98,10 +98,10 @@ static __always_inline void take_sample(struct rounds *rounds, const struct ack_
 	rounds->samples++;
 }
 
-/* The ACK ends a round: what was outstanding when the last one ended has been acknowledged. */
+/* Whether the ACK ends a round: the data outstanding at the end of the last one is acknowledged. */
 static __always_inline bool ends_round(struct rounds *rounds, const struct tcp_sock *tp, __u32 ack)
 {
-	/* The first ACK begins the first round: sequence numbers begin anywhere. */
+	/* The first ACK begins the first round, because sequence numbers begin anywhere. */
 	if (rounds->end_seq && !is_after(ack, rounds->end_seq))
 		return false;
 	rounds->end_seq = tp->snd_nxt;
@@ -119,7 +119,7 @@ SEC("struct_ops/undo_cwnd") __u32 BPF_PROG(on_undo_cwnd, struct sock *sk)
 	return tcp_reno_undo_cwnd(sk);
 }
 
-/* The variant's record: its name in the kernel, and the hooks that it has. */
+/* The variant's record: its name in the kernel, and its hooks. */
 #define NARROWS_VARIANT(variant, ...)                                                              \
 	SEC(".struct_ops") struct tcp_congestion_ops nw_##variant = {                              \
 		.undo_cwnd = (void *)on_undo_cwnd, .name = "nw_" #variant, __VA_ARGS__ }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * New-AIMD (Jasem, Zukarnain, Othman, Subramaniam, ITJ 2010): the base is halved at every event,
- * the additive part never: w' = w - b/2, b := b/2. Derived from the paper's equations.
+ * New-AIMD (Jasem, Zukarnain, Othman, Subramaniam, ITJ 2010): every event halves the base, and
+ * never the additive part: w' = w - b/2, b' = b/2. Derived from the paper's equations.
  */
 #include "based.bpf.h"
 

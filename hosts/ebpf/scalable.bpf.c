@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scalable TCP (Kelly, CCR 2003): one segment for min(cwnd, 50) acknowledged, an eighth less at a
- * loss. Constants: Linux's tcp_scalable (the paper has 100). Not implemented: the paper's legacy
- * window.
+ * Scalable TCP (Kelly, CCR 2003): adds one segment per min(cwnd, 50) acknowledged; a loss removes
+ * an eighth. Constants: Linux's tcp_scalable (the paper has 100). Not implemented: the paper's
+ * legacy window.
  */
 #include "narrows.bpf.h"
 

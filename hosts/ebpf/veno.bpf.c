@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Veno (Fu, Liew, JSAC 2003): N = cwnd (1 - base/RTT) segments in the queue tell random losses
- * from congestive ones. N < 3: Reno's increase, and a loss leaves 4/5. Else a segment every second
- * round trip, and a loss leaves half. Before three samples it is Reno.
+ * Veno (Fu, Liew, JSAC 2003): N = cwnd (1 - base/RTT) segments in the queue distinguish random
+ * losses from congestion. With N < 3 growth is Reno's and a loss multiplies the window by 4/5.
+ * Otherwise the window grows by a segment every second round trip, and a loss halves it. Before
+ * three samples it is Reno.
  *
- * Constants: beta 3, 4/5 (the paper, Linux). RTT is the latest sample, the paper's a round's mean.
+ * Constants: beta 3, 4/5 (the paper, Linux). RTT is the latest sample; the paper uses a round's
+ * mean.
  */
 #include "narrows.bpf.h"
 

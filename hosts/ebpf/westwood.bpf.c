@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Westwood+ (Grieco, Mascolo, CCR 2004): a loss sets the window to what the path carried.
+ * Westwood+ (Grieco, Mascolo, CCR 2004): a loss sets the window to the estimated bandwidth-delay
+ * product.
  *
- * Once in max(SRTT, 50 ms) a sample b = delivered / time; e1 = (7 e1 + b)/8, e = (7 e + e1)/8,
- * both set by the first. A loss leaves half until it is repaired, then e RTTmin; a time-out makes
- * e RTTmin the threshold and forgets RTTmin. Growth is Reno's.
+ * Once per max(SRTT, 50 ms), a sample b = delivered / time passes e1 = (7 e1 + b)/8 and
+ * e = (7 e + e1)/8; the first sample sets both. A loss halves the window until it is repaired; then
+ * the window is e RTTmin. A time-out sets the threshold to e RTTmin and resets RTTmin. Growth is
+ * Reno's.
  *
- * Constants: Linux's tcp_westwood. Rates are segments a second, in 1/1024.
+ * Constants: Linux's tcp_westwood. Rates are segments per second, in 1/1024.
  */
 #include "narrows.bpf.h"
 

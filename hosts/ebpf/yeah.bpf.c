@@ -2,10 +2,11 @@
 /*
  * YeAH (Baiocchi, Castellani, Vacirca, PFLDnet 2007): Scalable while the queue is short, else Reno.
  *
- * Once a round trip of at least three samples, of its least RTT: Q = cwnd (1 - base/RTT). Fast
- * while Q <= 80 and RTT - base <= base/8: a segment for min(cwnd, 100) acknowledged. Else slow, as
- * Reno, and with Q > 80 the window gives up min(Q, cwnd/2), not below Reno's (reno_count). A loss
- * gives up max(min(Q, cwnd/2), cwnd/8) after fewer than 16 slow rounds, else half.
+ * Once per round trip with at least three samples, with RTT their minimum, Q = cwnd (1 - base/RTT).
+ * Fast mode, while Q <= 80 and RTT - base <= base/8: adds a segment per min(cwnd, 100)
+ * acknowledged. Slow mode: Reno; with Q > 80 it also removes min(Q, cwnd/2), but not below Reno's
+ * window (reno_count). A loss removes max(min(Q, cwnd/2), cwnd/8) after fewer than 16 slow rounds,
+ * otherwise half.
  *
  * Constants: Linux's tcp_yeah.
  */

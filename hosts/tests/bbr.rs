@@ -1,5 +1,5 @@
-//! BBR against its published behaviour: the phases as the draft's appendix of test cases and the
-//! paper describe them, on a path of one sender whose bandwidth-delay product is known.
+//! Compares BBR with its published behaviour: the phases of the draft's test cases and of the
+//! paper, on a path with one sender and a known bandwidth-delay product.
 
 mod net;
 
@@ -38,7 +38,7 @@ impl Run {
         self.records.iter().filter(move |record| span.contains(&record.at))
     }
 
-    /// Payload bits a second acknowledged between two times.
+    /// Payload bits per second acknowledged between two times.
     fn goodput(&self, from: f64, to: f64) -> f64 {
         let (mut first, mut last) = (u64::MAX, 0);
         for record in self.between(from, to) {
@@ -55,7 +55,7 @@ impl Run {
 
 /// 1448 of 1500 bytes are payload.
 const PAYLOAD_BPS: f64 = RATE_BPS as f64 * 1448.0 / 1500.0;
-/// A packet's round trip on the idle path: 40 ms and the two transmissions, 1.2 and 0.04 ms.
+/// A packet's round trip on the idle path: 40 ms plus both transmissions, 1.2 and 0.04 ms.
 const LEAST_RTT_MS: f64 = 41.2;
 
 fn ms(span: Duration) -> f64 {
@@ -65,16 +65,16 @@ fn ms(span: Duration) -> f64 {
 fn doubles_in_startup_and_drains_it(variant: &str, gain: f64) {
     let mut run = Run::new(variant, 10_000, None);
     run.until(3.0);
-    // The window of startup is its gain times the product, besides ACKs that come together
-    // and three bursts; so is the round trip of the queue that it leaves.
+    // Startup's window is its gain times the product, plus aggregated ACKs and three bursts. The
+    // queue that it creates gives the same round trip.
     let most_ms = run.between(0.0, 1.0).map(|r| ms(r.rtt)).fold(0.0, f64::max);
     let bound = LEAST_RTT_MS * gain + 3.0 * 2.4 + 10.0;
     assert!(most_ms > 1.5 * LEAST_RTT_MS && most_ms < bound, "{variant}: {most_ms} ms");
-    // IW 10 of 34.5: the pipe is full within log2(3.45) rounds and the three that show it,
-    // and the drain is over soon after.
+    // IW 10 of 34.5: the pipe is full within log2(3.45) rounds plus the three rounds that show it;
+    // the drain ends soon after.
     let settled = run.between(1.0, 3.0).map(|r| ms(r.srtt)).fold(0.0, f64::max);
-    // Version 1 probes with 5/4 for a round, and three bursts of 2.4 ms; version 3 until three
-    // rounds brought nothing, within its window of 2.25 products.
+    // Version 1 probes with 5/4 for a round, and three bursts of 2.4 ms. Version 3 probes until
+    // three rounds bring no growth, within its window of 2.25 products.
     let bound = if variant == "bbr" { 1.5 } else { 2.25 };
     assert!(settled < bound * LEAST_RTT_MS, "{variant}: {settled} ms after the drain");
     assert_eq!(run.retransmits(), 0, "{variant}");
@@ -99,7 +99,7 @@ fn fills_the_pipe_and_keeps_the_queue_short(variant: &str) {
     let mean = |records: Vec<f64>| records.iter().sum::<f64>() / records.len() as f64;
     let rtt = mean(run.between(2.0, 30.0).map(|r| ms(r.rtt)).collect());
     assert!(rtt < 1.3 * LEAST_RTT_MS, "{variant}: {rtt} ms");
-    // A queue that loss-based control would fill: 10,000 packets are 12 s.
+    // Loss-based control would fill this queue: 10,000 packets are 12 s.
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn bbr3_fills_the_pipe_and_keeps_the_queue_short() {
     fills_the_pipe_and_keeps_the_queue_short("bbr3");
 }
 
-/// The stretches in which the window was at most `segments`, as (began, lasted) in ms.
+/// The periods in which the window was at most `segments`, as (start, duration) in ms.
 fn narrow(run: &Run, from: f64, segments: f64) -> Vec<(f64, f64)> {
     let mut stretches: Vec<(f64, f64)> = Vec::new();
     let mut is_narrow = false;
@@ -130,27 +130,27 @@ fn narrow(run: &Run, from: f64, segments: f64) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn bbr_probes_the_round_trip_every_ten_seconds_with_four_segments() {
+fn bbr_probes_rtt_every_ten_seconds_with_four_segments() {
     let mut run = Run::new("bbr", 10_000, None);
     run.until(45.0);
     let probes = narrow(&run, 2.0, 4.0);
     assert_eq!(probes.len(), 4, "{probes:?}");
     for pair in probes.windows(2) {
-        // 10 s after the one before ended.
+        // 10 s after the end of the previous one.
         let gap = pair[1].0 - (pair[0].0 + pair[0].1);
         assert!((9_900.0..10_400.0).contains(&gap), "{probes:?}");
     }
     for (_, lasted) in &probes {
-        // The queue drains for up to a round, then 200 ms, then a round is waited out.
+        // The queue drains for up to a round, then come 200 ms, then the rest of a round.
         assert!((200.0..340.0).contains(lasted), "{probes:?}");
     }
 }
 
 #[test]
-fn bbr3_probes_the_round_trip_every_five_seconds_with_half_the_product() {
+fn bbr3_probes_rtt_every_five_seconds_with_half_the_bdp() {
     let mut run = Run::new("bbr3", 10_000, None);
     run.until(28.0);
-    // Half of 34.5 segments, and what is added while the window comes down.
+    // Half of 34.5 segments, plus what is sent while the window decreases.
     let probes = narrow(&run, 2.0, 18.0);
     assert_eq!(probes.len(), 5, "{probes:?}");
     for pair in probes.windows(2) {
@@ -165,8 +165,8 @@ fn bbr3_probes_the_round_trip_every_five_seconds_with_half_the_product() {
 fn bbr_cycles_its_gain() {
     let mut run = Run::new("bbr", 10_000, None);
     run.until(9.0);
-    // With one flow the phase of 5/4 puts a quarter of a product into the queue, that of 3/4
-    // takes it out: peaks of 1.25 round trips, eight phases of a round trip apart.
+    // With one flow, the phase of 5/4 puts a quarter of a product into the queue, and that of 3/4
+    // removes it: peaks of 1.25 round trips, eight phases of a round trip apart.
     let peaks: Vec<f64> = {
         let records: Vec<_> = run.between(2.0, 9.0).collect();
         let is_high = |r: &FlowRecord| ms(r.rtt) > 1.15 * LEAST_RTT_MS;
@@ -175,7 +175,8 @@ fn bbr_cycles_its_gain() {
     };
     assert!(peaks.len() >= 12, "{peaks:?}");
     let mean = (peaks.last().unwrap() - peaks[0]) / (peaks.len() - 1) as f64;
-    // Eight phases, each just over a least round trip, the first till 5/4 are in flight.
+    // Eight phases, each slightly longer than a minimum round trip; the first lasts until 5/4 are
+    // in flight.
     assert!((7.5 * LEAST_RTT_MS..9.6 * LEAST_RTT_MS).contains(&mean), "{mean} ms");
 }
 
@@ -195,8 +196,8 @@ fn bbr_and_bbr3_pay_little_for_random_loss() {
 
 #[test]
 fn bbr3_does_not_lose_into_a_shallow_queue_for_ever() {
-    // Half a product of queue: version 1 with 2 products of window keeps it full, version 3 learns
-    // the volume that is safe.
+    // A queue of half a product: version 1's window of 2 products keeps it full; version 3 learns
+    // the safe volume.
     let lost = |variant: &str| {
         let mut run = Run::new(variant, 17, None);
         run.until(30.0);
@@ -208,8 +209,8 @@ fn bbr3_does_not_lose_into_a_shallow_queue_for_ever() {
 }
 
 fn finds_ten_times_more_and_keeps_to_ten_times_less(variant: &str) {
-    // The draft's appendix: found within a number of probes that grows with the logarithm; the
-    // greatest bandwidth forgotten after two cycles, or ten rounds.
+    // The draft's appendix: found within a number of probes that grows with the logarithm; the old
+    // maximum bandwidth expires after two cycles, or ten rounds.
     let mut run = Run::new(variant, 400, None);
     run.until(5.0);
     run.net.set_rate(10 * RATE_BPS);
@@ -221,8 +222,8 @@ fn finds_ten_times_more_and_keeps_to_ten_times_less(variant: &str) {
     let narrow = run.goodput(35.0, 45.0) / PAYLOAD_BPS;
     assert!((0.85..1.001).contains(&narrow), "{variant}: {narrow} of 1");
     let rtt = run.between(35.0, 45.0).map(|r| ms(r.rtt)).fold(0.0, f64::max);
-    // Version 3 comes into ProbeRTT with the old bandwidth, half of whose product keeps this
-    // queue from draining: only version 1 goes down to four segments.
+    // Version 3 enters ProbeRTT with the old bandwidth; half of its product keeps this queue from
+    // draining. Only version 1 decreases to four segments.
     assert!(variant == "bbr3" || rtt < 3.0 * LEAST_RTT_MS, "{variant}: {rtt} ms");
 }
 
@@ -237,8 +238,8 @@ fn bbr3_finds_ten_times_more_and_keeps_to_ten_times_less() {
 }
 
 fn paces_its_first_window(variant: &str, gap_ms: f64) {
-    // The first window of ten would leave at once without pacing. By pacing at 2.885 x 10 / RTT
-    // they are 40.08 ms / 28.85 = 1.39 ms apart; by version 3's 2.77, 1.45 ms.
+    // Without pacing the initial window of ten would leave at once. Paced at 2.885 x 10 / RTT the
+    // segments are 40.08 ms / 28.85 = 1.39 ms apart; at version 3's 2.77, 1.45 ms.
     let mut run = Run::new(variant, 10_000, None);
     let mut at = Vec::new();
     let before = run.net.sent_packets[0];

@@ -1,4 +1,4 @@
-//! Connections that carry messages both ways: requests and responses, updates sent on.
+//! Connections with messages in both directions: requests and responses, forwarded updates.
 
 mod net;
 
@@ -17,8 +17,8 @@ fn carrying(id: u32, app: AppConfig) -> FlowConfig {
 
 #[test]
 fn a_transaction_takes_both_ways_and_the_next_follows_it() {
-    // 1 Mb/s, 20 ms. A request of 100 bytes and a response of 500, 40 of headers each: 1.12 ms and
-    // 4.32 ms on the line, 45.44 ms in all.
+    // 1 Mb/s, 20 ms. A request of 100 bytes and a response of 500, with 40 of headers each: 1.12 ms
+    // and 4.32 ms of transmission, 45.44 ms in total.
     let app = request_response::Config {
         size_bytes: 100,
         response_bytes: 500,
@@ -44,7 +44,7 @@ fn a_transaction_takes_both_ways_and_the_next_follows_it() {
 }
 
 #[test]
-fn an_update_goes_to_the_others_of_its_partition_and_to_nobody_else() {
+fn an_update_reaches_exactly_the_others_of_its_partition() {
     // Flows 1 to 3 are one part of the world, 4 and 5 another; ten updates each.
     let mut net = Net::new(Path::clean(100_000_000, Duration::from_ms(20)), 1);
     for id in 1..=5 {
@@ -71,21 +71,21 @@ fn an_update_goes_to_the_others_of_its_partition_and_to_nobody_else() {
         [1, 2, 3, 4, 5].map(origins),
         [vec![2, 3], vec![1, 3], vec![1, 2], vec![5], vec![4]]
     );
-    // 40 ms of propagation, and little else where nothing waits for a handshake.
+    // 40 ms of propagation, and little else if nothing waits for a handshake.
     let settled = |record: &&MessageRecord| record.written_at > secs(0.5);
     for record in records.iter().filter(settled) {
         let latency = record.read_at.since(record.written_at);
         assert!((Duration::from_ms(40)..Duration::from_ms(41)).contains(&latency), "{record:?}");
     }
-    // 41 updates of each began in 2.01 s; those of the last 40 ms are under way.
+    // 41 updates of each began in 2.01 s; those of the last 40 ms are in flight.
     let of_four = records.iter().filter(|record| record.flow == 4);
     assert_eq!(of_four.count(), 40);
 }
 
 #[test]
 fn what_the_send_buffer_has_no_room_for_is_left_out() {
-    // 800 kb/s of messages of 1,000 bytes into 80 kb/s: a tenth gets through, less the headers; no
-    // message waits for more than 5,000 bytes before it, 0.5 s and a little.
+    // 800 kb/s of messages of 1,000 bytes into 80 kb/s: a tenth passes, minus headers. No message
+    // waits for more than 5,000 bytes before it, slightly over 0.5 s.
     let app = cbr::Config { rate_bps: 800_000, size_bytes: 1_000, random: false, messages: None };
     let mut config = carrying(1, AppConfig::from(app));
     config.send_buffer_bytes = Some(5_000);
@@ -101,6 +101,6 @@ fn what_the_send_buffer_has_no_room_for_is_left_out() {
         let latency = record.read_at.since(record.written_at);
         assert!(latency < Duration::from_ms(700), "{record:?}");
     }
-    // Numbers go on over what was left out.
+    // The numbers include the skipped messages.
     assert!(records.last().unwrap().message > 9_900);
 }

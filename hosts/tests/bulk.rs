@@ -24,11 +24,13 @@ fn every_variant_fills_a_clean_path() {
                 assert_eq!(received.received.delivered_bytes, 2_000_000, "{name}");
                 assert_eq!(sent.acked_bytes, 2_000_000, "{name}");
                 assert_eq!((sent.sent.retransmits, sent.sent.timeouts), (0, 0), "{name}");
-                // 2 MB with headers take 1.66 s at 10 Mb/s; slow start and the handshake little.
+                // 2 MB with headers take 1.66 s at 10 Mb/s; slow start and the handshake add
+                // little.
                 let took = sent.completed_at.unwrap().as_secs_f64();
                 assert!((1.6..2.0).contains(&took), "{name}: {took} s");
                 assert!(received.completed_at.unwrap() < sent.completed_at.unwrap());
-                // 5 ms, and 0.8 ms a segment of queue and transmission: a window of 40 kB at most.
+                // 5 ms, plus 0.8 ms per segment of queue and transmission: a window of at most 40
+                // kB.
                 let delay = received.one_way_delay;
                 assert!(
                     delay.min >= Duration::from_ms(5) && delay.max < Duration::from_ms(45),

@@ -1,5 +1,5 @@
-//! Every byte arrives once and in order, compared byte by byte, over paths that lose, reorder,
-//! duplicate and damage, both directions at once, into windows of any size and slow readers.
+//! Every byte arrives once and in order, compared byte by byte. The paths lose, reorder, duplicate
+//! and damage packets in both directions; windows and readers vary.
 
 mod net;
 
@@ -108,7 +108,7 @@ fn case() -> impl Strategy<Value = Case> {
         window_bytes: sizes.0,
         segment_bytes: sizes.1,
         isn: sizes.2,
-        // One-byte segments are slow going.
+        // One-byte segments are slow.
         sizes: [sizes.3.0, sizes.3.1]
             .map(|n| n.min(200 * (sizes.1 as usize).min(sizes.0 as usize))),
         read_limit: sizes.4,
@@ -171,8 +171,8 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
         Connection::listen(settings, emitter(1), &mut rng).with_isn(case.isn ^ 0x8000_0000);
     let mut net = Net::between([peer(0, client), peer(1, server)], case.path.clone(), case.seed);
     net.transmit(0);
-    // An end whose every last ACK was lost until TIME-WAIT ran out at the other has no one left
-    // to hear from; the data have arrived all the same.
+    // An end whose last ACKs were all lost until the peer's TIME-WAIT expired never gets an answer;
+    // its data have arrived.
     let is_over = |peer: &Peer| matches!(peer.connection.state(), State::Closed | State::TimeWait);
     let is_gone = |peer: &Peer| peer.connection.state() == State::Closed;
     net.run_while(secs(500_000.0), |net| {

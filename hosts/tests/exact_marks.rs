@@ -1,4 +1,4 @@
-//! DCTCP's receiver echoes each mark as it came (RFC 8257 section 3.2), and its sender cuts by them.
+//! DCTCP's receiver echoes each mark exactly (RFC 8257 section 3.2), and its sender reacts to them.
 
 mod net;
 mod script;
@@ -16,7 +16,7 @@ fn established() -> Script {
         ..plain()
     };
     let mut script = Script::new(&config, true);
-    // Congestion marks are on by themselves.
+    // Congestion marks are on by default.
     assert_eq!(script.drain(0), ["SEW 0:0(0) win 60000 <mss 1000,wscale 0>"]);
     let options = Options { mss: Some(1460), ..Options::default() };
     script.send(100, Peer { options, ..peer(SYN_ACK.with(Flags::ECE), 0, 0, 1, 60_000) });
@@ -24,7 +24,7 @@ fn established() -> Script {
     script
 }
 
-/// What answers a segment `n` of 1,000 bytes that arrives marked or not.
+/// The answers to a segment `n` of 1,000 bytes that arrives marked or unmarked.
 fn answers(script: &mut Script, n: u32, ecn: Ecn) -> Vec<(String, bool)> {
     script.send(200, Peer { ecn, ..data(1 + 1000 * n, 1000, 1) });
     let lines = script.drain(200);
@@ -44,15 +44,15 @@ fn dctcp_answers_a_change_of_marks_twice_and_at_once() {
     // Unmarked: every second segment.
     assert_eq!(answers(&mut script, 0, Ecn::Ect0), []);
     assert_eq!(answers(&mut script, 1, Ecn::Ect0), [ack(2001, false)]);
-    // One waits unmarked, the next is marked: each says what it was.
+    // One unmarked segment waits, the next is marked: each ACK reports its own mark.
     assert_eq!(answers(&mut script, 2, Ecn::Ect0), []);
     assert_eq!(answers(&mut script, 3, Ecn::Ce), [ack(3001, false), ack(4001, true)]);
-    // Marked from now on: every second again, all of them marked.
+    // Marked from now on: every second segment again, with all ACKs marked.
     assert_eq!(answers(&mut script, 4, Ecn::Ce), []);
     assert_eq!(answers(&mut script, 5, Ecn::Ce), [ack(6001, true)]);
-    // Back, with nothing waiting.
+    // Unmarked again, with nothing waiting.
     assert_eq!(answers(&mut script, 6, Ecn::Ect0), [ack(7001, false)]);
-    // The sender's CWR does not end the echo, the marks do.
+    // The sender's CWR does not end the echo; unmarked segments do.
     assert_eq!(answers(&mut script, 7, Ecn::Ce), [ack(8001, true)]);
     let cwr = Flags::ACK.with(Flags::CWR);
     script.send(200, Peer { ecn: Ecn::Ce, ..peer(cwr, 8001, 1000, 1, 60_000) });

@@ -1,7 +1,7 @@
-//! One model for every variant and recovery: an honest peer behind a path that loses, reorders, marks
-//! and keeps silent as it likes, an application that writes as it likes. The peer's SYN changes the
-//! segment size. Windows stay positive and are kept to, nothing waits without a timer, and once the
-//! path behaves all data arrive.
+//! A model for every variant and recovery: an honest peer behind a path that arbitrarily loses,
+//! reorders, marks and goes silent, and an application that writes arbitrarily. The peer's SYN
+//! changes the segment size. Windows stay positive and are respected, nothing waits without a
+//! timer, and all data arrive once the path behaves.
 
 mod net;
 
@@ -19,31 +19,31 @@ use std::collections::VecDeque;
 
 const ISN: u32 = 0xffff_0000;
 const PEER_ISN: u32 = 5;
-/// What the sender begins with, and the greatest that a peer can make of it.
+/// The sender's initial segment size, and the largest that a peer can make of it.
 const MSS: u32 = 1_000;
 /// RFC 6298 rule 2.5 allows 60 s and more; no profile has more than Linux's 120 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// So many of the segments on their way arrive, in order or the last first, with a mark or not.
+    /// This many segments in flight arrive, in order or the last one first, marked or not.
     Arrive {
         count: usize,
         is_reversed: bool,
         is_marked: bool,
     },
-    /// So many are lost.
+    /// This many are lost.
     Lose {
         count: usize,
     },
-    /// The ACKs of what arrives next are lost, or no more.
+    /// The ACKs of later arrivals are lost, or no longer lost.
     Silence {
         is_silent: bool,
     },
     Wait {
         ms: u64,
     },
-    /// Until the next timer.
+    /// Advances to the next timer.
     Timer,
     Write {
         bytes: u64,
@@ -68,21 +68,21 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// The sender under test, and all that its segments meet.
+/// The sender under test, and everything that its segments meet.
 struct Model {
     connection: Connection,
     mss: u32,
     back: Emitter,
     now: Time,
-    /// Sent and neither arrived nor lost: first position and length, as the wire has them.
+    /// Segments in flight: first wire position and length.
     on_the_way: VecDeque<(u32, u32)>,
-    /// Behind the SYN, which bytes the peer has.
+    /// The bytes after the SYN that the peer has.
     has: Vec<bool>,
-    /// How many of them it has in sequence.
+    /// The number of these in sequence.
     in_order: usize,
     written: u64,
     offered_bytes: u32,
-    /// The right edge that the peer has offered at most, from the first data byte on.
+    /// The highest right edge that the peer has offered, from the first data byte on.
     edge: u64,
     is_silent: bool,
 }
@@ -166,7 +166,7 @@ impl Model {
 
     fn arrive(&mut self, segment: (u32, u32), is_marked: bool) {
         let start = segment.0.wrapping_sub(ISN).wrapping_sub(1) as usize;
-        // A window that shrank does not take back what it had offered.
+        // A window that shrinks does not withdraw what it had offered.
         let end = (start + segment.1 as usize).min(self.edge as usize);
         if self.has.len() < end {
             self.has.resize(end, false);
@@ -211,7 +211,7 @@ impl Model {
         }
     }
 
-    /// Takes what leaves, and checks it against the windows.
+    /// Collects the segments sent, and checks them against the windows.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         let mut packet = Packet::default();
         let mut left = 0;
@@ -236,9 +236,9 @@ impl Model {
     fn check(&self) -> Result<(), TestCaseError> {
         let record = self.connection.record(self.now);
         prop_assert!(record.cwnd_bytes >= u64::from(self.mss));
-        // A window of nothing but ACKs of what was written can't have grown past this.
+        // A window grown by nothing but ACKs of written data can't exceed this.
         prop_assert!(record.cwnd_bytes < 1 << 40);
-        // What was sent again may count beside what it replaces.
+        // Retransmitted data may count in addition to the original.
         prop_assert!(record.in_flight_bytes <= 2 * self.written);
         let waits = self.connection.unacked_bytes() > 0;
         let timeout = self.connection.poll_timeout();
@@ -270,7 +270,7 @@ proptest! {
             model.check()?;
             model.apply(operation);
         }
-        // From here on the path behaves: a round trip of 20 ms, nothing lost.
+        // From here on the path behaves: a round trip of 20 ms, no loss.
         model.is_silent = false;
         model.offered_bytes = 1 << 20;
         model.drain()?;

@@ -1,4 +1,4 @@
-//! A host as a world sees it: many flows, bad packets, resets, records, configuration.
+//! A host as its caller sees it: many flows, bad packets, resets, records, configuration.
 
 mod net;
 
@@ -20,8 +20,8 @@ fn discarded(host: &Host, reason: Discard) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 100, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// Three flows of zeros over a bad path: all of each arrives, and what was sent is what was
-    /// needed plus what was sent again.
+    /// Three flows of zeros over a bad path: all data of each arrives, and the data sent equals the
+    /// data needed plus retransmissions.
     #[test]
     fn flows_arrive_whole_over_bad_paths(
         seed: u64,
@@ -49,7 +49,7 @@ proptest! {
             config.start = secs(0.1 * f64::from(id));
             net.open(&config);
         }
-        // A sender whose every last ACK was lost is reset in the end; its data have arrived.
+        // A sender whose last ACKs were all lost is eventually reset; its data have arrived.
         net.run_while(secs(100_000.0), |net| !net.is_complete());
         for id in 1..=3 {
             let (sent, received) = (net.hosts[0].flow_report(id).unwrap(), net.hosts[1].flow_report(id).unwrap());
@@ -61,7 +61,7 @@ proptest! {
         }
     }
 
-    /// Random bytes, and our own segments with random damage: counted, never a panic.
+    /// Random bytes, and our own segments with random damage, are counted and never cause a panic.
     #[test]
     fn garbage_is_counted(seed: u64, garbage in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..100), 1..20)) {
         let mut net = Net::new(Path::clean(10_000_000, Duration::from_ms(1)), seed);
@@ -146,13 +146,13 @@ fn records_come_per_ack_or_per_interval() {
     };
     assert!(run(Recording::Off).is_empty());
     let every = run(Recording::Ack);
-    // 10 Mb/s of 1040-byte packets, less the handshake and slow start: 1202 a second at most.
+    // 10 Mb/s of 1,040-byte packets, minus the handshake and slow start: at most 1,202 per second.
     assert!((11_500..12_100).contains(&every.len()), "{}", every.len());
     assert!(every.is_sorted_by_key(|record| (record.at, record.acked_bytes)));
     for phase in [Phase::SlowStart, Phase::CongestionAvoidance, Phase::FastRecovery] {
         assert!(every.iter().any(|record| record.phase == phase), "{phase:?}");
     }
-    // 20 ms there and back, 0.83 ms a packet queued of at most 21: 20 to 40 ms a round.
+    // 20 ms round trip, plus 0.83 ms per queued packet, at most 21: 20 to 40 ms per round.
     let rounds = every.last().unwrap().round;
     assert!((250..500).contains(&rounds), "{rounds} rounds");
     let some = run(Recording::IntervalPs(Duration::from_ms(100)));
@@ -161,8 +161,8 @@ fn records_come_per_ack_or_per_interval() {
 
 #[test]
 fn a_saturating_flow_fills_a_path_with_a_bdp_of_buffer() {
-    // 10 Mb/s, 40 ms: 48 packets of 1040 bytes; as many in the queue. The window swings between
-    // 96 and 48 packets, and 48 is the product: the line is never idle after slow start.
+    // 10 Mb/s, 40 ms: 48 packets of 1,040 bytes, and as many in the queue. The window varies
+    // between 96 and 48 packets; 48 is the product, so the line is never idle after slow start.
     let mut net =
         Net::new(Path { queue_packets: 48, ..Path::clean(10_000_000, Duration::from_ms(20)) }, 1);
     let config = flow(1, "reno", "sack", "ns2", None);
@@ -174,14 +174,14 @@ fn a_saturating_flow_fills_a_path_with_a_bdp_of_buffer() {
     let goodput_bps = (report.received.delivered_bytes - before) as f64 * 8.0 / 60.0;
     let possible_bps = 10e6 * 1000.0 / 1040.0;
     assert!(goodput_bps > 0.995 * possible_bps, "{goodput_bps} of {possible_bps}");
-    // A period is 48 or 49 rounds of 40 to 80 ms, 60 in the mean: 2.9 s; 20 or 21 in 60 s, and
-    // the first.
+    // A period is 48 or 49 rounds of 40 to 80 ms, 60 on average: 2.9 s. That gives 20 or 21 in 60
+    // s, plus the first.
     let cuts = net.hosts[0].flow_report(1).unwrap().sent.fast_recoveries;
     assert!((20..=26).contains(&cuts), "{cuts} cuts");
     assert_eq!(net.hosts[0].flow_report(1).unwrap().sent.timeouts, 0);
 }
 
-/// Why a flow with this change is not opened twice.
+/// Why a second flow with this change is refused.
 fn refuse(change: serde_json::Value) -> Result<(), String> {
     let mut json = serde_json::json!({
         "id": 1,

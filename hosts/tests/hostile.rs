@@ -1,4 +1,4 @@
-//! A peer that sends anything at all, checksums right: no panic, no runaway, windows that hold.
+//! A peer that sends anything with correct checksums: no panic, no endless work, valid windows.
 
 mod net;
 
@@ -36,7 +36,7 @@ fn options() -> impl Strategy<Value = Options> {
         prop::collection::vec(block, 0..3),
     )
         .prop_map(|(mss, window_scale, sack_permitted, timestamps, blocks)| {
-            // Not more than 40 bytes in all.
+            // At most 40 bytes in total.
             let mut options = Options { mss, ..Options::default() };
             for (left, len) in blocks {
                 options.sack.push(left as u32, left.wrapping_add(len) as u32);
@@ -125,7 +125,7 @@ impl Bench {
         }
     }
 
-    /// Everything that leaves; a window's worth at most.
+    /// Collects everything sent; at most a window's worth.
     fn drain(&mut self) -> Result<(), TestCaseError> {
         let mut packet = Packet::default();
         for _ in 0..100_000 {
@@ -178,8 +178,8 @@ proptest! {
         }
     }
 
-    /// Any order of events leaves each variant with a window of at least one segment, of at most
-    /// what was acknowledged on top of where it began, and a threshold of at least two.
+    /// After any sequence of events each variant's window is at least one segment, its growth is
+    /// limited by the bytes acknowledged, and its threshold is two segments or more.
     #[test]
     fn window_rules_hold_under_any_events(
         which in 0..VARIANTS.len(),
@@ -196,7 +196,7 @@ proptest! {
             seed: 1,
             parameters: Parameters::resolve(variant.name, variant.parameters, &Default::default()).unwrap(),
         });
-        // What a rate says may be anything, and Hybla's steps grow with the round trip.
+        // A rate may suggest any window, and Hybla's steps grow with the round trip.
         let is_bounded = variant.class == Class::LossBased && variant.name != "hybla";
         let (mut now, mut earned_bytes) = (Time::ZERO, 2 * u64::from(mss));
         let (mut min_rtt, mut round) = (Duration::MAX, 0);
@@ -223,8 +223,8 @@ proptest! {
                     cc.on_measurement(&ack);
                     let cwnd = cc.cwnd_bytes();
                     cc.on_growth(&ack);
-                    // CUBIC may grow by half a window for a window of ACKs; nobody by more than
-                    // what was acknowledged.
+                    // CUBIC may grow by half a window per window of ACKs; no variant grows by more
+                    // than the bytes acknowledged.
                     prop_assert!(!is_bounded || cc.cwnd_bytes() <= cwnd + acked_bytes.max(u64::from(mss)) + 1, "{}: {cwnd} to {} for {acked_bytes}", variant.name, cc.cwnd_bytes());
                     prop_assert!(cc.cwnd_bytes() >= cwnd || variant.name == "cubic" || variant.class != Class::LossBased);
                 }

@@ -1,4 +1,4 @@
-//! Messages of applications, from their writing to their reading.
+//! Messages of applications, from write to read.
 
 mod net;
 
@@ -24,7 +24,7 @@ fn updates(users: u32, messages: u64) -> AppConfig {
     })
 }
 
-/// Runs to completion and returns what the receiver read.
+/// Runs to completion; returns the messages that the receiver read.
 fn read(net: &mut Net, config: &FlowConfig) -> Vec<MessageRecord> {
     net.open(config);
     net.run_while(secs(1_000.0), |net| !net.is_complete());
@@ -33,7 +33,7 @@ fn read(net: &mut Net, config: &FlowConfig) -> Vec<MessageRecord> {
 }
 
 #[test]
-fn on_an_idle_link_a_message_takes_its_transmission_and_the_propagation() {
+fn an_idle_link_takes_transmission_plus_propagation() {
     // 1 Mb/s and 20 ms; 80 bytes, 20 of IPv4 and 20 of TCP are 960 bits: 0.96 ms.
     let mut net = Net::new(Path::clean(MBPS, Duration::from_ms(20)), 1);
     let mut config = carrying(updates(1, 40));
@@ -43,7 +43,7 @@ fn on_an_idle_link_a_message_takes_its_transmission_and_the_propagation() {
     for (number, record) in records.iter().enumerate() {
         assert_eq!((record.flow, record.message, record.length_bytes), (1, number as u64, 80));
         assert_eq!(record.written_at, Time::ZERO + Duration::from_ms(50 * number as u64));
-        // The first waits for the handshake: there and back with 40 or 44 bytes and more.
+        // The first message waits for the handshake: a round trip with 40 or 44 bytes or more.
         let latency = record.read_at.since(record.written_at);
         if number > 0 {
             assert_eq!(latency, Duration::from_us(20_960), "message {number}");
@@ -58,10 +58,10 @@ fn on_an_idle_link_a_message_takes_its_transmission_and_the_propagation() {
 
 #[test]
 fn what_a_loss_holds_up_is_replaced_by_the_last() {
-    // 20 ms, 100 Mb/s. Update 10, the 11th segment with data, is lost and 11 on wait behind
-    // it. It was written at 0.5 s; updates 11, 12 and 13 make three duplicate ACKs,
-    // the third at 0.65 + 0.04 s; the retransmission arrives 20 ms later, at 0.71 s, behind
-    // update 13 and before update 14, which arrives at 0.72 s. So 10 to 13 come together.
+    // 20 ms, 100 Mb/s. Update 10, in the 11th data segment, is lost; later updates wait for it. It
+    // was written at 0.5 s. Updates 11, 12 and 13 cause three duplicate ACKs, the third at 0.65 +
+    // 0.04 s. The retransmission arrives 20 ms later, at 0.71 s, after update 13 and before update
+    // 14, which arrives at 0.72 s. So 10 to 13 are read together.
     let mut net = Net::new(Path::clean(100 * MBPS, Duration::from_ms(20)), 1);
     let (mut data, mut lost) = (0, 0);
     net.dropper = Box::new(move |from, _, packet| {
@@ -88,7 +88,7 @@ fn what_a_loss_holds_up_is_replaced_by_the_last() {
 }
 
 #[test]
-fn messages_keep_their_bounds_through_loss_reordering_and_any_segment_size() {
+fn messages_survive_loss_reordering_and_any_segment_size() {
     for (seed, segment_bytes) in [(1, 7), (2, 100), (3, 536), (4, 1448), (5, 1448), (6, 23)] {
         let path = Path {
             loss: 0.03,

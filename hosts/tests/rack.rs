@@ -1,6 +1,6 @@
-//! The recoveries `linux`, `rack` and `linux-ns2` as traces. Segments of 1,000 bytes, a round trip of 100 ms,
-//! ten segments in the first window unless said otherwise; the expected times and windows are
-//! worked out by hand from RFC 8985, RFC 9937, RFC 5682 and RFC 2883.
+//! The recoveries `linux`, `rack` and `linux-ns2` as traces. Segments of 1,000 bytes, a round trip
+//! of 100 ms, and an initial window of ten segments unless stated otherwise. Expected times and
+//! windows are computed by hand from RFC 8985, RFC 9937, RFC 5682 and RFC 2883.
 
 mod net;
 mod script;
@@ -9,12 +9,12 @@ use narrows_hosts::config::FlowConfig;
 use narrows_hosts::wire::options::Options;
 use script::{OUR_ISN, Peer, SYN_ACK, Script, ack, data, peer, plain};
 
-/// Where segment `n` begins, from 0.
+/// The start of segment `n`, from 0.
 fn at(n: u32) -> u32 {
     1 + 1000 * n
 }
 
-/// What such a segment looks like.
+/// The trace line of such a segment.
 fn segment(n: u32) -> String {
     format!(". {}:{}(1000) ack 1 win 8000", at(n), at(n + 1))
 }
@@ -90,13 +90,13 @@ fn rack_waits_a_quarter_of_a_round_trip() {
 }
 
 #[test]
-fn linux_lets_out_every_second_segment_then_ends_at_the_threshold() {
+fn linux_sends_every_second_segment_down_to_the_threshold() {
     let mut script = flight("linux");
     // 0 is lost; 10 and 11 leave by limited transmit.
     script.send(200, sack(0, &[(1, 2)]));
     script.send(200, sack(0, &[(1, 3)]));
     assert_sends(&mut script, 200, &[10, 11]);
-    // Entering: 12 outstanding, 3 SACKed, 1 lost: 8 in flight, ssthresh 5, RecoverFS 10.
+    // At the start: 12 outstanding, 3 SACKed, 1 lost: 8 in flight, ssthresh 5, RecoverFS 10.
     // DeliveredData 1: ceil(1 x 5/10) - 0 = 1: the retransmission. In flight 9.
     script.send(202, sack(0, &[(1, 4)]));
     assert_sends(&mut script, 202, &[0]);
@@ -130,13 +130,13 @@ fn linux_finds_a_lost_retransmission_by_what_left_after_it() {
     for to in 2..=4 {
         script.send(200, sack(0, &[(1, to)]));
     }
-    // One segment left by each SACK: 10, 11, and the retransmission.
+    // Each SACK released one segment: 10, 11, and the retransmission.
     assert_eq!(script.drain(200).len(), 1);
     for to in 5..=10 {
         script.send(200, sack(0, &[(1, to)]));
         script.drain(200);
     }
-    // What left after the retransmission arrives, the retransmission does not.
+    // Segments sent after the retransmission arrive, the retransmission does not.
     let before = script.connection.sender_counters();
     script.send(300, sack(0, &[(1, 11)]));
     let sent = script.drain(300);
@@ -145,7 +145,7 @@ fn linux_finds_a_lost_retransmission_by_what_left_after_it() {
     assert_eq!((after.timeouts, after.fast_recoveries), (0, before.fast_recoveries));
 }
 
-/// A segment that ends what the application wrote.
+/// The segment that ends the application's data.
 fn last_segment(number: u32) -> String {
     format!("P{}", segment(number))
 }
@@ -153,10 +153,10 @@ fn last_segment(number: u32) -> String {
 #[test]
 fn rack_probes_the_tail_after_two_round_trips() {
     let mut script = flight_of(&config("rack"), 3);
-    // 2 x SRTT = 200 ms behind the departure at 100; the time-out would be at 100 + 300.
+    // 2 x SRTT = 200 ms after the departure at 100; the time-out would be at 100 + 300.
     script.timer(300, &[&last_segment(2)]);
     assert_eq!(script.connection.sender_counters().loss_probes, 1);
-    // Its SACK shows 0 and 1 lost, which left 200 ms before it.
+    // Its SACK shows that 0 and 1 are lost, which left 200 ms before it.
     script.send(400, sack(0, &[(2, 3)]));
     assert_sends(&mut script, 400, &[0, 1]);
     assert_eq!(script.connection.sender_counters().timeouts, 0);
@@ -165,7 +165,7 @@ fn rack_probes_the_tail_after_two_round_trips() {
 #[test]
 fn rack_probes_in_place_of_a_time_out() {
     let mut script = flight_of(&config("rack"), 1);
-    // 2 x 100 + 200 = 400 ms, but the time-out of 100 + max(200, 4 x 50) = 300 comes first: the
+    // 2 x 100 + 200 = 400 ms, but the time-out of 100 + max(200, 4 x 50) = 300 is earlier: the
     // probe takes its place (RFC 8985 section 7.2).
     assert_eq!(script.connection.poll_timeout().map(|at| at.as_us()), Some(400_000));
     script.at(400);
@@ -201,7 +201,7 @@ fn linux_takes_back_a_time_out_whose_originals_arrive() {
     // Step 2b: the ACK of the first moves the edge: two new segments.
     script.send(650, ack(1, at(1), 60_000));
     assert_sends(&mut script, 650, &[11, 12]);
-    // Step 3b: the next ACK is of a segment that was sent once: nothing had been lost.
+    // Step 3b: the next ACK is for a segment sent once, so nothing had been lost.
     script.send(651, ack(1, at(2), 60_000));
     let counters = script.connection.sender_counters();
     assert_eq!((counters.undone_cuts, counters.retransmits), (1, 1));
@@ -217,8 +217,8 @@ fn linux_goes_on_with_a_time_out_that_was_one() {
     script.timer(600, &[&segment(0)]);
     script.send(700, ack(1, at(1), 60_000));
     assert_sends(&mut script, 700, &[11, 12]);
-    // Step 3a: a SACK of the new data only: 1 to 9 are lost indeed. Two are in flight, one is
-    // SACKed; the window is 2: one more.
+    // Step 3a: a SACK of the new data only, so 1 to 9 are lost. Two are in flight, one is SACKed;
+    // the window is 2: one more.
     script.send(800, sack(1, &[(11, 12)]));
     assert_sends(&mut script, 800, &[1]);
     assert_eq!(script.connection.sender_counters().undone_cuts, 0);
@@ -232,7 +232,8 @@ fn linux_takes_a_cut_back_by_d_sacks() {
     }
     assert_eq!(script.drain(200).first(), Some(&segment(0)));
     assert_eq!(cwnd(&script), 5000);
-    // 0 was late, not lost: the ACK covers all; then the retransmission arrives as a duplicate.
+    // 0 was late, not lost: the ACK covers everything; then the retransmission arrives as a
+    // duplicate.
     script.send(210, sack(10, &[]));
     script.drain(210);
     let mut twice = sack(10, &[]);
@@ -264,7 +265,7 @@ fn linux_takes_a_cut_back_by_an_old_echo() {
     // The original, which left at 100, fills the hole; the retransmission left at 200.
     script.send(210, stamp(ack(1, at(10), 60_000), 100));
     assert_eq!(script.connection.sender_counters().undone_cuts, 1);
-    // What echoes the retransmission itself takes nothing back.
+    // An echo of the retransmission undoes nothing.
     let mut script = flight_of(&config, 10);
     for to in 2..=4 {
         script.send(200, sack(0, &[(1, to)]));
@@ -288,39 +289,39 @@ fn the_receiver_reports_what_arrives_twice() {
     // Below the cumulative ACK.
     let line = answer(501, 500);
     assert!(line.contains(" ack 1001 ") && line.contains(&block(501, 1001)), "{line}");
-    // Out of order, then again: the duplicate first, then the block that holds it.
+    // Out of order, then again: first the duplicate, then the block that contains it.
     let line = answer(2001, 500);
     assert!(line.ends_with(&format!("<{}>", block(2001, 2501))), "{line}");
     answer(2501, 500);
     let line = answer(2001, 500);
     assert!(line.ends_with(&format!("<{},{}>", block(2001, 2501), block(2001, 3001))), "{line}");
-    // Told once.
+    // Reported once.
     let line = answer(3001, 500);
     assert!(line.ends_with(&format!("<{}>", block(2001, 3501))), "{line}");
 }
 
-/// A window of ten, segment 0 lost, as ns-2's Agent/TCP/Linux meets it.
+/// A window of ten with segment 0 lost, in ns-2's Agent/TCP/Linux.
 fn halving(recovery: &str) -> Script {
     let mut script = flight(recovery);
     for n in 1..4 {
         script.send(200, sack(0, &[(1, 1 + n)]));
         assert_sends(&mut script, 200, &[9 + n]);
     }
-    // The fourth above it: 8 are in flight, and one more may be.
+    // The fourth above it: 8 are in flight, and one more may be sent.
     script.send(201, sack(0, &[(1, 5)]));
     assert_sends(&mut script, 201, &[0]);
     script
 }
 
 #[test]
-fn linux_ns2_lets_a_segment_out_every_second_ack_down_to_the_window() {
+fn linux_ns2_sends_every_second_ack_down_to_the_window() {
     let mut script = halving("linux-ns2");
     let sent = [vec![], vec![13], vec![], vec![14], vec![], vec![15], vec![], vec![16]];
     for (n, sent) in (6..).zip(sent) {
         script.send(202, sack(0, &[(1, n)]));
         assert_sends(&mut script, 202, &sent);
     }
-    // 17 sent, 12 SACKed; of the 5 in flight the ACK takes one: the window is at its half.
+    // 17 sent, 12 SACKed; the ACK removes one of the 5 in flight: the window is at its half.
     script.send(300, ack(1, at(13), 60_000));
     assert_eq!(cwnd(&script), 5000);
     assert_sends(&mut script, 300, &[17]);
@@ -331,31 +332,31 @@ fn linux_ns2_min_goes_on_to_half_of_that_and_leaves_with_three() {
     // The first ten of twenty are lost. The window is cut to 10; its floor is 5.
     let first = FlowConfig { initial_window: Some(20), ..config("linux-ns2-min") };
     let mut script = flight_of(&first, 20);
-    // In flight 12, 11, 10, 9: each ACK tells of a loss too. Then every second lets one out.
+    // In flight 12, 11, 10, 9: each ACK also reports a loss. Then every second ACK sends one.
     let sent = [Some(0), Some(1), Some(2), Some(3), None, Some(4), None, Some(5), None, Some(6)];
     for (n, sent) in (11..).zip(sent) {
         script.send(200, sack(0, &[(10, n)]));
         assert_sends(&mut script, 200, sent.as_slice());
     }
-    // Six in flight behind the first of these, five behind the third: from there one for one.
+    // Six in flight after the first of these, five after the third: from there one for one.
     let sent = [None, Some(7), None, Some(8), Some(9), Some(20), Some(21), Some(22), Some(23)];
     for (n, sent) in (1..).zip(sent) {
         script.send(300, sack(n, &[(10, 20)]));
         assert_sends(&mut script, 300, sent.as_slice());
     }
-    // Four in flight and a burst of three, of the ten that the threshold is.
+    // Four in flight plus a burst of three, of the threshold of ten.
     script.send(400, ack(1, at(20), 60_000));
     assert_eq!(cwnd(&script), 7000);
     assert_sends(&mut script, 400, &[24, 25, 26]);
 }
 
 #[test]
-fn linux_ns2_finds_a_lost_retransmission_by_what_was_sent_after_it() {
+fn linux_ns2_finds_a_lost_retransmission_by_later_segments() {
     let mut script = halving("linux-ns2");
     script.send(202, sack(0, &[(1, 6)]));
     script.send(202, sack(0, &[(1, 7)]));
     assert_sends(&mut script, 202, &[13]);
-    // 13 left after 0 had left again. 7, 8 and 9 are lost too, and 3 are in flight of 5.
+    // 13 left after 0 was retransmitted. 7, 8 and 9 are lost too, and 3 of 5 are in flight.
     script.send(203, sack(0, &[(1, 7), (13, 14)]));
     assert_sends(&mut script, 203, &[0, 7]);
     assert_eq!(script.connection.sender_counters().fast_recoveries, 1);

@@ -1,5 +1,5 @@
-//! The window rules themselves, driven by a synchronous model of two flows (Jasem 2010): all
-//! flows grow by one segment a round trip, and when their sum reaches W all see congestion.
+//! Checks the window rules in a synchronous model of two flows (Jasem 2010): all flows grow by one
+//! segment per round trip, and when their sum reaches W all see congestion.
 
 use narrows_common::{Duration, Time};
 use narrows_hosts::cc::VARIANTS;
@@ -7,7 +7,7 @@ use narrows_hosts::cc::control::{CongestionControl, Setup};
 use narrows_hosts::tcp::api::{Ack, Congestion, Parameters};
 use std::collections::BTreeMap;
 
-/// Large segments make the rounding to bytes small against a segment.
+/// Large segments make rounding to bytes insignificant.
 const MSS: u32 = 10_000;
 
 fn build(name: &str, parameters: &[(&str, f64)], cwnd: f64) -> Box<dyn CongestionControl> {
@@ -30,7 +30,7 @@ fn window(flow: &dyn CongestionControl) -> f64 {
     flow.cwnd_bytes() as f64 / f64::from(MSS)
 }
 
-/// Acknowledges a share of a window in one ACK, which grows it by that share of a segment.
+/// Acknowledges a fraction of a window in one ACK, which grows it by that fraction of a segment.
 fn grow(flow: &mut dyn CongestionControl, share: f64) {
     grow_at(flow, Time::ZERO, share);
 }
@@ -63,13 +63,13 @@ fn congest(flow: &mut dyn CongestionControl) {
     });
 }
 
-/// Runs to the next event with real-valued time; returns k, the peaks and the windows after.
+/// Runs to the next event with real-valued time; returns k, the peaks and the windows after it.
 fn cycle(flows: &mut [Box<dyn CongestionControl>; 2], w: f64) -> (f64, [f64; 2], [f64; 2]) {
     let windows =
         |flows: &[Box<dyn CongestionControl>; 2]| [window(&*flows[0]), window(&*flows[1])];
     let before = windows(flows);
     let steps = (w - before[0] - before[1]) / 2.0;
-    // k round trips: whole ones, then the rest.
+    // k round trips: first the whole ones, then the rest.
     let mut left = steps;
     while left > 1e-9 {
         let share = left.min(1.0);
@@ -81,7 +81,7 @@ fn cycle(flows: &mut [Box<dyn CongestionControl>; 2], w: f64) -> (f64, [f64; 2],
     (steps, peaks, windows(flows))
 }
 
-/// Window after each event of the two flows that start at 10 and 40 with W = 100, and k.
+/// The windows after each event of two flows that start at 10 and 40 with W = 100, and k.
 fn check_table(name: &str, rows: &[(f64, [f64; 2], [f64; 2])]) {
     let mut flows = [build(name, &[], 10.0), build(name, &[], 40.0)];
     for (event, (k, peaks, after)) in rows.iter().enumerate() {
@@ -93,8 +93,8 @@ fn check_table(name: &str, rows: &[(f64, [f64; 2], [f64; 2])]) {
     }
 }
 
-// The tables: event by event, k; peaks; windows after. Peaks are the same for all three rules,
-// their difference halves: 30, 15, 7.5 ... Tolerance 0.01 of a segment for bytes rounded down.
+// The tables: event, k; peaks; windows after. Peaks are the same for all three rules; their
+// difference halves: 30, 15, 7.5 ... Tolerance 0.01 of a segment for rounding to bytes.
 
 #[test]
 fn aimd_for_w_100() {
@@ -152,7 +152,7 @@ fn aimd_fc_plus_settles_at_nine_tenths() {
         (k - 10.0).abs() < 0.01 && after.iter().all(|w| (w - 40.0).abs() < 0.01),
         "{k} {after:?}"
     );
-    // The first events, whose k are 25 and 12.5, are AIMD-FC's.
+    // The first events, with k of 25 and 12.5, are AIMD-FC's.
     let mut flows = [build("aimd-fc-plus", &[], 10.0), build("aimd-fc-plus", &[], 40.0)];
     cycle(&mut flows, 100.0);
     assert!((cycle(&mut flows, 100.0).2[0] - 27.5).abs() < 0.01);
@@ -167,14 +167,14 @@ fn the_guard_keeps_new_aimd_from_never_backing_off() {
         ];
         (0..12).map(|_| cycle(&mut flows, 100.0).0).collect::<Vec<_>>()
     };
-    // Without it k halves for ever: 25 / 2^11 of a round trip between events.
+    // Without it k halves forever: 25 / 2^11 of a round trip between events.
     assert!(*run(0.0).last().unwrap() < 0.02);
-    // With it a cut is never below 1/8 of the window: 100 / 8 / 2 = 6.25 a flow.
+    // With it a cut is never below 1/8 of the window: 100 / 8 / 2 = 6.25 per flow.
     assert!(run(1.0).iter().all(|k| *k >= 6.2), "{:?}", run(1.0));
 }
 
-/// CUBIC's window where one ACK of a whole window comes `t_secs` into the epoch and the round
-/// trip is 0: W_cubic(t) itself.
+/// CUBIC's window if one ACK of a whole window comes `t_secs` into the epoch and the round trip is
+/// 0: W_cubic(t) itself.
 fn cubic_at(flow: &mut dyn CongestionControl, t_secs: u64) -> f64 {
     grow_at(flow, Time::ZERO + Duration::from_secs(t_secs), 1.0);
     window(flow)
@@ -182,8 +182,8 @@ fn cubic_at(flow: &mut dyn CongestionControl, t_secs: u64) -> f64 {
 
 #[test]
 fn cubic_follows_the_curve_of_rfc_9438() {
-    // W_max 100, cwnd_epoch 70: K = cbrt(30 / 0.4) = 4.217163 s;
-    // W(t) = 100 + 0.4 (t - K)^3, worked out with a calculator.
+    // W_max 100, cwnd_epoch 70: K = cbrt(30 / 0.4) = 4.217163 s; W(t) = 100 + 0.4 (t - K)^3,
+    // computed with a calculator.
     let mut flow = build("cubic", &[], 100.0);
     congest(&mut *flow);
     assert!((window(&*flow) - 70.0).abs() < 0.001);
@@ -220,9 +220,9 @@ fn cubic_converges_fast_when_the_plateau_falls() {
 }
 
 #[test]
-fn cubic_in_the_reno_friendly_region_grows_by_alpha_and_then_by_one() {
+fn cubic_in_the_reno_region_grows_by_alpha_and_then_by_one() {
     // Loss at 10: cwnd 7. With all ACKs at t = 0 the curve stays at 7; W_est gains 9/17 of a
-    // segment a window until it is at 10, then a whole one.
+    // segment per window until it is at 10, then a whole one.
     let mut flow = build("cubic", &[], 10.0);
     congest(&mut *flow);
     let mut last = 7.0;

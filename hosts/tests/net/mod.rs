@@ -10,14 +10,14 @@ use narrows_traffic::AppConfig;
 use narrows_traffic::workloads::bulk;
 use std::collections::BinaryHeap;
 
-/// What the path does to each packet, in both directions.
+/// The path's effects on each packet, in both directions.
 #[derive(Clone, Debug)]
 pub struct Path {
     pub rate_bps: u64,
     pub delay: Duration,
-    /// Packets that wait; DropTail behind that.
+    /// The most queued packets; DropTail beyond that.
     pub queue_packets: usize,
-    /// A packet that comes at the instant at which another leaves the queue finds it there.
+    /// A packet that arrives just as another leaves the queue still finds it there.
     pub arrivals_first: bool,
     pub loss: f64,
     pub duplication: f64,
@@ -41,7 +41,7 @@ impl Path {
     }
 }
 
-/// One packet on its way.
+/// A packet in flight.
 #[derive(Debug, PartialEq, Eq)]
 struct Flight {
     at: Time,
@@ -67,10 +67,10 @@ struct Lane {
     waiting: Vec<Time>,
 }
 
-/// Says of a packet, by direction and number in it, whether it is dropped.
+/// Decides, by direction and packet number, whether to drop a packet.
 pub type Dropper = dyn FnMut(usize, u64, &Packet) -> bool;
 
-/// What stands at an end of the path.
+/// The node at an end of the path.
 pub trait Node {
     fn handle_packet(&mut self, now: Time, packet: &Packet);
     fn handle_timeout(&mut self, now: Time);
@@ -106,9 +106,9 @@ pub struct Net<N = Host> {
     /// Drops chosen packets.
     pub dropper: Box<Dropper>,
     pub drops: u64,
-    /// Marks chosen packets (congestion experienced).
+    /// Marks chosen packets as congestion experienced.
     pub marker: Box<Dropper>,
-    /// A link of its own between the first node and the path.
+    /// A separate link between the first node and the path.
     pub access: Option<Link>,
 }
 
@@ -207,14 +207,14 @@ impl<N: Node> Net<N> {
         }
     }
 
-    /// The path's rate from now on.
+    /// Sets the path's rate from now on.
     pub fn set_rate(&mut self, rate_bps: u64) {
         for lane in &mut self.lanes {
             lane.serializer.set_rate(Rate::from_bps(rate_bps));
         }
     }
 
-    /// Sends what a node has to send; called by the loop after each of its inputs.
+    /// Sends a node's packets; the loop calls it after each of the node's inputs.
     pub fn transmit(&mut self, from: usize) {
         let mut packet = Packet::default();
         while self.hosts[from].poll_transmit(self.now, &mut packet) {
@@ -225,7 +225,7 @@ impl<N: Node> Net<N> {
     fn carry(&mut self, from: usize, mut packet: Packet) {
         let number = self.sent_packets[from];
         self.sent_packets[from] += 1;
-        // With one sender and first come, first served, the second queue needs no event either.
+        // With one sender and FIFO order, the second queue needs no event either.
         let at_path = match &mut self.access {
             Some(access) if from == 0 => {
                 access.handle_up(self.now, packet.len()).expect("no limit")
@@ -273,12 +273,13 @@ impl<N: Node> Net<N> {
         }
     }
 
-    /// Runs until `end` or until nothing is left to happen; false at the latter.
+    /// Runs until `end`, or until no event remains; false in the latter case.
     pub fn run_until(&mut self, end: Time) -> bool {
         self.run_while(end, |_| true)
     }
 
-    /// Runs until `end`, or `goes_on` says no, or nothing is left to happen; false at the latter.
+    /// Runs until `end`, until `goes_on` returns false, or until no event remains; false in the
+    /// last case.
     pub fn run_while(&mut self, end: Time, mut goes_on: impl FnMut(&mut Self) -> bool) -> bool {
         for _ in 0..3_000_000 {
             let arrival = self.in_flight.peek().map(|Reverse(flight)| flight.at);
@@ -311,7 +312,7 @@ impl<N: Node> Net<N> {
     }
 }
 
-/// Sets CE in the IPv4 header, whose checksum follows (RFC 1624 equation 3).
+/// Sets CE in the IPv4 header, and updates its checksum (RFC 1624 equation 3).
 fn mark(packet: &mut Packet) {
     let word = |bytes: &[u8]| u32::from(u16::from_be_bytes([bytes[0], bytes[1]]));
     let before = word(&packet.data[14..]);

@@ -1,9 +1,9 @@
-//! ns-2's receivers and senders for asymmetric paths: which ACKs leave when those on the way back
-//! are marked.
+//! Compares with ns-2's receivers and senders for asymmetric paths: which ACKs they send when the
+//! return path marks ACKs.
 //!
 //! One run of ns 2.35, `ns2/oracle.tcl`: Agent/TCP/Newreno/Asym with packets of 1,012 bytes (ours
-//! carry an option of 12), Agent/TCPSink/Asym, window 30, 8 Mb/s, 50 ms, 4 s; the packets 60 to 160
-//! on the way back are marked (`mark_acks`).
+//! have an option of 12), Agent/TCPSink/Asym, window 30, 8 Mb/s, 50 ms, 4 s. Packets 60 to 160 on
+//! the return path are marked (`mark_acks`).
 
 use crate::net::{Net, Path, flow, secs};
 use narrows_common::{Duration, Packet};
@@ -11,8 +11,8 @@ use narrows_hosts::wire::segment::{self, Ecn};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// How many segments each ACK answers, as (ACKs, segments) of runs alike, and when the thousandth
-/// segment was acknowledged, in seconds.
+/// The segments per ACK, as runs of (ACKs, segments), and the time at which the thousandth segment
+/// was acknowledged, in seconds.
 fn answered(marked: std::ops::Range<u64>) -> (Vec<(u32, u64)>, f64) {
     let mut net = Net::new(Path::clean(8_000_000, Duration::from_ms(50)), 1);
     let mut config = flow(1, "Newreno/Asym", "Newreno/Asym", "ns2", None);

@@ -1,4 +1,4 @@
-//! What ns-2.35 does after an idle time, packet by packet: rate-based pacing against ours.
+//! Compares rate-based pacing after an idle time with ns-2.35, packet by packet.
 //!
 //! One run each of ns 2.35: 60 packets at 0 s and 40 more at 5 s, window 30, 8 Mb/s, 50 ms.
 //! Script: ns2/oracle.tcl, `writes "0 60 5 40" follow t_seqno_`.
@@ -11,10 +11,12 @@ use narrows_traffic::workloads::trace;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// With it our clock's ticks begin where ns-2's did: Reno's smoothed round trip is 81/8 of them.
+/// With this seed our clock's ticks begin where ns-2's did: Reno's smoothed round trip is 81/8 of
+/// them.
 const SEED: u64 = 2;
 
-/// When the data of the second write leaves, in seconds. `first` is the packets of the first.
+/// Departures of the second write's data, in seconds. `first` is the number of packets of the first
+/// write.
 fn departures_s(variant: &str, recovery: &str, first: u32, seed: u64) -> Vec<f64> {
     let mut net = Net::new(Path::clean(8_000_000, Duration::from_ms(50)), seed);
     let mut config = flow(1, variant, recovery, "ns2", None);
@@ -40,7 +42,8 @@ fn departures_s(variant: &str, recovery: &str, first: u32, seed: u64) -> Vec<f64
     departures
 }
 
-/// Theirs: the first, the last, and what is between two that are paced; then two per ACK.
+/// ns-2's values: the first departure, the last, and the gap between paced packets; then two per
+/// ACK.
 fn check(
     variant: &str,
     recovery: &str,

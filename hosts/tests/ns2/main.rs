@@ -1,4 +1,4 @@
-//! Our senders against what ns-2 recorded.
+//! Compares our senders with recordings of ns-2.
 
 #[path = "../net/mod.rs"]
 mod net;

@@ -1,8 +1,8 @@
-//! Our senders in the `ns2` profile against what ns-2.35 itself did.
+//! Compares our senders in the `ns2` profile with ns-2.35.
 //!
-//! Setup of the oracle (its numbers: one run each of ns 2.35, FTP, 10 s): 8 Mb/s, 50 ms, queue
-//! 1000, window 30, 1000-byte packets, TCPSink or Sack1 sink; the packets with the given numbers
-//! on the link, the SYN being 0, are lost. Script: ns2/oracle.tcl. `make validate` has more cases.
+//! The reference numbers come from one run each of ns 2.35 (script: ns2/oracle.tcl): FTP, 10 s, 8
+//! Mb/s, 50 ms, queue 1000, window 30, 1000-byte packets, TCPSink or Sack1 sink. The listed packets
+//! on the link are lost, with the SYN as number 0. `make validate` has more cases.
 
 use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::FlowRecord;
@@ -21,7 +21,7 @@ fn run(recovery: &str, lost: &[u64], min_rto_ms: u64) -> Outcome {
     config.min_rto = Some(Duration::from_ms(min_rto_ms));
     config.record = Recording::Ack;
     let lost = lost.to_vec();
-    // ns-2's link carries no ACK of the handshake: count the SYN and the data.
+    // ns-2's link carries no ACK of the handshake: count the SYN and the data only.
     let mut number = 0;
     net.dropper = Box::new(move |direction, _, packet: &Packet| {
         let is_counted = direction == 0
@@ -43,8 +43,8 @@ fn run(recovery: &str, lost: &[u64], min_rto_ms: u64) -> Outcome {
     ]
 }
 
-/// One flow, ns-2's numbers. Ours are held to them exactly: same link, same packet sizes, same
-/// timers; the handshake takes one round trip in both.
+/// Runs one flow and compares it exactly with ns-2's numbers: same link, packet sizes and timers.
+/// The handshake takes one round trip in both.
 fn check(recovery: &str, min_rto_ms: u64, rows: &[(&[u64], Outcome)]) {
     for (lost, expected) in rows {
         assert_eq!(run(recovery, lost, min_rto_ms), *expected, "{recovery}, lost {lost:?}");
@@ -139,9 +139,9 @@ fn fack_on_a_saturated_path() {
         1.02926, 6.96798, 11.27631, 15.58463, 19.89296, 24.20129, 28.50961, 32.81794, 37.12627,
         41.43459, 45.74292, 50.05124, 54.35957, 58.66790,
     ];
-    // 13684, 90 and 1 in ns-2, and the same up to the time-out at 2.08 s. From there ns-2 sends by
-    // go-back-N in which SACKs then leave holes: three segments of it leave twice, and all that
-    // follows comes four packets' time (17 ms) later here.
+    // ns-2 has 13684, 90 and 1, and agrees up to the time-out at 2.08 s. From there ns-2 sends by
+    // go-back-N, in which SACKs then leave holes. Three of its segments leave twice, and everything
+    // after that is four packets' time (17 ms) later here.
     let mut net = saturated("fack", "ns2");
     let cuts = cuts(&mut net);
     assert_eq!(cuts.len(), CUTS_S.len());
@@ -154,9 +154,9 @@ fn fack_on_a_saturated_path() {
 
 #[test]
 fn sack_keeps_pace_with_ns2s_sack1() {
-    // Packets, time-outs, cuts and thresholds are Sack1's. Retransmissions are one more than its
-    // 1, 2, 3, 4: the window of 30 admits no new data, and RFC 6675 then has its rescue
-    // retransmission (NextSeg rule 4), which ns-2 has not.
+    // Packets, time-outs, cuts and thresholds equal Sack1's. Retransmissions exceed its 1, 2, 3, 4
+    // by one: the window of 30 admits no new data, so RFC 6675 sends its rescue retransmission
+    // (NextSeg rule 4), which ns-2 does not have.
     let rows: [(&[u64], Outcome); 4] = [
         (&[60], [2654, 2, 0, 1, 15]),
         (&[60, 62], [2654, 3, 0, 1, 15]),
@@ -166,13 +166,13 @@ fn sack_keeps_pace_with_ns2s_sack1() {
     check("sack", 200, &rows);
 }
 
-/// A window of 1,000 against 10 Mb/s and 10 ms, then 2 Mb/s, 50 ms and a queue of 20, for 60 s.
-/// ns-2's DropTail takes in a packet only while fewer than its limit less one wait.
+/// A window of 1,000 with 10 Mb/s and 10 ms, then 2 Mb/s, 50 ms and a queue of 20, for 60 s. ns-2's
+/// DropTail accepts a packet only while fewer than its limit minus one wait.
 fn saturated(recovery: &str, profile: &str) -> Net {
     saturated_behind(10_000_000, recovery, profile)
 }
 
-/// The same behind an access link of another rate.
+/// Like `saturated`, after an access link of another rate.
 fn saturated_behind(rate_bps: u64, recovery: &str, profile: &str) -> Net {
     let path = Path { queue_packets: 19, ..Path::clean(2_000_000, Duration::from_ms(50)) };
     let mut net = Net::new(path, 1);
@@ -192,10 +192,10 @@ fn saturated_behind(rate_bps: u64, recovery: &str, profile: &str) -> Net {
     net
 }
 
-/// Packets acknowledged, retransmissions, time-outs, and when the window was cut without a
-/// time-out. Ours are 0.08 ms late throughout: real SYNs carry options, and the handshake has an
-/// ACK. With SACK it is 0.2 to 0.7 ms: ns-2's ACKs grow by 8 bytes a block, three at most, real
-/// ones by an option of 4 bytes more and up to four blocks.
+/// Packets acknowledged, retransmissions, time-outs, and the times of window cuts without a
+/// time-out. Ours are always 0.08 ms late: real SYNs carry options, and the handshake has an ACK.
+/// With SACK it is 0.2 to 0.7 ms. ns-2's ACKs grow by 8 bytes per block, at most three; real ones
+/// have 4 more bytes and up to four blocks.
 fn check_saturated(recovery: &str, profile: &str, counts: [u64; 3], cuts_s: &[f64]) {
     let mut net = saturated(recovery, profile);
     let cuts = cuts(&mut net);
@@ -210,7 +210,7 @@ fn check_saturated(recovery: &str, profile: &str, counts: [u64; 3], cuts_s: &[f6
     assert_eq!(saturated_counts(&net), counts, "{recovery}, {profile}");
 }
 
-/// True when the recovery's ACKs carry no SACK blocks.
+/// True if the recovery's ACKs carry no SACK blocks.
 fn narrow_acks(recovery: &str) -> bool {
     let rule = RECOVERIES.iter().find(|rule| rule.name == recovery);
     rule.is_some_and(|rule| rule.needs.is_empty())
@@ -221,7 +221,7 @@ fn saturated_counts(net: &Net) -> [u64; 3] {
     [report.acked_bytes / 1000, report.sent.retransmits, report.sent.timeouts]
 }
 
-/// When the window fell, by more than a partial ACK's worth and not by a time-out.
+/// When the window decreased by more than a partial ACK's worth, without a time-out.
 fn cuts(net: &mut Net) -> Vec<f64> {
     let is_cut = |pair: &&[FlowRecord]| {
         pair[1].cwnd_bytes < pair[0].cwnd_bytes && pair[1].timeouts == pair[0].timeouts
@@ -232,8 +232,8 @@ fn cuts(net: &mut Net) -> Vec<f64> {
 
 #[test]
 fn reno_and_newreno_on_a_saturated_path() {
-    // Newreno, Newreno with newreno_changes1_ 0 and Reno do the same there in ns-2 too: the one
-    // window that loses more than a packet ends in a time-out.
+    // Newreno, Newreno with newreno_changes1_ 0 and Reno agree in ns-2 too: the only window with
+    // several lost packets ends in a time-out.
     const CUTS_S: [f64; 14] = [
         1.03334, 6.49734, 10.84723, 15.19712, 19.54701, 23.89690, 28.24678, 32.59667, 36.94656,
         41.29645, 45.64634, 49.99622, 54.34611, 58.69600,
@@ -267,10 +267,10 @@ fn the_timers_and_halves_of_2004_on_a_saturated_path() {
 }
 
 #[test]
-fn newreno_with_the_timers_of_2004_where_no_two_events_fall_on_one_instant() {
-    // An access link of 10 Mb/s is five times the bottleneck: at 3.16 s two packets come to a full
-    // queue just as one leaves, and ns-2 goes by how its times were rounded. At 11 Mb/s there is no
-    // such tie.
+fn newreno_with_the_timers_of_2004_without_coincidences() {
+    // An access link of 10 Mb/s is five times the bottleneck. At 3.16 s two packets arrive at a
+    // full queue just as one leaves, and ns-2's result depends on rounding. At 11 Mb/s no events
+    // coincide.
     const CUTS_S: [f64; 14] = [
         1.03295, 3.41681, 9.60113, 14.01734, 18.43354, 22.84975, 27.26595, 31.68215, 36.09836,
         40.51456, 44.93076, 49.34697, 53.76317, 58.17937,
@@ -286,8 +286,8 @@ fn newreno_with_the_timers_of_2004_where_no_two_events_fall_on_one_instant() {
 
 #[test]
 fn sack_on_a_saturated_path() {
-    // Sack1 has 13777, 114 and 1. RFC 6675 keeps its SACKs over the time-out and is through with
-    // the first loss 0.72 s sooner, which is 173 packets or 1.3 %.
+    // Sack1 has 13777, 114 and 1. RFC 6675 keeps its SACKs over the time-out and repairs the first
+    // loss 0.72 s sooner, which is 173 packets or 1.3 %.
     let [acked, retransmits, timeouts] = saturated_counts(&saturated("sack", "ns2"));
     assert!((13777..=13983).contains(&acked), "{acked}");
     assert!((retransmits, timeouts) <= (114, 1), "{retransmits}, {timeouts}");

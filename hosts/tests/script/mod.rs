@@ -1,5 +1,5 @@
-//! One connection, the peer scripted. Sequence numbers are relative to each side's ISN, as tcpdump
-//! and packetdrill write them: `flags start:end(length) ack n win w <options>`.
+//! One connection with a scripted peer. Sequence numbers are relative to each side's ISN, in the
+//! notation of tcpdump and packetdrill: `flags start:end(length) ack n win w <options>`.
 #![allow(dead_code)] // each test binary uses its part
 
 use narrows_common::{Duration, Packet, Rng, Time};
@@ -19,7 +19,7 @@ pub struct Script {
     pub now: Time,
 }
 
-/// A segment of the peer.
+/// A segment from the peer.
 pub struct Peer {
     pub flags: Flags,
     pub seq: u32,
@@ -45,7 +45,8 @@ pub fn data(seq: u32, len: u32, ack: u32) -> Peer {
 pub const FIN_ACK: Flags = Flags::ACK.with(Flags::FIN);
 pub const SYN_ACK: Flags = Flags::ACK.with(Flags::SYN);
 
-/// Segments of 1,000 bytes, no options but the window scale, ACKs at once, RTO at least 200 ms.
+/// Segments of 1,000 bytes, no options except the window scale, immediate ACKs, RTO at least 200
+/// ms.
 pub fn plain() -> FlowConfig {
     let mut config = super::net::flow(1, "reno", "newreno", "rfc", None);
     config.segment_bytes = Some(1000);
@@ -69,7 +70,7 @@ impl Script {
         Script { connection, peer: back, now: Time::ZERO }
     }
 
-    /// An active open against a peer that offers `win` bytes, done at 100 ms.
+    /// An active open with a peer that offers `win` bytes, complete at 100 ms.
     pub fn established(config: &FlowConfig, win: u16) -> Self {
         let mut script = Script::new(config, true);
         script.drain(0);
@@ -108,7 +109,7 @@ impl Script {
         self.connection.handle_segment(self.now, &segment::parse(&packet).unwrap());
     }
 
-    /// Everything that leaves now.
+    /// Collects everything sent now.
     pub fn drain(&mut self, ms: u64) -> Vec<String> {
         self.at(ms);
         let (mut lines, mut packet) = (Vec::new(), Packet::default());
@@ -119,13 +120,13 @@ impl Script {
         lines
     }
 
-    /// What leaves now is exactly this.
+    /// Checks that exactly these segments are sent now.
     #[track_caller]
     pub fn recv(&mut self, ms: u64, lines: &[&str]) {
         assert_eq!(self.drain(ms), lines, "at {ms} ms");
     }
 
-    /// The next timer is due at `ms`; what it sends is this.
+    /// Checks that the next timer is due at `ms` and sends exactly these segments.
     #[track_caller]
     pub fn timer(&mut self, ms: u64, lines: &[&str]) {
         let due = self.connection.poll_timeout().map(|at| at.as_us());

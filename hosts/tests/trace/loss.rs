@@ -1,4 +1,4 @@
-//! Losses, marks, timestamps, and where a window begins.
+//! Losses, marks, timestamps, and initial windows.
 
 use crate::script::{Peer, SYN_ACK, Script, ack, data, peer, plain};
 use narrows_hosts::config::FlowConfig;
@@ -6,7 +6,7 @@ use narrows_hosts::wire::options::Options;
 use narrows_hosts::wire::segment::{Ecn, Flags};
 
 #[test]
-fn fast_retransmit_on_the_third_duplicate_with_sack_blocks_on_the_other_side() {
+fn fast_retransmit_on_the_third_duplicate_with_sack() {
     let config = FlowConfig { sack: Some(true), ..plain() };
     let mut script = Script::new(&config, true);
     script.drain(0);
@@ -67,7 +67,8 @@ fn ecn_is_negotiated_echoed_until_cwr_and_cuts_once_a_window() {
     assert_eq!(lines[0], ". 1:1001(1000) ack 3001 win 5000 [Ect0]");
     script.send(300, peer(Flags::ACK.with(Flags::ECE), 3001, 0, 1001, 60_000));
     assert_eq!(script.connection.record(script.now).cwnd_bytes, 5000, "half of 10, no growth");
-    // 9 are outstanding: nothing leaves until 5 are acknowledged. The first that does says CWR.
+    // 9 are outstanding: nothing is sent until 5 are acknowledged. The first new segment carries
+    // CWR.
     let mut sent = Vec::new();
     for n in 2..=8 {
         let echo = peer(Flags::ACK.with(Flags::ECE), 3001, 0, 1 + n as u32 * 1000, 60_000);
@@ -113,7 +114,7 @@ fn slow_start_ends_at_the_initial_ssthresh() {
     let config = FlowConfig { initial_window: Some(4), initial_ssthresh: Some(6), ..plain() };
     let mut script = Script::established(&config, 60_000);
     script.write(60_000);
-    // 4 segments and an ACK each: 5, 6, then a sixth of a segment for each of two more.
+    // 4 segments with an ACK each: 5, 6, then a sixth of a segment for each of two more.
     for acked in 1..=4 {
         let now = script.now.as_us() / 1000;
         script.drain(now);
@@ -144,7 +145,7 @@ fn idleness_restarts_from_the_initial_window() {
 
 #[test]
 fn bic_and_cubic_of_2006_begin_with_a_threshold_of_100_segments() {
-    // Three segments of 1,448 and a threshold of 100 of them; Reno has none.
+    // Three segments of 1,448 and a threshold of 100; Reno has no threshold.
     for (variant, own, ssthresh) in [
         ("bic", None, 100 * 1448),
         ("cubic", None, 100 * 1448),

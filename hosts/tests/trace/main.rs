@@ -1,4 +1,4 @@
-//! Traces: one connection, the peer scripted.
+//! Traces: one connection with a scripted peer.
 
 #[path = "../net/mod.rs"]
 mod net;

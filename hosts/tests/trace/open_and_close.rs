@@ -44,7 +44,7 @@ fn handshake_with_every_option_and_teardown_by_us() {
     script.send(300, Peer { options: stamp(272), ..data(1, 100, 1502) });
     assert_eq!(script.drain(300).len(), 1);
     script.send(400, Peer { options: stamp(372), ..peer(FIN_ACK, 101, 0, 1502, 60_000) });
-    // The 100 bytes lie unread: 1048476 >> 5 = 32764.
+    // The 100 bytes are unread: 1048476 >> 5 = 32764.
     script.recv(400, &[". 1502:1502(0) ack 102 win 32764 <TS 400 372>"]);
     assert_eq!(script.connection.state(), State::TimeWait);
     // Its FIN again: the ACK was lost.
@@ -64,12 +64,12 @@ fn passive_open_and_teardown_by_the_peer() {
             ..peer(Flags::SYN, 0, 0, 0, 9000)
         },
     );
-    // No window scale offered: none answered.
+    // No window scale offered, so none is answered.
     script.recv(10, &["S. 0:0(0) ack 1 win 8000 <mss 1000>"]);
     script.send(20, ack(1, 1, 9000));
     assert_eq!(script.connection.state(), State::Established);
     script.write(800);
-    // Our segments are 500 bytes, as the peer said; Nagle holds the small one back.
+    // Our segments are 500 bytes, as the peer requested; Nagle's rule holds the small one.
     script.recv(20, &[". 1:501(500) ack 1 win 8000"]);
     script.send(30, ack(1, 501, 9000));
     script.recv(30, &["P. 501:801(300) ack 1 win 8000"]);
@@ -107,7 +107,7 @@ fn simultaneous_open_and_close() {
 }
 
 #[test]
-fn a_lost_syn_is_sent_again_after_one_and_three_seconds_and_the_window_begins_at_one() {
+fn a_syn_lost_twice_leaves_an_initial_window_of_one() {
     let mut script = Script::new(&plain(), true);
     script.drain(0);
     script.timer(1_000, &["S 0:0(0) win 8000 <mss 1000,wscale 0>"]);
@@ -180,8 +180,8 @@ fn a_refused_connection_and_an_aborted_one() {
 }
 
 #[test]
-fn data_on_the_syn_is_acknowledged_with_it_and_sent_again_if_it_is_not() {
-    // RFC 1644's short transaction: a segment less a SYN's 12 bytes of options.
+fn data_on_the_syn_is_acknowledged_or_sent_again() {
+    // RFC 1644's short transaction: a segment minus the 12 bytes of a SYN's options.
     let config = FlowConfig { data_on_syn: Some(true), ..plain() };
     let mut script = Script::new(&config, true);
     script.write(1500);
@@ -190,7 +190,7 @@ fn data_on_the_syn_is_acknowledged_with_it_and_sent_again_if_it_is_not() {
     script.send(100, Peer { options, ..peer(SYN_ACK, 0, 0, 989, 5000) });
     assert_eq!(script.connection.acked_bytes(), 988);
     script.recv(100, &["P. 989:1501(512) ack 1 win 8000"]);
-    // A peer that knows nothing of it acknowledges the SYN only.
+    // A peer without the option acknowledges the SYN only.
     let mut script = Script::new(&config, true);
     script.write(1500);
     script.drain(0);
@@ -207,13 +207,13 @@ fn data_on_a_syn_can_be_read_before_the_handshake_is_done() {
     script.send(10, syn());
     script.recv(10, &["S. 0:0(0) ack 701 win 8000 <mss 1000>"]);
     assert_eq!(script.connection.readable_bytes(), 700);
-    // The answer was lost: the same SYN again gives nothing twice.
+    // The answer was lost: the repeated SYN delivers nothing twice.
     script.send(500, syn());
     script.recv(500, &["S. 0:0(0) ack 701 win 8000 <mss 1000>"]);
     assert_eq!(script.connection.readable_bytes(), 700);
     script.send(600, ack(701, 1, 9000));
     assert_eq!(script.connection.state(), State::Established);
-    // Without the option it is not taken; the peer sends it again.
+    // Without the option the data is not accepted; the peer sends it again.
     let mut script = Script::new(&plain(), false);
     script.send(10, syn());
     script.recv(10, &["S. 0:0(0) ack 1 win 8000 <mss 1000>"]);

@@ -1,4 +1,4 @@
-//! Datagrams of applications, against arithmetic and against what ns-2.35 itself did.
+//! Compares datagrams of applications with arithmetic and with ns-2.35.
 
 use crate::net::{Net, Path, flow, host_config, secs};
 use narrows_common::{Duration, Rng, Time};
@@ -9,7 +9,7 @@ use narrows_traffic::workloads::{cbr, request_response};
 /// IPv4 and UDP.
 const HEADERS_BYTES: u32 = 28;
 
-/// A flow of messages of so many bytes, one each so many microseconds.
+/// A flow of messages of `size_bytes`, one every `interval_us`.
 fn cbr(id: u32, size_bytes: u32, interval_us: u64, messages: Option<u64>) -> FlowConfig {
     let rate_bps = u64::from(size_bytes) * 8_000_000 / interval_us;
     assert_eq!(rate_bps * interval_us, u64::from(size_bytes) * 8_000_000, "no whole rate");
@@ -42,8 +42,8 @@ fn udp_takes_its_transmission_and_the_propagation() {
     assert!(records.iter().all(|record| record.read_at.since(record.written_at) == ms(28)));
 }
 
-/// 100 datagrams of 10 ms into a link that takes 20 ms for each, with room for 5 behind the one that
-/// leaves. Datagram n comes at 10 n; those that get in leave 20 ms apart.
+/// 100 datagrams every 10 ms into a link that takes 20 ms each, with room for 5 besides the one in
+/// transmission. Datagram n arrives at 10 n; accepted ones leave 20 ms apart.
 #[test]
 fn udp_loses_what_exceeds_the_rate_to_the_last_packet() {
     let path = Path { queue_packets: 5, ..Path::clean(400_000, ms(20)) };
@@ -51,19 +51,19 @@ fn udp_loses_what_exceeds_the_rate_to_the_last_packet() {
     net.open(&cbr(1, 972, 10_000, Some(100)));
     net.run_while(secs(100.0), |net| !net.is_complete());
     let datagrams = net.hosts[1].flow_report(1).unwrap().datagrams.unwrap();
-    // By 990 ms transmissions began at 0, 20, ..., 980: 50. The last five wait behind them.
+    // By 990 ms transmissions began at 0, 20, ..., 980: 50. The last five are queued.
     assert_eq!(datagrams.received, 55);
-    // The last of all is among the lost, which the receiver can't know.
+    // The very last one is lost too, which the receiver can't know.
     assert_eq!((net.drops, datagrams.lost), (45, 44));
-    // Full from 90 ms on, the queue takes one each 20 ms, which waits 5 transmissions less 10 ms:
-    // the delay is that of an empty path and of what waited, 20 + 20 + 100 - (0 or 10) ms at most.
+    // Full from 90 ms on, the queue accepts one every 20 ms, which waits 5 transmissions minus 10
+    // ms. The delay is the empty path's plus the wait, at most 20 + 20 + 100 - (0 or 10) ms.
     let delay = net.hosts[1].flow_report(1).unwrap().one_way_delay;
     assert_eq!((delay.min, delay.max), (ms(40), ms(140)));
 }
 
-/// CBR sources of 1.35 Mb/s together on some 1 Mb/s, and of 1.05: ns-2's counts of what arrived in
-/// 100 s and what its receivers missed (`ns2/datagrams.tcl`; `queue 21`, its DropTail holds one less).
-/// The rate is odd so that no packet comes at the instant at which another leaves.
+/// CBR sources with 1.35 Mb/s in total on about 1 Mb/s, and with 1.05: ns-2's counts of datagrams
+/// received in 100 s and missed by its receivers (`ns2/datagrams.tcl`; `queue 21`, because its
+/// DropTail holds one less). The rate is odd, so no packet arrives just as another leaves.
 #[test]
 fn udp_loses_on_a_saturated_link_what_it_loses_in_ns2() {
     let sources = [(1000, 10_000, 0), (500, 16_000, 3_000), (300, 8_000, 1_100)];
@@ -93,7 +93,7 @@ fn udp_counts_what_a_path_does_to_datagrams() {
     net.run_while(secs(100.0), |net| !net.is_complete());
     let datagrams = net.hosts[1].flow_report(1).unwrap().datagrams.unwrap();
     assert_eq!(datagrams.received, 5_000 - net.drops);
-    // What was lost behind the last that came is not known.
+    // Losses after the last received datagram are unknown.
     assert!((net.drops - 5..=net.drops).contains(&datagrams.lost), "{datagrams:?}");
     assert!((350..550).contains(&datagrams.duplicates), "a tenth of 4,500: {datagrams:?}");
     assert!(datagrams.reordered > 300, "{datagrams:?}");
@@ -102,7 +102,7 @@ fn udp_counts_what_a_path_does_to_datagrams() {
     assert_eq!(numbers.len() as u64, datagrams.received, "each once");
 }
 
-/// 3,000 bytes at once, cut at 1,472: three datagrams of 1,000 bytes.
+/// 3,000 bytes in one write, split at 1,472: three datagrams of 1,000 bytes.
 #[test]
 fn udp_cuts_a_long_message_into_datagrams_alike() {
     let mut net = Net::new(Path::clean(1_000_000, ms(1)), 1);

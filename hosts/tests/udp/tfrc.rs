@@ -1,4 +1,4 @@
-//! TFRC whole: both ends over a path, against RFC 5348's equation, ns-2.35 and TCP beside it.
+//! Complete TFRC: both ends over a path, compared with RFC 5348's equation, ns-2.35 and TCP.
 
 use crate::net::{Net, Path, flow, secs};
 use narrows_common::record::FlowRecord;
@@ -22,7 +22,7 @@ fn path(rate_bps: u64, queue_packets: usize) -> Path {
     Path { queue_packets, ..Path::clean(rate_bps, Duration::from_ms(50)) }
 }
 
-/// Datagrams that came between two times.
+/// Datagrams that arrived between two times.
 fn came(net: &mut Net, from: f64, to: f64) -> u64 {
     net.run_until(secs(from));
     let before = net.hosts[1].flow_report(1).unwrap().received.segments_received;
@@ -34,20 +34,21 @@ fn rows(net: &mut Net) -> Vec<FlowRecord> {
     core::mem::take(net.hosts[0].flow_records())
 }
 
-/// What section 3.1 divides by, with t_RTO as so many round trips.
+/// The denominator of section 3.1, with t_RTO in round trips.
 fn denominator(p: f64, timeout_round_trips: f64) -> f64 {
     let slow = 3.0 * (3.0 * p / 8.0).sqrt() * p * (1.0 + 32.0 * p * p);
     (2.0 * p / 3.0).sqrt() + timeout_round_trips * slow
 }
 
-/// One datagram of each N is lost, each loss an event: p = 1/N. 100 Mb/s and 50 ms: a round trip is
-/// 100 ms, 80 us for the datagram and 6.4 us for the report of 80 bytes. ns-2 (`ns2/tfrc.tcl`, `mbps
-/// 100 queue 1000 lose_every N`) has the same equation, but t_RTO from TCP's estimator, where RFC 5348
-/// has 4 R. That counts in ticks of 100 ms: R is one, and the deviation stays at the half that the first
-/// sample made it, as its gain, in integers of a quarter tick, takes nothing off less than a whole: 1 +
-/// 4 x 1/2 = 3 R. With ticks of 10 ms (`tick_s 0.01`) it stays at 3/4 of a tick: 10 + 4 x 3/4 = 1.3 R.
+/// One in N datagrams is lost, and each loss is an event: p = 1/N. At 100 Mb/s and 50 ms a round
+/// trip is 100 ms, plus 80 us for the datagram and 6.4 us for the report of 80 bytes. ns-2
+/// (`ns2/tfrc.tcl`, `mbps 100 queue 1000 lose_every N`) has the same equation, but takes t_RTO from
+/// TCP's estimator, where RFC 5348 has 4 R. Its estimator counts ticks of 100 ms, so R is one tick.
+/// The deviation stays at the half tick of the first sample, because its gain, in integer quarter
+/// ticks, removes nothing below a whole: 1 + 4 x 1/2 = 3 R. With ticks of 10 ms (`tick_s 0.01`) the
+/// deviation stays at 3/4 of a tick: 10 + 4 x 3/4 = 1.3 R.
 #[test]
-fn tfrc_keeps_to_the_equation_at_a_known_loss_rate_and_so_does_ns2s() {
+fn tfrc_and_ns2_follow_the_equation_at_a_known_loss_rate() {
     for (every, timeout_of_ns2, of_ns2) in
         [(20, 3.0, 3812), (100, 3.0, 11346), (400, 3.0, 24008), (100, 1.3, 11769)]
     {
@@ -66,8 +67,8 @@ fn tfrc_keeps_to_the_equation_at_a_known_loss_rate_and_so_does_ns2s() {
     }
 }
 
-/// ns-2 (`mbps 2 queue 20`, `mbps 8 queue 50`) brings 24,160 and 96,523 of 1,032 bytes over in the
-/// 100 s: 99.7 % and 99.6 % of what the line carries.
+/// ns-2 (`mbps 2 queue 20`, `mbps 8 queue 50`) delivers 24,160 and 96,523 datagrams of 1,032 bytes
+/// in 100 s: 99.7 % and 99.6 % of the line's capacity.
 #[test]
 fn tfrc_fills_a_saturated_link_as_ns2s_does() {
     for (mbps, queue, of_ns2) in [(2, 20, 24_160.0), (8, 50, 96_523.0)] {
@@ -78,8 +79,8 @@ fn tfrc_fills_a_saturated_link_as_ns2s_does() {
     }
 }
 
-/// The first report says when a round trip is known: 4 x 952 bytes in it (section 4.2), once as much
-/// again after another (section 4.3), never more than twice what came.
+/// The first report gives a round trip: 4 x 952 bytes per round trip (section 4.2), twice that
+/// after another report (section 4.3), never more than twice the received rate.
 #[test]
 fn tfrc_begins_with_four_segments_and_doubles_them() {
     let mut net = Net::new(path(100_000_000, 1_000), 1);
@@ -96,8 +97,8 @@ fn tfrc_begins_with_four_segments_and_doubles_them() {
     assert!(window(rows.last().unwrap()) > 64, "{:?}", rows.last());
 }
 
-/// From 10 s on nothing comes back. The no-feedback timer is 4 R, then twice a segment's time; the
-/// rate halves each time (section 4.4) until a segment leaves each 64 s.
+/// From 10 s on the return path is dead. The no-feedback timer is 4 R, then twice a segment's time.
+/// The rate halves each time (section 4.4) until a segment leaves every 64 s.
 #[test]
 fn tfrc_halves_its_rate_when_no_report_comes() {
     let mut net = Net::new(path(8_000_000, 50), 1);
@@ -110,15 +111,16 @@ fn tfrc_halves_its_rate_when_no_report_comes() {
     let (early, timeouts) = (sent(&net).segments_sent, sent(&net).timeouts);
     assert!(timeouts >= 8, "{timeouts}");
     net.run_until(secs(460.0));
-    // 1,000 segments a second before; one each 64 s at the least now.
+    // 1,000 segments per second before; now at least one every 64 s.
     let late = sent(&net).segments_sent - early;
     assert!((5..=30).contains(&late), "{late}");
 }
 
 #[test]
 fn tfrc_and_tcp_share_a_link_within_a_factor_of_two() {
-    // ns-2 (`mbps 2 queue 20 tcp 1`): 9,145 and 14,772 from 20 s on, but with TCP's packets up to one's
-    // time late, `late_s 0.004` and seeds of 1 to 5, 11,841 to 12,891 and 11,193 to 12,218.
+    // ns-2 (`mbps 2 queue 20 tcp 1`): 9,145 and 14,772 from 20 s on. With TCP's packets delayed by
+    // up to one packet's time, `late_s 0.004` and seeds 1 to 5: 11,841 to 12,891 and 11,193 to
+    // 12,218.
     let mut net = Net::new(path(2_000_000, 19), 1);
     net.open(&tfrc(1));
     let tcp = flow(2, "reno", "sack", "ns2", None);
@@ -132,8 +134,8 @@ fn tfrc_and_tcp_share_a_link_within_a_factor_of_two() {
     assert!(ours + theirs > 24_000, "{ours} and {theirs} of 25,000");
 }
 
-/// 100 messages a second on a link for ten times as many: each leaves when it is written once the rate
-/// is there, and the flow comes to its end.
+/// 100 messages per second on a link for ten times as many: once the rate suffices each one leaves
+/// when it is written, and the flow finishes.
 #[test]
 fn tfrc_carries_messages_with_a_pace_of_their_own() {
     let mut net = Net::new(path(8_000_000, 50), 1);
@@ -146,6 +148,6 @@ fn tfrc_carries_messages_with_a_pace_of_their_own() {
     let records = net.hosts[1].message_records();
     assert_eq!(records.len(), 1_000);
     let late = records.iter().skip(500).map(|record| record.read_at.since(record.written_at));
-    // 50 ms and 1 ms on the line.
+    // 50 ms plus 1 ms of transmission.
     assert_eq!(late.max(), Some(Duration::from_ms(51)));
 }

@@ -8,7 +8,7 @@ fn spread(name: &str, cwnd: f64) -> Flow {
     let mut flow = Flow::new(name, cwnd);
     flow.ack(0.0, 100.0);
     flow.ack(0.0, 200.0);
-    // The next round's samples alone count for the mean.
+    // Only the next round's samples count for the mean.
     flow.round += 1;
     flow.ack(0.0, 100.0);
     flow
@@ -64,21 +64,21 @@ fn illinois_trusts_a_short_queue_after_five_rounds() {
 }
 
 #[test]
-fn yeah_is_scalable_while_the_queue_is_short_and_empties_a_long_one() {
+fn yeah_is_scalable_on_a_short_queue_and_drains_a_long_one() {
     let mut flow = Flow::new("yeah", 1000.0);
     samples(&mut flow, 100.0);
     flow.ack(100.0, 100.0);
     assert_close(flow.cwnd(), 1001.0, 1e-3, "one for 100");
-    // Q = 1001 (1 - 100/110) = 91 > 80: the window gives up Q.
-    // (That ACK's 100 ms is the least of its round; the next round shows the queue.)
+    // Q = 1001 (1 - 100/110) = 91 > 80: the window decreases by Q. (That ACK's 100 ms is the
+    // minimum of its round; the next round shows the queue.)
     samples(&mut flow, 110.0);
     samples(&mut flow, 110.0);
     assert_close(flow.cwnd(), 910.0, 1e-2, "decongestion");
-    // Slow now: Reno.
+    // Now in slow mode: Reno.
     let cwnd = flow.cwnd();
     flow.ack(cwnd, 110.0);
     assert_close(flow.cwnd() - cwnd, 1.0, 1e-3, "Reno");
-    // A loss gives up max(min(Q, W/2), W/8): Q 91 is less than 911/8 = 113.9.
+    // A loss removes max(min(Q, W/2), W/8): Q 91 is less than 911/8 = 113.9.
     assert_close(flow.lose(), 911.0 * 7.0 / 8.0, 1e-2, "an eighth");
 }
 
@@ -108,7 +108,7 @@ fn vegas_keeps_two_to_four_segments() {
         samples(&mut flow, rtt_ms);
         assert_close(flow.cwnd() - before, expected - 100.0, 1e-3, &format!("{rtt_ms} ms"));
     }
-    // ns-2's beta 3 finds 3.5 segments too many.
+    // ns-2's beta of 3 considers 3.5 segments too many.
     let ns2 = [("alpha", 1.0), ("beta", 3.0)];
     let mut flow = Flow::with("vegas", &ns2, 100.0, 10_000);
     flow.ack(0.0, 100.0);
@@ -125,7 +125,7 @@ fn vegas_leaves_slow_start_when_a_queue_forms() {
     flow.ack(99.0, 100.0);
     assert_close(flow.cwnd(), 100.0, 1e-3, "slow start");
     samples(&mut flow, 110.0);
-    // The window of the first sample, 100 ms, was the least of that round: nothing yet.
+    // The first sample, 100 ms, was the minimum of that round: no effect yet.
     samples(&mut flow, 110.0);
     assert_close(flow.cwnd(), 91.909, 1e-2, "left slow start");
 }
@@ -157,7 +157,7 @@ fn compound_adds_the_window_of_delay() {
     samples(&mut flow, 110.0);
     assert_close(flow.cwnd(), 1000.0, 1e-3, "dwnd 0");
     assert_close(flow.lose(), 500.0, 1e-3, "half in total");
-    // Below 41 segments dwnd stays 0; a window acknowledged is worth one segment.
+    // Below 41 segments dwnd stays 0; an acknowledged window adds one segment.
     let mut flow = Flow::new("compound", 40.0);
     samples(&mut flow, 100.0);
     flow.ack(40.0, 100.0);
@@ -174,7 +174,7 @@ fn compound_halves_both_windows_together() {
 
 #[test]
 fn ledbat_moves_by_how_far_the_queue_is_from_its_target() {
-    // A window acknowledged: + (100 - q)/100 of a segment, q the queueing delay in ms.
+    // An acknowledged window adds (100 - q)/100 of a segment, with q the queueing delay in ms.
     for (queue_ms, step) in [(0.0, 1.0), (50.0, 0.5), (100.0, 0.0), (300.0, -2.0)] {
         let mut flow = Flow::new("ledbat", 100.0);
         // The base is 100 ms; then four samples fill the filter.
@@ -193,7 +193,7 @@ fn ledbat_moves_by_how_far_the_queue_is_from_its_target() {
 fn ledbat_forgets_a_base_after_ten_minutes() {
     let mut flow = Flow::new("ledbat", 100.0);
     flow.ack(0.0, 100.0);
-    // The path is longer now; 50 ms above the old base until that is ten minutes old.
+    // The path is longer now: 50 ms above the old base until that is ten minutes old.
     for minute in 1..=10u64 {
         flow.now = narrows_common::Time::ZERO + Duration::from_secs(60 * minute);
         for _ in 0..4 {
@@ -209,8 +209,8 @@ fn ledbat_forgets_a_base_after_ten_minutes() {
 #[test]
 fn ledbat_goes_by_one_way_where_timestamps_tell() {
     let mut flow = Flow::new("ledbat", 100.0);
-    // A clock 12,345 ms ahead: only differences count. The round trip says 300 ms of queue, all of
-    // it on the way back.
+    // A clock 12,345 ms ahead: only differences count. The round trip shows 300 ms of queue, all on
+    // the return path.
     flow.one_way = Some(Duration::from_ms(12_345));
     flow.ack(0.0, 100.0);
     flow.one_way = Some(Duration::from_ms(12_395));
@@ -224,8 +224,8 @@ fn ledbat_goes_by_one_way_where_timestamps_tell() {
 
 #[test]
 fn vegas_takes_its_base_from_segments_not_the_handshake() {
-    // The connection's least round trip, the handshake's, is 10 ms below that of full segments:
-    // with cwnd 1000 Vegas would find 100 in a queue and shrink.
+    // The connection's minimum round trip, the handshake's, is 10 ms below that of full segments.
+    // With cwnd 1000 Vegas would see 100 segments in a queue and decrease.
     let mut flow = Flow::new("vegas", 1000.0);
     flow.min_rtt = Duration::from_ms(90);
     samples(&mut flow, 100.0);
@@ -235,8 +235,8 @@ fn vegas_takes_its_base_from_segments_not_the_handshake() {
 
 #[test]
 fn dctcp_cuts_by_half_the_share_of_marks() {
-    // g 1/16, alpha 1 at first: after a window with a quarter of its bytes marked alpha is
-    // 15/16 + 1/64 = 0.953125.
+    // g 1/16, alpha initially 1: after a window with a quarter of its bytes marked, alpha is 15/16
+    // + 1/64 = 0.953125.
     let mut flow = Flow::new("dctcp", 100.0);
     for n in 0..4 {
         flow.echoes_mark = n == 0;

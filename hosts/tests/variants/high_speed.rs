@@ -3,7 +3,7 @@
 use super::{Flow, assert_close};
 use narrows_common::Duration;
 
-/// A BIC flow that lost at 1000 segments: Wmax 1000, cwnd 1000 x 819/1024 = 799.8.
+/// A BIC flow after a loss at 1000 segments: Wmax 1000, cwnd 1000 x 819/1024 = 799.8.
 fn bic() -> Flow {
     let mut flow = Flow::new("bic", 1000.0);
     assert_close(flow.lose(), 799.804, 1e-3, "819/1024");
@@ -15,7 +15,7 @@ fn bic_searches_for_the_last_window() {
     let mut flow = bic();
     // dist = (1000 - 799.8) / 4 = 50, at most 16.
     assert_close(flow.round(100.0), 16.0, 0.3, "linear");
-    // Within 64 of Wmax dist falls below 16; one ACK worth a tenth of a round trip at a time.
+    // Within 64 of Wmax dist falls below 16; send one ACK worth a tenth of a round trip at a time.
     while flow.cwnd() < 960.0 {
         flow.round(100.0);
     }
@@ -65,7 +65,7 @@ fn bic_converges_fast_and_is_reno_when_small() {
     assert_close(flow.cwnd(), 1005.0, 1e-3, "5 % a round trip");
 }
 
-/// Segments added by a round trip's ACKs `ms` after the first.
+/// Segments added by a round trip's ACKs, `ms` after the first.
 fn htcp_step(flow: &mut Flow, ms: u64, rtt_ms: f64) -> f64 {
     flow.now += Duration::from_ms(ms);
     let cwnd = flow.cwnd();
@@ -94,9 +94,9 @@ fn htcp_grows_with_the_time_since_the_loss() {
 
 #[test]
 fn htcp_gives_up_what_the_queue_held() {
-    // 1000 segments in each 100 ms, RTT between 100 and 150 ms. The first two losses leave half:
-    // neither has an epoch of the same throughput and an earlier loss before it. RTTmax is 100 +
-    // 50 x 0.95^2 = 145.1 ms by the third, which leaves 100/145.1, then 100 + 50 x 0.95^3.
+    // 1000 segments per 100 ms, RTT between 100 and 150 ms. The first two losses halve the window:
+    // neither has an earlier loss with an epoch of the same throughput. RTTmax is 100 + 50 x 0.95^2
+    // = 145.1 ms by the third, which leaves 100/145.1, then 100 + 50 x 0.95^3.
     let mut flow = Flow::new("htcp", 3000.0);
     flow.ack(0.0, 150.0);
     for kept in [0.5, 0.5, 0.689_061, 0.699_964] {
@@ -107,7 +107,7 @@ fn htcp_gives_up_what_the_queue_held() {
         let cwnd = flow.cwnd();
         assert_close(flow.lose() / cwnd, kept, 1e-3, "RTTmin/RTTmax");
     }
-    // Half again where the throughput fell by half.
+    // Half again, because the throughput fell by half.
     for _ in 0..10 {
         flow.now += Duration::from_ms(100);
         flow.ack(100.0, 100.0);

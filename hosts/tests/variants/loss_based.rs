@@ -5,12 +5,12 @@ use super::{Flow, assert_close};
 #[test]
 fn scalable_adds_a_fiftieth_and_gives_up_an_eighth() {
     let mut flow = Flow::new("scalable", 1000.0);
-    // One ACK of 50 segments is worth one.
+    // One ACK of 50 segments adds one.
     flow.ack(50.0, 100.0);
     assert_close(flow.cwnd(), 1001.0, 1e-3, "after 50 ACKs");
     flow.ack(49.0, 100.0);
     assert_close(flow.cwnd(), 1001.98, 1e-3, "after 49 more");
-    // Below 50 segments Linux's rule is Reno's increase: one a window.
+    // Below 50 segments Linux's rule is Reno's increase: one per window.
     let mut flow = Flow::new("scalable", 20.0);
     flow.ack(20.0, 100.0);
     assert_close(flow.cwnd(), 21.0, 1e-3, "Reno below 50");
@@ -35,8 +35,8 @@ fn scalable_as_the_paper_has_it() {
 
 #[test]
 fn hstcp_follows_the_table_of_rfc_3649() {
-    // Appendix B: w, a(w), b(w). A row is the window where a(w) becomes that integer, so a there
-    // is at most the step to the next window above it; b is printed with two digits.
+    // Appendix B: w, a(w), b(w). A row is the window where a(w) reaches that integer, so a there is
+    // at most the step to the next window above it; b is printed with two digits.
     for (w, a, b) in [
         (38.0, 1.0, 0.50),
         (118.0, 2.0, 0.44),
@@ -71,8 +71,8 @@ fn westwood_sets_the_window_to_what_the_path_carried() {
         flow.round(before);
     }
     assert_close(flow.cwnd(), 180.0, 1.0, "Reno's growth, one a round trip");
-    // The rate is 1000/s at each sample, so the filters stay there.
-    // While it is repaired Reno's half holds, then the estimate.
+    // The rate is 1000/s at each sample, so the filters stay there. During the repair Reno's half
+    // applies, then the estimate.
     assert_close(flow.lose(), 90.0, 1.0, "at a loss");
     flow.cc.on_recovery_exit(flow.now);
     assert_close(flow.cwnd(), 100.0, 1.0, "after it");

@@ -1,4 +1,4 @@
-//! Each variant's rule against numbers of its RFC, its paper or arithmetic written out.
+//! Checks each variant's rule against numbers of its RFC, its paper, or arithmetic written out.
 
 mod delay_based;
 mod high_speed;
@@ -12,8 +12,8 @@ use narrows_hosts::cc::control::{CongestionControl, Setup};
 use narrows_hosts::tcp::api::{Ack, Congestion, Parameters};
 use std::collections::BTreeMap;
 
-/// A sender in congestion avoidance, driven by hand. Windows are in segments; they are large so
-/// that bytes rounded down count for little.
+/// A sender in congestion avoidance, driven by hand. Windows are in segments, and large, so that
+/// rounding to bytes hardly matters.
 struct Flow {
     cc: Box<dyn CongestionControl>,
     mss: u32,
@@ -98,7 +98,7 @@ impl Flow {
         self.cc.on_growth(&ack);
     }
 
-    /// A round trip with ten ACKs of a tenth of the window; returns what it added.
+    /// A round trip with ten ACKs of a tenth of the window; returns the growth.
     fn round(&mut self, rtt_ms: f64) -> f64 {
         let before = self.cwnd();
         for n in 0..10 {
@@ -126,7 +126,7 @@ impl Flow {
         self.cwnd()
     }
 
-    /// A loss and its repair; returns the window after it.
+    /// A loss and its repair; returns the window after them.
     fn lose_and_repair(&mut self) -> f64 {
         self.lose();
         self.cc.on_recovery_exit(self.now);

@@ -27,15 +27,16 @@ fn app_tcp_closes_the_loop() {
     let mut flow = Flow::with("app-tcp", &[("rate_mbps", 116.8)], 3.0, 1460);
     flow.ack(1.0, 100.0);
     flow.lose();
-    // 110 ms make the output 1000/1100 of the rate: one more for ten acknowledged, not for nine.
+    // 110 ms make the output 1000/1100 of the rate: one more segment per ten acknowledged, not per
+    // nine.
     flow.ack(9.0, 110.0);
     assert_close(flow.cwnd(), 1000.0, 0.0, "9 acknowledged");
     flow.ack(1.0, 110.0);
     assert_close(flow.cwnd(), 1001.0, 0.0, "10 acknowledged");
-    // 1001 segments in 100 ms are more than the rate: one less.
+    // 1001 segments per 100 ms exceed the rate: one less.
     flow.ack(10.0, 100.0);
     assert_close(flow.cwnd(), 1000.0, 0.0, "too fast");
-    // Exactly the rate: it holds.
+    // Exactly the rate: no change.
     flow.ack(100.0, 100.0);
     assert_close(flow.cwnd(), 1000.0, 0.0, "equal");
     // A path that cannot carry it: at most twice cwnd_base.
@@ -63,7 +64,7 @@ fn circuit_keeps_its_window_through_everything() {
     assert_close(flow.cwnd(), 77.0, 0.0, "as told");
 }
 
-/// 1000 segments/s with an ACK each 10 ms, RTT 100 ms: R settles at 1000/s, ownd at 100.
+/// 1000 segments/s with an ACK every 10 ms, RTT 100 ms: R converges to 1000/s, ownd to 100.
 fn jersey() -> Flow {
     let mut flow = Flow::new("jersey", 150.0);
     for _ in 0..400 {
@@ -81,7 +82,7 @@ fn jersey_cuts_to_the_rate_where_it_was_warned() {
     let congestion = flow.congestion();
     flow.cc.on_ecn(&congestion);
     assert_close(flow.cwnd(), 100.0, 0.1, "a mark");
-    // Within a round trip of the mark a loss is congestion too; the path carries 50 now.
+    // Within a round trip of the mark a loss counts as congestion too; the path now carries 50.
     for _ in 0..400 {
         flow.now += Duration::from_ms(10);
         flow.ack(5.0, 100.0);

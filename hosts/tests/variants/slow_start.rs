@@ -1,4 +1,4 @@
-//! How slow start ends before a loss: HyStart++ (RFC 9406) and Linux's HyStart, in CUBIC.
+//! The end of slow start before a loss: HyStart++ (RFC 9406) and Linux's HyStart, in CUBIC.
 
 use super::{Flow, assert_close};
 use narrows_common::Duration;
@@ -8,7 +8,7 @@ fn cubic(hystart: f64, cwnd: f64) -> Flow {
     Flow::starting("cubic", &[("hystart", hystart)], cwnd)
 }
 
-/// A round of `acks` ACKs of a segment each, all of one round trip.
+/// A round of `acks` ACKs of one segment each, all with the same round trip.
 fn round(flow: &mut Flow, acks: u32, rtt_ms: f64) -> f64 {
     let before = flow.cwnd();
     flow.round += 1;
@@ -20,14 +20,14 @@ fn round(flow: &mut Flow, acks: u32, rtt_ms: f64) -> f64 {
 }
 
 #[test]
-fn cubic_hystart_plus_grows_by_a_quarter_once_the_round_trip_has_risen() {
+fn cubic_hystart_plus_grows_by_a_quarter_after_an_rtt_rise() {
     // 100 ms: an eighth is 12.5 ms.
     let mut flow = cubic(2.0, 10.0);
     assert_close(round(&mut flow, 10, 100.0), 10.0, 1e-3, "slow start");
     assert_close(round(&mut flow, 20, 112.0), 20.0, 1e-3, "not yet");
-    // 126 >= 112 + 14 on the eighth sample; the other twelve count a quarter.
+    // 126 >= 112 + 14 on the eighth sample; the other twelve count a quarter each.
     assert_close(round(&mut flow, 20, 126.0), 8.0 + 12.0 / 4.0, 1e-3, "conservative");
-    // Four rounds more, then avoidance: five in all.
+    // Four more rounds, then congestion avoidance: five in total.
     for n in 0..4 {
         assert_close(round(&mut flow, 20, 126.0), 5.0, 1e-3, &format!("round {n}"));
         assert_eq!(flow.cc.ssthresh_bytes(), u64::MAX);
@@ -47,7 +47,7 @@ fn cubic_hystart_plus_takes_it_back_when_the_round_trip_falls() {
 }
 
 #[test]
-fn cubic_hystart_plus_asks_for_four_milliseconds_at_least_and_sixteen_at_most() {
+fn cubic_hystart_plus_requires_four_to_sixteen_milliseconds() {
     for (base_ms, rise_ms, turns) in
         [(8.0, 3.9, false), (8.0, 4.0, true), (400.0, 15.9, false), (400.0, 16.0, true)]
     {
@@ -61,8 +61,8 @@ fn cubic_hystart_plus_asks_for_four_milliseconds_at_least_and_sixteen_at_most() 
 
 #[test]
 fn cubic_hystart_as_in_linux_ends_at_a_risen_round_trip() {
-    // From 16 segments on; the first eight samples of a round are taken, the ninth judged: above
-    // 100 + 12.5 ms.
+    // Active from 16 segments on; the first eight samples of a round are collected, the ninth is
+    // judged: above 100 + 12.5 ms.
     let mut flow = cubic(1.0, 20.0);
     round(&mut flow, 10, 100.0);
     assert_eq!(flow.cc.ssthresh_bytes(), u64::MAX);
@@ -78,7 +78,7 @@ fn cubic_hystart_as_in_linux_ends_at_a_risen_round_trip() {
 
 #[test]
 fn cubic_hystart_as_in_linux_ends_with_a_long_train_of_acks() {
-    // ACKs a millisecond apart: half of 100 ms and of at most 1 ms for a burst: past 50.5 ms.
+    // ACKs a millisecond apart: half of 100 ms plus at most 1 ms for a burst: after 50.5 ms.
     let mut flow = cubic(1.0, 20.0);
     flow.round = 1;
     let mut ended_at = None;
@@ -90,7 +90,7 @@ fn cubic_hystart_as_in_linux_ends_with_a_long_train_of_acks() {
         flow.now += Duration::from_ms(1);
     }
     assert_eq!(ended_at, Some(51));
-    // Three milliseconds apart are no train.
+    // Three milliseconds apart is not a train.
     let mut flow = cubic(1.0, 20.0);
     flow.round = 1;
     for _ in 0..80 {
