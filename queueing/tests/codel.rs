@@ -65,9 +65,9 @@ fn a_standing_burst_is_dropped_from_ever_faster() {
 }
 
 /// 400 packets leave after five drops at count 5; the sixth is due at 428.17 ms. A second burst at
-/// 1,000 ms reaches its first drop at 1,105 ms, within 16 intervals. So the count continues from 5
-/// - 1 = 4, and the next drops are due at 1105 + 100/sqrt 4 = 1155, + 100/sqrt 5 = 1199.72, +
-/// 100/sqrt 6 = 1240.55 and + 100/sqrt 7 = 1278.34.
+/// 1,000 ms reaches its first drop at 1,105 ms, within 16 intervals. So the count continues from
+/// 4, one below 5. The next drops are due at 1105 + 100/sqrt 4 = 1155, then 100/sqrt 5 later at
+/// 1199.72, 100/sqrt 6 later at 1240.55 and 100/sqrt 7 later at 1278.34.
 #[test]
 fn a_drop_state_soon_after_another_resumes_its_rate() {
     let at: Vec<u64> = drops_of(&[(0, 400), (1000, 300)]).iter().map(|drop| drop.1).collect();

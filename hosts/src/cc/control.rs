@@ -1,4 +1,4 @@
-//! The congestion-control interface: hooks that default to nothing, and a variant's record.
+//! The congestion-control interface: hooks that do nothing by default, and a variant's record.
 
 use crate::tcp::api::{
     Ack, Class, Congestion, Departing, Idle, LostSegment, Need, Parameter, Parameters, PathSample,
@@ -92,9 +92,9 @@ pub trait CongestionControl: CloneBox + fmt::Debug + Send {
 pub struct Setup {
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// First congestion window in bytes.
+    /// Initial congestion window in bytes.
     pub initial_window_bytes: u64,
-    /// First slow-start threshold in bytes.
+    /// Initial slow-start threshold in bytes.
     pub initial_ssthresh_bytes: u64,
     /// True if every segment gives a round-trip sample; false if one segment at a time does.
     pub times_every_segment: bool,
