@@ -18,9 +18,9 @@ class Endpoint(TypedDict):
 
 
 Distribution = Literal["exponential", "pareto"]
-"""How lengths are distributed.
-exponential: Without memory.
-pareto: With a heavy tail.
+"""The distribution of lengths.
+exponential: Exponential.
+pareto: Pareto, with a heavy tail.
 """
 
 
@@ -30,11 +30,11 @@ class AppBulk(TypedDict):
 
     kind: Literal["bulk"]
     bytes: NotRequired[int | None]
-    """Bytes to transfer; absent is unlimited."""
+    """Bytes to transfer; unlimited if absent."""
     distribution: NotRequired[Distribution | None]
-    """Bytes are the mean of this; absent: they are what they are."""
+    """The distribution of which `bytes` is the mean; if absent, `bytes` is exact."""
     shape: NotRequired[float]
-    """The exponent of Pareto's tail."""
+    """The exponent of the Pareto distribution's tail."""
 
 
 Duration = int
@@ -43,15 +43,15 @@ Duration = int
 
 @final
 class AppTelnet(TypedDict):
-    """messages of one length with exponential gaps, or those of tcplib"""
+    """messages of one length with exponential gaps, or tcplib's gaps"""
 
     kind: Literal["telnet"]
     size_bytes: int
     """Length of a message."""
     interval_ps: NotRequired[Duration | None]
-    """Mean gap; absent: tcplib's distribution."""
+    """Mean gap; tcplib's distribution if absent."""
     messages: NotRequired[int | None]
-    """Messages to write; absent is without end."""
+    """Messages to write; unlimited if absent."""
 
 
 @final
@@ -64,9 +64,9 @@ class AppCbr(TypedDict):
     size_bytes: int
     """Length of a message."""
     messages: NotRequired[int | None]
-    """Messages to write; absent is without end."""
+    """Messages to write; unlimited if absent."""
     random: NotRequired[bool]
-    """Each interval varies by up to a half of it."""
+    """True if each interval varies by up to a half of it."""
 
 
 @final
@@ -75,7 +75,7 @@ class AppOnOff(TypedDict):
 
     kind: Literal["on-off"]
     rate_bps: int
-    """Bits of messages per second of a burst."""
+    """Bits of messages per second during a burst."""
     size_bytes: int
     """Length of a message."""
     on_ps: Duration
@@ -83,46 +83,46 @@ class AppOnOff(TypedDict):
     off_ps: Duration
     """Mean length of a pause."""
     distribution: NotRequired[Distribution]
-    """Of both."""
+    """The distribution of both."""
     messages: NotRequired[int | None]
-    """Messages to write; absent is without end."""
+    """Messages to write; unlimited if absent."""
     shape: NotRequired[float]
-    """The exponent of Pareto's tail."""
+    """The exponent of the Pareto distribution's tail."""
 
 
 @final
 class AppCve(TypedDict):
-    """updates of users' states at an interval; the last one counts"""
+    """updates of users' states at an interval; a newer update replaces older ones"""
 
     kind: Literal["cve"]
     size_bytes: int
     """Length of an update."""
     interval_ps: Duration
-    """Between two updates of a user."""
+    """Time between two updates of a user."""
     messages: NotRequired[int | None]
-    """Updates to write; absent is without end."""
+    """Updates to write; unlimited if absent."""
     users: NotRequired[int]
-    """Whose states the flow carries."""
+    """The number of users in the flow."""
 
 
 @final
 class AppCveServer(TypedDict):
-    """clients' updates, which the server sends on to the other clients of their partition"""
+    """clients' updates, which the server forwards to the other clients of their partition"""
 
     kind: Literal["cve-server"]
     size_bytes: int
     """Length of an update."""
     interval_ps: Duration
-    """Between two updates of a client."""
+    """Time between two updates of a client."""
     messages: NotRequired[int | None]
-    """Updates to write; absent is without end."""
+    """Updates to write; unlimited if absent."""
     partition: NotRequired[int]
-    """Which part of the world the client is in."""
+    """The number of the client's part of the world."""
 
 
 @final
 class AppRequestResponse(TypedDict):
-    """requests, each answered before the next; latencies are transactions'"""
+    """requests, each answered before the next; latency is that of the transaction"""
 
     kind: Literal["request-response"]
     size_bytes: int
@@ -130,7 +130,7 @@ class AppRequestResponse(TypedDict):
     response_bytes: int
     """Length of a response."""
     messages: NotRequired[int | None]
-    """Requests to write; absent is without end."""
+    """Requests to write; unlimited if absent."""
     think_ps: NotRequired[Duration | None]
     """Mean pause between a response and the next request."""
 
@@ -143,16 +143,16 @@ class AppEvlbi(TypedDict):
     rate_bps: int
     """Bits of samples per second."""
     messages: NotRequired[int | None]
-    """Frames to write; absent is without end."""
+    """Frames to write; unlimited if absent."""
 
 
 @final
 class AppTrace(TypedDict):
-    """a message of each packet's length at each packet's time"""
+    """one message per recorded packet, with its length and time"""
 
     kind: Literal["trace"]
     writes: list[list[Duration | int]]
-    """Time since the first and length in bytes of each message, in the order of time."""
+    """Time since the first message, and length in bytes, of each message in time order."""
 
 
 App = (
@@ -270,9 +270,9 @@ Mac = str
 
 
 LengthBasis = Literal["ip", "frame", "wire"]
-"""Which bytes of a frame count against a rate or a limit.
-ip: The IP packet: the frame less its header.
-frame: The Ethernet frame without its check sequence, as `len` has it.
+"""The bytes of a frame that count against a rate or a limit.
+ip: The IP packet: the frame without its header.
+frame: The Ethernet frame without its check sequence: `len`.
 wire: The frame on the wire: with check sequence, padding to 64 bytes, preamble and gap.
 """
 
@@ -285,11 +285,11 @@ class LinkConfig(TypedDict):
     delay_ps: Duration
     """Propagation delay."""
     counts: NotRequired[LengthBasis]
-    """Which bytes take time on it."""
+    """The bytes of a frame that take transmission time."""
     jitter_ps: NotRequired[Duration]
-    """What a packet takes longer at most, drawn anew for each."""
+    """The largest extra delay of a packet, drawn for each packet."""
     queue_packets: NotRequired[int | None]
-    """Packets that may wait, the one being sent not counted; absent: no limit."""
+    """The most queued packets, without the one in transmission; no limit if absent."""
 
 
 Spacing = Literal["even", "adaptive"]

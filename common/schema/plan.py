@@ -71,7 +71,7 @@ delete: Remove it; an error if it does not exist.
 
 
 Rate = int
-"""A rate in bits per second; never zero where a `Serializer` uses it."""
+"""A rate in bits per second; never zero in a `Serializer`."""
 
 
 class EventPlan(TypedDict):

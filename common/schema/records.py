@@ -44,7 +44,7 @@ uncontrolled: None: it sends when the application writes.
 
 
 DisciplineUnit = Literal["duration", "size", "count", "number", "flag"]
-"""What a parameter's values are, in the words of an application's keys.
+"""The kind of a parameter's values, with the names of an application's keys.
 duration: A time, in picoseconds.
 size: Bytes.
 count: A whole number.
@@ -59,19 +59,19 @@ class DisciplineParameter(TypedDict):
     name: str
     """The name in a scenario, a plan and a gNMI path."""
     unit: DisciplineUnit
-    """What its values are."""
+    """The kind of its values."""
     default: float
-    """The value where the scenario names none."""
+    """The value if the scenario gives none."""
     min: float
-    """The least value that makes sense."""
+    """The smallest valid value."""
     max: float
-    """The greatest."""
+    """The largest valid value."""
     origin: str
-    """What it does and where its default comes from."""
+    """Its effect, and the source of its default."""
 
 
 class QueueReason(TypedDict):
-    """A reason's name, and what it means."""
+    """A reason's name and meaning."""
 
     name: str
     """The name in tables, summaries and gNMI paths."""
@@ -80,28 +80,28 @@ class QueueReason(TypedDict):
 
 
 class DisciplineRecord(TypedDict):
-    """What there is to know about a discipline."""
+    """A discipline's record."""
 
     name: str
     """The name in a scenario."""
     title: str
-    """One line on what it is."""
+    """A one-line description."""
     reference: str
-    """Where it comes from."""
+    """The source."""
     parameters: list[DisciplineParameter]
-    """Its parameters; the limit, which every queue has, is none of them."""
+    """Its parameters, without the limit, which every queue has."""
     drops: list[QueueReason]
     """Why it drops packets, besides a full queue."""
     marks: list[QueueReason]
     """Why it marks packets."""
     is_fifo: bool
-    """It sends packets in the order in which they came."""
+    """True if packets leave in arrival order."""
     not_implemented: list[str]
-    """What of the source is not implemented."""
+    """The parts of the source that are not implemented."""
 
 
 KeyUnit = Literal["rate", "size", "duration", "count", "number", "flag", "word", "trace"]
-"""What a scenario's value for a key is.
+"""The kind of a key's value in a scenario.
 rate: A bit rate, such as `"64kbps"`; bits per second in the plan.
 size: A size, such as `"80B"`; bytes in the plan.
 duration: A span of time, such as `"50ms"`; picoseconds in the plan.
@@ -235,27 +235,27 @@ class WorkloadKey(TypedDict):
     plan: str
     """Its name in a plan, the unit last."""
     unit: KeyUnit
-    """What its value is."""
+    """The kind of its value."""
     is_required: bool
     """Whether it must be given."""
     default: str | None
-    """The value where a scenario names none, in its words; `None` where it must be given."""
+    """The default, as a scenario writes it; `None` if the key is required."""
     meaning: str
-    """What it means."""
+    """Its meaning."""
 
 
 class WorkloadRecord(TypedDict):
-    """What there is to know about a workload, for scenario checks, help, docs and tests."""
+    """A workload's record, for scenario checks, help, documentation and tests."""
 
     name: str
     """The name in a scenario's `kind`."""
     title: str
-    """One line on what it does."""
+    """A one-line description."""
     reference: str
-    """Where it comes from."""
+    """The source."""
     keys: list[WorkloadKey]
-    """What a scenario may say about it."""
+    """Its keys in a scenario."""
     has_messages: bool
-    """It writes messages, not one stream without any."""
+    """True if it writes messages rather than a plain stream."""
     answers: bool
-    """The receiving end writes too, which takes a stream both ways."""
+    """True if the receiving end writes too, so the flow needs a stream in both directions."""

@@ -191,10 +191,10 @@ class FlowSummary(TypedDict):
 
 
 Standing = Literal["own", "fifo", "ordinary"]
-"""How a loop has its core, from best to worst.
-own: It polls on, and nobody else should be there.
-fifo: Before ordinary threads, until Linux takes the core for them (`SCHED_FIFO`).
-ordinary: As an ordinary thread among others.
+"""A loop's priority on its core, from best to worst.
+own: It keeps polling; no other thread should use the core.
+fifo: Before ordinary threads, until Linux takes the core for these (`SCHED_FIFO`).
+ordinary: An ordinary thread.
 """
 
 

@@ -12,27 +12,27 @@ from narrows.schema.flow import LengthBasis
 
 @final
 class QueueLimitPackets(TypedDict):
-    """Packets waiting."""
+    """Packets queued."""
 
     packets: int
 
 
 @final
 class QueueLimitBytes(TypedDict):
-    """Bytes waiting, of those that count against the rate."""
+    """Bytes queued that count against the rate."""
 
     bytes: int
 
 
 @final
 class QueueLimitTimePs(TypedDict):
-    """Picoseconds that the queue needs to drain at the rate in force."""
+    """The time to drain the queue at the current rate, in picoseconds."""
 
     time_ps: int
 
 
 QueueLimit = QueueLimitPackets | QueueLimitBytes | QueueLimitTimePs
-"""What a queue holds at most, the packet in transmission not counted."""
+"""The limit of a queue, without the packet in transmission."""
 
 
 @final
@@ -42,12 +42,12 @@ class DisciplineWithParameters(TypedDict):
     name: str
     """The name."""
     parameters: NotRequired[dict[str, float]]
-    """What is set, in base units."""
+    """The given values, in base units."""
 
 
 DisciplineConfig = str | DisciplineWithParameters
-"""A discipline by its name, with the parameters that differ from their defaults, in base units.
-A plan writes a discipline without parameters as its name alone.
+"""A discipline by name, with the parameters that differ from their defaults, in base units. A
+plan writes a discipline without parameters as its name alone.
 """
 
 
@@ -59,17 +59,19 @@ class PortConfig(TypedDict):
     queue: QueueLimit
     """The limit of each of its queues."""
     counts: LengthBasis
-    """What counts against rate and limit."""
+    """The bytes of a frame that count against rate and limit."""
     discipline: NotRequired[DisciplineConfig]
     """The discipline of each of its queues."""
     pipeline: NotRequired[int]
-    """Which of several traffic managers with the same ports has its queues."""
+    """The number of the traffic manager that has its queues, among several with the same ports."""
     queues: NotRequired[int]
-    """How many queues it has; a packet's priority chooses, a higher one is served first."""
+    """The number of queues; a packet's priority selects one, and higher priorities are served
+    first.
+    """
     rate_bps: NotRequired[int | None]
-    """Bits per second; none means that packets leave as they come, never queued."""
+    """Bits per second; without a rate, packets leave immediately and are never queued."""
     record: NotRequired[bool]
-    """Whether its events are recorded, where the traffic manager records at all."""
+    """Whether to record its events, if the traffic manager records any."""
 
 
 TimestampUnit = Literal["ns", "us"]
