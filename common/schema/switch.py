@@ -118,7 +118,7 @@ class ManagedSwitchConfig(TypedDict):
     """The configuration of a switch, apart from its program."""
 
     switch: SwitchConfig
-    """Its ports, with the rates and limits that are in force, and how it is run."""
+    """Its ports with their current rates and limits, and the engine that runs its program."""
     cpu_limit: NotRequired[CpuLimit]
     """What that port passes on at most."""
     cpu_port: NotRequired[int | None]

@@ -242,7 +242,7 @@ proptest! {
     }
 }
 
-/// The program without the notes on its source, which the loader does not read.
+/// The program without its source notes, which the loader ignores.
 fn program() -> &'static Value {
     fn strip(value: &mut Value) {
         match value {

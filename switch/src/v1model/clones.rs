@@ -11,7 +11,8 @@ use crate::state::Replica;
 use narrows_common::Time;
 
 impl V1Model {
-    /// Packets as they arrived, parsed afresh, with the listed fields of the end of ingress.
+    /// Clones the packet as it arrived, parsed again, with the listed fields from the end of
+    /// ingress.
     pub(super) fn clone_from_ingress(&mut self, at: Time, item: &mut Item, clone: u64) {
         let session = (clone & !architecture::CLONE_FLAG) as u32;
         let Some(session) = self.machine.state.clone_sessions.get(&session).cloned() else {
@@ -64,16 +65,16 @@ impl V1Model {
         self.replicate(at, item, &replicas, item.packet.len());
     }
 
-    /// What each of `count` copies of a packet may do; none, and a packet counted as endless, when
-    /// that would be too many.
+    /// The budget of each of `count` copies of a packet. `None` if that would be too many; the
+    /// packet then counts as endless.
     fn share(&mut self, item: &mut Item, count: usize, goes_on: bool) -> Option<Rounds> {
         let shared = item.rounds.share(count, goes_on);
         self.statistics.endless += u64::from(shared.is_none());
         shared
     }
 
-    /// Puts copies of a packet's first `len` bytes, with the program's state, before ports' queues.
-    /// Each may do what the packet may.
+    /// Offers copies of a packet's first `len` bytes, with the program's state, to ports' queues.
+    /// Each copy has the packet's budget.
     pub(super) fn replicate(&mut self, at: Time, item: &Item, replicas: &[Replica], len: usize) {
         for replica in replicas {
             let rid = u64::from(replica.rid);
@@ -86,7 +87,7 @@ impl V1Model {
         }
     }
 
-    /// The packet as egress left it, with nothing of its metadata but the listed fields.
+    /// Clones the packet as egress left it, keeping only the listed fields of its metadata.
     pub(super) fn clone_from_egress(&mut self, item: &mut Item, clone: u64) {
         let session = (clone & !architecture::CLONE_FLAG) as u32;
         let Some(session) = self.machine.state.clone_sessions.get(&session).cloned() else {

@@ -81,7 +81,8 @@ impl V1Model {
         }
     }
 
-    /// What externs left for the end of ingress. The packet, unless it comes round.
+    /// Handles the requests that externs left for the end of ingress. Returns the packet, unless it
+    /// was resubmitted.
     pub(super) fn carry_out_requests(
         &mut self,
         at: Time,

@@ -14,11 +14,11 @@ pub(crate) struct Item {
     pub rounds: Rounds,
 }
 
-/// What keeps a packet and its copies from going round for ever.
+/// The budget that keeps a packet and its copies from circulating forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rounds {
-    /// How often the packet, or the packets that it was copied from, came to the parser again or
-    /// were cloned at egress.
+    /// How often the packet, or the packets that it was copied from, reentered the parser or were
+    /// cloned at egress.
     pub used: u32,
     /// How many copies may still descend from it.
     pub copies: u32,
@@ -31,15 +31,15 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// The packet comes round once more; none when it has come round too often.
+    /// The budget after one more pass; `None` if the packet has used all passes.
     pub(crate) fn once_more(self) -> Option<Rounds> {
         let used = self.used + 1;
         (used <= budgets::ROUNDS_OF_A_PACKET).then_some(Rounds { used, ..self })
     }
 
-    /// Takes `count` copies from the budget and says what each of them may do. A packet that
-    /// `goes_on` itself keeps most of the budget; otherwise its copies share all of it. None when
-    /// there are too many.
+    /// Takes `count` copies from the budget and returns the budget of each. A packet that `goes_on`
+    /// itself keeps most of the budget; otherwise its copies share all of it. `None` if there are
+    /// too many.
     pub(crate) fn share(&mut self, count: usize, goes_on: bool) -> Option<Rounds> {
         let count = u32::try_from(count).ok()?.max(1);
         let left = self.copies.checked_sub(count)?;

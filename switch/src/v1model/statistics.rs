@@ -19,7 +19,8 @@ pub struct Statistics {
     pub no_such_group: u64,
     /// Packets aborted by an assertion or an endless loop of the program.
     pub aborted: u64,
-    /// Packets dropped because they were resubmitted or recirculated too often at one instant.
+    /// Packets dropped, or not copied, because they or their copies reentered the parser too often
+    /// (`crate::budgets`).
     pub endless: u64,
     /// Digests lost since too many waited for the control plane.
     pub digests_lost: u64,
