@@ -200,8 +200,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         is_free && !port.armed && is_empty() && port.elsewhere.is_none()
     }
 
-    /// True while the port waits for its serializer, so that [`TrafficManager::take_due`] will
-    /// return it.
+    /// True while the port waits for its serializer; [`TrafficManager::take_due`] will return it.
     #[inline]
     pub fn is_armed(&self, port: usize) -> bool {
         self.ports[port].armed
@@ -238,8 +237,7 @@ impl<P, D: QueueDiscipline<P>> TrafficManager<P, D> {
         self.learn_timer(index, place);
     }
 
-    /// The next packet of a port with a free serializer; otherwise the port becomes due when it is
-    /// free.
+    /// The next packet of a port with a free serializer; a busy port becomes due when it is free.
     #[inline]
     pub fn dequeue_idle(&mut self, at: Time, port: usize) -> Option<Dequeued<P>> {
         let index = port;

@@ -25,8 +25,7 @@ impl Loader<'_> {
         if let Some(entry) = &table.default_entry {
             let action = self.entry_action(entry.action_id, &actions)?;
             let fixed = entry.action_const || entry.action_entry_const;
-            // The control plane supplies the parameters of a constant action that the program
-            // leaves open.
+            // The control plane supplies parameters that a constant action leaves open.
             let parameters = self.program.actions[action as usize].parameters.len();
             if entry.action_data.len() == parameters {
                 let data = self.action_data(action, &entry.action_data)?;
