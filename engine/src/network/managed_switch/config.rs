@@ -23,7 +23,7 @@ pub struct Config {
     /// What that port passes on at most.
     #[serde(default)]
     pub cpu_limit: CpuLimit,
-    /// What its random numbers are drawn for, with the seed.
+    /// Together with the seed, this name determines the random numbers.
     #[serde(default = "switch_name")]
     pub name: String,
 }
