@@ -91,7 +91,7 @@ class DisciplineRecord(TypedDict):
     parameters: list[DisciplineParameter]
     """Its parameters, without the limit, which every queue has."""
     drops: list[QueueReason]
-    """Why it drops packets, besides a full queue."""
+    """Its drop reasons besides a full queue."""
     marks: list[QueueReason]
     """Why it marks packets."""
     is_fifo: bool

@@ -86,7 +86,7 @@ class BottleneckSummary(TypedDict):
     dropped: int
     """Packets dropped at the port for any reason."""
     drops: dict[str, int]
-    """The same by reason; reasons without a drop are left out."""
+    """Packets dropped by reason; reasons without a drop are omitted."""
     marks: NotRequired[dict[str, int]]
     """Packets that its queues marked, by reason; left out where there are none."""
     queues: NotRequired[list[OneQueueSummary]]

@@ -25,14 +25,18 @@ class Table(NamedTuple):
 
 TABLES = {
     "queue": Table(
-        "The ledger of the recorded ports' queues: a row per packet that comes, leaves, is dropped "
-        "or is marked. The rows of a port are in the order of time. Those of several ports are not:"
-        " sort them.",
+        "The ledger of the recorded ports' queues: one row for each packet enqueued, dequeued, "
+        "dropped or marked. The rows of a port are in time order. Those of several ports are not: "
+        "sort them.",
         {
             "time_ps": Column("int64", False, "Time of the event, since the run began."),
             "switch": Column("text", False, "The switch's name."),
             "port": Column("int32", False, "The port's number."),
-            "queue": Column("int32", False, "The queue's number at the port, 0 the first served."),
+            "queue": Column(
+                "int32",
+                False,
+                "The queue's number at the port; queue 0 is served first.",
+            ),
             "event": Column(
                 "text",
                 False,

@@ -12,7 +12,7 @@ use narrows_common::{Bytes, Rate, Time};
 pub struct Room {
     /// The queue's limit.
     pub limit: QueueLimit,
-    /// The current rate; `None` if the packet can leave immediately, so no limit applies.
+    /// The port's rate; `None` if it has no shaper.
     pub rate: Option<Rate>,
     /// When the transmission before this packet ended, or will end.
     pub free_at: Time,

@@ -22,7 +22,7 @@ pub struct Record {
     pub drops: &'static [Reason],
     /// Why it marks packets.
     pub marks: &'static [Reason],
-    /// It sends packets in the order in which they came.
+    /// True if packets leave in arrival order.
     pub is_fifo: bool,
     /// The parts of the source that are not implemented.
     pub not_implemented: &'static [&'static str],

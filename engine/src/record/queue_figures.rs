@@ -43,7 +43,7 @@ impl Quantiles {
 /// Percentiles of the queueing delay are within 2^-11, 0.05 %.
 const PRECISION_BITS: u32 = 10;
 
-/// The figures of one port's ledger.
+/// The packets in one queue, or in all queues of a port, and those that have left.
 #[derive(Debug)]
 struct Track {
     sojourn: Histogram,

@@ -156,7 +156,7 @@ pub(super) struct Control {
     next_drop: Time,
     /// Drops since the drop state began.
     count: u32,
-    /// The initial value of `count`.
+    /// The value of `count` at the start of the drop state.
     first_count: u32,
 }
 
