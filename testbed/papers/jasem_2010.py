@@ -209,7 +209,7 @@ PAPER: Final = Paper(
     assumptions=(
         Assumption(
             "20,000 kB",
-            "from each sender, 1,000 B a kB",
+            "from each sender, with 1,000 B per kB",
             '"The maximum data size from the sender to the receiver".',
             (
                 Alternative(
@@ -221,12 +221,13 @@ PAPER: Final = Paper(
         Assumption(
             "AIMD-FC+",
             "our own reading of its name",
-            "Its rule could not be found.",
+            "We could not find its rule.",
         ),
         Assumption(
             "the interfaces' jitter",
             "10 ns",
-            "Hosts' links are as fast as the bottleneck: without jitter they are in step.",
+            "The hosts' links are as fast as the bottleneck. Without jitter the flows are "
+            "synchronized.",
             (Alternative("none", varied(("access.jitter", "0s"))),),
         ),
         Assumption(
@@ -246,17 +247,17 @@ PAPER: Final = Paper(
         Finding(
             "No rule can save 12 % here",
             "The queue of 100 packets is 32 times what the path holds. A window that is halved at "
-            "100 packets still fills the link, so it never idles under any of the rules, and "
-            "every transfer takes the time of its bytes. 12 % can only come from time-outs or "
-            "from a limit of a host.",
+            "100 packets still fills the link. So the link never idles under any of the rules, "
+            "and every transfer takes the transmission time of its bytes. Only time-outs or a "
+            "limit of a host could save 12 %.",
             ("transfer",),
             bound,
         ),
         Finding(
             "New-AIMD does not shorten the queue",
-            "It halves only the base and keeps what was added since the first loss, so its cuts "
-            "shrink and it finds the limit again sooner than plain halving does, with more "
-            "losses. Beside AIMD-FC+, in our reading of it, there is little between them.",
+            "New-AIMD halves only the base of its window and keeps the growth since the first "
+            "loss. So its cuts shrink, and it reaches the limit sooner than plain halving does, "
+            "with more losses. It differs little from AIMD-FC+ as we read it.",
             ("transfer",),
             lambda finished: f"{by_count(QUEUE, finished)}; dropped: {by_count(DROPS, finished)}",
         ),

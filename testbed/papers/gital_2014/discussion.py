@@ -42,8 +42,8 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     Assumption(
         "sinks",
         "SACK, FACK and Linux have ns-2's Sack1 sink, the others the plain one",
-        "The paper names no sinks; SACK and FACK with a plain sink learn nothing of holes, and "
-        "our senders refuse such a pair, so there is no run of it.",
+        "The paper names no sinks. With a plain sink, SACK and FACK learn nothing of holes. Our "
+        "senders reject that pair, so there is no run of it.",
     ),
     Assumption(
         "queue",
@@ -62,29 +62,30 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     Assumption(
         "Vegas",
         "alpha 1, beta 3, as in ns-2",
-        "The paper gives no parameters; ns-2's Vegas also sends packets without the 40 bytes "
-        "of headers, ours does not.",
+        "The paper gives no parameters. ns-2's Vegas omits the 40 bytes of headers from its "
+        "packets; ours includes them.",
     ),
     Assumption(
         "Linux",
         "Reno's window with SACK recovery (RFC 6675)",
-        "Without a module's name ns-2's Linux agent has Reno's window and its own recovery.",
+        "Without a module's name, ns-2's Linux agent uses Reno's window and its own recovery.",
     ),
 )
 
 FINDINGS: Final[tuple[Finding, ...]] = (
     Finding(
         "Two rows of Table II are probably exchanged",
-        "Text and table order the variants differently. With the rows of Vegas and NewReno "
-        "exchanged the table has the text's order, but for two neighbours with 600 users.",
+        "The text and the table order the variants differently. With the rows of Vegas and "
+        "NewReno exchanged, the table has the text's order, except for two neighbours with 600 "
+        "users.",
         (),
         label_evidence,
     ),
     Finding(
         "With 200 Telnet users there is nothing to compare",
-        "200 users with a packet of 592 B a second offer 0.95 Mb/s to a link of 2 Mb/s. No "
-        "variant loses a packet, so all deliver what was written, and the differences of "
-        "Table II cannot come from congestion control under this traffic.",
+        "With a packet of 592 B a second each, 200 users offer 0.95 Mb/s to a link of 2 Mb/s. No "
+        "variant loses a packet, so all deliver what was written. Under this traffic, congestion "
+        "control cannot cause the differences in Table II.",
         ("throughput",),
         lambda finished: (
             f"{spread_percent('200', finished):.3f} % between best and worst; "
@@ -92,11 +93,11 @@ FINDINGS: Final[tuple[Finding, ...]] = (
         ),
     ),
     Finding(
-        "The throughput that matters is not what the paper measured",
-        "An update every 50 ms is 19.2 kb/s a user with headers: the paper's 200 users need "
-        "3.8 Mb/s of a 2 Mb/s link, whichever TCP they use. Of the 100 ms the path takes 70, "
-        "so a queue of 30 ms is too much. How near to the link's 104 users a TCP gets is a "
-        "matter of its loss recovery.",
+        "The paper did not measure the throughput that matters",
+        "An update every 50 ms is 19.2 kb/s per user with headers. The paper's 200 users need 3.8 "
+        "Mb/s of a 2 Mb/s link, whichever TCP they use. The path takes 70 of the 100 ms, so a "
+        "queue of 30 ms is too long. The link has room for 104 users. How near a TCP gets to that "
+        "number depends on its loss recovery.",
         ("updates",),
         lambda finished: (
             "within 100 ms, by users: Reno "
@@ -106,10 +107,11 @@ FINDINGS: Final[tuple[Finding, ...]] = (
         ),
     ),
     Finding(
-        "Through a server in the cloud 100 ms are out of reach",
-        "An update goes to the server and from there to the others: 70 ms each, before any "
-        "queue. With 10 users the server sends 1.73 Mb/s, with 11 more than the link carries: "
-        "the fan-out's square decides, not the TCP.",
+        "Through a server in the cloud, 100 ms cannot be reached",
+        "An update goes to the server and from there to the other users. Each way takes 70 ms "
+        "without any queue. With 10 users the server sends 1.73 Mb/s; with 11 it sends more than "
+        "the link carries. The load grows with the square of the users, so it decides, not the "
+        "TCP.",
         ("relay",),
         lambda finished: (
             "within 200 ms, by users: "

@@ -25,7 +25,7 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     Assumption(
         "the queue of Table 3",
         "7 packets",
-        "Not stated; without losses all sources would be alike.",
+        "Not stated. Without losses all sources would behave alike.",
         (
             Alternative("4 packets", {"rate": (("bottleneck.queue", "4packets"),)}),
             Alternative("50 packets", {"rate": (("bottleneck.queue", "50packets"),)}),
@@ -47,14 +47,14 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     ),
     Assumption(
         "ns-2's version",
-        "2.27: least time-out 1 s, first 6 s, halves are whole",
-        "Cited; newer versions have 0.2 s and 3 s.",
+        "2.27: least time-out 1 s, first 6 s, windows halved to whole packets",
+        "The paper cites it; newer versions have 0.2 s and 3 s.",
         (Alternative("2.35", {"rate": (("profile", "ns2"),)}),),
     ),
     Assumption(
         "the sinks",
         "Sack1 for SACK and FACK, DelAck for NewrenoASYM, TCPSink for the others",
-        "Not stated; with a sink that acknowledges each packet NewrenoASYM is NewReno.",
+        "Not stated. With a sink that acknowledges each packet, NewrenoASYM behaves as NewReno.",
         (
             Alternative("TCPSink for all", {"bandwidth": same_sink("TCPSink")}),
             Alternative("DelAck for all", {"bandwidth": same_sink("TCPSink/DelAck")}),
@@ -62,36 +62,37 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     ),
     Assumption(
         "time to live and round-trip time",
-        "three switches, each of which takes one off; a window of 100 packets, a queue of 10",
-        "The abstract names both; the paper has no result for either.",
+        "three switches, each of which decrements it; a window of 100 packets, a queue of 10",
+        "The abstract names both, but the paper has no result for either.",
         (Alternative("a window of 20 packets", {"round-trip": (("flow.window", "20packets"),)}),),
     ),
 )
 
 FINDINGS: Final[tuple[Finding, ...]] = (
     Finding(
-        "NewrenoASYM leads where all have its sink",
-        "It grows by a segment for each one acknowledged, so a sink that acknowledges every "
-        "second one does not slow its start. Beside senders with a sink that acknowledges each "
-        "packet it is behind; with DelAck for all, one of the alternatives above, it is ahead "
-        "of them, as in Table 1, whose senders then all had such a sink.",
+        "NewrenoASYM leads where all sources have its sink",
+        "Its window grows by a segment for each acknowledged segment, so a sink that acknowledges "
+        "every second segment does not slow its start. It is behind senders whose sink "
+        "acknowledges each packet. With DelAck for all, one of the alternatives above, it is "
+        "ahead of them, as in Table 1. So all senders of Table 1 probably had such a sink.",
         ("bandwidth",),
         partial(table_text, "bandwidth", BANDWIDTH),
     ),
     Finding(
-        "FACK's row is Reno's less 0.7 to 0.8 s",
-        "Without losses FACK sends what Reno sends, as here and in the paper's Table 2. Its "
-        "row of Table 1 lacks about as many packets in all columns, at 20 a round trip of some "
-        "180 ms the work of 0.7 to 0.8 s: a later start, or one time-out, not a difference "
-        "that bandwidth makes. Vegas, which the paper has beside Reno, doubles its window in "
-        "every second round trip only, which costs it 47 packets before it has 20.",
+        "FACK's row equals Reno's, less 0.7 to 0.8 s",
+        "Without losses FACK sends what Reno sends, both here and in the paper's Table 2. In "
+        "Table 1, FACK lacks about the same number of packets in all columns. At 20 packets per "
+        "round trip of about 180 ms, that is 0.7 to 0.8 s of sending. A later start or one "
+        "time-out explains it; bandwidth does not. In the paper Vegas equals Reno. Vegas doubles "
+        "its window only in every second round trip, which costs it 47 packets before its window "
+        "is 20.",
         ("bandwidth",),
         fack_text,
     ),
     Finding(
-        "Vegas's lead is a header that ns-2 forgets",
-        "ns-2's Vegas sends packets of 1,000 B where all others send 1,040 B, which is 4 % "
-        "more packets through a full link; the printed lead is 2.0 to 5.1 %. Ours sends its "
+        "Vegas's lead comes from headers that ns-2 omits",
+        "ns-2's Vegas sends packets of 1,000 B where all others send 1,040 B. That is 4 % more "
+        "packets through a full link; the printed lead is 2.0 to 5.1 %. Our Vegas sends its "
         "headers, and has no lead where the window is the limit. Piggybacking, the paper's "
         "reason, does not exist in a one-way transfer.",
         ("delay",),
@@ -105,19 +106,19 @@ FINDINGS: Final[tuple[Finding, ...]] = (
     ),
     Finding(
         "Table 1's last column does not fit the others",
-        "With 20 packets a round trip only the transmission time of a packet changes from "
-        "column to column: 4.16, 1.04, 0.52 and 0.26 ms of some 180 ms. From 16 to 32 Mb/s "
-        "that is 0.15 %, 5 packets; the table has 30 in all rows.",
+        "With 20 packets per round trip, only the transmission time of a packet changes between "
+        "columns: 4.16, 1.04, 0.52 and 0.26 ms of about 180 ms. From 16 to 32 Mb/s that is 0.15 "
+        "%, or 5 packets. The table shows 30 in all rows.",
         ("bandwidth",),
         partial(table_text, "bandwidth", BANDWIDTH),
     ),
     Finding(
-        "Table 3's plateau comes out, its column of 5 Mb/s does not",
-        "From 10 Mb/s on the window of 20 packets is the limit and what slow start lost sets "
-        "the classes: Reno and Vegas below NewReno, Sack1 and Fack, as printed; Tahoe, which "
-        "the paper has beside Reno, is not. At 5 Mb/s the printed sources differ by a fifth, "
-        "which such a window allows only if the queue is too short for it; under such losses "
-        "Vegas, last in the paper, is first here.",
+        "Table 3's plateau is reproduced; its column of 5 Mb/s is not",
+        "From 10 Mb/s on, the window of 20 packets is the limit, and the losses of slow start "
+        "separate the sources. Reno and Vegas are below NewReno, Sack1 and Fack, as printed. "
+        "Tahoe equals Reno in the paper, but not here. At 5 Mb/s the printed sources differ by a "
+        "fifth. With such a window that is possible only if the queue is too short for it. Under "
+        "such losses Vegas, last in the paper, is first here.",
         ("rate",),
         lambda finished: listed(
             finished.values(PACKETS, "rate", "choice.source", rate="5Mbps"), 0, "packets"

@@ -40,18 +40,18 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
         "Not stated; a disk of 333 MB/s would allow for 10 Gb/s.",
         (
             Alternative(
-                "10 Gb/s, bursts meet the path's queue of 1,000 packets",
+                "10 Gb/s: bursts reach the path's queue of 1,000 packets",
                 {"dynamic": (("access.rate", "10Gbps"),)},
             ),
         ),
     ),
     Assumption(
-        "others on the path",
+        "other traffic on the path",
         "none",
         "The real paths' traffic is not stated.",
         (
             Alternative(
-                "a TCP with bursts of 100 Mb/s, half a second each",
+                "a TCP flow with bursts of 100 Mb/s, half a second each",
                 {"dynamic": (("choice.cross", "bursts"),)},
             ),
         ),
@@ -68,57 +68,58 @@ ASSUMPTIONS: Final[tuple[Assumption, ...]] = (
     Assumption(
         "AppTCP's target",
         "600 Mb/s in Fig. 4, 610 in Fig. 5, 900 in Fig. 8 and 9",
-        "Printed for Fig. 3, 6 and 11 only; the others are read off the curves' description.",
+        "Printed for Fig. 3, 6 and 11 only; the other targets are from the text on the curves.",
     ),
     Assumption(
         "Linux 2.6.18",
         "a first window of 3 segments; BIC and CUBIC leave slow start at 100; CUBIC's 0.8",
-        "What that kernel's sources had; its rate halving and its recovery are not ours.",
+        "From that kernel's sources. Our senders lack its rate halving and its recovery.",
     ),
 )
 
 FINDINGS: Final[tuple[Finding, ...]] = (
     Finding(
-        "What AppTCP misses is its start",
-        "2 GB at 600 Mb/s take 27 s, and slow start over 300 ms needs twelve round trips to "
-        "reach the window: the mean of the transfer is below the required rate, more so the "
-        "higher that is. After 10 s the rate is the required one.",
+        "AppTCP falls short of its target only during its start",
+        "At 600 Mb/s, 2 GB take 27 s. Over 300 ms, slow start needs twelve round trips to reach "
+        "the window. So the mean rate of the transfer is below the required rate, and the gap "
+        "grows with the required rate. After 10 s the rate equals the required one.",
         ("required-rate",),
         partial(rates, "required-rate", quantity=SETTLED),
     ),
     Finding(
-        "Vegas and Veno are slow only beside others",
-        "Both judge the queue by the round trip. The paper's two paths carried other traffic "
-        "and their round trips moved by 1 ms, which Vegas, at this rate, takes for 80 of its "
-        "own packets where it wants 2 to 4; ours have no others but in one of the alternatives "
-        "above, bursts of 100 Mb/s.",
+        "Vegas and Veno are slow only beside other traffic",
+        "Both estimate the queue from the round-trip time. The paper's two paths carried other "
+        "traffic, and their round trips varied by 1 ms. At this rate Vegas takes 1 ms for 80 of "
+        "its own packets, where it wants 2 to 4. Our paths carry other traffic only in one of the "
+        "alternatives above: bursts of 100 Mb/s.",
         ("dynamic",),
         partial(ranked, THROUGHPUT, "dynamic", **FAR),
     ),
     Finding(
-        "Alone, Vegas leaves slow start by a loss",
-        "The queue of one bandwidth-delay product fills in the last round of slow start, "
-        "whose least round trip still is the empty path's: Vegas sees no queue and loses 0.19 "
-        "to 0.36 of its window (16 to 128 ms). What follows is the repair's luck, not Vegas's "
-        "rule. An earlier reproduction had 298 Mb/s at 32 ms: a slow start of ours that "
-        "missed an ACK a round overshot to 7,171 segments, two time-outs followed, and "
-        "samples of the full queue ended slow start at two segments, from where one a round "
-        "trip took 53 s. Either mended alone makes it 598 or 580.",
+        "Without other traffic, Vegas leaves slow start through a loss",
+        "The queue of one bandwidth-delay product fills in the last round of slow start. The "
+        "least round trip of that round is still that of the empty path, so Vegas sees no queue. "
+        "It loses 0.19 to 0.36 of its window (16 to 128 ms). The throughput then depends on how "
+        "the losses are repaired, not on Vegas's rule. An earlier reproduction had 298 Mb/s at 32 "
+        "ms. An error in our slow start missed an ACK per round, and the window overshot to 7,171 "
+        "segments. Two time-outs followed. Samples of the full queue then ended slow start at two "
+        "segments, and growth by one segment per round trip took 53 s. Mending either error alone "
+        "gives 598 or 580 Mb/s.",
         ("round-trip",),
         partial(round_trips, "vegas"),
     ),
     Finding(
-        "AppTCP needs a queue that takes its slow start",
-        "It doubles its window up to cwnd_base, 15,411 segments at 600 Mb/s and 300 ms, and a "
-        "loss sets it back to no less. Where the bottleneck's queue is far below that, the "
-        "burst is lost and sent again as a burst.",
+        "AppTCP needs a queue that holds its slow-start burst",
+        "AppTCP doubles its window up to cwnd_base, which is 15,411 segments at 600 Mb/s and 300 "
+        "ms. A loss never reduces the window below cwnd_base. If the bottleneck's queue is much "
+        "shorter, the burst is lost and retransmitted as a burst.",
         ("round-trip",),
         partial(round_trips, "app-tcp"),
     ),
     Finding(
         "610 Mb/s are not payload",
-        "622 Mb/s of IP packets of 1,500 B carry 605 Mb/s of payload. A value of 610 counts "
-        "headers, or the emulator did not.",
+        "IP packets of 1,500 B at 622 Mb/s carry 605 Mb/s of payload. So either the value of 610 "
+        "includes headers, or the emulator's rate excluded them.",
         ("loss",),
         lambda finished: (
             "without losses: "
@@ -127,40 +128,42 @@ FINDINGS: Final[tuple[Finding, ...]] = (
         ),
     ),
     Finding(
-        "HSTCP has the path before BIC climbs",
-        "In Linux 2.6.18 BIC and CUBIC leave slow start at 100 segments, HSTCP does not: it "
-        "doubles up to the path's 15,500, and BIC, which then adds at most 16 a round trip, "
-        "finds the queue full. The paper has HSTCP below BIC and does not say who began.",
+        "HSTCP fills the path before BIC's window grows",
+        "In Linux 2.6.18, BIC and CUBIC leave slow start at 100 segments. HSTCP does not: it "
+        "doubles its window up to the path's 15,500 segments. BIC then adds at most 16 segments "
+        "per round trip, and finds the queue full. In the paper HSTCP is below BIC; it does not "
+        "state which flow started first.",
         ("friendliness",),
         lambda finished: shares(finished, "hstcp", "cubic"),
     ),
     Finding(
-        "Over 20 ms AppTCP has what it asks for",
-        "Its target is 900 Mb/s of payload, and it stays there. BIC asks for all there is, and "
-        "a loss takes a fifth of 1,550 segments from it, which 16 a round trip bring back in "
-        "some 0.4 s.",
+        "Over 20 ms AppTCP reaches its target",
+        "The target is 900 Mb/s of payload, and the rate stays there. BIC uses all the capacity "
+        "that it finds. A loss costs BIC a fifth of 1,550 segments. At 16 segments per round trip "
+        "it recovers them in about 0.4 s.",
         ("dynamic",),
         partial(ranked, THROUGHPUT, "dynamic", **NEAR),
     ),
     Finding(
-        "AppTCP's seconds differ by its repairs, its window hardly does",
-        "A second's throughput is what was acknowledged in sequence. That stands still for "
-        "the round trip of a repair and catches up after it, so that a second which ends in "
-        "between gives up to 0.139 s x 900 Mb/s = 125 Mb to the next: 780 Mb/s are followed "
-        "by 1,016, 798 by 998. With no loss, the one thing changed, 42 Mb/s become 2.5 over "
-        "139 ms (with a row each 10 ms; the runs above have one a second) and 2.1 become 0.3 "
-        "(0.03 MB/s) over 20 ms. A minute without a loss is what the paper's 0.1 would take "
-        "on the latter path; its unit it does not say. Over 139 ms 2.5 Mb/s (0.3 MB/s) are "
-        "left, which were not traced. Westwood varies less over 139 ms with a third of the "
-        "rate.",
+        "AppTCP's throughput varies through loss repair; its window hardly varies",
+        "The throughput of a second counts the bytes acknowledged in sequence. The sequence stops "
+        "for the round trip of a repair and catches up afterwards. If a second ends during a "
+        "repair, up to 0.139 s x 900 Mb/s = 125 Mb count in the next second: 780 Mb/s are "
+        "followed by 1,016, and 798 by 998. With losses removed and nothing else changed, the "
+        "deviation falls from 42 to 2.5 Mb/s over 139 ms. There a row was recorded every 10 ms; "
+        "the runs above have one a second. Over 20 ms the deviation falls from 2.1 to 0.3 Mb/s "
+        "(0.03 MB/s). The paper's 0.1, printed without a unit, would take a minute without a loss "
+        "on that path. We did not find the cause of the remaining 2.5 Mb/s (0.3 MB/s) over 139 "
+        "ms. Westwood varies less over 139 ms, at a third of the rate.",
         ("dynamic",),
         partial(held_window, "app-tcp"),
     ),
     Finding(
-        "Westwood gains by a short round trip",
-        "What its estimate of the rate leaves short after a loss it wins back by one segment "
-        "a round trip: seven times as often over 20 ms as over 139, of a window a seventh as "
-        "large. What slowed the paper's over 20 ms its text does not say.",
+        "Westwood gains from a short round trip",
+        "After a loss Westwood's window is too small if its rate estimate is too low. It then "
+        "grows by one segment per round trip. Over 20 ms it grows seven times as often as over "
+        "139 ms, and its window is a seventh as large. The paper does not say what slowed its "
+        "Westwood over 20 ms.",
         ("dynamic",),
         partial(by_path, "westwood"),
     ),
