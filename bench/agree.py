@@ -269,7 +269,7 @@ def page(
         f"Made by `make agree`, commit {commit()}, on {cpu()} with {os.cpu_count()} cores.",
         f"The load was {load:.1f}, the system {platform.system()} {platform.release()}, {version}.",
         f"Each case ran {seconds} s with the seeds {', '.join(map(str, SEEDS))}.",
-        f"A run is valid if the loop never looked away for more than {poll_gap}",
+        f"A run is valid if the loop polled at least once in every {poll_gap}",
         "and the other limits of `[instrument]` held. If no run was valid, the figures are void.",
         *LEAD.splitlines(),
         "",

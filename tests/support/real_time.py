@@ -21,7 +21,7 @@ needs_dpdk = pytest.mark.skipif(
     catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
 )
 STOOD_STILL_US = 20_000
-"""A loop that looked away for longer says nothing about rates and delays."""
+"""A loop that did not poll for longer says nothing about rates and delays."""
 STOOD_STILL = f"the machine stood still for over {STOOD_STILL_US // 1000} ms during a measurement"
 
 WATCH = """
@@ -38,7 +38,7 @@ print(max(longest, time.monotonic() - last))
 
 @contextmanager
 def judged(*gaps_us: float) -> Iterator[None]:
-    """Skips the test when what is asserted within fails and a loop looked away for long.
+    """Skips the test when what is asserted within fails and a loop did not poll for long.
 
     Each loop's longest time between two looks tells.
     """

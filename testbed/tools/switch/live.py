@@ -97,6 +97,6 @@ class Live:
                     self._log.info("%s: %s %d", wire["name"], key.replace("_", " "), wire[key])
         polls = instrument["polls"]
         self._log.info(
-            "polled %d times, longest gap %.1f us; clock off by %.2f parts in a million",
+            "polled %d times, longest gap %.1f us; clock off by %.2f parts per million",
             polls["count"], polls["gap_max_us"], instrument["clock_error_ppm"],
         )  # fmt: skip
