@@ -36,12 +36,11 @@ from narrows.analysis.page import (
 Json = dict[str, Any]
 """Plain JSON: parts of `reproduction.json`, as `narrows reproduce` writes them."""
 
-BADGES: Final = {
-    "holds": Badge(Verdict.HOLDS),
-    "does not hold": Badge(Verdict.FAILS),
-    "depends on the assumptions": Badge(Verdict.DEPENDS, "depends on the assumptions"),
-}
-"""How a verdict stands out; other words have the sign of an open question."""
+POINTS: Final = "percentage points"
+"""The unit of a difference of percentages."""
+MINUS: Final = "\u2212"
+SIGNS: Final = {"holds": Verdict.HOLDS, "does not hold": Verdict.FAILS}
+"""The sign of a verdict; other words have that of an open question."""
 BAR: Final = 0.8
 """Width of a group of bars, as a share of the distance between groups."""
 
@@ -86,13 +85,14 @@ def claims(content: Json) -> Iterator[Block]:
     rows: list[list[Value]] = [
         [
             claim["claim"],
-            BADGES.get(claim["verdict"], Badge(Verdict.DEPENDS, claim["verdict"])),
+            claim["tolerance"] or None,
+            badge(claim),
             claim["source"],
             "; ".join(claim["depends_on"]) or None,
         ]
         for claim in content["claims"]
     ]
-    columns = ("Claim", "Verdict", "Where", "Another answer with")
+    columns = ("Claim", "Tolerance", "Verdict", "Where", "Another answer with")
     yield Table([Column(title) for title in columns], rows)
     for claim in content["claims"]:
         title = f"Judged by: {claim['claim']}"
@@ -100,9 +100,17 @@ def claims(content: Json) -> Iterator[Block]:
     yield Text(
         "A claim is judged with the assumptions as taken and again under each alternative that "
         "changes its experiments. Values of several runs are means with the half-width of their "
-        "95 % interval; where intervals overlap, the order is open.",
+        "95 % interval; where intervals overlap, the order is open. A claim that needs more "
+        "length, seeds or points than these runs have is not judged.",
         "small",
     )
+
+
+def badge(claim: Json) -> Badge:
+    """The verdict with its grade, such as "holds: within 3 %"; why a claim is not judged."""
+    more = claim["grade"] or claim["reason"]
+    words = f"{claim['verdict']}: {more}" if more else claim["verdict"]
+    return Badge(SIGNS.get(claim["verdict"], Verdict.DEPENDS), words)
 
 
 def numbers(content: Json) -> Block:
@@ -120,7 +128,7 @@ def numbers(content: Json) -> Block:
                 row["what"],
                 row["unit"],
                 *rounded,
-                row["difference_percent"],
+                relative(row["difference_percent"], row["difference"], row["difference_unit"]),
                 round(row["half_width"], digits) if row.get("half_width") else None,
                 row.get("runs"),
             ]
@@ -132,11 +140,20 @@ def numbers(content: Json) -> Block:
         Column("Published"),
         Column("Ours"),
         Column("Difference", sign=True),
-        Column("Difference", "%", 1, sign=True),
+        Column("Off by"),
         Column("±", "95 %"),
         Column("Runs"),
     ]
     return Table(columns, rows)
+
+
+def relative(percent: float | None, difference: float | None, unit: str) -> str | None:
+    """A difference in percent of what it is measured against, or in percentage points."""
+    if percent is not None:
+        return f"{percent:+.1f} %".replace("-", MINUS)
+    if difference is not None and unit == POINTS:
+        return f"{difference:+.1f} {POINTS}".replace("-", MINUS)
+    return None
 
 
 def picks(content: Json) -> Iterator[Section]:
@@ -179,17 +196,19 @@ def effects(found: Sequence[Json]) -> Block:
     """Each value under an alternative beside the value as taken."""
     rows: list[list[Value]] = []
     for each in found:
-        change = each["value"] / each["as_taken"] - 1 if each["as_taken"] else None
         taken, value = (round(each[key], each["digits"]) for key in ("as_taken", "value"))
-        percent = None if change is None else 100 * change
-        rows.append([each["table"], each["what"], each["unit"], taken, value, percent])
+        share = each["as_taken"] and each["unit"] != "%"
+        percent = 100 * (each["value"] / each["as_taken"] - 1) if share else None
+        unit = POINTS if each["unit"] == "%" else each["unit"]
+        changed = relative(percent, each["value"] - each["as_taken"], unit)
+        rows.append([each["table"], each["what"], each["unit"], taken, value, changed])
     columns = [
         Column("Table"),
         Column("Point"),
         Column("Unit"),
         Column("As taken"),
         Column("Here"),
-        Column("Difference", "%", 1, sign=True),
+        Column("Difference"),
     ]
     return Table(columns, rows)
 

@@ -20,8 +20,11 @@ def claims_table(title: str, claims: Sequence[dict[str, Any]]) -> Table:
     for name in ("claim", "verdict", "judged by"):
         table.add_column(name, overflow="fold")
     for claim in claims:
-        verdict = "\n".join([claim["verdict"], *claim["depends_on"]])
-        cells = (claim["claim"], verdict, claim["evidence"].replace("; ", "\n"))
+        more = claim["grade"] or claim["reason"]
+        lines = [claim["verdict"], *([more] if more else []), *claim["depends_on"]]
+        tolerance = f"\n({claim['tolerance']})" if claim["tolerance"] else ""
+        evidence = claim["evidence"].replace("; ", "\n")
+        cells = (claim["claim"] + tolerance, "\n".join(lines), evidence)
         table.add_row(*(Text(plain(cell)) for cell in cells))
     return table
 

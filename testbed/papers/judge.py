@@ -2,17 +2,27 @@
 
 A claim is judged with the assumptions as taken and again under every alternative that touches its
 experiments. It `holds` if all judgements agree, and `does not hold` if all disagree. Otherwise it
-depends on the assumptions that change the answer.
+depends on the assumptions that change the answer. It is `not judged` where the runs lack a length,
+seeds or points that the claim needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from narrows.analysis.estimate import Estimate
 from narrows.testbed.papers.finished_runs import FinishedRuns, NotRunError, value_at
-from narrows.testbed.papers.paper import Assumption, Claim, Curves, Number, Paper, Table
+from narrows.testbed.papers.grade import POINTS, lacking
+from narrows.testbed.papers.paper import (
+    Alternative,
+    Assumption,
+    Claim,
+    Curves,
+    Number,
+    Paper,
+    Table,
+)
 
 SCHEMA = 1
 
@@ -22,6 +32,8 @@ Under = Mapping[tuple[str, str], FinishedRuns]
 """The runs under each alternative, by the names of assumption and alternative."""
 
 ANSWERS = {True: "yes", False: "no", None: "open"}
+NOT_JUDGED = "not judged"
+WITHOUT_ANSWER = ("not run", NOT_JUDGED)
 
 
 def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) -> Json:
@@ -33,7 +45,9 @@ def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) ->
         "reference": paper.reference,
         "quick": quick,
         "experiments": [],
-        "claims": [claim_record(paper, claim, finished, under) for claim in paper.claims],
+        "claims": [
+            claim_record(paper, claim, finished, under, quick=quick) for claim in paper.claims
+        ],
         "numbers": [
             *(row for table in paper.tables for row in table_rows(table, finished)),
             *(number_row(number, finished) for number in paper.numbers),
@@ -54,7 +68,11 @@ def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) ->
             for assumption in paper.assumptions
         ],
         "findings": [
-            {"title": each.title, "text": each.text, "evidence": said(each.evidence, finished)}
+            {
+                "title": each.title,
+                "text": each.text,
+                "evidence": said(each.evidence, finished, each.experiments),
+            }
             for each in paper.findings
         ],
     }
@@ -63,39 +81,69 @@ def judge(paper: Paper, finished: FinishedRuns, under: Under, *, quick: bool) ->
 # Claims
 
 
-def claim_record(paper: Paper, claim: Claim, finished: FinishedRuns, under: Under) -> Json:
+def claim_record(
+    paper: Paper, claim: Claim, finished: FinishedRuns, under: Under, *, quick: bool
+) -> Json:
     """A claim, its verdict, and the evidence."""
-    answers = {"": answer(claim, finished)}
+    chosen = [paper.experiment(name) for name in claim.experiments]
+    shortened = tuple(pair for each in chosen for pair in each.quick) if quick else ()
+    reason = lacking(claim.needs, shortened)
+    answers = {"": NOT_JUDGED if reason else answer(claim, finished)}
     for assumption, alternative in touching(paper, claim.experiments):
-        if (assumption, alternative) in under:
-            name = f"{assumption}: {alternative}"
-            answers[name] = answer(claim, under[assumption, alternative])
+        if (assumption, alternative.name) in under:
+            name = f"{assumption}: {alternative.name}"
+            # Alternatives have fewer points and seeds in full reproductions too.
+            varied = [each for each in chosen if each.name in alternative.settings]
+            fewer = tuple(pair for each in varied for pair in each.sensitivity)
+            undecided = lacking(claim.needs, (*shortened, *fewer))
+            other = under[assumption, alternative.name]
+            answers[name] = NOT_JUDGED if undecided else answer(claim, other)
     text, depends = verdict(answers)
     return {
         "source": claim.source,
         "claim": claim.text,
+        "tolerance": claim.tolerance,
         "verdict": text,
+        "reason": reason,
+        "grade": graded(claim, finished, answers[""]),
         "depends_on": depends,
-        "evidence": said(claim.evidence, finished),
+        "evidence": said(claim.evidence, finished, claim.experiments),
         "as_taken": answers[""],
         "under": [{"assumption": name, "holds": got} for name, got in answers.items() if name],
     }
 
 
-def touching(paper: Paper, experiments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The alternatives that change one of the experiments."""
+def graded(claim: Claim, finished: FinishedRuns, answer: str) -> str:
+    """How far the runs are off, in words; empty where the claim was not judged."""
+    if claim.grade is None or answer not in ANSWERS.values():
+        return ""
+    try:
+        return claim.grade(finished).words(answer)
+    except NotRunError:
+        return ""
+
+
+def touching(paper: Paper, experiments: tuple[str, ...]) -> Iterator[tuple[str, Alternative]]:
+    """The alternatives that change one of the experiments, with the assumption's name."""
     for assumption in paper.assumptions:
         for alternative in assumption.alternatives:
             if set(alternative.settings) & set(experiments):
-                yield assumption.name, alternative.name
+                yield assumption.name, alternative
 
 
 def answer(claim: Claim, finished: FinishedRuns) -> str:
     """`yes`, `no`, `open` (within the spread of the runs) or `not run`."""
     try:
+        check_run(claim.experiments, finished)
         return ANSWERS[claim.holds(finished)]
     except NotRunError:
         return "not run"
+
+
+def check_run(experiments: Iterable[str], finished: FinishedRuns) -> None:
+    """Raises `NotRunError` if an experiment has no valid run."""
+    for experiment in experiments:
+        finished.at(experiment)
 
 
 def verdict(answers: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -104,18 +152,19 @@ def verdict(answers: Mapping[str, str]) -> tuple[str, list[str]]:
     The key "" is the answer with the assumptions as taken.
     """
     taken = answers[""]
-    if taken == "not run":
-        return "not run", []
-    others = [name for name, got in answers.items() if got not in (taken, "not run")]
+    if taken in WITHOUT_ANSWER:
+        return taken, []
+    others = [name for name, got in answers.items() if got not in (taken, *WITHOUT_ANSWER)]
     if others and {taken, *(answers[name] for name in others)} >= {"yes", "no"}:
         return "depends on the assumptions", others
     words = {"yes": "holds", "no": "does not hold", "open": "open: within the runs' spread"}
     return words[taken], others
 
 
-def said(evidence: Any, finished: FinishedRuns) -> str:
+def said(evidence: Any, finished: FinishedRuns, experiments: Iterable[str] = ()) -> str:
     """The evidence as a sentence, or the reason if a run is missing."""
     try:
+        check_run(experiments, finished)
         return str(evidence(finished))
     except NotRunError as error:
         return f"not run ({error})"
@@ -152,8 +201,12 @@ def number_row(number: Number, finished: FinishedRuns) -> Json:
 def numbers_row(
     source: str, what: str, unit: str, published: float, ours: Estimate | None, digits: int
 ) -> Json:
-    """Published, ours, difference; in percent of the published value unless that is 0."""
+    """Published, ours, difference; in percent of the published value unless that is 0.
+
+    Percentages differ by percentage points alone.
+    """
     row: Json = {"source": source, "what": what, "unit": unit, "digits": digits}
+    row["difference_unit"] = POINTS if unit == "%" else unit
     row["published"] = published
     if ours is None:
         return row | {"ours": None, "difference": None, "difference_percent": None}
@@ -163,7 +216,7 @@ def numbers_row(
         "half_width": ours.half_width,
         "runs": ours.runs,
         "difference": difference,
-        "difference_percent": 100 * difference / published if published else None,
+        "difference_percent": 100 * difference / published if published and unit != "%" else None,
     }
 
 

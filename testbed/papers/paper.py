@@ -13,6 +13,7 @@ from typing import Any, Literal
 from narrows.analysis.estimate import Estimate
 from narrows.analysis.load import Run
 from narrows.testbed.papers.finished_runs import FinishedRuns
+from narrows.testbed.papers.grade import Grade, Need
 from narrows.testbed.papers.quantity import Quantity
 
 Settings = tuple[tuple[str, Any], ...]
@@ -103,11 +104,16 @@ class Claim:
     source: str
     text: str
     experiments: tuple[str, ...]
-    """The function that judges it."""
     holds: Callable[[FinishedRuns], bool | None]
-    """None if the runs cannot decide."""
+    """The function that judges it; None if the runs cannot decide."""
     evidence: Callable[[FinishedRuns], str]
     """The evidence for the judgement."""
+    tolerance: str = ""
+    """How far the runs may be off, in words beside the claim."""
+    grade: Callable[[FinishedRuns], Grade] | None = None
+    """How far they are off; None without a measure."""
+    needs: tuple[Need, ...] = ()
+    """What the claim is not judged without: a quick run may shorten it."""
 
 
 @dataclass(frozen=True)

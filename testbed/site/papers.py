@@ -59,9 +59,17 @@ def parts(paper: Paper, content: dict[str, Any], directory: Path) -> Iterator[st
     )
     yield "## Claims"
     yield table(
-        ["claim", "verdict", "where", "judged by"],
+        ["claim", "tolerance", "verdict", "where", "judged by"],
         [
-            [each["claim"], f"**{each['verdict']}**", each["source"], each["evidence"]]
+            [
+                each["claim"],
+                each["tolerance"],
+                ": ".join(
+                    filter(None, [f"**{each['verdict']}**", each["grade"] or each["reason"]])
+                ),
+                each["source"],
+                each["evidence"],
+            ]
             for each in content["claims"]
         ],
     )
@@ -100,5 +108,5 @@ def number(row: dict[str, Any]) -> list[str]:
     """A published number beside ours."""
     digits, percent = row["digits"], row["difference_percent"]
     shown = ["" if row[key] is None else f"{row[key]:.{digits}f}" for key in ("published", "ours")]
-    difference = "" if percent is None else f"{percent:+.1f} %"
+    difference = reproduction.relative(percent, row["difference"], row["difference_unit"]) or ""
     return [row["source"], row["what"], row["unit"], *shown, difference]

@@ -11,6 +11,7 @@ import polars as pl
 from narrows.analysis import metrics
 from narrows.analysis.load import Run
 from narrows.testbed.papers.finished_runs import FinishedRuns, listed, ranking, shown
+from narrows.testbed.papers.grade import Margin, above, lead, least
 from narrows.testbed.papers.quantity import Quantity
 
 TABLE_II: Final = {
@@ -101,6 +102,11 @@ def is_first(users: str, variant: str, finished: FinishedRuns) -> bool | None:
     return True if values[variant].low > values[second].high else None
 
 
+def first_margin(users: str, variant: str, finished: FinishedRuns) -> Margin:
+    """How far a variant is before all others."""
+    return lead(finished.values(THROUGHPUT, "throughput", "choice.tcp", users=users), {variant})
+
+
 def throughputs(users: str, finished: FinishedRuns) -> str:
     """All variants' throughput, best first."""
     return listed(finished.values(THROUGHPUT, "throughput", "choice.tcp", users=users), 1, "kb/s")
@@ -111,6 +117,13 @@ def grows_with_users(finished: FinishedRuns) -> bool:
     few = finished.values(THROUGHPUT, "throughput", "choice.tcp", users="200")
     many = finished.values(THROUGHPUT, "throughput", "choice.tcp", users="600")
     return all(many[name].low > few[name].high for name in few)
+
+
+def growth_margin(finished: FinishedRuns) -> Margin:
+    """How far the intervals with 600 users are above those with 200, of the nearest variant."""
+    few = finished.values(THROUGHPUT, "throughput", "choice.tcp", users="200")
+    many = finished.values(THROUGHPUT, "throughput", "choice.tcp", users="600")
+    return least(above(many[name].low, few[name].high) for name in few)
 
 
 def spread_percent(users: str, finished: FinishedRuns) -> float:

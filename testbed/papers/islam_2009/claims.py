@@ -8,12 +8,15 @@ from typing import Final
 from narrows.testbed.papers.islam_2009.measures import (
     BANDWIDTH,
     DELAY,
-    PACKETS,
     RATE,
     largest_window,
+    lead_margin,
     leads,
     same,
+    saturation_distance,
+    spread,
     table_text,
+    window_margin,
     window_text,
 )
 from narrows.testbed.papers.paper import (
@@ -27,6 +30,10 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("bandwidth",),
         partial(same, "bandwidth", BANDWIDTH, ("Tahoe", "Reno", "Newreno", "Sack1", "Vegas")),
         partial(table_text, "bandwidth", BANDWIDTH),
+        tolerance="one packet",
+        grade=partial(
+            spread, "bandwidth", BANDWIDTH, ("Tahoe", "Reno", "Newreno", "Sack1", "Vegas")
+        ),
     ),
     Claim(
         "Table 4",
@@ -34,6 +41,8 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("bandwidth",),
         partial(leads, {"NewrenoAsym"}, "bandwidth", BANDWIDTH),
         partial(table_text, "bandwidth", BANDWIDTH),
+        tolerance="first or 0.1 % below it at every value, and nobody else",
+        grade=partial(lead_margin, {"NewrenoAsym"}, "bandwidth", BANDWIDTH),
     ),
     Claim(
         "Table 4",
@@ -41,6 +50,8 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("delay",),
         partial(leads, {"Vegas"}, "delay", DELAY),
         partial(table_text, "delay", DELAY),
+        tolerance="first or 0.1 % below it at every value, and nobody else",
+        grade=partial(lead_margin, {"Vegas"}, "delay", DELAY),
     ),
     Claim(
         "Table 4",
@@ -48,27 +59,25 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("rate",),
         partial(leads, {"Newreno", "NewrenoAsym", "Sack1", "Fack"}, "rate", RATE),
         partial(table_text, "rate", RATE),
+        tolerance="first or 0.1 % below it at every value, and nobody else",
+        grade=partial(lead_margin, {"Newreno", "NewrenoAsym", "Sack1", "Fack"}, "rate", RATE),
     ),
     Claim(
         "Table 4",
-        "NewrenoASYM uses the buffer best (taken as: the largest mean window).",
+        "NewrenoASYM uses the buffer best.",
         ("rate",),
         largest_window,
         window_text,
+        tolerance="the largest mean window at 5 Mb/s",
+        grade=window_margin,
     ),
     Claim(
         "section C",
-        "Packets grow with the rate up to a saturation (taken as: 15 and 20 Mb/s within 1 %).",
+        "Packets grow with the rate up to a saturation.",
         ("rate",),
-        lambda finished: all(
-            abs(
-                finished.value(PACKETS, "rate", source=source, rate="20Mbps").mean
-                / finished.value(PACKETS, "rate", source=source, rate="15Mbps").mean
-                - 1
-            )
-            < 0.01
-            for source in finished.swept("rate", "choice.source")
-        ),
+        lambda finished: saturation_distance(finished).amount < 1,
         partial(table_text, "rate", RATE),
+        tolerance="20 Mb/s within 1 % of 15 Mb/s, for every source",
+        grade=saturation_distance,
     ),
 )

@@ -11,6 +11,7 @@ from narrows.analysis import metrics
 from narrows.analysis.estimate import Estimate
 from narrows.analysis.load import Run
 from narrows.testbed.papers.finished_runs import FinishedRuns, listed, ranking
+from narrows.testbed.papers.grade import Distance, Margin, lead, least, off_target
 from narrows.testbed.papers.paper import Settings
 from narrows.testbed.papers.quantity import Quantity
 
@@ -117,6 +118,21 @@ def leads(wanted: set[str], experiment: str, by: str, finished: FinishedRuns) ->
     return leaders(PACKETS, experiment, by, finished) == wanted
 
 
+def lead_margin(wanted: set[str], experiment: str, by: str, finished: FinishedRuns) -> Margin:
+    """How far these are before all others, at the value where that is least."""
+    return least(
+        lead(finished.values(PACKETS, experiment, "choice.source", **{by: value}), wanted)
+        for value in finished.swept(experiment, by)
+    )
+
+
+def saturation_distance(finished: FinishedRuns) -> Distance:
+    """How far the packets at 20 Mb/s are from those at 15 Mb/s."""
+    fast = finished.values(PACKETS, "rate", "choice.source", rate="20Mbps")
+    less = finished.values(PACKETS, "rate", "choice.source", rate="15Mbps")
+    return off_target((fast[source].mean, less[source].mean) for source in fast)
+
+
 def table_text(experiment: str, by: str, finished: FinishedRuns) -> str:
     """Packets of every source at every value."""
     return "; ".join(
@@ -133,6 +149,22 @@ def same(experiment: str, by: str, sources: tuple[str, ...], finished: FinishedR
         if max(means) - min(means) > 1:
             return False
     return True
+
+
+def spread(experiment: str, by: str, sources: tuple[str, ...], finished: FinishedRuns) -> Distance:
+    """How far the least of these sources is from the most, at the value where that is largest."""
+    pairs = []
+    for value in finished.swept(experiment, by):
+        values = finished.values(PACKETS, experiment, "choice.source", **{by: value})
+        means = [values[source].mean for source in sources if source in values]
+        pairs.append((min(means), max(means)))
+    return off_target(pairs)
+
+
+def window_margin(finished: FinishedRuns) -> Margin:
+    """How much larger NewrenoASYM's window is than the others', at 5 Mb/s."""
+    values = finished.values(WINDOW, "rate", "choice.source", rate="5Mbps")
+    return lead(values, {"NewrenoAsym"})
 
 
 def window_text(finished: FinishedRuns) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from narrows.analysis.estimate import greater
+from narrows.testbed.papers.grade import POINTS, Count, Margin, above, lead, least, off_target
 from narrows.testbed.papers.paper import (
     Claim,
 )
@@ -21,6 +22,7 @@ from narrows.testbed.papers.wang_2013.measures import (
     TRANSFER,
     app_first_vegas_last,
     beside_bic,
+    beside_margin,
     best_at_every_loss,
     by_delay,
     by_path,
@@ -30,33 +32,45 @@ from narrows.testbed.papers.wang_2013.measures import (
     holds_rates,
     kept_at_1e_4,
     less_stable_abroad,
+    less_stable_count,
     ranked,
+    rate_distance,
     rates,
     round_trips,
     shares,
+    transfer_margin,
 )
 
 CLAIMS: Final[tuple[Claim, ...]] = (
     Claim(
         "section 4.1",
-        "The difference between required and actual rate is quite small (taken as: at most 5 %).",
+        "The difference between required and actual rate is quite small.",
         ("required-rate",),
         partial(holds_rates, "required-rate"),
         partial(rates, "required-rate"),
+        tolerance="each rate at most 5 % off",
+        grade=partial(rate_distance, "required-rate"),
     ),
     Claim(
         "section 4.1",
-        "The same once it has started (taken as: after 10 s).",
+        "The same once it has started.",
         ("required-rate",),
         partial(holds_rates, "required-rate", quantity=SETTLED),
         partial(rates, "required-rate", quantity=SETTLED),
+        tolerance="after 10 s, each rate at most 5 % off",
+        grade=partial(rate_distance, "required-rate", quantity=SETTLED),
     ),
     Claim(
         "section 4.2",
-        "AppTCP keeps about 600 Mb/s from 2 to 512 ms (taken as: 540 at least).",
+        "AppTCP keeps about 600 Mb/s from 2 to 512 ms.",
         ("round-trip",),
         lambda finished: all(value.mean >= 540 for value in by_delay("app-tcp", finished).values()),
         partial(round_trips, "app-tcp"),
+        tolerance="540 Mb/s at least, 10 % below",
+        grade=lambda finished: off_target(
+            (min(value.mean, 600), 600) for value in by_delay("app-tcp", finished).values()
+        ),
+        needs=("length",),
     ),
     Claim(
         "section 4.2",
@@ -68,6 +82,13 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         lambda finished: (
             f"they fall: {', '.join(falling(finished))}; Reno: {round_trips('reno', finished)}"
         ),
+        tolerance="all but two, with the 95 % intervals at both ends apart",
+        grade=lambda finished: Count(
+            len(falling(finished)),
+            len(compared(THROUGHPUT, "round-trip", finished)) - 1,
+            "other variants",
+        ),
+        needs=("length",),
     ),
     Claim(
         "section 4.3",
@@ -78,15 +99,32 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             f"{loss:g}: {ranked(THROUGHPUT, 'loss', finished, loss=loss)}"
             for loss in finished.swept("loss", "bottleneck.loss")
         ),
+        tolerance="by the means",
+        grade=lambda finished: least(
+            lead(compared(THROUGHPUT, "loss", finished, loss=loss), {"app-tcp"})
+            for loss in finished.swept("loss", "bottleneck.loss")
+        ),
+        needs=(
+            "length",
+            "seeds",
+        ),
     ),
     Claim(
         "section 4.3",
-        "CUBIC and HSTCP degrade significantly with losses (taken as: below half at 1e-4).",
+        "CUBIC and HSTCP degrade significantly with losses.",
         ("loss",),
         lambda finished: max(kept_at_1e_4(tcp, finished) for tcp in ("cubic", "hstcp")) < 50,
         lambda finished: ", ".join(
             f"{tcp} keeps {kept_at_1e_4(tcp, finished):.1f} %"
             for tcp in ("app-tcp", "cubic", "hstcp")
+        ),
+        tolerance="below 50 % of the throughput without losses at 1e-4",
+        grade=lambda finished: Margin(
+            50 - max(kept_at_1e_4(tcp, finished) for tcp in ("cubic", "hstcp")), POINTS
+        ),
+        needs=(
+            "length",
+            "seeds",
         ),
     ),
     Claim(
@@ -97,6 +135,11 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             greater(*reversed(beside_bic(tcp, finished))) for tcp in ("cubic", "hstcp")
         ),
         lambda finished: shares(finished, "cubic", "hstcp"),
+        tolerance="BIC has more than either",
+        grade=lambda finished: least(
+            beside_margin(tcp, finished, rival=True) for tcp in ("cubic", "hstcp")
+        ),
+        needs=("length",),
     ),
     Claim(
         "section 4.4",
@@ -104,24 +147,33 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("friendliness",),
         lambda finished: greater(*beside_bic("stcp", finished)),
         lambda finished: shares(finished, "stcp"),
+        tolerance="STCP has more than BIC",
+        grade=partial(beside_margin, "stcp"),
+        needs=("length",),
     ),
     Claim(
         "section 4.4",
-        "AppTCP takes the required 256 Mb/s and BIC the rest (taken as: AppTCP "
-        "within 5 %, both together above 90 % of 605 Mb/s).",
+        "AppTCP takes the required 256 Mb/s and BIC the rest.",
         ("friendliness",),
         lambda finished: (
             abs(beside_bic("app-tcp", finished)[0].mean / 256 - 1) <= CLOSE
             and sum(each.mean for each in beside_bic("app-tcp", finished)) >= 0.9 * 605
         ),
         lambda finished: shares(finished, "app-tcp"),
+        tolerance="AppTCP at most 5 % off, both together above 90 % of 605 Mb/s",
+        grade=lambda finished: off_target([(beside_bic("app-tcp", finished)[0].mean, 256)]),
+        needs=("length",),
     ),
     Claim(
         "section 5.1",
-        "Over 139 ms AppTCP rises quickly (taken as: 765 Mb/s within 5 s).",
+        "Over 139 ms AppTCP rises quickly.",
         ("dynamic",),
         lambda finished: finished.value(RISE, "dynamic", tcp="app-tcp", **FAR).mean <= 5,
         lambda finished: ranked(RISE, "dynamic", finished, **FAR),
+        tolerance="765 Mb/s within 5 s",
+        grade=lambda finished: Margin(
+            5 - finished.value(RISE, "dynamic", tcp="app-tcp", **FAR).mean, "s"
+        ),
     ),
     Claim(
         "section 5.1",
@@ -129,6 +181,9 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("dynamic",),
         lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **FAR),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
+        tolerance="by the means",
+        grade=lambda finished: lead(compared(THROUGHPUT, "dynamic", finished, **FAR), {"app-tcp"}),
+        needs=("length",),
     ),
     Claim(
         "section 5.1",
@@ -138,6 +193,11 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **FAR
         ),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **FAR),
+        tolerance="by the means",
+        grade=lambda finished: lead(
+            compared(THROUGHPUT, "dynamic", finished, **FAR), {"vegas", "veno"}, last=True
+        ),
+        needs=("length",),
     ),
     Claim(
         "section 5.1",
@@ -145,6 +205,9 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("dynamic",),
         lambda finished: extreme({"app-tcp"}, THROUGHPUT, "dynamic", finished, last=False, **NEAR),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
+        tolerance="by the means",
+        grade=lambda finished: lead(compared(THROUGHPUT, "dynamic", finished, **NEAR), {"app-tcp"}),
+        needs=("length",),
     ),
     Claim(
         "section 5.1",
@@ -154,6 +217,11 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             {"vegas", "veno"}, THROUGHPUT, "dynamic", finished, last=True, **NEAR
         ),
         lambda finished: ranked(THROUGHPUT, "dynamic", finished, **NEAR),
+        tolerance="by the means",
+        grade=lambda finished: lead(
+            compared(THROUGHPUT, "dynamic", finished, **NEAR), {"vegas", "veno"}, last=True
+        ),
+        needs=("length",),
     ),
     Claim(
         "section 5.1",
@@ -164,6 +232,12 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             finished.value(THROUGHPUT, "dynamic", tcp="westwood", **NEAR),
         ),
         partial(by_path, "westwood"),
+        tolerance="slower at all",
+        grade=lambda finished: above(
+            finished.value(THROUGHPUT, "dynamic", tcp="westwood", **FAR).mean,
+            finished.value(THROUGHPUT, "dynamic", tcp="westwood", **NEAR).mean,
+        ),
+        needs=("length",),
     ),
     Claim(
         "section 5.2",
@@ -171,6 +245,12 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("transfer",),
         partial(app_first_vegas_last, **FAR),
         partial(ranked, TRANSFER, "transfer", **FAR),
+        tolerance="by the means",
+        grade=partial(transfer_margin, **FAR),
+        needs=(
+            "length",
+            "seeds",
+        ),
     ),
     Claim(
         "section 5.2",
@@ -178,6 +258,12 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         ("transfer",),
         partial(app_first_vegas_last, **NEAR),
         partial(ranked, TRANSFER, "transfer", **NEAR),
+        tolerance="by the means",
+        grade=partial(transfer_margin, **NEAR),
+        needs=(
+            "length",
+            "seeds",
+        ),
     ),
     Claim(
         "section 5.3",
@@ -190,24 +276,38 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         lambda finished: "; ".join(
             f"{path['path']}: {ranked(DEVIATION, 'dynamic', finished, **path)}" for path in PATHS
         ),
+        tolerance="the least standard deviation",
+        grade=lambda finished: least(
+            lead(compared(DEVIATION, "dynamic", finished, **path), {"app-tcp"}, last=True)
+            for path in PATHS
+        ),
+        needs=("length",),
     ),
     Claim(
         "section 5.3",
-        "Variants are less stable over 139 ms than over 20 ms (most of them).",
+        "Variants are less stable over 139 ms than over 20 ms.",
         ("dynamic",),
         less_stable_abroad,
         lambda finished: "; ".join(
             f"{path['path']}: {ranked(DEVIATION, 'dynamic', finished, **path)}" for path in PATHS
         ),
+        tolerance="more than half of them",
+        grade=less_stable_count,
+        needs=("length",),
     ),
     Claim(
         "section 5.4",
-        "The difference between required and actual rate is small on both "
-        "paths (taken as: at most 5 %).",
+        "The difference between required and actual rate is small on both paths.",
         ("rate-control",),
         lambda finished: all(holds_rates("rate-control", finished, **path) for path in PATHS),
         lambda finished: "; ".join(
             f"{path['path']}: {rates('rate-control', finished, **path)}" for path in PATHS
         ),
+        tolerance="each rate at most 5 % off",
+        grade=lambda finished: max(
+            (rate_distance("rate-control", finished, **path) for path in PATHS),
+            key=lambda distance: distance.amount,
+        ),
+        needs=("length",),
     ),
 )

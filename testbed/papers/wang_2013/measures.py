@@ -11,6 +11,7 @@ from narrows.analysis import metrics
 from narrows.analysis.estimate import Estimate, without_extremes
 from narrows.analysis.load import Run
 from narrows.testbed.papers.finished_runs import FinishedRuns, Values, listed, ranking, shown
+from narrows.testbed.papers.grade import Count, Distance, Margin, above, lead, least, off_target
 from narrows.testbed.papers.quantity import Quantity
 
 EVALUATED: Final = (
@@ -107,6 +108,14 @@ def holds_rates(
     return all(abs(value.mean / rate - 1) <= CLOSE for rate, value in values.items())
 
 
+def rate_distance(
+    experiment: str, finished: FinishedRuns, quantity: Quantity = THROUGHPUT, **point: Any
+) -> Distance:
+    """How far the worst throughput is from its required rate."""
+    values = finished.values(quantity, experiment, "rate_mbps", **point)
+    return off_target((value.mean, rate) for rate, value in values.items())
+
+
 def rates(
     experiment: str, finished: FinishedRuns, quantity: Quantity = THROUGHPUT, **point: Any
 ) -> str:
@@ -164,6 +173,12 @@ def beside_bic(tcp: str, finished: FinishedRuns) -> tuple[Estimate, Estimate]:
     return own, finished.value(RIVAL, "friendliness", tcp=tcp)
 
 
+def beside_margin(tcp: str, finished: FinishedRuns, *, rival: bool = False) -> Margin:
+    """How much a variant has above BIC, or, with `rival`, BIC above the variant."""
+    own, other = (each.mean for each in beside_bic(tcp, finished))
+    return above(other, own) if rival else above(own, other)
+
+
 def shares(finished: FinishedRuns, *names: str) -> str:
     """Throughput of each variant and of the competing BIC flow."""
     pairs = ((name, beside_bic(name, finished)) for name in names)
@@ -203,12 +218,24 @@ def app_first_vegas_last(finished: FinishedRuns, **path: object) -> bool:
     return first and extreme({"vegas"}, TRANSFER, "transfer", finished, last=True, **path)
 
 
-def less_stable_abroad(finished: FinishedRuns) -> bool:
-    """Whether most variants vary more over 139 ms than over 20 ms."""
+def transfer_margin(finished: FinishedRuns, **path: object) -> Margin:
+    """How far AppTCP is before the others and Vegas behind them, the less of both."""
+    values = compared(TRANSFER, "transfer", finished, **path)
+    return least([lead(values, {"app-tcp"}), lead(values, {"vegas"}, last=True)])
+
+
+def less_stable_count(finished: FinishedRuns) -> Count:
+    """How many variants vary more over 139 ms than over 20 ms."""
     far = compared(DEVIATION, "dynamic", finished, path="international")
     near = compared(DEVIATION, "dynamic", finished, path="national")
     worse = [name for name in near if far[name].mean > near[name].mean]
-    return len(worse) > len(near) / 2
+    return Count(len(worse), len(near), "variants")
+
+
+def less_stable_abroad(finished: FinishedRuns) -> bool:
+    """Whether most variants vary more over 139 ms than over 20 ms."""
+    worse = less_stable_count(finished)
+    return worse.count > worse.total / 2
 
 
 Point = dict[str, Any]
