@@ -1,5 +1,5 @@
-"""What a run recorded, turned into numbers, figures and a report.
+"""Turns what a run recorded into numbers, figures and a report.
 
-Reads run directories only (`load`), computes on them (`metrics`), draws them (`figures`)
-and puts both on one page (`report`). It imports no other room of this project.
+Reads run directories only (`load`), computes on them (`metrics`), draws figures (`figures`), and
+writes both to one page (`report`). It imports no other room of this project.
 """

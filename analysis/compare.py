@@ -1,4 +1,4 @@
-"""Two or more results side by side: the keys that differ, then the numbers of their points."""
+"""Compares two or more results: the keys that differ, and the numbers of their points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEASURES: Final[tuple[tuple[str, str, Callable[[Run], float | None]], ...]] = (
     ("Jain", "", lambda run: follow(run.summary, ("jain",))),
     ("Completion", "s", metrics.completion_s),
 )  # fmt: skip
-"""What is compared."""
+"""The quantities that are compared."""
 
 
 def section(scenarios: Sequence[Results], flatten: Callable[[Any], dict[str, Any]]) -> Section:
@@ -40,7 +40,7 @@ def section(scenarios: Sequence[Results], flatten: Callable[[Any], dict[str, Any
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """The directories without what all of them have in common at their beginning."""
+    """The directories without their common prefix."""
     absolute = [str(path.resolve()) for path in paths]
     if len(set(absolute)) < len(absolute):
         return [f"{path.name} ({number})" for number, path in enumerate(paths, start=1)]
@@ -51,7 +51,7 @@ def labels(paths: Sequence[Path]) -> list[str]:
 def _keys(
     scenarios: Sequence[Results], names: Sequence[str], flatten: Callable[[Any], dict[str, Any]]
 ) -> Table:
-    """A row per key whose values are not the same in all results."""
+    """A row per key whose values differ between results."""
     found = [_values(results, flatten) for results in scenarios]
     keys = dict.fromkeys(key for values in found for key in values)
     differing = [key for key in keys if len({repr(values.get(key)) for values in found}) > 1]
@@ -74,7 +74,7 @@ def _values(
 
 
 def _numbers(scenarios: Sequence[Results], names: Sequence[str]) -> Table:
-    """A row per point and measure: its mean in each results, and the differences."""
+    """A row per point and measure: its mean in each of the results, and the differences."""
     shared = [key for key in scenarios[0].keys if all(key in other.keys for other in scenarios)]
     points = [point for point, _ in scenarios[0].facets(*_without(scenarios[0], shared))]
     rows: list[list[Value]] = []

@@ -1,7 +1,7 @@
-"""A figure of repeated runs: its mean, and how far the runs leave it open.
+"""The mean of a quantity over repeated runs, with its confidence interval.
 
-The interval is Student's, for 95 %: the runs are taken for independent draws of a normal
-distribution. One run has no interval: it stands for itself.
+The interval is Student's at 95 %. It assumes that the runs are independent samples of a normal
+distribution. A single run has no interval.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ T_975: Final = (
 """Quantile 0.975 of Student's distribution with 1, 2, ... 30 degrees of freedom, from the printed
 table (e.g. NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2)."""
 Z_975: Final = 1.960
-"""The normal distribution's, for more."""
+"""The quantile of the normal distribution, for more degrees of freedom."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of a figure over runs."""
+    """The mean of a quantity over runs."""
 
     mean: float
     half_width: float
-    """Of its 95 % interval; 0 for a single run."""
+    """Half the width of its 95 % interval; 0 for a single run."""
     runs: int
 
     @property
@@ -56,13 +56,14 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def without_extremes(values: Sequence[float]) -> Estimate:
-    """The same without the least and the greatest value, where there are at least three."""
+    """The same without the smallest and the largest value, if there are at least three."""
     return estimate(sorted(values)[1:-1] if len(values) >= 3 else values)
 
 
 def greater(one: Estimate, other: Estimate) -> bool | None:
-    """Whether one is above the other; None where their intervals overlap, so that runs of other
-    seeds could turn it round.
+    """Whether one is greater than the other; None if their intervals overlap.
+
+    With overlapping intervals, runs with other seeds could reverse the order.
     """
     if one.low > other.high:
         return True

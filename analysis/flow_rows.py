@@ -1,4 +1,4 @@
-"""A row per flow and run: the swept keys, the flow's numbers, the bottleneck's."""
+"""A row per flow and run: the swept keys, the flow's numbers and the bottleneck's."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ OF_FLOW: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("start_s", ("start_s",)),
     ("completion_s", ("completion_s",)),
 )
-"""Columns with numbers of a summary's flow, and where they stand in it."""
+"""Columns with numbers of a summary's flow, and their paths in it."""
 
 
 def rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """A row per flow of each run, in their order.
+    """A row per flow of each run, in the order of runs and flows.
 
     `run`, the swept keys by their dotted paths, `seed`, `valid`, `flow`, `name` (of its
-    `[[flow]]`), `variant`, `OF_FLOW`, and of the run's bottleneck `link_use_percent`,
+    `[[flow]]`), `variant`, `OF_FLOW`, and for the run's bottleneck `link_use_percent`,
     `queue_delay_mean_ms`, `queue_delay_p95_ms`, `loss_percent`, and `jain` of the run.
     """
     keys = list(dict.fromkeys(key for run in runs for key in run.point if key != "seed"))

@@ -1,9 +1,9 @@
-"""Run directories, as a run leaves them: `run.json`, `summary.json` and Parquet tables.
+"""Reads run directories: `run.json`, `summary.json` and Parquet tables.
 
 A scenario's results are `results/<scenario>/<point>/`; a point is one combination of the scenario's
-sweep. `points.json` beside them names those of the latest run, in its order. A directory with a
-leading dot is an unfinished run and is ignored. Tables are scanned lazily: nothing is read before a
-metric asks for it.
+sweep. `points.json` beside the points names those of the latest run, in its order. A directory with
+a leading dot is an unfinished run and is ignored. Tables are scanned lazily: nothing is read until
+a metric needs it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from narrows.schema.summary import FlowSummary, Summary
 
 SCHEMA: Final = 1
-"""The version of the run directory that this reader knows."""
+"""The version of run directories that this reader supports."""
 
 COLUMNS: Final = {name: tuple(table.columns) for name, table in TABLES.items()}
-"""The tables of a run directory and the columns each must have."""
+"""The tables of a run directory and the required columns of each."""
 
 
 class LoadError(Exception):
-    """A run directory that cannot be used: the file, what is wrong, what was expected."""
+    """A run directory that cannot be used: the file, the fault, and what was expected."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -43,18 +43,18 @@ class LoadError(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """One finished run: one point of a scenario, with one seed."""
+    """One finished run: one point of a scenario with one seed."""
 
     path: Path
     """The run directory."""
     record: RunRecord
-    """`run.json`: what was run, on what."""
+    """`run.json`: the settings of the run and its environment."""
     summary: Summary
-    """`summary.json`: the figures of the run."""
+    """`summary.json`: the results of the run."""
 
     @property
     def name(self) -> str:
-        """The run's name among the runs of its scenario: its directory's."""
+        """The run's name within its scenario, which is that of its directory."""
         return self.path.name
 
     @property
@@ -65,12 +65,12 @@ class Run:
 
     @property
     def title(self) -> str:
-        """The scenario's title, or the name of its results where it has none."""
+        """The scenario's title, or the name of its results if it has none."""
         return str(self.scenario.get("title") or self.path.parent.name)
 
     @property
     def point(self) -> dict[str, Any]:
-        """The sweep's keys and this run's values; the seed among them when it was repeated."""
+        """The sweep's keys with this run's values; includes the seed if it was repeated."""
         point: dict[str, Any] = self.record["point"]
         return point
 
@@ -81,12 +81,12 @@ class Run:
 
     @property
     def valid(self) -> bool:
-        """Whether both the instrument and the engine stand by the run."""
+        """Whether both the instrument and the engine declare the run valid."""
         return bool(self.record["valid"]) and bool(self.summary["valid"])
 
     @property
     def invalid_reason(self) -> str | None:
-        """Why the run does not count, or None when it does."""
+        """Why the run does not count; None if it is valid."""
         if self.valid:
             return None
         reason = self.summary.get("invalid_reason") or self.record.get("invalid_reason")
@@ -106,7 +106,7 @@ class Run:
     def named(self) -> dict[str, list[FlowSummary]]:
         """The summary's flows by the name of their `[[flow]]`, in the scenario's order.
 
-        Those without a name are left out.
+        Flows without a name are omitted.
         """
         found: dict[str, list[FlowSummary]] = {}
         flows = iter(self.flows)
@@ -121,7 +121,8 @@ class Run:
         return (self.path / f"{table}.parquet").is_file()
 
     def table(self, table: str) -> pl.LazyFrame:
-        """One of the run's tables (a key of `COLUMNS`), unread; rows in the order of events.
+        """One of the run's tables (a key of `COLUMNS`) as a lazy frame; rows in the order of
+        events.
 
         Raises `LoadError` when the file is missing, is not a Parquet file, or lacks a column.
         """
@@ -140,12 +141,12 @@ class Run:
 
 
 def load(results_dir: Path) -> list[Run]:
-    """The runs of a scenario's results, or the one run when `results_dir` is a run directory.
+    """The runs of a scenario's results, or the single run if `results_dir` is a run directory.
 
-    They are the points of the latest `narrows run` (`points.json`), in the scenario's order;
-    points of earlier ones stay on the disk and are left out. Without that file they are all, in
-    the natural order of their names (`count=2` before `count=10`).
-    Raises `LoadError` when there is no run, or when one cannot be read.
+    They are the points of the latest `narrows run` (`points.json`), in the scenario's order; points
+    of earlier runs remain on the disk and are omitted. Without that file, all runs are returned, in
+    the natural order of their names (`count=2` before `count=10`). Raises `LoadError` if there is
+    no run, or if one cannot be read.
     """
     if not results_dir.is_dir():
         raise LoadError(results_dir, "no such directory; expected the results of a scenario")
@@ -165,7 +166,7 @@ def load(results_dir: Path) -> list[Run]:
 
 
 def load_run(path: Path) -> Run:
-    """One run directory. Raises `LoadError` naming the file that is missing or wrong."""
+    """Reads one run directory. Raises `LoadError` with the file that is missing or wrong."""
     record = _read_json(
         path / "run.json",
         {"scenario": dict, "point": dict, "seed": int, "target": str, "valid": bool},
@@ -181,7 +182,7 @@ def load_run(path: Path) -> Run:
 
 
 def natural_key(text: str) -> list[tuple[int, float, str]]:
-    """A sort key that compares the numbers within a name as numbers."""
+    """A sort key that compares digits within a name as numbers."""
     return [
         (0, float(part), "") if part.replace(".", "", 1).isdigit() else (1, 0.0, part)
         for part in re.split(r"(\d+(?:\.\d+)?)", text)

@@ -1,7 +1,7 @@
-"""A report: one HTML page with what was run, whether it counts, its figures and its numbers.
+"""A report: one HTML page with the settings of the runs, their validity, figures and numbers.
 
-The page (`analysis.page`) contains everything it needs and makes no network requests. It depends on
-the runs alone, no clock.
+The page (`analysis.page`) contains everything it needs and makes no network requests. Its content
+depends only on the runs, not on a clock.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DEFINITIONS: Final = (
     "those of queueing delay in figures are exact, from every packet.",
     "1 kB is 1,000 bytes, 1 Mb/s is 1,000,000 bit/s.",
 )
-"""How the page's numbers are defined."""
+"""The definitions of the page's numbers."""
 
 
 def _of_bottleneck(*keys: str) -> Callable[[Run], float | None]:
@@ -86,20 +86,22 @@ MEASURES: Final[tuple[tuple[Column, Callable[[Run], float | None]], ...]] = (
     (Column("Resent", "segments", 0), _sum_of_flows("retransmits")),
     (Column("Time-outs", "", 0), _sum_of_flows("timeouts")),
 )
-"""The table of points: what stands in it after a run's point, where a run has it."""
+"""The columns of the table of points, after the point of a run, and their paths."""
 
 
 def write(dirs: list[Path], out: Path) -> None:
     """Writes the report of scenarios' results, or of single runs, to the file `out`.
 
-    Draws the figures that a scenario's `report.figures` names, or all where it names none.
-    Raises `load.LoadError`, and `OSError` for `out`.
+    Draws the figures that a scenario's `report.figures` names, or all if it names none. Raises
+    `load.LoadError`, and `OSError` for `out`.
     """
     page([Results(tuple(load(directory))) for directory in dirs]).write(out)
 
 
 def page(scenarios: list[Results]) -> Page:
-    """The report of these scenarios: of one its parts; of several what differs, then each."""
+    """The report of these scenarios: the sections of one, or for several the differences, then
+    each.
+    """
     definitions = Section("Definitions", [Lines(DEFINITIONS)])
     if len(scenarios) == 1:
         parts = [*_parts(scenarios[0]), definitions]
@@ -131,7 +133,7 @@ def _parts(results: Results) -> list[Section]:
     drawn = [plot for plot in plots.values() if plot is not None]
     gone = [figure for figure in wanted if plots[figure.name] is None]
     missing = [f"{figure.name} not drawn: {figures.why_not(figure, results)}" for figure in gone]
-    # a scenario that names no figures gets those that its runs allow
+    # A scenario that names no figures gets those that its runs allow.
     notes = [Lines(missing)] if missing and _asked(results) else []
     shown: list[Block] = [*drawn, *notes]
     return [
@@ -155,13 +157,13 @@ def _validity(results: Results) -> list[Block]:
 
 
 def _notes(run: Run) -> list[str]:
-    """What the instrument of a switch that is not ours says of itself."""
+    """What an external switch reports about its own error."""
     instrument: Any = run.record.get("instrument", {})
     return list(instrument.get("switch", {}).get("notes", ()))
 
 
 def _switch(results: Results) -> list[Block]:
-    """What a switch that is not ours did besides what it was told to; folded for many runs."""
+    """Other actions of an external switch; folded for many runs."""
     told = {run.name: Lines(notes) for run in results.runs if (notes := _notes(run))}
     if len(told) == 1:
         return [Text("What this switch gets wrong:"), *told.values()]
@@ -174,14 +176,14 @@ def _plot(figure: Figure, results: Results) -> Plot | None:
 
 
 def _asked(results: Results) -> list[str]:
-    """The figures that the scenario names and this version has."""
+    """The figures that the scenario names and that this version has."""
     names = results.runs[0].scenario.get("report", {}).get("figures") or []
     known = {figure.name for figure in figures.FIGURES}
     return [name for name in names if name in known]
 
 
 def _wanted(results: Results) -> list[Figure]:
-    """The figures that the scenario names; all where it names none."""
+    """The figures that the scenario names, or all if it names none."""
     return figures.select(_asked(results) or None)
 
 
@@ -189,7 +191,10 @@ def _wanted(results: Results) -> list[Figure]:
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
-    """A nested scenario as dotted keys; a list of one has no index, empty parts no key."""
+    """A nested scenario as dotted keys.
+
+    A list with one entry has no index; empty parts have no key.
+    """
     if isinstance(value, dict):
         parts = [(str(key), part) for key, part in value.items()]
     elif isinstance(value, list) and any(isinstance(part, (dict, list)) for part in value):
@@ -225,7 +230,7 @@ def _parameters(results: Results) -> list[Block]:
 
 
 def _provenance(results: Results) -> list[str]:
-    """Keys of `run.json` about the instrument that all runs share."""
+    """Keys of `run.json` about the instrument, which all runs share."""
     told = ("scenario", "point", "seed", "schema", "target", "valid", "invalid_reason")
     first = results.runs[0].record
     return [
@@ -268,9 +273,10 @@ FLOW_COLUMNS: Final = (
     (Column("Start", "s", 2), "start_s", 1.0),
     (Column("Completion", "s", 2), "completion_s", 1.0),
 )
-"""The table of flows: its columns, the keys of `flow_rows.rows`, and the factors of their units."""
+"""The columns of the table of flows, the keys of `flow_rows.rows`, and the factors of their units.
+"""
 MOST_FLOWS: Final = 300
-"""Rows of that table; `runs.csv` has all."""
+"""Maximum number of rows in that table; `runs.csv` has all."""
 
 
 def _flows(results: Results) -> list[Block]:

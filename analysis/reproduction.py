@@ -1,6 +1,6 @@
-"""A paper's reproduction as a page and as figures in print: `reproduce.json`, read and shown.
+"""Shows `reproduce.json`, a paper's reproduction, as a page and as figures in print.
 
-Verdicts and differences are there already (`testbed/papers/judge.py`); nothing is judged here.
+The file contains the verdicts and differences (`testbed/papers/judge.py`); nothing is judged here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ POINTS: Final = "percentage points"
 """The unit of a difference of percentages."""
 MINUS: Final = "\u2212"
 SIGNS: Final = {"holds": Verdict.HOLDS, "does not hold": Verdict.FAILS}
-"""The sign of a verdict; other words have that of an open question."""
+"""The sign of each verdict; other words have the sign of an open question."""
 BAR: Final = 0.8
 """Width of a group of bars, as a share of the distance between groups."""
 
@@ -79,7 +79,7 @@ def page(content: Json, plots: Sequence[Plot]) -> Page:
 
 
 def claims(content: Json) -> Iterator[Block]:
-    """A row per claim with its verdict and what that depends on; under it the figures."""
+    """A row per claim with its verdict and the assumptions that change it; below it the figures."""
     if content["quick"]:
         yield Alert("Quick.", "Fewer points, seeds and seconds than the full reproduction has.")
     rows: list[list[Value]] = [
@@ -157,7 +157,7 @@ def relative(percent: float | None, difference: float | None, unit: str) -> str 
 
 
 def picks(content: Json) -> Iterator[Section]:
-    """What the paper chooses, and what the runs would."""
+    """The choices of the paper, and those by our runs."""
     rows: list[list[Value]] = [
         [each["source"], each["what"], each["published"], each["ours"]] for each in content["picks"]
     ]
@@ -173,12 +173,12 @@ def findings(content: Json) -> Iterator[Block]:
 
 
 def parts_of(evidence: str) -> Block:
-    """A sentence of evidence, its parts a line each."""
+    """A sentence of evidence, with one line per part."""
     return Lines(evidence.split("; "))
 
 
 def assumptions(content: Json) -> Iterator[Block]:
-    """What was taken, why, and what the alternatives change."""
+    """Our choices, their reasons, and the effects of the alternatives."""
     rows: list[list[Value]] = []
     for each in content["assumptions"]:
         names = [alternative["name"] for alternative in each["alternatives"]]
@@ -193,7 +193,7 @@ def assumptions(content: Json) -> Iterator[Block]:
 
 
 def effects(found: Sequence[Json]) -> Block:
-    """Each value under an alternative beside the value as taken."""
+    """Each value under an alternative, beside the value as taken."""
     rows: list[list[Value]] = []
     for each in found:
         taken, value = (round(each[key], each["digits"]) for key in ("as_taken", "value"))
@@ -258,7 +258,7 @@ def caption(table: Json) -> str:
 
 
 def lines(table: Json, label: str) -> Chart:
-    """A line per row against the columns, or one line against the rows."""
+    """A line per row against the columns, or a single line against the rows."""
     cells = table["cells"]
     if table["columns"] is None:
         places = axis_of([cell["row"] for cell in cells], table["rows"])
@@ -284,7 +284,9 @@ def line(
 
 
 def axis_of(values: Sequence[Any], label: str) -> tuple[dict[Any, float], Axis]:
-    """Where swept values stand: evenly, in their order, so that 1 ms and 256 ms both show."""
+    """Positions of swept values: even steps in their order, so that 1 ms and 256 ms are both
+    visible.
+    """
     distinct = list(dict.fromkeys(values))
     sizes = [number(value) for value in distinct]
     if None not in sizes:
@@ -319,7 +321,7 @@ def bars(table: Json, label: str) -> Chart:
 
 
 def curve_plots(content: Json) -> Iterator[Plot]:
-    """Small multiples of curves over time: one panel a series."""
+    """Small multiples of curves over time: one panel per series."""
     for each in content["curves"]:
         panels = [
             Panel(
@@ -334,7 +336,7 @@ def curve_plots(content: Json) -> Iterator[Plot]:
 
 
 def run_plots(content: Json, runs: Mapping[str, Sequence[Run]]) -> Iterator[Plot]:
-    """The figures that an experiment names, of its runs."""
+    """The figures that an experiment names, drawn from its runs."""
     for each in content["experiments"]:
         results = Results(tuple(runs.get(each["name"], ())))
         for figure in figures.select(each["figures"]) if results.runs else []:

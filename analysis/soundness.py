@@ -1,7 +1,7 @@
-"""Whether a run directory holds what its run wrote: SHA-256 of each file, in `run.json`.
+"""Checks that a run directory is unchanged, by the SHA-256 of each file in `run.json`.
 
-`files` of `run.json` has the digest of every other file by its name, and under `run.json` that of
-the record itself without `files`.
+`files` of `run.json` maps the name of every other file to its digest. Its entry `run.json` is the
+digest of the record itself without `files`.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ def digest(path: Path) -> str:
 
 
 def record_digest(record: Mapping[str, Any]) -> str:
-    """The digest of a record without `files`, whatever the order of its keys."""
+    """The digest of a record without `files`, independent of the order of its keys."""
     own = {key: value for key, value in record.items() if key != "files"}
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
 
 
 def problems(directory: Path, record: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a run directory's files; empty where they are as they were written, or
-    where the record has no digests.
+    """The faults of a run directory's files.
+
+    Empty if they are as written, or if the record has no digests.
     """
     files = record.get("files")
     if files is None:

@@ -1,4 +1,4 @@
-"""What runs came to, in sentences."""
+"""Summarizes the results of runs in sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from narrows.analysis.figures.groups import groups
 from narrows.analysis.load import Run
 
 MOST_LINES: Final = 12
-"""Of series or groups; more are in the tables."""
+"""Maximum number of series or groups; more are in the tables."""
 
 
 def sentences(results: Results) -> list[str]:
-    """A summary: of a single run what its flows got, else what each series did."""
+    """A summary: for a single run the flows' results, else those of each series."""
     counted = results.valid.runs
     if not counted:
         return ["No run is valid."]
@@ -32,7 +32,7 @@ def sentences(results: Results) -> list[str]:
 
 
 def _of_link(who: str, runs: Sequence[Run]) -> list[str]:
-    """Use, delay and loss of some runs, as ranges of what each has."""
+    """Use, delay and loss of some runs, as ranges."""
     told = [
         ("goodput", _span([metrics.mean_goodput_bps(run) / 1e6 for run in runs], "Mb/s")),
         ("link use", _span([metrics.link_use_percent(run) for run in runs], "%")),
@@ -44,7 +44,7 @@ def _of_link(who: str, runs: Sequence[Run]) -> list[str]:
 
 
 def _of_groups(run: Run) -> list[str]:
-    """What the flows of each name or variant delivered."""
+    """The bytes that the flows of each name or variant delivered."""
     found = groups(run)
     total = sum(int(flow["delivered_bytes"]) for flow in run.flows)
     if not total or len(run.flows) < 2:
@@ -61,7 +61,7 @@ def _of_groups(run: Run) -> list[str]:
 
 
 def _least_delay(results: Results) -> list[str]:
-    """Which series has the least mean queueing delay, over the runs of all its points."""
+    """The series with the lowest mean queueing delay, over the runs of all its points."""
     means = {}
     for value in results.series if results.series_key else []:
         delays = [metrics.mean_queue_delay_ms(run) for run in results.valid.of_series(value).runs]
@@ -75,7 +75,7 @@ def _least_delay(results: Results) -> list[str]:
 
 
 def _span(values: Sequence[float | None], unit: str) -> str:
-    """The least and the greatest, three digits each; empty without a value."""
+    """The minimum and the maximum, with three digits each; empty without a value."""
     known = [value for value in values if value is not None]
     if not known:
         return ""

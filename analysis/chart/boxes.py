@@ -1,4 +1,4 @@
-"""A box of a distribution, made of an area, lines and a point."""
+"""The box of a box plot, composed of an area, lines and a point."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def box(
     index: int,
     name: str,
 ) -> list[Mark]:
-    """A box at `place`: from the 25th to the 75th percentile, a line at the 50th, whiskers to the
+    """A box at `place`: the 25th to the 75th percentile, with a line at the 50th.
 
-    5th and 95th (all in `percentiles`), a point at the mean; the hatch is that of series `index`.
+    Whiskers reach to the 5th and 95th (all in `percentiles`), and a point marks the mean. The hatch
+    is that of series `index`.
     """
     left, right = place - width / 2, place + width / 2
     p5, p25, p50, p75, p95 = (percentiles[percent] for percent in (5, 25, 50, 75, 95))

@@ -1,4 +1,4 @@
-"""The contour of a cloud of points at one standard deviation."""
+"""The contour of a set of points at one standard deviation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CORNERS = 60
 def ellipse(points: npt.NDArray[np.float64], index: int, name: str) -> list[Area]:
     """The contour at one standard deviation of the normal distribution with the points' moments.
 
-    `points` has a row (x, y) each. None for fewer than three, which have no spread to speak of.
+    `points` has a row (x, y) each. None for fewer than three points, whose spread is undefined.
     """
     if len(points) < 3:
         return []

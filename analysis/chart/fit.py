@@ -1,4 +1,4 @@
-"""Text that fits: how wide words are in print, where lines break, how many columns a legend has."""
+"""Text measures: the width of words in print, line breaks, and the columns of a legend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POINTS_PER_IN: Final = 72
 LINE: Final = 1.25
 """Height of a line of text in font sizes."""
 _MARGIN_PT: Final = 8.0
-"""Room beside a legend and a title, so that rounding never clips them."""
+"""Space beside a legend and a title, so that rounding never clips them."""
 
 
 @lru_cache(maxsize=8192)
@@ -26,7 +26,9 @@ def width_pt(text: str, size_pt: float) -> float:
 
 
 def wrapped(text: str, room_pt: float, size_pt: float) -> str:
-    """The text in lines of at most this width, broken between words; a longer word by letters."""
+    """The text in lines of at most this width, broken between words; a longer word is broken
+    inside.
+    """
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
@@ -50,7 +52,7 @@ def _pieces(word: str, room_pt: float, size_pt: float) -> list[str]:
 
 
 def legend(names: Sequence[str], width_in: float) -> tuple[list[str], int]:
-    """A legend's names, broken where one alone is too wide, and into how many columns they go.
+    """A legend's names, with too wide ones broken, and the number of its columns.
 
     matplotlib fills a legend column by column.
     """
@@ -69,7 +71,7 @@ def legend(names: Sequence[str], width_in: float) -> tuple[list[str], int]:
 
 
 def _columns(widths: Sequence[float], columns: int) -> list[Sequence[float]]:
-    """The entries of each column: the first ones hold one more where they cannot be even."""
+    """The number of entries in each column; the first columns have one more if they are uneven."""
     rows, longer = divmod(len(widths), columns)
     sizes = [rows + (index < longer) for index in range(columns)]
     starts = [sum(sizes[:index]) for index in range(columns)]
@@ -77,7 +79,7 @@ def _columns(widths: Sequence[float], columns: int) -> list[Sequence[float]]:
 
 
 def legend_height_in(names: Sequence[str], columns: int) -> float:
-    """How high such a legend is."""
+    """The height of such a legend."""
     lines = [float(name.count("\n") + 1) for name in names]
     highest = max(sum(part) for part in _columns(lines, columns))
     return float(highest * LINE * 1.15 * style.RC["legend.fontsize"] / POINTS_PER_IN)

@@ -1,7 +1,7 @@
-"""What a chart says: panels of marks on axes. No drawing here.
+"""The declaration of a chart: panels of marks on axes. Nothing is drawn here.
 
-A mark is a trace (line, steps or points), a filled area, a rule or a map of cells. Whatever more
-a chart needs is made of these (`boxes.py`, `ellipse.py`): a way to draw needs no more than four.
+A mark is a trace (line, steps or points), a filled area, a rule or a map of cells. Everything else
+is composed of these (`boxes.py`, `ellipse.py`), so a drawing backend needs only four marks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 Limits = tuple[float, float]
 """The two ends of an axis, in the unit of its label."""
 Shared = Literal["all", "row", "none"]
-"""Which panels have the same ends of an axis."""
+"""Which panels share the limits of an axis."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,19 @@ class Look:
     """How a mark looks."""
 
     colour: int | Literal["ink", "muted"] = 0
-    """The number of a series, from 0, which has colour, dashes, marker and hatch; or `ink` and
-    `muted`, for what all series are measured against."""
+    """The number of a series, from 0, which determines colour, dashes, marker and hatch; or `ink`
+    and `muted`, for references that all series are compared with.
+    """
     dash: int | None = None
-    """The number of the dashes; None for those of the series, solid without one."""
+    """The number of the dashes; None for those of the series, and solid without a series."""
     width: float = 1.0
-    """Of the line, in points."""
+    """Width of the line, in points."""
     opacity: float = 1.0
     line: bool = True
-    """Whether the points are joined."""
+    """Whether lines join the points."""
     marker: Literal["", "filled", "hollow"] = ""
     size: float = 4.0
-    """Of the marker, in points."""
+    """Size of the marker, in points."""
 
     @property
     def dashes(self) -> int:
@@ -59,13 +60,13 @@ class Trace:
     y: Floats
     look: Look = Look()
     name: str = ""
-    """Its entry in the legend, which switches all marks of this name; empty for none."""
+    """Its entry in the legend, which shows and hides all marks of this name; empty for none."""
     step: bool = False
     low: Floats | None = None
-    """The lower ends of ranges in y around the points; `high` has the upper ones."""
+    """The lower ends of ranges in y around the points; `high` holds the upper ends."""
     high: Floats | None = None
     labels: Sequence[str] = ()
-    """What the screen says of each point besides its numbers."""
+    """What the screen shows for each point besides its numbers."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Area:
     look: Look = Look()
     name: str = ""
     hatched: bool = False
-    """Whether it has the hatch of its series."""
+    """Whether it is filled with the hatch of its series."""
 
 
 @dataclass(frozen=True)
@@ -100,22 +101,22 @@ class Cells:
     rows: Sequence[str]
     values: npt.NDArray[np.float64]
     ends: Limits
-    """The values at the two ends of the scale of colours."""
+    """The values at the two ends of the colour scale."""
     unit: str
-    """What the values are, at the scale."""
+    """The label of the colour scale."""
     digits: int = 2
-    """Decimals written in the cells."""
+    """Decimals of the numbers in the cells."""
     two_sided: bool = False
     """Whether the middle of the scale is neutral."""
 
     @property
     def scale(self) -> Sequence[str]:
-        """The colours from the least value to the greatest."""
+        """The colours from the smallest value to the largest."""
         return style.TWO_SIDED if self.two_sided else style.SCALE
 
     @property
     def is_large(self) -> bool:
-        """True when its numbers need small print and a page's width."""
+        """True if its numbers need small print and the width of a page."""
         return len(self.rows) > 12 or len(self.columns) > 12
 
 
@@ -128,20 +129,20 @@ class Axis:
 
     label: str = ""
     low: float | None = None
-    """Where it begins; None for the least of the data."""
+    """Where it begins; None for the minimum of the data."""
     high: float | None = None
     pad: tuple[float, float] = (0.05, 0.05)
-    """Room below and above, in parts of the span."""
+    """Margin below and above, as shares of the span."""
     log: bool = False
     reverse: bool = False
     ticks: Sequence[tuple[float, str]] | None = None
-    """Where ticks are and their names; None for round numbers."""
+    """Positions and names of the ticks; None for round numbers."""
     whole: bool = False
-    """Whether only whole numbers have ticks."""
+    """Whether ticks are limited to whole numbers."""
     shared: Shared = "all"
 
     def limits(self, data: Iterable[Floats]) -> Limits:
-        """The ends for these numbers; (0, 1) without any."""
+        """The limits for these numbers; (0, 1) without any."""
         numbers = np.concatenate([np.empty(0), *data])
         numbers = numbers[np.isfinite(numbers)]
         if self.log:
@@ -159,12 +160,12 @@ class Axis:
 
 
 def from_zero(label: str, *, shared: Shared = "all") -> Axis:
-    """A vertical axis that begins at 0, a little below it, so that a line at 0 is seen."""
+    """A vertical axis from slightly below 0, so that a line at 0 is visible."""
     return Axis(label, low=0.0, pad=(0.03, 0.05), shared=shared)
 
 
 def time_axis(label: str = "Time (s)", *, shared: Shared = "none") -> Axis:
-    """A horizontal axis from 0 to where the data ends."""
+    """A horizontal axis from 0 to the end of the data."""
     return Axis(label, low=0.0, pad=(0.0, 0.0), shared=shared)
 
 
@@ -175,27 +176,27 @@ class Panel:
     marks: Sequence[Mark]
     title: str = ""
     note: str = ""
-    """A few words at the right above it."""
+    """A few words above it, at the right."""
     note_look: Look = Look("muted")
     y: Axis | None = None
-    """Its own vertical axis, where it is not the chart's."""
+    """Its own vertical axis, if it differs from the chart's."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels of one size in reading order, their axes, what holds for all of them."""
+    """Panels of one size in reading order, with their axes and shared settings."""
 
     panels: Sequence[Panel]
     x: Axis = Axis()
     y: Axis = Axis()
     columns: int = 3
-    """Panels side by side, at most."""
+    """Maximum number of panels in a row."""
     height_in: float = 1.5
     """Height of a panel on paper, in inches."""
     note: str = ""
-    """Small, below."""
+    """A note in small print below the panels."""
     keys: Sequence[tuple[str, Look]] = field(default=())
-    """Looks in the legend that are not those of the first mark of that name."""
+    """Looks in the legend, for names where the first mark's look is wrong."""
 
     def y_of(self, panel: Panel) -> Axis:
         """A panel's vertical axis."""
@@ -203,9 +204,9 @@ class Chart:
 
     @property
     def legend(self) -> list[tuple[str, Trace | Area | Rule, Look]]:
-        """The names in the order in which they come up, those of `keys` last.
+        """The names in order of appearance, those of `keys` last.
 
-        Each with its first mark and its look.
+        Each has its first mark and its look.
         """
         first: dict[str, Trace | Area | Rule] = {}
         for panel in self.panels:
@@ -218,18 +219,18 @@ class Chart:
 
     @property
     def fills_page(self) -> bool:
-        """Whether a journal's column is too narrow: panels side by side, or a map of many cells."""
+        """Whether a journal's column is too narrow: for panels in a row, or a map of many cells."""
         found = self.cells
         return min(self.columns, len(self.panels)) > 1 or (found is not None and found.is_large)
 
     @property
     def cells(self) -> Cells | None:
-        """The first map of cells, whose scale the chart shows."""
+        """The first map of cells; the chart shows its scale."""
         found = (m for panel in self.panels for m in panel.marks if isinstance(m, Cells))
         return next(found, None)
 
     def groups(self, axis: Literal["x", "y"]) -> list[int]:
-        """Of each panel the first panel with which it shares the ends of this axis."""
+        """For each panel, the first panel with which it shares the limits of this axis."""
         columns = min(self.columns, len(self.panels))
         shared = [(self.x if axis == "x" else self.y_of(panel)).shared for panel in self.panels]
         places = range(len(self.panels))
@@ -238,7 +239,7 @@ class Chart:
         return [first[how][index] for index, how in enumerate(shared)]
 
     def limits(self, axis: Literal["x", "y"]) -> list[Limits]:
-        """Of each panel the ends of this axis."""
+        """For each panel, the limits of this axis."""
         groups = self.groups(axis)
         found = dict[int, Limits]()
         for group in sorted(set(groups)):
@@ -249,7 +250,7 @@ class Chart:
 
 
 def extent(mark: Mark, axis: Literal["x", "y"]) -> Floats:
-    """The numbers of a mark that must lie within the ends of an axis."""
+    """The numbers of a mark that must lie within the limits of an axis."""
     match mark:
         case Trace():
             ranges = [mark.low, mark.high] if axis == "y" else []

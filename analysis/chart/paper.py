@@ -1,4 +1,4 @@
-"""A chart on paper: matplotlib, at the width of a journal's column or page."""
+"""Draws a chart for print: matplotlib, at the width of a journal's column or page."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _save(canvas: Canvas, kind: str) -> bytes:
 def draw(chart: Chart) -> Canvas:
     """The chart as a matplotlib figure.
 
-    One column of panels fits a journal's column (3.5 in), more and large maps fill its page
-    (7.16 in). A single row of panels is as high as its labels need; several are lettered (a), (b),
-    ...
+    One column of panels fits a journal's column (3.5 in), more and large maps fill its page (7.16
+    in). The labels determine the height of a single row of panels. Several panels are lettered (a),
+    (b), ...
     """
     count = len(chart.panels)
     columns = min(chart.columns, count)
@@ -89,15 +89,15 @@ def draw(chart: Chart) -> Canvas:
 
 
 def _note_in(note: str) -> float:
-    """The height of the strip below, for the note."""
+    """The height of the strip for the note below the panels."""
     return bool(note) * (note.count("\n") + 1) * 1.4 * _NOTE_PT / fit.POINTS_PER_IN
 
 
 def _fit(canvas: Canvas, axes: list[Axes]) -> None:
-    """Breaks titles and labels where they are too long, turns or thins out names under a panel.
+    """Breaks long titles and labels; rotates or thins out names under a panel.
 
-    The layout is worked out once to know the panels' sizes; the canvas grows by what the lines
-    take.
+    The layout is computed once to find the panels' sizes. The canvas grows by the height of the
+    lines.
     """
     canvas.draw_without_rendering()
     size = float(style.RC["axes.titlesize"])
@@ -123,9 +123,7 @@ def _fit(canvas: Canvas, axes: list[Axes]) -> None:
 
 
 def _turn_names(axis: Axes) -> None:
-    """Turns names under a panel upright where they would lie over one another; leaves out some
-    where there are too many even for that.
-    """
+    """Rotates names under a panel that would overlap; leaves some out if they overlap even then."""
     labels = [label for label in axis.get_xticklabels() if label.get_text()]
     boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: box.x0)
     if not any(left.x1 + 2 > right.x0 for left, right in pairwise(boxes)):
@@ -142,7 +140,10 @@ def _turn_names(axis: Axes) -> None:
 
 
 def _settle(canvas: Canvas) -> None:
-    """Lays the axes out once, to a millionth: the solver's last bits are not the chart's."""
+    """Computes the layout of the axes once, rounded to a millionth.
+
+    The solver's last bits can differ between machines.
+    """
     canvas.draw_without_rendering()
     canvas.set_layout_engine("none")
     for axis in canvas.axes:
@@ -159,7 +160,7 @@ class Powers(LogFormatterSciNotation):
     """Labels of a logarithmic axis as text, such as 10²."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """The label of a value; empty where there is none."""
+        """The label of a value; empty if it has none."""
         label = str(super().__call__(x, pos))
         label = label.removeprefix(r"$\mathdefault{").removesuffix("}$")
         label = label.replace(r"\times", TIMES)
@@ -167,7 +168,7 @@ class Powers(LogFormatterSciNotation):
 
 
 def _set_axes(axis: Axes, chart: Chart, panel: Panel, ends: tuple[Limits, Limits]) -> None:
-    """Ends, scales and ticks of one panel."""
+    """Sets the limits, scales and ticks of one panel."""
     both = (
         (axis.xaxis, chart.x, ends[0], axis.set_xscale, axis.set_xlim),
         (axis.yaxis, chart.y_of(panel), ends[1], axis.set_yscale, axis.set_ylim),
@@ -186,7 +187,7 @@ def _set_axes(axis: Axes, chart: Chart, panel: Panel, ends: tuple[Limits, Limits
 
 
 def _label(canvas: Canvas, chart: Chart, axes: list[Axes], columns: int, note: str) -> None:
-    """Labels the axes once for all panels; the note goes below."""
+    """Labels shared axes once for all panels; the note stands below."""
     size = float(style.RC["axes.labelsize"])
     if chart.cells is not None:
         _colour_bar(canvas, axes, chart.cells)
@@ -218,7 +219,7 @@ def _colour(look: Look) -> str:
 
 
 def _line(look: Look) -> dict[str, Any]:
-    """matplotlib's properties of a line of this look."""
+    """matplotlib's properties of a line with this look."""
     dashes = style.dashes(look.dashes)
     properties: dict[str, Any] = {
         "color": _colour(look),
@@ -237,7 +238,7 @@ def _line(look: Look) -> dict[str, Any]:
 
 
 def _fill(mark: Area, look: Look) -> dict[str, Any]:
-    """matplotlib's properties of a filled area of this look."""
+    """matplotlib's properties of a filled area with this look."""
     number = look.colour if isinstance(look.colour, int) else 0
     return {
         "facecolor": _colour(look) + ("66" if mark.hatched else "22"),
@@ -270,7 +271,7 @@ def _draw_mark(axis: Axes, mark: Mark) -> None:
 
 
 def _draw_cells(axis: Axes, cells: Cells) -> None:
-    """Coloured squares with their numbers, as large as they fit."""
+    """Coloured squares with their numbers, in the largest type that fits."""
     axis.imshow(
         cells.values, cmap=_map(cells), vmin=cells.ends[0], vmax=cells.ends[1], aspect="auto"
     )

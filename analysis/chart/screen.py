@@ -1,6 +1,7 @@
-"""A chart for the screen: what `page/chart.js` draws with Plotly, as JSON.
+"""Writes a chart for the screen, as the JSON that `page/chart.js` draws with Plotly.
 
-Colours are names of the page's own (`s0`, `ink`), so that a chart follows its light and dark.
+Colours are names of the page's own palette (`s0`, `ink`), so a chart follows the page's light and
+dark mode.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ DIGITS = 5
 
 
 def as_json(chart: Chart) -> str:
-    """The chart as a JSON object; `chart.js` says what it makes of each key."""
+    """The chart as a JSON object; `chart.js` documents its keys."""
     y_groups, limits = chart.groups("y"), chart.limits("y")
     panels = [
         {
@@ -38,7 +39,7 @@ def as_json(chart: Chart) -> str:
             "noteColour": _colour(panel.note_look),
             "marks": [_mark(mark) for mark in panel.marks],
             "x": _axis(chart.x, x_ends, x_group),
-            # several panels show the names of one axis: none of them may be zoomed alone
+            # Several panels share the names of one axis, so none may be zoomed alone.
             "y": _axis(chart.y_of(panel), y_ends, y_group)
             | {"shared": y_groups.count(y_group) > 1},
         }
@@ -55,7 +56,7 @@ def as_json(chart: Chart) -> str:
             for name, mark, look in chart.legend
         ],
     }
-    # </script> in a name must not end the element that the text stands in
+    # A </script> in a name must not end the element that contains the text.
     return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 

@@ -1,9 +1,9 @@
 """How the figures look: sizes, type, colours, lines.
 
-Sizes are those of an IEEE two-column page. The first three colours are Paul Tol's
-high-contrast set (dark, middle, light: they stay apart in grey), the rest come from his
-bright and muted sets ("Colour schemes", SRON technical note 3.2, 2021), safe for colour-blind
-readers; every series has its own dashes and marker as well.
+Sizes are those of an IEEE two-column page. The first three colours are Paul Tol's high-contrast set
+(dark, middle, light: they remain distinct in grey). The others are from his bright and muted sets
+("Colour schemes", SRON technical note 3.2, 2021). All are safe for colour-blind readers. Every
+series also has its own dashes and marker.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ COLUMN_IN: Final = 3.5
 PAGE_IN: Final = 7.16
 """Width of its page in inches."""
 SINGLE_IN: Final = 1.9
-"""Least height of a single row of panels."""
+"""Minimum height of a single row of panels."""
 PRINT_DPI: Final = 300
 """Resolution of the PNG files."""
 
 
 INK: Final = "#1b1f24"
-"""Text, axes, and what all series are measured against."""
+"""Text, axes, and references that all series are compared with."""
 MUTED: Final = "#6b7280"
 """Secondary text and reference lines."""
 GRID: Final = "#e3e6ea"
@@ -31,7 +31,7 @@ GRID: Final = "#e3e6ea"
 COLOURS: Final = (
     "#004488", "#bb5566", "#ddaa33", "#228833", "#66ccee", "#882255", "#44aa99", "#aa4499",
 )  # fmt: skip
-"""One per series or flow; from the ninth on they repeat with other dashes."""
+"""One per series or flow. They repeat from the ninth on, with other dashes."""
 DARK_COLOURS: Final = (
     "#6ea8e6", "#ea8593", "#ddaa33", "#62bf6e", "#66ccee", "#d673ab", "#4fbfac", "#cf80c2",
 )  # fmt: skip
@@ -40,19 +40,19 @@ DASHES: Final[tuple[tuple[float, ...], ...]] = (
     (), (4, 1.4), (1.2, 1), (6, 1.2, 1.2, 1.2), (2.5, 1),
     (7, 1.5), (3, 1, 1, 1, 1, 1), (1, 2), (9, 2, 2, 2),
 )  # fmt: skip
-"""Lengths of strokes and gaps in line widths; the first is solid."""
+"""Lengths of strokes and gaps in line widths; the first entry is a solid line."""
 MARKERS: Final = (
     ("o", "circle"), ("s", "square"), ("^", "triangle-up"), ("D", "diamond"),
     ("v", "triangle-down"), ("<", "triangle-left"), (">", "triangle-right"), ("P", "cross"),
     ("*", "star"), ("X", "x"),
 )  # fmt: skip
-"""As matplotlib and as Plotly call them."""
+"""Markers, by matplotlib's and by Plotly's names."""
 HATCHES: Final = ("", "/", ".", "\\", "x", "-", "|", "+")
-"""As both call them."""
+"""Hatches, by the name that both use."""
 SCALE: Final = ("#f7f9fb", "#c6d9ea", "#86b3d6", "#3f7fb5", "#004488", "#00224d")
-"""The colours of a map of cells, from its least value to its greatest; even in lightness."""
+"""The colours of a map of cells, from its smallest value to its largest; even in lightness."""
 TWO_SIDED: Final = ("#8f2433", "#cf6f6a", "#f0c3b4", "#f4f4f2", "#b5cfe6", "#5d93c4", "#123f7a")
-"""The same where the middle is neutral and the two sides are opposites."""
+"""The same for maps with a neutral middle and two opposite sides."""
 
 RC: Final[dict[str, Any]] = {
     "font.family": "DejaVu Sans",
@@ -99,7 +99,7 @@ RC: Final[dict[str, Any]] = {
     "svg.hashsalt": "narrows",
     "path.simplify": True,
 }
-"""matplotlib's settings while a figure is drawn and saved."""
+"""matplotlib's settings for drawing and saving a figure."""
 
 
 def colour(number: int) -> str:
@@ -113,9 +113,9 @@ def dashes(number: int) -> tuple[float, ...]:
 
 
 def is_dark(scale: Sequence[str], part: float) -> bool:
-    """Whether white is read better than ink at a place of a scale, 0 its least end, 1 its greatest.
+    """Whether white is more legible than ink at a position of a colour scale, from 0 to 1.
 
-    By relative luminance (WCAG 2.2): white and black have the same contrast at 0.179.
+    Decided by relative luminance (WCAG 2.2): white and black have the same contrast at 0.179.
     """
     place = min(max(part, 0.0), 1.0) * (len(scale) - 1)
     below = min(int(place), len(scale) - 2)

@@ -22,15 +22,15 @@ FORMATS: Final[tuple[Format, ...]] = (
     iperf3.FORMAT,
     flent.FORMAT,
 )
-"""Every format, in the order of the help."""
+"""Every format, in the order of the help text."""
 
 
 def export(dirs: Sequence[Path], name: str, out: Path | None = None) -> list[Path]:
     """Writes each run of these directories (a scenario's results, or single runs) in one format.
 
-    To `<out>/<run><suffix>`; `out` None is `export/` beside the runs. Returns what was written.
-    Raises `LoadError` for what is no run, `ExportError` for a run that lacks what the format
-    needs, before anything is written, and `OSError`.
+    Files are `<out>/<run><suffix>`; with `out` None, they are in `export/` beside the runs. Returns
+    what was written. Raises `LoadError` if a directory is not a run, and `OSError`. Raises
+    `ExportError` before writing anything if a run lacks a table that the format needs.
     """
     wanted = next(known for known in FORMATS if known.name == name)
     runs = [run for directory in dirs for run in load(directory)]

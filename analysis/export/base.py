@@ -1,4 +1,4 @@
-"""What every format is made of: its record, and how an export fails."""
+"""The base of all export formats: their record, and their error."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class Format:
     """The declaration of a format."""
 
     name: str
-    """What `--format` calls it."""
+    """Its name for `--format`."""
     title: str
-    """What it is, and who reads it."""
+    """What the format is, and which tools read it."""
     suffix: str
-    """Ends the name of a run's file; empty where it is a directory."""
+    """The suffix of a run's file; empty if the format writes a directory."""
     needs: tuple[str, ...]
     """Tables (`load.COLUMNS`) that a run must have."""
     write: Callable[[Run, Path], None]
-    """Writes a run to this path. The content depends on the run alone. Raises `OSError`."""
+    """Writes a run to this path. The content depends only on the run. Raises `OSError`."""
 
 
 class ExportError(Exception):
-    """A run without a table that a format needs."""
+    """A run lacks a table that a format needs."""
 
     def __init__(self, run: Run, wanted: Format, table: str) -> None:
         super().__init__(

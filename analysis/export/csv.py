@@ -1,6 +1,6 @@
-"""Every table of a run as CSV, in a directory of the run's name; the summary's flows as well.
+"""Every table of a run as CSV, and the summary's flows, in a directory named after the run.
 
-Columns are those of the tables, units in their names. Bytes are hexadecimal.
+Columns are those of the tables, with units in their names. Bytes are hexadecimal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from narrows.analysis.load import COLUMNS, Run
 
 
 def write(run: Run, path: Path) -> None:
-    """Writes `<path>/<table>.csv` of each table, row by row from the disk, and `summary.csv`."""
+    """Writes `<path>/<table>.csv` for each table, streamed from the disk, and `summary.csv`."""
     path.mkdir(exist_ok=True)
     for name in COLUMNS:
         if run.has(name):
@@ -28,7 +28,10 @@ def write(run: Run, path: Path) -> None:
 
 
 def flatten(values: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
-    """Nested numbers under joined names: `{"rtt_ms": {"p95": 1}}` is `{"rtt_ms_p95": 1}`."""
+    """Flattens nested numbers under joined names:
+
+    `{"rtt_ms": {"p95": 1}}` is `{"rtt_ms_p95": 1}`.
+    """
     flat: dict[str, Any] = {}
     for key, value in values.items():
         flat |= (

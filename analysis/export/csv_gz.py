@@ -1,6 +1,6 @@
-"""Every table of a run as CSV, compressed with gzip: for long runs, whose ledgers are large.
+"""Every table of a run as CSV, compressed with gzip, for long runs with large ledgers.
 
-`polars.read_csv`, `pandas.read_csv` and R's `read.csv` read the files as they are.
+`polars.read_csv`, `pandas.read_csv` and R's `read.csv` read the files directly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from narrows.analysis.load import Run
 
 
 def write(run: Run, path: Path) -> None:
-    """Writes `<path>/<table>.csv.gz` of each table, and `summary.csv.gz`; no time in them."""
+    """Writes `<path>/<table>.csv.gz` for each table, and `summary.csv.gz`; the gzip headers contain
+    no time.
+    """
     path.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=path, prefix=".") as plain:
         csv.write(run, Path(plain))

@@ -31,7 +31,7 @@ Values = list[float | None]
 
 
 def write(run: Run, path: Path) -> None:
-    """Writes the file, without a date in its gzip header."""
+    """Writes the file; its gzip header contains no date."""
     text = json.dumps(as_flent(run), allow_nan=False)
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
@@ -78,7 +78,7 @@ def _metadata(run: Run, streams: int, units: dict[str, str]) -> dict[str, Any]:
 
 
 def _mean_srtt_ms(found: list[Samples], count: int) -> Values:
-    """Mean over the flows that have a round trip; None where none has."""
+    """Mean over the flows that have a round trip; None without such flows."""
     means: Values = []
     for place in range(count):
         known = [int(own.srtt_ps[place]) for own in found if own.srtt_ps[place]]
@@ -89,7 +89,7 @@ def _mean_srtt_ms(found: list[Samples], count: int) -> Values:
 def _raw(
     own: Samples, flow: FlowSummary, ends_s: list[float], rates: Values
 ) -> list[dict[str, Any]]:
-    """The flow's samples with what flent reads from the socket; the window in mean segments."""
+    """The flow's samples, with flent's socket statistics; the window is in mean segments."""
     fresh = int(flow["sent_segments"]) - int(flow["retransmits"])
     segment_bytes = int(flow["delivered_bytes"]) / fresh if fresh > 0 else 0
     rows = zip(ends_s, rates, own.cwnd_bytes.tolist(), own.srtt_ps.tolist(), strict=True)

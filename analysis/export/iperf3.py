@@ -1,9 +1,9 @@
-"""A run as `iperf3 --json` would have told it: a stream per flow, an interval per second.
+"""A run in the format of `iperf3 --json`: a stream per flow, an interval per second.
 
 Names and units are those of iperf3 3.x: bytes, bits per second, round trips in microseconds, the
-window in bytes. What a stream sent is counted as acknowledged, which iperf3 counts as written to
-the socket. A flow of datagrams has iperf3 -u's `udp` besides. Left out is what a run does not know:
-cookie, time of day, processor load, rttvar, pmtu.
+window in bytes. The bytes sent by a stream are those acknowledged; iperf3 counts those written to
+the socket. A flow of datagrams also has the `udp` object of iperf3 -u. Fields that a run does not
+know are absent: cookie, time of day, processor load, rttvar, pmtu.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def write(run: Run, path: Path) -> None:
 
 
 def as_iperf3(run: Run) -> dict[str, Any]:
-    """The run as iperf3's client has it."""
+    """The run in the format of iperf3's client."""
     edges = metrics.bin_edges_ps(run.duration_ps, PS_PER_S)
     found = samples(run, edges)
     sockets = {own.flow: _FIRST_SOCKET + 2 * place for place, own in enumerate(found)}
@@ -110,7 +110,7 @@ def _end(run: Run, found: list[Samples], sockets: dict[int, int]) -> dict[str, A
 
 
 def _udp(flow: FlowSummary, moved: dict[str, Any]) -> dict[str, Any]:
-    """What iperf3 -u tells of a stream besides, where the flow has datagrams."""
+    """The additional report of iperf3 -u for a flow of datagrams."""
     if (counted := flow.get("datagrams")) is None:
         return {}
     packets = counted["received"] + counted["lost"]

@@ -1,10 +1,10 @@
-"""A run's packets as captures that Wireshark opens: pcapng, nanoseconds, a file per host.
+"""A run's packets as captures for Wireshark: pcapng with nanoseconds, a file per host.
 
-Blocks and options as in draft-ietf-opsawg-pcapng. A host's file is what a capture on it would hold:
-what TCP handed to its access link, and what came out of the link. The bytes are those that the host
-built or got: all headers and the stamp in the payload. The zeros behind them, which simulated bulk
-data consists of, are not in the file: a packet's captured length is what is there, its original
-length what was on the wire, as with a snapshot length.
+Blocks and options as in draft-ietf-opsawg-pcapng. A host's file contains what a capture on the host
+would: the packets that TCP passed to the access link, and those that the link delivered. The bytes
+are those that the host built or received: all headers, and the stamp in the payload. The zeros of
+simulated bulk data after them are omitted. As with a snapshot length, the captured length of a
+packet counts the bytes in the file, and the original length those on the wire.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _BYTE_ORDER: Final = 0x1A2B3C4D
 _ETHERNET: Final = 1
 _OPTION_END: Final = struct.pack("<HH", 0, 0)
 _NANOSECONDS: Final = 9
-"""The exponent of the resolution of times: 10^-9 s."""
+"""The exponent of the time resolution: 10^-9 s."""
 _SOURCE, _DESTINATION = 14 + 12, 14 + 16
-"""Where the addresses of IPv4's header begin behind Ethernet's."""
+"""The offset of the addresses in an IPv4 packet, with the Ethernet header."""
 _PS_PER_NS: Final = 1000
 _COLUMNS: Final = ("time_ps", "direction", "length_bytes", "bytes")
 
@@ -52,7 +52,7 @@ def write(run: Run, path: Path) -> None:
 
 
 def _address(rows: pl.DataFrame) -> str:
-    """The IPv4 address of the host whose packets these are."""
+    """The IPv4 address of the host with these packets."""
     _, direction, _, data = rows.select(_COLUMNS).row(0)
     start = _SOURCE if direction == "sent" else _DESTINATION
     return ".".join(map(str, data[start : start + 4]))
@@ -68,7 +68,7 @@ def _option(code: int, value: bytes) -> bytes:
 
 
 def _padded(data: bytes) -> bytes:
-    """To a multiple of 4 bytes."""
+    """Pads to a multiple of 4 bytes."""
     return data + bytes(-len(data) % 4)
 
 
@@ -76,7 +76,7 @@ _FLAGS: Final = {
     direction: _option(2, struct.pack("<I", flag)) + _OPTION_END
     for direction, flag in (("received", 1), ("sent", 2))
 }
-"""The options of a packet: which way it went."""
+"""The options of a packet: its direction."""
 
 FORMAT = Format(
     name="pcapng",

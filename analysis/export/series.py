@@ -1,4 +1,4 @@
-"""What the senders recorded at even times: what a tool that polls sockets would have seen."""
+"""The senders' records in bins of equal length, as a tool that polls sockets would see them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from narrows.analysis.load import Run
 
 @dataclass(frozen=True)
 class Samples:
-    """One flow's figures, one for each bin between `edges_ps`."""
+    """One flow's numbers, one for each bin between `edges_ps`."""
 
     flow: int
     acked_bytes: npt.NDArray[np.int64]
-    """Acknowledged in the bin; of datagrams what arrived."""
+    """Bytes acknowledged in the bin; for datagrams, bytes received."""
     retransmits: npt.NDArray[np.int64]
-    """Segments sent again in the bin."""
+    """Segments retransmitted in the bin."""
     cwnd_bytes: npt.NDArray[np.int64]
     """At the bin's end; 0 before the flow's first row."""
     srtt_ps: npt.NDArray[np.int64]
@@ -51,7 +51,7 @@ def samples(run: Run, edges_ps: npt.NDArray[np.int64]) -> list[Samples]:
 def _at(
     edges_ps: npt.NDArray[np.int64], rows: pl.DataFrame | None, column: str
 ) -> npt.NDArray[np.int64]:
-    """A column's value that holds at each edge, 0 before the first row."""
+    """A column's value at each edge, 0 before the first row."""
     if rows is None:
         return np.zeros(len(edges_ps), dtype=np.int64)
     place = np.searchsorted(rows["time_ps"].to_numpy(), edges_ps, side="right") - 1

@@ -1,4 +1,4 @@
-"""The figures: one file each, drawn from the run directories of one scenario.
+"""The figures, one per file, drawn from the run directories of one scenario.
 
 A new figure is a file that ends in one `FIGURE` record, and its line in `FIGURES`.
 """
@@ -84,7 +84,7 @@ FILES: Final = ("png", "pdf")
 
 
 class UnknownFigureError(Exception):
-    """A figure's name that is not in `FIGURES`."""
+    """No figure in `FIGURES` has this name."""
 
     def __init__(self, name: str) -> None:
         known = ", ".join(figure.name for figure in FIGURES)
@@ -104,10 +104,9 @@ def select(names: Sequence[str] | None) -> list[Figure]:
 def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
     """Draws figures of a scenario's results to `<results_dir>/figures/<name>.png` and `.pdf`.
 
-    `names` None means every figure. A figure whose tables no run recorded, or for which the
-    runs hold nothing, is left out, and its files of an earlier run are removed. The files depend
-    on the runs alone. Returns their paths.
-    Raises `UnknownFigureError` and `load.LoadError`.
+    `names` None means every figure. A figure is omitted if no run recorded its tables, or if the
+    runs have nothing to show. Its files of an earlier run are then removed. The files depend only
+    on the runs. Returns their paths. Raises `UnknownFigureError` and `load.LoadError`.
     """
     chosen = select(names)
     results = Results(tuple(load(results_dir)))
@@ -127,7 +126,7 @@ def draw(results_dir: Path, names: list[str] | None = None) -> list[Path]:
 
 
 def not_drawn(results_dir: Path, names: Sequence[str]) -> list[str]:
-    """A sentence for each of these figures that the runs have nothing for: what it needs.
+    """For each of these figures that cannot be drawn, a sentence that says what it needs.
 
     Raises `UnknownFigureError` and `load.LoadError`.
     """
@@ -137,7 +136,7 @@ def not_drawn(results_dir: Path, names: Sequence[str]) -> list[str]:
 
 
 def why_not(figure: Figure, results: Results) -> str:
-    """What keeps a figure from being drawn, in words; empty where it is drawn."""
+    """Why a figure cannot be drawn, in words; empty if it can."""
     missing = [table for table in figure.needs if not any(run.has(table) for run in results.runs)]
     if missing:
         return f"no run recorded {', '.join(missing)} (record.{missing[0]})"
@@ -149,12 +148,12 @@ def why_not(figure: Figure, results: Results) -> str:
 
 
 def chart(figure: Figure, results: Results) -> Chart | None:
-    """What a figure shows of the runs that recorded what it needs; None where that is nothing."""
+    """The figure's chart of the runs that recorded its tables; None if there is nothing to show."""
     able = results.needing(figure.needs)
     return figure.chart(able) if able.runs else None
 
 
 def render(figure: Figure, results: Results, formats: Sequence[str]) -> dict[str, bytes]:
-    """One figure as files of these formats (png, pdf, svg); none where it has nothing to show."""
+    """One figure as files of these formats (png, pdf, svg); none if there is nothing to show."""
     shown = chart(figure, results)
     return {} if shown is None else paper.files(shown, formats)

@@ -24,12 +24,14 @@ from narrows.analysis.load import Run
 from narrows.analysis.metrics import Floats
 
 Measure = Callable[[Run], float | None]
-"""A number of a run; None where it has none."""
+"""A number of a run; None if it has none."""
 Places = Callable[[Results, Results, int, Any], Iterator[tuple[float, tuple[Run, ...]]]]
-"""Of all runs, a panel's, the n-th series: where it has runs on the x axis, and those runs."""
+"""From all runs, a panel's runs and a series' number: its positions on the x axis, with the runs at
+each.
+"""
 
 MOST_STEPS: Final = 8
-"""Least distances of two values that fit on an axis with their names."""
+"""Minimum distances of two values on an axis, so that their names fit."""
 
 
 def axis(results: Results, *, even: bool = False) -> Axis:
@@ -53,10 +55,10 @@ def axis(results: Results, *, even: bool = False) -> Axis:
 def lines(
     whole: Results, among: Results, measure: Measure, where: Places | None = None
 ) -> list[Trace]:
-    """A measure's mean over the seeds with its least and greatest value, a line per series.
+    """A measure's mean over the seeds with its minimum and maximum, a line per series.
 
-    `among` is the part of the runs that the panel shows; a run without the measure is left out.
-    `where` puts the runs elsewhere than at the values of the x axis.
+    `among` are the runs that the panel shows; a run without the measure is omitted. `where` places
+    the runs at other positions than the values of the x axis.
     """
     traces = []
     for index, series in enumerate(whole.series):
@@ -74,9 +76,9 @@ def lines(
 
 
 def over_seeds(x: Sequence[float], values: npt.ArrayLike, look: Look, name: str) -> list[Trace]:
-    """The means of what runs (rows) have at each x (columns), with the least and the greatest.
+    """The means over runs (rows) at each x (columns), with minimum and maximum.
 
-    An x at which a run has none (NaN) is left out; no trace where that is every x.
+    An x at which a run has no value (NaN) is omitted; there is no trace if that is every x.
     """
     numbers = np.asarray(values, dtype=np.float64).reshape(-1, len(x))
     known = ~np.isnan(numbers).any(axis=0)
@@ -92,7 +94,9 @@ def over_seeds(x: Sequence[float], values: npt.ArrayLike, look: Look, name: str)
 def curves(
     whole: Results, among: Results, x: Sequence[float], measure: Callable[[Run], Floats]
 ) -> list[Trace]:
-    """What runs have at each x, over the seeds, a line per series; `among` is the panel's part."""
+    """Positions with runs on the x axis, over the seeds, a line per series; `among` are the panel's
+    runs.
+    """
     traces = []
     for index, series in enumerate(whole.series):
         values = [measure(run) for run in among.of_series(series).runs]
@@ -110,9 +114,9 @@ def beside(
     *,
     even: bool = False,
 ) -> Iterator[tuple[float, tuple[Run, ...]]]:
-    """Where the n-th series has runs on the x axis, and those runs.
+    """The positions of the n-th series on the x axis, with the runs at each.
 
-    Series stand beside each other, `apart` of the distance between two values. `even` as in
+    Series are drawn side by side, `apart` of the distance between two values. `even` as in
     `places`.
     """
     at, values = places(whole, even=even)
@@ -126,9 +130,9 @@ def beside(
 
 
 def step(results: Results, *, even: bool = False) -> float:
-    """Least distance of two values on the x axis, on a log axis their least ratio.
+    """Minimum distance of two values on the x axis, or minimum ratio on a log axis.
 
-    1, on a log axis 2, where there is one value.
+    For a single value it is 1, or 2 on a log axis.
     """
     at = sorted(places(results, even=even)[0])
     if not even and is_log(results):
@@ -137,10 +141,10 @@ def step(results: Results, *, even: bool = False) -> float:
 
 
 def places(results: Results, *, even: bool = False) -> tuple[list[float], list[Any]]:
-    """Where the values stand on the x axis, and the values.
+    """The positions of the values on the x axis, and the values.
 
-    At their sizes; in even steps where they are names or `even` is asked for, and where they are
-    so uneven that some would lie over one another: with 0 among them, no log axis helps.
+    Numbers stand at their sizes. Names stand at even steps, as do all values with `even`. So do
+    numbers so uneven that some would overlap: a value of 0 rules out a log axis.
     """
     values = results.values(results.x_key) if results.x_key else [None]
     known = [size for value in values if (size := number(value)) is not None]
@@ -150,7 +154,7 @@ def places(results: Results, *, even: bool = False) -> tuple[list[float], list[A
 
 
 def is_log(results: Results) -> bool:
-    """Whether the values of the x axis are above 0, and too uneven for an axis in equal steps."""
+    """Whether the values of the x axis are above 0, but too uneven for a linear axis."""
     values = results.values(results.x_key) if results.x_key else []
     known = [size for value in values if (size := number(value)) is not None]
     above = len(known) == len(values) > 1 and min(known) > 0
@@ -162,9 +166,9 @@ def _is_even(sizes: Sequence[float]) -> bool:
 
 
 def units(key: str, values: Sequence[Any]) -> tuple[str, list[str]]:
-    """The unit that all values of a key have, for the axis' label, and the values without it.
+    """The common unit of a key's values, for the axis label, and the values without it.
 
-    Where they have several units these stay with the values.
+    Values with several units keep theirs.
     """
     names = [spaced(value) for value in values]
     parts = [name.split(" ", 1) for name in names]

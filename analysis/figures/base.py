@@ -1,8 +1,8 @@
-"""What every figure is made of: its record, the runs it is given, their panels, names, notes.
+"""The base of all figures: their record, the results, panels, names and notes.
 
 A figure file declares one `Figure` record; its `chart` gets the `Results` of one scenario and
-returns a `Chart`, which is drawn on paper and on the screen, or None where the runs hold nothing
-for it.
+returns a `Chart`, which is drawn for print and for the screen, or None if the runs have nothing to
+show.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Figure:
     name: str
     """Name of the files and in `narrows list figures`."""
     title: str
-    """What it shows, in a few words."""
+    """The quantity that it shows, in a few words."""
     caption: str
     """How to read it: what is drawn, with definitions."""
     needs: tuple[str, ...]
-    """Tables (`load.COLUMNS`) that a run must have to be drawn."""
+    """Tables (`load.COLUMNS`) that a run needs to be drawn."""
     chart: Callable[[Results], Chart | None]
-    """What it shows of these runs; None where there is nothing to show."""
+    """The chart of these runs; None if there is nothing to show."""
     wants: str = ""
-    """What the runs must have besides those tables, in words; empty for nothing."""
+    """Further needs of the runs, in words; empty for none."""
 
     @property
     def needed(self) -> str:
@@ -52,15 +52,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of one scenario, with what varies among them.
+    """The runs of one scenario, with the keys that vary among them.
 
-    A part of them (`matching`, `valid`, ...) keeps the whole's keys and series, so that a
-    colour stands for the same series in every panel.
+    A subset (`matching`, `valid`, ...) keeps the keys and series of the whole, so that a series has
+    the same colour in every panel.
     """
 
     runs: tuple[Run, ...]
     whole: tuple[Run, ...] = ()
-    """All the scenario's runs; empty where `runs` is the whole."""
+    """All the scenario's runs; empty if `runs` is the whole."""
 
     @property
     def all_runs(self) -> tuple[Run, ...]:
@@ -68,7 +68,7 @@ class Results:
         return self.whole or self.runs
 
     def where(self, wanted: Callable[[Run], bool]) -> Results:
-        """The part of the runs that is wanted."""
+        """The runs that meet the condition."""
         return Results(tuple(run for run in self.runs if wanted(run)), self.all_runs)
 
     @property
@@ -78,10 +78,7 @@ class Results:
         return [key for key in names if len(self.values(key)) > 1]
 
     def values(self, key: str) -> list[Any]:
-        """The values of a sweep key: numbers by size, names in the order of the runs.
-
-        That is the scenario's order (`load`).
-        """
+        """The values of a sweep key: numbers by size, names in the scenario's order (`load`)."""
         found = list(dict.fromkeys(_hashable(run.point.get(key)) for run in self.all_runs))
         sizes = [number(value) for value in found]
         known = {value: size for value, size in zip(found, sizes, strict=True) if size is not None}
@@ -89,7 +86,7 @@ class Results:
 
     @property
     def series_key(self) -> str | None:
-        """The key told apart by colour and line: the variant, else the last one without numbers."""
+        """The key that colours and lines distinguish: the variant, else the last key with names."""
         if VARIANT in self.keys:
             return VARIANT
         named = [key for key in self.keys if number(self.values(key)[0]) is None]
@@ -97,7 +94,7 @@ class Results:
 
     @property
     def series(self) -> list[Any]:
-        """Values of the series key; [None] when the runs have none."""
+        """Values of the series key; [None] if the runs have no such key."""
         return self.values(self.series_key) if self.series_key else [None]
 
     def matching(self, point: dict[str, Any]) -> Results:
@@ -112,13 +109,13 @@ class Results:
 
     @property
     def x_key(self) -> str | None:
-        """The key that a figure against a quantity has on its x axis: flows, else a number."""
+        """The key on the x axis of a figure against a quantity: flows, else a key with numbers."""
         if COUNT in self.keys:
             return COUNT
         return next((key for key in self.keys if number(self.values(key)[0]) is not None), None)
 
     def facets(self, *without: str | None) -> list[tuple[dict[str, Any], Results]]:
-        """Every combination of the varying keys but `without` that has runs."""
+        """Every combination of the varying keys, except `without`, that has runs."""
         keys = [key for key in self.keys if key not in without]
         combinations = product(*(self.values(key) for key in keys))
         points = [dict(zip(keys, values, strict=True)) for values in combinations]
@@ -127,12 +124,12 @@ class Results:
 
     @property
     def valid(self) -> Results:
-        """The runs that count."""
+        """The valid runs."""
         return self.where(lambda run: run.valid)
 
     @property
     def first(self) -> Run:
-        """The run with the lowest seed: the one a figure of single runs shows."""
+        """The run with the lowest seed, for figures that show a single run."""
         return min(self.runs, key=lambda run: run.seed)
 
     def needing(self, tables: Iterable[str]) -> Results:
@@ -169,7 +166,7 @@ KEY_WORDS: Final = {
     "flow.app.bytes": "Bytes per flow", "flow.app.size": "Message", "flow.app.interval": "Interval",
     "duration": "Duration",
 }  # fmt: skip
-"""What keys of a scenario are called at an axis; others by their last two parts."""
+"""Names of scenario keys on an axis; other keys use their last two parts."""
 KEY_UNITS: Final = {"bottleneck.loss": "share of packets"}
 """Units of keys whose values are plain numbers."""
 
@@ -183,12 +180,12 @@ def key_label(key: str) -> str:
 
 
 def unit_label(unit: str) -> str:
-    """A unit of a scenario's value as a label has it."""
+    """A unit of a scenario's value in the form for labels."""
     return {"bdp": "multiples of the BDP"}.get(unit, re.sub("bps$", "b/s", unit))
 
 
 def value_label(key: str | None, value: Any) -> str:
-    """One value of a sweep key as a legend or a panel title has it."""
+    """One value of a sweep key in the form for legends and panel titles."""
     if key == COUNT:
         return "1 flow" if value == 1 else f"{value} flows"
     if key in (None, VARIANT):
@@ -197,7 +194,7 @@ def value_label(key: str | None, value: Any) -> str:
 
 
 def spaced(value: Any) -> str:
-    """A sweep value with a space between number and unit; a number as short as it goes."""
+    """A sweep value with a space between number and unit; the number in its shortest form."""
     if isinstance(value, float):
         return f"{value:g}"
     return re.sub(r"^([\d.]+)(?=[A-Za-z])", r"\1 ", str(value))
@@ -212,30 +209,30 @@ def point_label(point: dict[str, Any]) -> str:
 
 
 MOST_POINTS: Final = 5_000
-"""Of all lines over time of a figure, about: its page stays small."""
+"""Approximate number of points of all lines over time in a figure, which limits the page's size."""
 POINTS_A_COLUMN: Final = 3
-"""That a thinned line keeps, about (`thin`)."""
+"""Approximate number of points that a thinned line keeps (`thin`)."""
 MOST_PANELS: Final = 48
-"""More are no figure; a sweep's further points are in its tables."""
+"""Maximum number of panels; further points of a sweep are only in its tables."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a figure of single runs shows: the first seed of each point, a panel each."""
+    """The runs that a figure of single runs shows: the first seed of each point, a panel each."""
 
     runs: list[Run]
     titles: list[str]
     columns: int
     """Panels side by side."""
     shared_x: Shared
-    """Panels side by side have the same time axis where they stand for one point."""
+    """Panels in a row share the time axis if they belong to one point."""
     note: str
-    """Which seed of how many they are, and how many panels there would be."""
+    """The seed that is shown, of how many, and the number of panels without the limit."""
 
     def columns_of(self, lines: int) -> int:
-        """Pixel columns to which each of so many lines in all panels is thinned.
+        """Pixel columns to which each line is thinned, by the number of lines in all panels.
 
-        Those of a panel in print, fewer where a figure would have more than `MOST_POINTS`.
+        As many as a printed panel has, or fewer if a figure would exceed `MOST_POINTS`.
         """
         width_in = style.COLUMN_IN if self.columns == 1 else style.PAGE_IN
         in_print = round(width_in / self.columns * style.PRINT_DPI)
@@ -243,16 +240,16 @@ class Shown:
 
     @property
     def run_columns(self) -> int:
-        """The same for a line a run."""
+        """The same for one line per run."""
         return self.columns_of(len(self.runs))
 
     @property
     def flow_columns(self) -> int:
-        """The same for a line a flow."""
+        """The same for one line per flow."""
         return self.columns_of(sum(len(run.flows) for run in self.runs))
 
     def __iter__(self) -> Iterator[tuple[Run, str]]:
-        """Each run with its panel's title."""
+        """Each run with the title of its panel."""
         return iter(zip(self.runs, self.titles, strict=True))
 
 
@@ -290,13 +287,13 @@ def shown_runs(results: Results) -> Shown:
 
 
 def seeds_note(results: Results, how: str = "seed {first} of {count} shown") -> str:
-    """What a figure does with repeated runs, where there are any."""
+    """How a figure treats repeated runs; empty without repetitions."""
     seeds = {run.seed for run in results.runs}
     return how.format(first=min(seeds), count=len(seeds)) if len(seeds) > 1 else ""
 
 
 def series_name(results: Results, value: Any) -> str:
-    """A series' entry in the legend; empty where there is only one series."""
+    """A series' entry in the legend; empty if there is only one series."""
     return value_label(results.series_key, value) if results.series_key else ""
 
 
@@ -306,10 +303,10 @@ def series_name(results: Results, value: Any) -> str:
 def thin(
     time_ps: npt.ArrayLike, value: npt.ArrayLike, end_ps: int, columns: int
 ) -> tuple[Floats, Floats]:
-    """A step function as few points as a print of `columns` pixel columns can show, in s.
+    """A step function reduced to the points that `columns` pixel columns can show, in s.
 
-    Of each column it keeps the first, the least, the greatest and the last point, all of them
-    points that were recorded, so no excursion disappears. The last value is held to `end_ps`.
+    It keeps the first, the smallest, the largest and the last recorded point of each column, so no
+    peak disappears. The last value holds until `end_ps`.
     """
     times = np.asarray(time_ps, dtype=np.int64)
     values = np.asarray(value, dtype=np.float64)
@@ -326,7 +323,7 @@ def thin(
 
 
 def distribution(values: Floats) -> tuple[Floats, Floats]:
-    """Values with the share of all that are at most as much, from 0 up, in 250 steps."""
+    """Values with their cumulative share, from 0 up, in 250 steps."""
     ordered = np.sort(values)
     ranks = np.unique(np.linspace(0, ordered.size - 1, 250).round().astype(int))
     return np.append(ordered[0], ordered[ranks]), np.append(0, ranks + 1) / ordered.size

@@ -1,4 +1,4 @@
-"""What the bottleneck's link did in each direction: use, loss and queueing delay.
+"""Use, loss and queueing delay of the bottleneck's link in each direction.
 
 The metrics of the common TCP evaluation suite's basic scenarios (draft-irtf-iccrg-tcpeval-01,
 section 4.5).

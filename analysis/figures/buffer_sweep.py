@@ -1,6 +1,6 @@
-"""What the buffer does: link use, queueing delay and loss against its size in multiples of the BDP.
+"""Link use, queueing delay and loss against the buffer size in multiples of the BDP.
 
-As Appenzeller, Keslassy and McKeown draw it (Sizing Router Buffers, SIGCOMM 2004).
+After Appenzeller, Keslassy and McKeown (Sizing Router Buffers, SIGCOMM 2004).
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def _places(
 
 
 def buffer_bdp(run: Run) -> float | None:
-    """The bottleneck's limit in multiples of rate times the least round trip that a flow saw.
+    """The bottleneck's limit in multiples of its rate times the minimum round trip of any flow.
 
-    A limit in packets counts with the mean length of the packets in the fullest queue. None where
-    the scenario names no limit, the rate has no limit, or nothing came back.
+    A limit in packets counts with the mean length of the packets in the fullest queue. None if the
+    scenario sets no limit or no rate, or if no round trip was measured.
     """
     limit = run.scenario.get("bottleneck", {}).get("queue")
     size, rate_bps = number(limit), run.summary["bottleneck"]["rate_bps"]
@@ -93,7 +93,7 @@ def buffer_bdp(run: Run) -> float | None:
 
 
 def _apart(sizes: list[float]) -> list[float]:
-    """Those of the sizes that are at least a third above the one before."""
+    """The sizes that are at least a third above the one before."""
     kept: list[float] = []
     for size in sizes:
         if not kept or size > 1.33 * kept[-1]:

@@ -10,7 +10,9 @@ from narrows.analysis.load import Run
 
 
 def chart(results: Results) -> Chart | None:
-    """Above, the time until the last flow has everything; below, its excess over the bound."""
+    """The upper row is the time until the last flow has all its data; the lower row its excess over
+    the bound.
+    """
     done = results.valid.where(lambda run: metrics.completion_s(run) is not None)
     if not done.runs or not (done.x_key or done.series_key):
         return None

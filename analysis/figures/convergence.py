@@ -12,7 +12,7 @@ from narrows.analysis.load import Run
 from narrows.analysis.metrics import PS_PER_S
 
 DELTA: Final = 0.7
-"""How far from an equal share still counts, in parts of it (`metrics.convergence_time_s`)."""
+"""Tolerance of an equal share, as a fraction of it (`metrics.convergence_time_s`)."""
 
 
 def chart(results: Results) -> Chart | None:
@@ -35,7 +35,7 @@ def chart(results: Results) -> Chart | None:
 
 
 def _time_s(run: Run) -> float | None:
-    """From the last flow's start; None where shares do not stay even, or one flow ends first."""
+    """From the last flow's start; None if shares do not stay even, or if one flow ends first."""
     latest_s = max(float(flow["start_s"]) for flow in run.flows)
     goodput = metrics.alive(run, metrics.goodput_bps(run, PS_PER_S), together=True)
     found_s = metrics.convergence_time_s(goodput, DELTA) if len(goodput) else None

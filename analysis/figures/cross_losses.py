@@ -1,4 +1,4 @@
-"""What a flow costs traffic that does not respond: the lost datagrams of competing flows.
+"""Losses that a flow causes for unresponsive traffic: the lost datagrams of competing flows.
 
 The metric of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 5.3.3) for an
 increase of cross traffic.
@@ -13,7 +13,7 @@ from narrows.analysis.load import Run
 
 
 def chart(results: Results) -> Chart | None:
-    """A mark per point and series; None where nothing but datagrams, or none, went through."""
+    """A mark per point and series; None unless datagrams and other traffic were sent."""
     crossed = results.valid.where(lambda run: 0 < len(_datagrams(run)) < len(run.flows))
     if not crossed.runs:
         return None
@@ -34,7 +34,7 @@ def chart(results: Results) -> Chart | None:
 
 
 def _datagrams(run: Run) -> list[int]:
-    """Of each flow of datagrams those lost."""
+    """Lost datagrams of each flow of datagrams."""
     return [int(flow["datagrams"]["lost"]) for flow in run.flows if "datagrams" in flow]
 
 

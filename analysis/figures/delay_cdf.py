@@ -19,7 +19,7 @@ from narrows.analysis.figures.base import (
 from narrows.analysis.load import Run
 
 QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-"""The quantiles of one-way delay that a summary has."""
+"""The quantiles of one-way delay in a summary."""
 _ONE_WAY: Final = "one-way: p50, p95, p99"
 
 
@@ -55,7 +55,7 @@ def _marks(results: Results, among: Results) -> list[Trace]:
 
 
 def _one_way_ms(runs: tuple[Run, ...], quantile: str) -> float | None:
-    """Mean over runs and flows of a quantile of one-way delay; None where none is known."""
+    """Mean over runs and flows of a quantile of one-way delay; None if none is known."""
     of_runs = [metrics.mean_of_flows(run, "one_way_delay_ms", quantile) for run in runs]
     known = [delay for delay in of_runs if delay is not None]
     return float(np.mean(known)) if known else None

@@ -10,7 +10,7 @@ from narrows.analysis.metrics import PS_PER_S
 
 
 def chart(results: Results) -> Chart | None:
-    """A line per series, of the runs with at least two flows; None where none lasts a second."""
+    """A line per series, for runs with at least two flows; None if no run lasts a second."""
     shared = results.where(lambda run: len(run.flows) > 1)
     if not shared.runs:
         return None
@@ -43,7 +43,7 @@ def _marks(whole: Results, among: Results) -> list[Trace]:
 
 
 def _jain_each_second(run: Run) -> tuple[metrics.Floats, metrics.Floats] | None:
-    """Middles of the seconds in which at least two flows lived, and the index among these."""
+    """Midpoints of the seconds with at least two active flows, and the index among these flows."""
     goodput = metrics.alive(run, metrics.goodput_bps(run, PS_PER_S))
     rows = metrics.jain_over_time(goodput)
     rows = rows.filter(rows["flows"] > 1)

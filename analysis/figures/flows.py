@@ -1,4 +1,4 @@
-"""How flows look in figures with a line per flow."""
+"""The look of flows in figures with a line per flow."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Flows:
     """The flows of all panels of a figure: one look per flow id, the same in every panel.
 
-    Up to eight have a colour and dashes each. More are thin lines, told apart by their variant
-    where a run has several.
+    Up to eight flows have a colour and dashes each. More flows are thin lines; in runs with several
+    variants, the colour shows the variant.
     """
 
     runs: Sequence[Run]
@@ -37,17 +37,17 @@ class Flows:
 
     @cached_property
     def many(self) -> bool:
-        """Whether there are too many to tell apart."""
+        """Whether there are too many flows to distinguish."""
         return len(self.ids) > len(style.COLOURS)
 
     @cached_property
     def mixed(self) -> list[str]:
-        """The variants that run side by side; none where every run has one."""
+        """The variants that run side by side; empty if every run has only one."""
         sets = [{str(flow["variant"]) for flow in run.flows} for run in self.runs]
         return sorted(set().union(*(variants for variants in sets if len(variants) > 1)))
 
     def look(self, flow: FlowSummary, width: float = 0.8) -> Look:
-        """The line of a flow of a summary."""
+        """The look of the line of a flow in a summary."""
         if not self.many:
             return Look(self.ids.index(int(flow["id"])), width=width)
         mixed = self.mixed
@@ -55,7 +55,7 @@ class Flows:
         return Look(index, dash=0, width=0.4, opacity=0.5)
 
     def name(self, flow: FlowSummary) -> str:
-        """Its entry in the legend: `flow 1`, with its variant where variants run side by side."""
+        """Its entry in the legend: `flow 1`, with its variant if variants run side by side."""
         mixed = self.mixed
         if self.many:
             return f"each {flow['variant']} flow" if flow["variant"] in mixed else "each flow"
@@ -68,7 +68,7 @@ class Flows:
 
 
 def rates_of(run: Run, rates: pl.DataFrame, flows: Flows, bin_ps: int) -> list[Trace]:
-    """Rates (`flow`, `time_ps`, `bps`) as a line per flow; of many flows as their sums."""
+    """Rates (`flow`, `time_ps`, `bps`) as a line per flow, or as sums for many flows."""
     return _sums(run, rates, flows.mixed) if flows.many else _each(run, rates, flows, bin_ps)
 
 
@@ -86,7 +86,7 @@ def _each(run: Run, rates: pl.DataFrame, flows: Flows, bin_ps: int) -> list[Trac
 
 
 def _sums(run: Run, rates: pl.DataFrame, mixed: list[str]) -> list[Trace]:
-    """A line of all flows together, or of those of each variant that runs beside another."""
+    """A line for the sum of all flows, or for each variant that runs beside another."""
     traces = []
     for index, variant in enumerate(mixed or [None]):
         ids = [flow["id"] for flow in run.flows if variant in (None, flow["variant"])]
@@ -97,6 +97,6 @@ def _sums(run: Run, rates: pl.DataFrame, mixed: list[str]) -> list[Trace]:
 
 
 def rate_trace(rates: pl.DataFrame, look: Look, name: str) -> Trace:
-    """Rates over time as a line in Mb/s over s."""
+    """Rates over time as a line, in Mb/s against s."""
     x = rates["time_ps"].to_numpy() / PS_PER_S
     return Trace(x, np.asarray(rates["bps"]) / 1e6, look, name)

@@ -1,9 +1,9 @@
 """Gain of a variant, and loss of the standard TCP that competes with it.
 
 The metric of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 6.1.3): two
-camps have the same traffic; with T the bytes of a camp that were delivered, the gain is T(second,
-mixed) / T(second, alike) and the loss T(first, mixed) / T(first, alike), where *alike* is the run
-in which both camps have the first's variant.
+camps have the same traffic. With T the delivered bytes of a camp, the gain is T(second, mixed) /
+T(second, alike) and the loss T(first, mixed) / T(first, alike), where *alike* is the run in which
+both camps have the first's variant.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def _marks(mixed: Results, point: dict[str, Any], alike: Results) -> list[Trace]
 
 
 def _delivered_bytes(run: Run) -> list[int]:
-    """Of each camp, in the scenario's order."""
+    """For each camp, in the scenario's order."""
     return [sum(int(flow["delivered_bytes"]) for flow in flows) for flows in run.named.values()]
 
 
 def _over(mixed: list[int], alike: list[int]) -> list[float]:
-    """Of each camp what it has in the one run over what it has in the other; 0 where that is 0."""
+    """For each camp, its value in the one run over that in the other; 0 if that is 0."""
     return [own / other if other else 0.0 for own, other in zip(mixed, alike, strict=True)]
 
 

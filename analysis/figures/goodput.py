@@ -1,4 +1,4 @@
-"""Goodput over time: what each flow got across in order, a panel per run."""
+"""Goodput over time: the in-order bytes of each flow, a panel per run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from narrows.analysis.metrics import PS_PER_S
 
 
 def chart(results: Results) -> Chart:
-    """Lines of means over bins, one bin for all panels."""
+    """Lines of means over bins of one length in all panels."""
     shown = shown_runs(results)
     flows = Flows(shown.runs)
     bin_ps = metrics.nice_bin_ps(max(run.duration_ps for run in shown.runs))

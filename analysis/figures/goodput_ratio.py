@@ -1,4 +1,4 @@
-"""How much more one kind of flow gets than another.
+"""Goodput of one kind of flow relative to another.
 
 The metrics of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01) for fairness within a
 protocol and between round trips (section 6.2.3) and for multiple bottlenecks (section 6.3.2).
@@ -16,7 +16,7 @@ from narrows.analysis.load import Run
 
 
 def _ratio(run: Run) -> float | None:
-    """Of the first two names, the first's goodput over the second's; None where that is 0."""
+    """For the first two names, the first's goodput over the second's; None if that is 0."""
     one, other, *_ = (
         sum(float(flow["goodput_bps"]) for flow in flows) / len(flows)
         for flows in run.named.values()
@@ -31,8 +31,8 @@ MEASURES: Final = (
 
 
 def chart(results: Results) -> Chart | None:
-    """A row of panels per measure, a column per point, a line per series; None where flows have
-    no two names.
+    """A row of panels per measure, a column per point, a line per series; None if flows do not have
+    two names.
     """
     named = results.valid.where(lambda run: len(run.named) > 1)
     if not named.runs:

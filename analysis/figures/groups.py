@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def groups(run: Run) -> dict[str, list[FlowSummary]]:
-    """The flows by name where all have one, else by variant; in the scenario's order."""
+    """The flows by name if all have one, else by variant; in the scenario's order."""
     named = run.named
     if named and sum(map(len, named.values())) == len(run.flows):
         return named
@@ -23,5 +23,5 @@ def groups(run: Run) -> dict[str, list[FlowSummary]]:
 
 
 def group_names(runs: Sequence[Run]) -> list[str]:
-    """The names of all runs' groups, in the order in which they come up."""
+    """The names of all runs' groups, in order of appearance."""
     return list(dict.fromkeys(name for run in runs for name in groups(run)))

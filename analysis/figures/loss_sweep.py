@@ -25,7 +25,7 @@ Runs = tuple[Run, ...]
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per point, a line per series; None where loss is not swept."""
+    """A panel per point, a line per series; None if loss is not swept."""
     swept = results.valid
     if not swept.runs or LOSS not in swept.keys:
         return None
@@ -64,7 +64,7 @@ def _loss(value: Any) -> float:
 
 
 def _square_root_law(run: Run) -> tuple[float, float] | None:
-    """The loss and the law's rate of all flows in Mb/s, at most the link's; None without loss."""
+    """The loss and the law's rate for all flows in Mb/s, limited by the link; None without loss."""
     loss = _loss(run.point.get(LOSS))
     rates = []
     for flow in run.flows:

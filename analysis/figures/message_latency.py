@@ -18,11 +18,11 @@ from narrows.analysis.figures.base import (
 )
 
 LIMITS_MS: Final = (100, 200)
-"""What users of a shared world notice, and what they no longer bear."""
+"""The latency that users of a shared world notice, and the one that they no longer tolerate."""
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per point, a line per series; None where no application wrote messages."""
+    """A panel per point, a line per series; None if no application wrote messages."""
     facets = results.facets(results.series_key)
     panels = [Panel(_marks(results, among), point_label(point)) for point, among in facets]
     if all(isinstance(mark, Rule) for panel in panels for mark in panel.marks):

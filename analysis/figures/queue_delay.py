@@ -1,4 +1,4 @@
-"""Queueing delay of the packets against the time at which they left, a panel per run."""
+"""Queueing delay of the packets against their departure time, a panel per run."""
 
 from __future__ import annotations
 

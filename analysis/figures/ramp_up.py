@@ -1,8 +1,8 @@
-"""How long a new flow takes to have moved so much.
+"""Time that a new flow takes to transfer given amounts.
 
-The metric of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 5.2.3): the
-time until the (1500 x 10^n)-th byte, n = 1, 2, ..., which needs no definition of fairness. Here
-the byte's acknowledgement counts, not its arrival.
+The metric of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 5.2.3): the time
+until the (1500 x 10^n)-th byte, n = 1, 2, ..., which needs no definition of fairness. Here the
+byte's acknowledgement counts, not its arrival.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from narrows.analysis.load import Run
 from narrows.analysis.metrics import PS_PER_S, Floats
 
 BYTES: Final = tuple(1500 * 10**n for n in range(1, 8))
-"""The first seven; the last is 15 GB."""
+"""The first seven amounts; the last is 15 GB."""
 NAMES: Final = ("15 kB", "150 kB", "1.5 MB", "15 MB", "150 MB", "1.5 GB", "15 GB")
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per point, a line per series; None where no flow is named."""
+    """A panel per point, a line per series; None if no flow is named."""
     named = results.valid.where(lambda run: bool(run.named))
     if not named.runs:
         return None
@@ -43,9 +43,9 @@ def chart(results: Results) -> Chart | None:
 
 
 def times_s(run: Run) -> Floats:
-    """Until the flow named last had each of `BYTES` acknowledged, from its start, in s.
+    """Time from the start of the flow named last until each of `BYTES` was acknowledged, in s.
 
-    NaN where that did not happen.
+    NaN if that did not happen.
     """
     flow = [flow for flows in run.named.values() for flow in flows][-1]
     rows = (

@@ -1,4 +1,4 @@
-"""Goodput against base round-trip time, where flows of several share a bottleneck."""
+"""Goodput against base round-trip time, for flows that share a bottleneck."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per point, a point per flow of each seed; None where all paths are as long."""
+    """A panel per point, a point per flow of each seed; None if all paths have the same length."""
     mixed = results.valid.where(_has_several_rtts)
     if not mixed.runs:
         return None
@@ -34,7 +34,7 @@ def chart(results: Results) -> Chart | None:
 
 def _has_several_rtts(run: Run) -> bool:
     if not run.scenario.get("link"):
-        return False  # a dumbbell, whose paths are equal: what differs is the queue they found
+        return False  # In a dumbbell the paths are equal: only the queues differ.
     least = [rtt for flow in run.flows if (rtt := _rtt_ms(flow)) is not None]
     return len(least) > 1 and max(least) > 1.2 * min(least)
 

@@ -1,6 +1,6 @@
-"""Who gets how much: each name's or variant's share of the goodput, with the fair share.
+"""Each name's or variant's share of the goodput, with the fair share.
 
-For instance, of two flows against the rate of their link:
+An example, for two flows against the rate of their link:
 
     narrows run scenarios/rate-change.toml --set duration=30s \
         --set 'sweep.bottleneck.rate=["5Mbps", "10Mbps", "20Mbps"]' \
@@ -19,7 +19,7 @@ from narrows.analysis.load import Run
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per point and series, a line per name; None where no run has two groups of flows."""
+    """A panel per point and series, a line per name; None if no run has two groups of flows."""
     shared = results.valid.where(lambda run: len(groups(run)) > 1)
     if not shared.runs:
         return None
@@ -63,7 +63,7 @@ _FAIR = Look("muted", dash=1, width=0.9, marker="hollow", size=3)
 
 
 def _share_percent(run: Run, name: str) -> float:
-    """Of what all flows delivered, in %; 0 where that is nothing."""
+    """Share of the goodput of all flows, in %; 0 if nothing was delivered."""
     total = sum(int(flow["delivered_bytes"]) for flow in run.flows)
     own = sum(int(flow["delivered_bytes"]) for flow in groups(run)[name])
     return 100 * own / total if total else 0.0

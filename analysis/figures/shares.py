@@ -1,4 +1,4 @@
-"""Who takes how much from whom: a map of every pair of variants that shared a bottleneck."""
+"""A map of the goodput shares of every pair of variants that shared a bottleneck."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narrows.analysis.load import Run, natural_key
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per point besides the variants; None where fewer than three ran beside others."""
+    """A panel per point without the variants; None if fewer than three ran with others."""
     pairs = results.valid.where(lambda run: len(_variants(run)) <= 2 <= len(run.flows))
     names = sorted({name for run in pairs.runs for name in _variants(run)}, key=natural_key)
     meetings = {frozenset(_variants(run)) for run in pairs.runs if len(_variants(run)) == 2}
@@ -42,19 +42,19 @@ def _variants(run: Run) -> list[str]:
 
 
 def _points(results: Results) -> list[tuple[dict[str, Any], Results]]:
-    """The combinations of the keys that do not say who runs, each with its runs."""
+    """The combinations of the keys that do not choose variants, each with its runs."""
     return results.facets(*(key for key in results.keys if _says_who(results, key)))
 
 
 def _says_who(results: Results, key: str) -> bool:
-    """Whether other pairs ran at other values of this key."""
+    """Whether different pairs ran at the values of this key."""
     of_value = [results.matching({key: value}) for value in results.values(key)]
     pairs = [{tuple(_variants(run)) for run in found.runs} for found in of_value]
     return any(met != pairs[0] for met in pairs)
 
 
 def _shares(results: Results, names: list[str]) -> npt.NDArray[np.float64]:
-    """Of each variant (row) against each (column) its mean share; NaN where they never met."""
+    """The mean share of each variant (row) against each (column); NaN if they never met."""
     sums, counts = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
     for run in results.runs:
         total = sum(float(flow["goodput_bps"]) for flow in run.flows)

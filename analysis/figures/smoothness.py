@@ -31,7 +31,7 @@ def chart(results: Results) -> Chart | None:
 
 
 def _variation(run: Run) -> float | None:
-    """Mean over the flows that lived for at least two whole seconds; None without one."""
+    """Mean over the flows that lasted at least two whole seconds; None without one."""
     goodput = metrics.alive(run, metrics.goodput_bps(run, PS_PER_S))
     each = [metrics.variation(own["bps"]) for _, own in metrics.by_flow(goodput) if len(own) > 1]
     return float(np.mean(each)) if each else None

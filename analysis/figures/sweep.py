@@ -1,4 +1,4 @@
-"""What a swept quantity does to goodput, delay, loss and fairness."""
+"""The effect of a swept quantity on goodput, delay, loss and fairness."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEASURES: Final[tuple[tuple[Axis, against.Measure], ...]] = (
 def chart(results: Results) -> Chart | None:
     """A row of panels per measure, a column per point, a line per series.
 
-    None where nothing is swept, or what is swept has a figure of its own.
+    None if nothing is swept, or if the swept key has its own figure.
     """
     counted = results.valid
     if not counted.runs or counted.x_key in (None, BUFFER, LOSS):

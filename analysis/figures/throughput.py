@@ -1,4 +1,4 @@
-"""Throughput over time: what the bottleneck sent, of each flow and in all, a panel per run."""
+"""Throughput over time: bytes that the bottleneck sent, per flow and total, a panel per run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from narrows.analysis.metrics import PS_PER_S
 
 
 def chart(results: Results) -> Chart:
-    """Lines of means over bins, one bin for all panels."""
+    """Lines of means over bins of one length in all panels."""
     shown = shown_runs(results)
     flows = Flows(shown.runs)
     bin_ps = metrics.nice_bin_ps(max(run.duration_ps for run in shown.runs))
@@ -40,7 +40,7 @@ def _marks(run: Run, flows: Flows, bin_ps: int) -> list[Trace]:
 
 
 def _rate(run: Run) -> list[Trace]:
-    """The link's rate, in steps where the scenario changes it."""
+    """The link's rate, with steps where the scenario changes it."""
     rates = metrics.link_rates_bps(run)
     if not rates:
         return []

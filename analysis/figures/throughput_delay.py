@@ -1,7 +1,7 @@
 """Throughput against delay: a point per flow, a 1-sigma ellipse per variant or name.
 
-As Winstein and Balakrishnan draw it (TCP ex Machina, SIGCOMM 2013): delay grows to the left,
-so up and to the right is better.
+After Winstein and Balakrishnan (TCP ex Machina, SIGCOMM 2013): delay grows to the left, so the
+upper right is better.
 """
 
 from __future__ import annotations
@@ -47,13 +47,15 @@ def chart(results: Results) -> Chart | None:
 
 
 def _groups(whole: Results, run: Run) -> dict[str, list[FlowSummary]]:
-    """A run's flows by what tells them apart: their name or variant, and the run's series."""
+    """A run's flows by the name that distinguishes them: their name or variant, and the run's
+    series.
+    """
     key = whole.series_key
     series = value_label(key, run.point.get(key)) if key else ""
     found = groups(run)
     if len(found) == 1:
         return {series or next(iter(found)): run.flows}
-    # of a sweep over the variant of some flows, those names say it already
+    # In a sweep over the variant of some flows, those names already say it.
     apart = series if key != VARIANT else ""
     return {", ".join(filter(None, [name, apart])): flows for name, flows in found.items()}
 

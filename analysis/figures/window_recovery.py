@@ -1,8 +1,8 @@
-"""How soon a window has grown into the room that other traffic left.
+"""Time that a window takes to fill the capacity that other traffic released.
 
 The metrics of the common TCP evaluation suite (draft-irtf-iccrg-tcpeval-01, section 5.3.3) for a
 decrease of cross traffic: the time until the window is 60, 80 and 90 % of the bandwidth-delay
-product, and its greatest change in a round trip until then.
+product, and its largest change in a round trip before that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEASURES: Final = (
 
 
 def chart(results: Results) -> Chart | None:
-    """A panel per measure, a line per series; None where no traffic ends beside a flow."""
+    """A panel per measure, a line per series; None if no traffic ends before a flow."""
     released = results.valid.where(lambda run: released_s(run) is not None)
     if not released.runs:
         return None
@@ -46,7 +46,7 @@ def chart(results: Results) -> Chart | None:
 
 
 def released_s(run: Run) -> float | None:
-    """When the last datagram of the flows of the second name left; None where one goes on."""
+    """When the last datagram of the flows of the second name left; None if one continues."""
     tested, *others = run.named.values() or [[]]
     ends = [end_s(flow) for flows in others for flow in flows if "datagrams" in flow]
     known = [end for end in ends if end is not None]
@@ -54,10 +54,10 @@ def released_s(run: Run) -> float | None:
 
 
 def recovery(run: Run, from_s: float) -> Floats:
-    """For each of `PARTS` the time in s from `from_s` on until the window of the first flow that is
-    named is as large, and its greatest growth from one round trip to the next until then, in kB.
+    """For each of `PARTS`, the time after `from_s` until the window of the first named flow reaches
+    that size, in s. Also its largest growth from one round trip to the next before that, in kB.
 
-    Rows: times, growths; NaN for a size that the window does not reach.
+    Rows: times, growths; NaN if the window does not reach a size.
     """
     flow = next(iter(run.named.values()))[0]
     rate_bps, rtt_ms = run.summary["bottleneck"]["rate_bps"], flow["rtt_ms"]

@@ -1,8 +1,8 @@
 """Metrics of a run: rates, fairness, queue, delay, convergence.
 
-Definitions follow RFC 5166 (metrics for the evaluation of congestion control) where it has
-one; each function names its source. Time comes in picoseconds as recorded; results carry
-their unit last in their name. `load.COLUMNS` describes the tables.
+Definitions follow RFC 5166 (metrics for the evaluation of congestion control) where it has one;
+each function names its source. Recorded times are in picoseconds. The names of results end in their
+unit. `load.COLUMNS` describes the tables.
 """
 
 from narrows.analysis.metrics.base import (

@@ -1,4 +1,4 @@
-"""What the metrics share: units, array types, and reading of summaries."""
+"""Shared parts of the metrics: units, array types, and access to summaries."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def percentile(values: npt.ArrayLike, percent: float) -> float:
 
 
 def by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
-    """The rows of a table of each flow that has some, in the order of the flows' ids."""
+    """The rows of a table for each flow that has any, in the order of the flows' ids."""
     flows = rows.partition_by("flow", maintain_order=True, as_dict=True)
     return sorted(
         ((int(str(key[0])), part) for key, part in flows.items()), key=lambda item: item[0]
@@ -60,13 +60,15 @@ def by_flow(rows: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
 
 
 def end_s(flow: FlowSummary) -> float | None:
-    """When the last byte of a summary's flow was acknowledged, in s of the run; None when never."""
+    """When the last byte of a summary's flow was acknowledged, in s of the run; None if it never
+    was.
+    """
     taken = flow["completion_s"]
     return None if taken is None else float(flow["start_s"]) + float(taken)
 
 
 def follow(value: Any, keys: tuple[str, ...]) -> float | None:
-    """The number at the end of a path of keys in a summary; None where it has none."""
+    """The number at the end of a path of keys in a summary; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return None if value is None else float(value)

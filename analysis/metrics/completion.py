@@ -1,4 +1,4 @@
-"""Completion, latency and other figures per flow."""
+"""Completion, latency and other numbers per flow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from narrows.analysis.metrics.base import PS_PER_S, Floats, end_s, follow
 
 
 def message_latencies_ms(run: Run) -> Floats:
-    """From writing to reading, in ms, of every message read in the run; empty without messages."""
+    """From writing to reading, in ms, for every message read in the run; empty without messages."""
     latency = (pl.col("read_ps") - pl.col("written_ps")) / 1e9
     return run.table("messages").select(latency.alias("ms")).collect()["ms"].to_numpy()
 
@@ -18,7 +18,7 @@ def message_latencies_ms(run: Run) -> Floats:
 def completion_s(run: Run) -> float | None:
     """From the first flow's start to the acknowledgement of the last flow's last byte, in s.
 
-    None when a flow did not finish, or there is none.
+    None if a flow did not finish, or if there are no flows.
     """
     ends = [end for flow in run.flows if (end := end_s(flow)) is not None]
     if not ends or len(ends) < len(run.flows):
@@ -27,10 +27,10 @@ def completion_s(run: Run) -> float | None:
 
 
 def completion_bound_s(run: Run) -> float | None:
-    """Time the bottleneck takes for the bytes delivered, were it to send nothing else, in s.
+    """Time that the bottleneck would take to send only the delivered bytes, in s.
 
-    Payload only: headers, acknowledgements and the round trip make every real run longer. At the
-    rate that the port has at the end of the run; None where it is not limited.
+    Payload only: headers, acknowledgements and the round trip make every real run longer. The rate
+    is that of the port at the end of the run; None if it is not limited.
     """
     rate_bps = run.summary["bottleneck"]["rate_bps"]
     delivered = sum(int(flow["delivered_bytes"]) for flow in run.flows)
@@ -44,9 +44,9 @@ def mean_goodput_bps(run: Run) -> float:
 
 
 def mean_of_flows(run: Run, *keys: str) -> float | None:
-    """Mean over the flows of a number in their summary; None where a flow has none.
+    """Mean over the flows of a number in their summary; None if a flow has none.
 
-    `keys` lead to it: `mean_of_flows(run, "rtt_ms", "p95")`.
+    `keys` is its path: `mean_of_flows(run, "rtt_ms", "p95")`.
     """
     numbers = [follow(flow, keys) for flow in run.flows]
     known = [number for number in numbers if number is not None]

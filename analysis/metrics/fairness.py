@@ -15,7 +15,7 @@ from narrows.analysis.metrics.base import PS_PER_S, end_s
 def variation(values: npt.ArrayLike) -> float:
     """Coefficient of variation: standard deviation over mean, 0 where the mean is 0.
 
-    Of a flow's goodput in 1-s bins it is the smoothness of RFC 5166.
+    Applied to a flow's goodput in 1-s bins, it is the smoothness of RFC 5166.
     """
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(np.mean(numbers)) if numbers.size else 0.0
@@ -23,9 +23,10 @@ def variation(values: npt.ArrayLike) -> float:
 
 
 def alive(run: Run, rates: pl.DataFrame, *, together: bool = False) -> pl.DataFrame:
-    """The rows of `goodput_bps` whose bin's middle lies in the flow's life.
+    """The rows of `goodput_bps` with the middle of their bin in the flow's lifetime.
 
-    From its start to its last byte's acknowledgement; `together`: in the life of every flow.
+    The lifetime ends when the flow's last byte is acknowledged. With `together`, the bin must lie
+    in the lifetime of every flow.
     """
     lives = {
         int(flow["id"]): (
@@ -81,11 +82,11 @@ def jain_over_time(goodput: pl.DataFrame) -> pl.DataFrame:
 
 
 def convergence_time_s(goodput: pl.DataFrame, delta: float = 0.7) -> float | None:
-    """When shares first become, and from there remain, delta-fair; None when they do not.
+    """When shares become delta-fair and remain so; None if they never do.
 
-    Two flows are delta-fair when their shares lie between (1 - delta)/2 and (1 + delta)/2
-    (Bansal et al. 2001, RFC 5166); for n flows we take (1 -+ delta)/n. In s, the
-    middle of the first such bin of `goodput_bps`.
+    Two flows are delta-fair when their shares lie between (1 - delta)/2 and (1 + delta)/2 (Bansal
+    et al. 2001, RFC 5166); for n flows we take (1 -+ delta)/n. In s, the middle of the first such
+    bin of `goodput_bps`.
     """
     shares = goodput.pivot(on="flow", index="time_ps", values="bps").sort("time_ps").fill_null(0.0)
     rates = shares.drop("time_ps").to_numpy()

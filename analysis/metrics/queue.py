@@ -22,7 +22,7 @@ _ROUND_COLUMNS: Final = {
 
 
 def bottleneck_ledger(run: Run) -> pl.LazyFrame:
-    """The rows of `queue` at the port that the summary calls the bottleneck."""
+    """The rows of `queue` for the port that the summary calls the bottleneck."""
     bottleneck = run.summary["bottleneck"]
     return run.table("queue").filter(
         (pl.col("switch") == bottleneck["switch"]) & (pl.col("port") == bottleneck["port"])
@@ -52,9 +52,9 @@ def depth(run: Run) -> pl.DataFrame:
 
 
 def queue_delays_ms(run: Run) -> Floats:
-    """Queueing delay of every packet that left the bottleneck, in its order, in ms.
+    """Queueing delay of every packet that left the bottleneck, in order of departure, in ms.
 
-    From enqueue to the start of transmission, so without the packet's own transmission time.
+    It ends at the start of transmission, so it excludes the packet's own transmission time.
     """
     sojourns = (
         bottleneck_ledger(run).filter(pl.col("event") == "dequeue").select("sojourn_ps").collect()
@@ -81,7 +81,7 @@ def time_weighted_mean(
 ) -> float:
     """Mean over [start, end] of a step function that is `value[i]` from `time_ps[i]` on.
 
-    Zero before the first time, as a queue is. Of equal times the last value holds.
+    It is zero before the first time, like an empty queue. At equal times the last value counts.
     Times must not decrease. Unit: that of `value`.
     """
     if end_ps <= start_ps:
@@ -97,8 +97,8 @@ def queue_delay_by_round(run: Run) -> pl.DataFrame:
 
     Columns: `flow`, `round` (from 0 as the sender counts them), `start_ps`, `end_ps`, `packets`,
     `delay_ms` (null where no packet left the bottleneck). A round spans from its first row in
-    `flows` to the next round's first row, the last one to the flow's last row, and holds every
-    packet, of whichever flow, whose transmission began within it: it is the delay that the
+    `flows` to the next round's first row, the last one to the flow's last row, and includes every
+    packet of any flow with the start of its transmission in the round. So it is the delay that the
     queue imposed during that round trip (Jasem et al. 2010, Figs 7-10 (a)).
     """
     dequeued = (
@@ -145,20 +145,20 @@ def mean_delay_by_round(run: Run) -> pl.DataFrame:
 
 
 def link_use_percent(run: Run, port: str = BOTTLENECK) -> float | None:
-    """How much of its rate a port used over the run, in %; None where it has no limit."""
+    """Share of its rate that a port used over the run, in %; None if it has no limit."""
     used = follow(run.summary, (port, "utilization"))
     return None if used is None else 100 * used
 
 
 def mean_queue_delay_ms(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Mean queueing delay at a port by the run's summary; None where nothing left it."""
+    """Mean queueing delay at a port by the run's summary; None if no packet left it."""
     return follow(run.summary, (port, "queue_delay_ms", "mean"))
 
 
 def loss_percent(run: Run, port: str = BOTTLENECK) -> float | None:
-    """Packets dropped at a port's queue over those that came there, in %, by the summary.
+    """Packets dropped at a port's queue over those that arrived, in %, by the summary.
 
-    None where none came.
+    None if none arrived.
     """
     enqueued, dropped = (follow(run.summary, (port, key)) for key in ("enqueued", "dropped"))
     if enqueued is None or dropped is None or not enqueued + dropped:

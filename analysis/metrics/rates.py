@@ -1,4 +1,4 @@
-"""Rates over time: goodput and throughput in bins, progress, rise time. All from the tables."""
+"""Rates over time from the tables: goodput and throughput in bins, progress, rise time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from narrows.schema.units import parse_duration, parse_rate
 def nice_bin_ps(duration_ps: int, bins: int = 150) -> int:
     """A bin of 1, 2 or 5 times a power of ten (ps), so that `duration_ps` has about `bins`.
 
-    At least 100 ms: a rate over less than a few round trips shows the bursts, not the rate.
+    It is at least 100 ms: over less than a few round trips, bursts hide the rate.
     """
     wanted = max(duration_ps / bins, 0.1 * PS_PER_S)
     power: int = 10 ** math.floor(math.log10(wanted) + 1e-9)
@@ -26,7 +26,7 @@ def nice_bin_ps(duration_ps: int, bins: int = 150) -> int:
 
 
 def bin_edges_ps(duration_ps: int, bin_ps: int) -> Ints:
-    """Edges of the whole bins in [0, `duration_ps`]; a last part of a bin is left out."""
+    """Edges of the whole bins in [0, `duration_ps`]; an incomplete last bin is omitted."""
     if bin_ps <= 0:
         raise ValueError(f"bin of {bin_ps} ps: expected more than 0")
     return np.arange(0, duration_ps // bin_ps + 1, dtype=np.int64) * bin_ps
@@ -35,8 +35,8 @@ def bin_edges_ps(duration_ps: int, bin_ps: int) -> Ints:
 def goodput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
     """Goodput of each flow in each bin: `flow`, `time_ps` (the bin's middle), `bps`.
 
-    Bytes acknowledged in sequence, so no byte counts twice (RFC 5166); of datagrams those that
-    arrived. One row per flow and bin, a bin without progress included.
+    Counts bytes acknowledged in sequence, so no byte counts twice (RFC 5166), and for datagrams
+    those that arrived. There is one row per flow and bin, also without progress.
     """
     edges = bin_edges_ps(run.duration_ps, bin_ps)
     frames = []
@@ -48,10 +48,10 @@ def goodput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
 
 
 def progress(run: Run) -> pl.DataFrame:
-    """What each flow has brought over so far: `flow`, `time_ps`, `acked_bytes`.
+    """Cumulative progress of each flow:
 
-    What the sender knows, at each of its rows; of a flow of datagrams whose sender is told nothing
-    what has arrived, at each arrival.
+    `flow`, `time_ps`, `acked_bytes`. It counts the bytes known to the sender, at each of its rows.
+    A sender of datagrams without feedback has the bytes that arrived, at each arrival.
     """
     acked = run.table("flows").select("flow", "time_ps", "acked_bytes").collect()
     told = set(acked["flow"].unique())
@@ -65,7 +65,7 @@ def progress(run: Run) -> pl.DataFrame:
 
 
 def throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
-    """What the bottleneck sent in each bin: `flow` 0, `time_ps` (the bin's middle), `bps`.
+    """Rate that the bottleneck sent in each bin: `flow` 0, `time_ps` (the bin's middle), `bps`.
 
     All bytes that count against its rate, headers and retransmissions included (RFC 5166). A
     packet's bytes are spread over its transmission, so no bin exceeds the link's rate.
@@ -75,10 +75,10 @@ def throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
 
 
 def flow_throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
-    """What the bottleneck sent of each flow in each bin: `flow`, `time_ps`, `bps`.
+    """Rate that the bottleneck sent for each flow in each bin:
 
-    As `throughput_bps`, which is their sum. A row per bin and flow that has sent a packet; flow 0
-    are packets of none.
+    `flow`, `time_ps`, `bps`. Their sum is `throughput_bps`. There is a row per bin and flow that
+    has sent a packet; flow 0 has the packets without a flow.
     """
     edges = bin_edges_ps(run.duration_ps, bin_ps)
     frames = [
@@ -89,9 +89,9 @@ def flow_throughput_bps(run: Run, bin_ps: int) -> pl.DataFrame:
 
 
 def link_rates_bps(run: Run) -> list[tuple[float, float]]:
-    """The bottleneck's rate over the run: from when in s, and what in bit/s, by the scenario.
+    """The bottleneck's rate over the run by the scenario: start times in s, and rates in bit/s.
 
-    Empty where the port has no limit.
+    Empty if the port has no limit.
     """
     links = run.scenario.get("link") or []
     own: dict[str, Any] = next((link for link in links if link.get("bottleneck")), {})
@@ -111,8 +111,8 @@ def link_rates_bps(run: Run) -> list[tuple[float, float]]:
 def _transmissions(run: Run) -> pl.DataFrame:
     """Each packet that left the bottleneck: `flow`, `time_ps`, `end_ps`, `length_bytes`.
 
-    The ledger has the start of a transmission. It ends at the next one's start, or earlier: no
-    later than the packet's length at the least rate that the link had.
+    The ledger has the start of a transmission. It ends at the next one's start or earlier. The
+    latest end follows from the packet's length and the link's lowest rate.
     """
     sent = (
         bottleneck_ledger(run)
@@ -129,7 +129,7 @@ def _transmissions(run: Run) -> pl.DataFrame:
 
 
 def _sent_by(edges: Ints, sent: pl.DataFrame) -> Floats:
-    """Bytes of these transmissions that had left by each edge."""
+    """Bytes of these transmissions that had left at each edge."""
     start, end = sent["time_ps"].to_numpy(), sent["end_ps"].to_numpy()
     lengths = sent["length_bytes"].to_numpy().astype(np.float64)
     before = np.append(0.0, np.cumsum(lengths))
@@ -158,6 +158,6 @@ def rise_time_s(
     target_bps: float,
     part: float = 0.9,
 ) -> float | None:
-    """First time at which a rate is at least `part` of its target; None when it never is."""
+    """First time at which a rate reaches `part` of its target; None if it never does."""
     reached = np.flatnonzero(np.asarray(bps, dtype=np.float64) >= part * target_bps)
     return float(time_s[int(reached[0])]) if reached.size else None

@@ -1,4 +1,4 @@
-"""A page of results: sections of blocks, as one HTML file that opens without a network.
+"""A page of results: sections of blocks, in one HTML file that needs no network.
 
     page = Page("Title", "What it is about.", [
         Section("Results", [

@@ -1,4 +1,4 @@
-"""The blocks of a page. Each knows its HTML; none knows the others or the page."""
+"""The blocks of a page. Each writes its own HTML, independent of the others and of the page."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from narrows.analysis.page.pack import packed
 
 @dataclass
 class Writing:
-    """What blocks have in common while a page is written."""
+    """State that blocks share while a page is written."""
 
     ids: set[str] = field(default_factory=set)
-    """The ids given out so far."""
+    """The ids in use."""
     contents: list[tuple[str, str]] = field(default_factory=list)
-    """Id and title of the sections so far that stand in none."""
+    """Ids and titles of the top-level sections so far."""
 
     def new_id(self, wanted: str) -> str:
-        """An id like `wanted` that no other element has."""
+        """An id like `wanted` that no other element uses."""
         name = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-") or "part"
         found, number = name, 1
         while found in self.ids:
@@ -43,11 +43,11 @@ class Block(Protocol):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; what stands in backticks is code."""
+    """A paragraph; text in backticks is code."""
 
     text: str
     kind: str = ""
-    """Empty, `lead` for the one under a title, or `small`."""
+    """Empty, `lead` for the paragraph under a title, or `small`."""
 
     def html(self, _: Writing) -> str:
         """`<p>`."""
@@ -67,7 +67,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Alert:
-    """What a reader must know before the rest."""
+    """A note that a reader must see first."""
 
     title: str
     text: str
@@ -84,7 +84,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Details:
-    """Blocks that open on a click; open in print."""
+    """Blocks that open on a click, and are open in print."""
 
     summary: str
     blocks: Sequence[Block]
@@ -114,7 +114,7 @@ class Values:
 
 
 class Verdict(Enum):
-    """Whether a claim holds here: the word, its sign, its colour."""
+    """Whether a claim holds in these runs: the word, its sign, its colour."""
 
     HOLDS = ("holds", "✓", "good")
     FAILS = ("does not hold", "✗", "bad")
@@ -123,11 +123,11 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Badge:
-    """A word that stands out: a verdict, or its own words with the verdict's sign and colour."""
+    """A highlighted word: a verdict, or other words with the verdict's sign and colour."""
 
     verdict: Verdict
     text: str = ""
-    """What it says; empty for the verdict's word."""
+    """Its text; empty for the verdict's word."""
 
     def cell(self) -> str:
         """`<span>`."""
@@ -135,13 +135,13 @@ class Badge:
         return f'<span class="badge {kind}"><i>{sign}</i> {escape(self.text or word)}</span>'
 
     def html(self, _: Writing) -> str:
-        """A paragraph with the badge alone."""
+        """A paragraph that contains only the badge."""
         return f"<p>{self.cell()}</p>"
 
 
 @dataclass(frozen=True)
 class Code:
-    """A word of a program: a path, a key, a fingerprint."""
+    """A machine-readable word: a path, a key, a fingerprint."""
 
     text: str
 
@@ -149,11 +149,11 @@ class Code:
 NONE: Final = "\N{EN DASH}"
 """Placeholder for a missing value."""
 LONG: Final = 28
-"""Characters from which on a cell's text is set in lines."""
+"""Cells with at least this many characters wrap."""
 MINUS: Final = "\N{MINUS SIGN}"
 
 Value = str | float | bool | None | Badge | Code
-"""What stands in a table's cell; None is a dash."""
+"""The content of a table's cell; None is shown as a dash."""
 
 
 @dataclass(frozen=True)
@@ -163,21 +163,21 @@ class Column:
     title: str
     unit: str = ""
     digits: int | None = None
-    """Decimals of its numbers; None for words and for numbers as short as they go."""
+    """Decimals of its numbers; None for words, and for numbers in their shortest form."""
     sign: bool = False
-    """Whether a number above 0 has a plus, as a difference has."""
+    """Whether numbers above 0 have a plus sign, as differences do."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that sorts by a click on a head. A column of numbers is set to the right."""
+    """A table that sorts by a click on a column's head. Columns of numbers are right-aligned."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Value]]
     caption: str = ""
 
     def html(self, _: Writing) -> str:
-        """`<table>`. Raises `ValueError` for a row that has not a value per column."""
+        """`<table>`. Raises `ValueError` for a row without one value per column."""
         for row in self.rows:
             if len(row) != len(self.columns):
                 expected = f"expected {len(self.columns)}, one per column"
@@ -231,12 +231,12 @@ def _cell(column: Column, value: Value, words: bool) -> str:
 class Plot:
     """A chart with its title and caption: interactive on the screen, matplotlib's in print.
 
-    Without a script, in print and as a download it is the SVG that is also on paper; the screen's
-    is drawn from the same chart. Its data is downloaded as CSV.
+    Without scripts, in print and as a download, it is the SVG drawn for print. The interactive form
+    is drawn from the same chart. Its data can be downloaded as CSV.
     """
 
     name: str
-    """Of the downloaded files, and of its place in the page."""
+    """The name of the downloaded files, and of its place in the page."""
     title: str
     caption: str
     chart: Chart
@@ -262,12 +262,12 @@ class Plot:
 
 
 TOP: Final = 2
-"""The level of the heading of a section that stands in none."""
+"""The level of the headings of top-level sections."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it; sections stand in sections."""
+    """A heading with blocks; sections can contain sections."""
 
     title: str
     blocks: Sequence[Block]
@@ -284,7 +284,7 @@ class Section:
 
 
 def within(blocks: Iterable[Block], writing: Writing, level: int) -> str:
-    """The blocks' elements; sections among them have headings of this level."""
+    """The blocks' elements; headings of sections among them have this level."""
     return "\n".join(
         block.html(writing, level) if isinstance(block, Section) else block.html(writing)
         for block in blocks
@@ -295,7 +295,7 @@ def within(blocks: Iterable[Block], writing: Writing, level: int) -> str:
 
 
 def inline(text: str) -> str:
-    """Text as HTML; what stands in backticks is code."""
+    """Text as HTML; text in backticks is code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
@@ -322,9 +322,9 @@ _LONG: Final = re.compile(r"-?\d+\.\d{3,}")
 
 
 def inline_svg(svg: str, name: str, title: str) -> str:
-    """A figure as an element of the page: ids its own, colours the page's, paths short.
+    """A figure as an element of the page, with unique ids, the page's colours and short paths.
 
-    `name` goes before every id, so that two figures on a page do not share one.
+    `name` prefixes every id, so that two figures on a page do not share one.
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
@@ -346,10 +346,10 @@ def inline_svg(svg: str, name: str, title: str) -> str:
 
 
 def _short_path(path: str) -> str:
-    """A path in few characters: one decimal, and H and V for lines along an axis.
+    """A path in a short form: one decimal, and H and V for lines along an axis.
 
-    A tenth of a point is less than a pixel in print. Curves keep two decimals: those of small
-    marks and letters.
+    A tenth of a point is less than a pixel in print. Curves keep two decimals, because small marks
+    and letters consist of them.
     """
     parts = re.findall(r"([A-Za-z])([^A-Za-z]*)", path)
     if any(letter not in "MLz" for letter, _ in parts):

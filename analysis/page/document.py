@@ -1,4 +1,4 @@
-"""The page around the blocks: head, style, scripts, contents."""
+"""The page around the blocks: head, style, scripts, table of contents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HERE: Final = Path(__file__).parent
 _POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
 )
-"""What the page may load: nothing. Plotly makes its pictures for downloads as data."""
+"""The content security policy: the page loads nothing. Plotly writes its downloads as data URLs."""
 
 _COLOURS: Final = {
     f"s{number}": pair
@@ -30,7 +30,7 @@ _COLOURS: Final = {
     "muted": (style.MUTED, "#9aa4b1"),
     "grid": (style.GRID, "#2a3038"),
 }
-"""The colours that charts and page share, by name: on a light page and on a dark one."""
+"""The colours that charts and page share, by name: for light and for dark pages."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Page:
 """
 
     def write(self, path: Path) -> None:
-        """Writes the file, whole or not at all. Raises `OSError` with its name."""
+        """Writes the file atomically. Raises `OSError` with its name."""
         partial = path.with_name(f".{path.name}.partial")
         try:
             partial.write_text(self.html(), encoding="utf-8")
@@ -88,7 +88,7 @@ class Page:
 
 
 def _plotly() -> str:
-    """Plotly, compressed to two fifths; `chart.js` unpacks it."""
+    """Plotly's script, compressed to two fifths; `chart.js` unpacks it."""
     return f'<script type="text/plain" id="plotly">{packed(get_plotlyjs())}</script>'
 
 
@@ -97,11 +97,11 @@ def _read(name: str) -> str:
 
 
 def _root() -> str:
-    """The shared colours as properties that follow the page's scheme."""
+    """The shared colours as CSS properties that follow the page's colour scheme."""
     lines = (f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in _COLOURS.items())
     return f":root {{ {' '.join(lines)} }}\n"
 
 
 def _look() -> dict[str, object]:
-    """What the scripts must know of the colours: those that a saved figure has."""
+    """The colours that the scripts need for saved figures."""
     return {"light": {name: colour for name, (colour, _) in _COLOURS.items()}}

@@ -1,4 +1,4 @@
-"""Text in a page, compressed: gzip in base 85, which `chart.js` unpacks."""
+"""Compresses text for a page: gzip in base 85, which `chart.js` unpacks."""
 
 from __future__ import annotations
 
@@ -7,5 +7,7 @@ from base64 import b85encode
 
 
 def packed(text: str) -> str:
-    """The text in characters that end no script element; the same text gives the same."""
+    """The compressed text, in characters that cannot end a script element; equal texts give equal
+    results.
+    """
     return b85encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
