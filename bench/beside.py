@@ -1,4 +1,6 @@
-"""The same dumbbell in ours, ns-2 and ns-3 (`bench/peers/`): five SACK flows, 100 Mb/s, 60 s."""
+"""The same dumbbell in our simulator, ns-2 and ns-3 (`bench/peers/`): five SACK flows, 100 Mb/s, 60
+s.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ OURS = {
 
 
 def measure(options: Options) -> Json:
-    """Packets per second of each, ours with its ledger, and the speed-up of ours."""
+    """Packets per second of each, ours with its ledger, and our speed-up."""
     ours = cost(DUMBBELL, OURS, options.rounds)
     found: Json = {"ours": ours}
     print(f"\n{'the same dumbbell':32} {'packets':>10} {'cpu s':>9} {'packets/s':>11} {'ours':>11}")

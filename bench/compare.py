@@ -47,7 +47,7 @@ class Comparison:
             return list(compared(old, new))
 
     def run(self, checkout: Path, out: Path) -> Path | str:
-        """The run's directory, or how the command ended without one."""
+        """The run's directory, or how the command ended if it left none."""
         command: list[str | Path] = [checkout / ".venv/bin/narrows", "run"]
         command += [
             checkout / self.scenario,
@@ -69,7 +69,7 @@ class Comparison:
 
 
 def compared(old: Path, new: Path) -> Iterator[str]:
-    """How two run directories differ."""
+    """The differences of two run directories."""
     names = {path.name for directory in (old, new) for path in directory.glob("*.parquet")}
     for name in sorted(names):
         if not (old / name).exists() or not (new / name).exists():
@@ -90,7 +90,7 @@ def compared(old: Path, new: Path) -> Iterator[str]:
 
 
 def differing(path: str, old: Any, new: Any) -> Iterator[str]:
-    """The paths of a JSON document whose values differ."""
+    """The paths in a JSON document at which the values differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from differing(f"{path}.{key}", old.get(key), new.get(key))
@@ -102,7 +102,7 @@ def differing(path: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def comparisons(options: argparse.Namespace) -> Iterator[Comparison]:
-    """The runs: of each scenario as many as its longest swept list has values, up to `--points`."""
+    """The runs: per scenario as many as its longest swept list has values, up to `--points`."""
     for file in sorted((options.old / "scenarios").rglob(options.only)):
         sweep = tomllib.loads(file.read_text()).get("sweep", {})
         lists = {key: values for key, values in flat(sweep) if isinstance(values, list)}

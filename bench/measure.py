@@ -36,8 +36,10 @@ def once(scenario: Path, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def memory_kib(field: str) -> int:
-    """This process's memory by Linux's count: `VmRSS` what is resident, `VmHWM` the most there was
-    (getrusage's is also that of the process which started this one).
+    """This process's memory by Linux's count:
+
+    `VmRSS` is the resident size, `VmHWM` its maximum. The maximum of getrusage also covers the
+    process that started this one.
     """
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
@@ -53,7 +55,7 @@ def main() -> int:
     text = json.dumps(plan.make_plan(point.scenario, str(scenario)))
     engine = catalogue.engine()
     before_kib = memory_kib("VmRSS")
-    # The high-water mark falls to what is resident now.
+    # This resets the high-water mark to the resident size.
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     with tempfile.TemporaryDirectory() as out:
         wall, process, thread = time.perf_counter(), time.process_time(), time.thread_time()

@@ -22,10 +22,10 @@ from bench.section import ROOT, Json, Options
 from bench.sections import ack, calibrate, dpdk, inner, start, switch, whole
 
 RESULTS = Path(__file__).with_name("results.json")
-#: A rate may fall to this share of what it was, in units of the calibration loop.
+#: A rate may fall to this share of its earlier value, in units of the calibration loop.
 FLOOR = 2 / 3
 
-#: In the order in which they are measured.
+#: In the order of measurement.
 SECTIONS = (
     whole.SECTION,
     beside.SECTION,
@@ -38,7 +38,7 @@ SECTIONS = (
 
 
 def rates(results: Json) -> dict[str, float]:
-    """Every rate of a set of results, in steps of the calibration loop at that time."""
+    """Every rate of a set of results, relative to the calibration loop's speed at that time."""
     parts = results["sections"]
     return {
         f"{section.name}: {name}": rate / parts[section.name]["calibration_steps_per_s"]
@@ -59,7 +59,7 @@ def slower(before: Json, now: Json) -> list[str]:
 
 
 def commit() -> str:
-    """The commit that was measured, `+` where the checkout differs from it."""
+    """The measured commit, with `+` if the checkout differs from it."""
     described = subprocess.run(
         ["git", "describe", "--always", "--dirty=+"],
         cwd=ROOT,
@@ -71,7 +71,7 @@ def commit() -> str:
 
 
 def cpu() -> str:
-    """The processor's name, where Linux says it."""
+    """The processor's name, if Linux reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -81,7 +81,7 @@ def cpu() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints a line each, and writes the results or compares them."""
+    """Measures, prints a line per section, and writes the results or compares them."""
     parser = argparse.ArgumentParser(description="Runs all benchmarks.")
     parser.add_argument(
         "--rounds", type=int, default=3, help="rounds, of which the cheapest counts"

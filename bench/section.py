@@ -1,4 +1,4 @@
-"""A part of `make bench`: one file, and one line in `bench.run.SECTIONS`."""
+"""A section of `make bench`: one file, and one line in `bench.run.SECTIONS`."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ class Options:
     """The thoroughness of a measurement."""
 
     rounds: int
-    """Number of rounds, of which the cheapest counts."""
+    """Number of rounds, of which the fastest counts."""
     duration: str
     """Simulated time of most runs."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the results."""
+    """A section of the results."""
 
     name: str
     """Its key in `bench/results.json`."""
     measure: Callable[[Options], Json]
-    """Prints a line a figure and returns them."""
+    """Measures; prints a line per figure and returns the figures."""
     rates: Callable[[Json], Mapping[str, float]]
-    """Its figures that the check compares, each the higher the better."""
+    """The figures that the check compares; higher is better for each."""
 
 
 def output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
-    """What a command prints. Raises `RuntimeError` with what it said when it failed."""
+    """A command's output. Raises `RuntimeError` with its error text if it failed."""
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
@@ -48,9 +48,9 @@ def output(command: list[str], environment: Mapping[str, str] | None = None) -> 
 
 
 def fastest(command: list[str], rounds: int) -> dict[str, float]:
-    """Wall-clock and processor seconds of a command, the least of several rounds."""
+    """Wall-clock and CPU seconds of a command, the minimum of several rounds."""
     wall_s = cpu_s = float("inf")
-    # Bytecode is written as after an installation, whatever the environment says.
+    # Bytecode is written as after an installation, whatever the environment sets.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     for _ in range(rounds):
         before, began = os.times(), time.perf_counter()

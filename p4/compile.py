@@ -44,7 +44,7 @@ then run `make p4`, or `make p4 P4C=/path/to/p4c-bm2-ss`."""
 
 
 def compiler() -> str | None:
-    """The compiler's path: $P4C where it is set, else p4c-bm2-ss on PATH."""
+    """The compiler's path: $P4C if it is set, else p4c-bm2-ss from PATH."""
     return shutil.which(os.environ.get("P4C") or "p4c-bm2-ss")
 
 
@@ -54,13 +54,13 @@ def sources() -> list[Path]:
 
 
 def sums() -> list[str]:
-    """What `sources.sha256` must hold: `<sha256>  <path>` for sources, then outputs."""
+    """The expected content of `sources.sha256`: `<sha256> <path>` for sources, then outputs."""
     files = [*sources(), *(path for path in OUTPUTS if (ROOT / path).exists())]
     return [f"{hashlib.sha256((ROOT / path).read_bytes()).hexdigest()}  {path}" for path in files]
 
 
 def neutral(text: str) -> str:
-    """The JSON without this machine's paths: ours from the root, p4c's own from p4include/."""
+    """The JSON without this machine's paths: ours are relative to the root, p4c's to p4include/."""
 
     def rename(match: re.Match[str]) -> str:
         path = match[2]
@@ -77,7 +77,7 @@ def neutral(text: str) -> str:
 
 
 def check() -> int:
-    """Compares the recorded checksums with the files; names every file that differs."""
+    """Compares the recorded checksums with the files; prints every file that differs."""
     recorded = (ROOT / SUMS).read_text().splitlines() if (ROOT / SUMS).exists() else []
     drifted = sorted({line[66:] for line in set(recorded) ^ set(sums())})
     for path in drifted:
@@ -91,7 +91,7 @@ def check() -> int:
 
 
 def check_compiled(p4c: str) -> int:
-    """Compiles again and compares; another version of p4c may well make other JSON."""
+    """Compiles again and compares; another version of p4c may produce different JSON."""
     made = compiled(p4c)
     if made is None:
         return 1
@@ -104,7 +104,7 @@ def check_compiled(p4c: str) -> int:
 
 
 def compiled(p4c: str) -> dict[Path, str] | None:
-    """The outputs' texts by their paths; None, and a line to say so, when p4c fails."""
+    """The outputs' texts by their paths; None with a message if p4c fails."""
     with tempfile.TemporaryDirectory() as scratch:
         json, p4info = Path(scratch) / "program.json", Path(scratch) / "program.p4info.txtpb"
         command = [p4c, "--std", "p4-16", "-o", str(json)]
@@ -116,7 +116,7 @@ def compiled(p4c: str) -> dict[Path, str] | None:
 
 
 def compile_program() -> int:
-    """Runs p4c and replaces the outputs only if it succeeds."""
+    """Runs p4c; replaces the outputs only if it succeeds."""
     p4c = compiler()
     if p4c is None:
         print(NO_COMPILER, file=sys.stderr)

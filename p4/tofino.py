@@ -39,7 +39,7 @@ def compiler() -> str | None:
 
 
 def compiled(p4c: str, target: str, out: Path) -> bool:
-    """Compiles for one target; says where the reports are."""
+    """Compiles for one target; prints where the reports are."""
     command = [p4c, "--target", target, "--arch", TARGETS[target], "-g", "--verbose", "1"]
     command += ["-o", str(out), str(PROGRAM)]
     if (status := subprocess.run(command, cwd=ROOT, check=False).returncode) != 0:

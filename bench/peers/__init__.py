@@ -1,8 +1,8 @@
-"""The same dumbbell in ns-2 and ns-3, where they are installed (Debian: `ns2`, `libns3-dev`).
+"""The same dumbbell in ns-2 and ns-3, if they are installed (Debian: `ns2`, `libns3-dev`).
 
-Five SACK senders of window rule Reno, a bottleneck of 100 Mb/s with a queue of one bandwidth-delay
-product, access links of ten times its rate, a base round trip of 20 ms, nothing traced. Neither
-executes a P4 program or records tables.
+Five SACK senders with Reno's window rule, a bottleneck of 100 Mb/s with a queue of one
+bandwidth-delay product, access links of ten times its rate, a base round trip of 20 ms, no tracing.
+Neither executes a P4 program or records tables.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ HERE = Path(__file__).parent
 FLOWS, RATE_BPS, SECONDS = 5, 100_000_000, 60
 #: 100 Mb/s times 20 ms in frames of 1,500 bytes.
 QUEUE_PACKETS = 167
-#: ns-3 needs a tenth of the time to say how fast it is.
+#: ns-3's speed can be measured in a tenth of the time.
 NS3_SECONDS = 6
 NS3 = "ns3-core ns3-network ns3-internet ns3-applications ns3-point-to-point ns3-traffic-control"
 
 
 def timed(command: list[str]) -> tuple[int, float]:
-    """A command's output as a number, and the processor seconds that it took."""
+    """A command's output as a number, and the CPU seconds that it took."""
     before = os.times()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     after = os.times()
@@ -33,7 +33,7 @@ def timed(command: list[str]) -> tuple[int, float]:
 
 
 def rate(command: list[str], simulated_s: int) -> dict[str, Any]:
-    """What a peer's run cost."""
+    """The cost of a peer's run."""
     packets, cpu_s = timed(command)
     return {
         "packets": packets,
@@ -44,7 +44,7 @@ def rate(command: list[str], simulated_s: int) -> dict[str, Any]:
 
 
 def ns2() -> dict[str, Any] | str:
-    """ns-2, or why it is not measured."""
+    """Measures ns-2, or says why not."""
     program = shutil.which("ns")
     if program is None:
         return "ns-2 is not installed (Debian: apt-get install ns2)"
@@ -53,7 +53,7 @@ def ns2() -> dict[str, Any] | str:
 
 
 def ns3() -> dict[str, Any] | str:
-    """ns-3, or why it is not measured."""
+    """Measures ns-3, or says why not."""
     if shutil.which("g++") is None or shutil.which("pkg-config") is None:
         return "ns-3 needs g++ and pkg-config"
     found = subprocess.run(
@@ -62,7 +62,7 @@ def ns3() -> dict[str, Any] | str:
     )  # fmt: skip
     if found.returncode != 0:
         return "ns-3 is not installed (Debian: apt-get install libns3-dev)"
-    # Debian's files name libraries by path that only other packages bring.
+    # Debian's files refer to libraries by paths that only other packages install.
     flags = [f for f in found.stdout.split() if not f.startswith("/") or Path(f).exists()]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "dumbbell")

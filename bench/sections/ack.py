@@ -1,4 +1,4 @@
-"""Cost of an ACK in nanoseconds of a sender, by variant and window (`hosts/benches/ack.rs`)."""
+"""Cost of an ACK for a sender in nanoseconds, by variant and window (`hosts/benches/ack.rs`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bench.section import Json, Options, Section, output
 
 
 def measure(options: Options) -> Json:
-    """The benchmark's document; prints a line a variant and a recovery."""
+    """The benchmark's document; prints a line per variant and per recovery."""
     command = ["cargo", "bench", "--quiet", "-p", "narrows-hosts", "--bench", "ack"]
     found: Json = json.loads(output([*command, "--", "--json"]))
     windows = list(next(iter(found["variants"].values())))
@@ -28,7 +28,7 @@ def measure(options: Options) -> Json:
 
 
 def rates(found: Json) -> dict[str, float]:
-    """ACKs a second."""
+    """ACKs per second."""
     return {
         f"{name}, window of {window}": 1e9 / max(cost["ack_ns"], 1.0)
         for name, costs in found["variants"].items()

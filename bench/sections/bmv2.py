@@ -17,7 +17,7 @@ PORT = 9393
 
 
 def command(variable: str, name: str) -> list[str] | None:
-    """The command of one of bmv2's programs; None if not installed."""
+    """The command of one of bmv2's programs; None if it is not installed."""
     if variable in os.environ:
         return shlex.split(os.environ[variable])
     found = shutil.which(name)

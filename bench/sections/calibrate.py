@@ -1,8 +1,8 @@
 """The machine's speed: a reference loop for all other figures.
 
-Results of two machines, or of one at two times, differ most in the machine; the ratio of a rate
-to this loop's differs little. The loop is Python's own arithmetic and dictionary, as branchy and
-as much in the first-level cache as the engine is.
+Rates differ between machines, and on one machine over time; the ratio of a rate to this loop's rate
+differs little. The loop uses Python's arithmetic and a dictionary. Like the engine, it has many
+branches and stays in the first-level cache.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROUNDS = 7
 
 
 def steps_per_s() -> float:
-    """Steps of the loop per second of processor time, the fastest of several rounds."""
+    """Steps of the loop per second of CPU time, the fastest of several rounds."""
     best = float("inf")
     for _ in range(ROUNDS):
         began = time.thread_time()

@@ -1,10 +1,10 @@
-"""The data path on DPDK against the machine's limits without it, as ratios within one run.
+"""The data path on DPDK relative to the machine's limits without it, as ratios within one run.
 
-Packets a second through the switch beside those of a loop that only receives and sends
-(`engine/benches/forward.rs`) on rings and on veths, on these beside `dpdk-testpmd`'s too,
-and bmv2's where it is installed; two workers beside one. What pairs of our hosts deliver through
-our switch, all on one core, beside iperf3 over a veth. How late packets leave our shaper and the
-kernel's tbf. What a machine lacks is left out by name.
+Compares packets per second of the switch with those of a loop that only receives and sends
+(`engine/benches/forward.rs`), on rings and on veths. On veths it also compares with `dpdk-testpmd`,
+and with bmv2 if it is installed. Compares two workers with one, and the goodput of pairs of our
+hosts through our switch on one core with iperf3 over a veth. Measures the lateness of packets from
+our shaper and from the kernel's tbf. Parts that the machine lacks are named and omitted.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ FORWARD = ("cargo", "bench", "--quiet", "-p", "narrows-engine", "--bench", "forw
 PIPES = (*FORWARD[:-2], "pipelines", "--")
 FORWARDERS = ("switch", "plain", "testpmd")
 LENGTHS = (64, 1500)
-#: What `forward` takes.
+#: The arguments of `forward`.
 HUGEPAGES_MIB = 128
 SECONDS = 2
-#: Flows, and what each may have in flight: cables' rings hold 4,096 packets.
+#: Flows, and the packets in flight of each: the rings of cables hold 4,096 packets.
 WINDOWS = {1: "1000packets", 1000: "2packets"}
-#: One iperf3 takes no more streams; several at once came to no end.
+#: Maximum number of streams of one iperf3; several iperf3 processes at once did not finish.
 STREAMS = 128
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 
 
 def devices(plumbing: Plumbing | None) -> dict[str, list[str]]:
-    """The devices NEAR, IN, OUT and FAR of `forward`, by what they are; rings need none."""
+    """The devices NEAR, IN, OUT and FAR of `forward`, by kind; rings need none."""
     if plumbing is None:
         return {"rings": []}
     ends = [end for name in ("near", "far") for end in plumbing.add_cable(name)]
@@ -48,7 +48,9 @@ def devices(plumbing: Plumbing | None) -> dict[str, list[str]]:
 
 
 def forwarding(given: dict[str, list[str]], rounds: int) -> Json:
-    """Packets a second of switch and plain loop by turns, the best of several rounds."""
+    """Packets per second of the switch and of the plain loop in alternation, the best of several
+    rounds.
+    """
     pages = {"": list[str]()}
     if free_hugepages_mib() >= HUGEPAGES_MIB:
         pages[", hugepages"] = ["hugepages"]
@@ -77,7 +79,7 @@ def forwarding(given: dict[str, list[str]], rounds: int) -> Json:
 
 
 def forwarded(length: int, ports: list[str], more: list[str]) -> dict[str, float]:
-    """One round: packets a second of each forwarder, of testpmd where a process can feed it."""
+    """One round: packets per second of each forwarder, and of testpmd if a process can feed it."""
     words = [str(length), *more]
     row = {what: float(output([*FORWARD, what, *words, *ports])) for what in ("switch", "plain")}
     if ports and testpmd.is_installed():
@@ -88,8 +90,10 @@ def forwarded(length: int, ports: list[str], more: list[str]) -> dict[str, float
 
 
 def on_two_cores(rounds: int) -> Json:
-    """Packets a second of two workers and of one, on rings: where all cross from core to core, and
-    where none does (`engine/benches/pipelines.rs`); the best of several rounds by turns.
+    """Packets per second of two workers and of one, on rings (`engine/benches/pipelines.rs`).
+
+    Measured with all packets crossing between cores and with none; the best of several alternating
+    rounds.
     """
     print(f"\n{'two ports, packets/s':32} {'2 workers':>12} {'1 worker':>12} {'ratio':>7}")
     found: Json = {}
@@ -107,7 +111,7 @@ def on_two_cores(rounds: int) -> Json:
 
 
 def beside_bmv2(forwarded: Json) -> Json | None:
-    """bmv2's packets a second with the same program, and how many times as fast ours is."""
+    """bmv2's packets per second with the same program, and the speed-up of ours."""
     if bmv2.SWITCH is None or bmv2.CLI is None:
         print("simple_switch: it or its CLI is not installed (bench/sections/bmv2.py)")
         return None
@@ -124,7 +128,7 @@ def beside_bmv2(forwarded: Json) -> Json | None:
 
 
 def hosts(flows: int) -> float:
-    """Gb/s that pairs of our hosts deliver through our switch on this machine."""
+    """Goodput of pairs of our hosts through our switch on this machine, in Gb/s."""
     settings: Json = {
         "duration": f"{SECONDS}s", "flow.count": flows, "flow.window": WINDOWS[flows],
         "bottleneck.rate": "100Gbps", "bottleneck.delay": "10us", "bottleneck.queue": "4000packets",
@@ -132,7 +136,7 @@ def hosts(flows: int) -> float:
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as out:
         sets = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
-        # It may be void: what counts is how much came, not when.
+        # The run may be void: only the number of packets counts, not their times.
         ran = subprocess.run(
             [sys.executable, "-m", "narrows", "run", str(DUMBBELL), "--target", "dpdk",
              "--out", out, *(word for one in sets for word in ("--set", one))],
@@ -145,7 +149,7 @@ def hosts(flows: int) -> float:
 
 
 def iperf3(plumbing: Plumbing, flows: int, *, offloads: bool) -> float:
-    """Gb/s of the kernel's TCP over a veth."""
+    """Goodput of the kernel's TCP over a veth, in Gb/s."""
     number = 2 * (int(offloads) + 2 * (flows > 1))
     there, here = plumbing.add_switch(number, (1,)), plumbing.add_switch(number + 1, ())
     cable = there.outside[1]
@@ -170,7 +174,7 @@ def iperf3(plumbing: Plumbing, flows: int, *, offloads: bool) -> float:
 
 
 def throughput(plumbing: Plumbing | None) -> Json:
-    """Gb/s of ours, and of iperf3 with segments of the wire's length and with 64 KiB ones."""
+    """Goodput of ours, and of iperf3 with wire-length segments and with 64 KiB ones, in Gb/s."""
     print(f"\n{'hosts, Gb/s':32} {'ours':>9} {'iperf3':>9} {'offloaded':>9} {'ratio':>7}")
     found: Json = {}
     for flows in WINDOWS:
@@ -187,7 +191,7 @@ def throughput(plumbing: Plumbing | None) -> Json:
 
 
 def lateness(plumbing: Plumbing) -> Json:
-    """How late packets leave ours and the kernel's shaper, in microseconds."""
+    """Lateness of packets from our shaper and from the kernel's, in microseconds."""
     found = {"switch": shapers.ours(plumbing), "tbf": shapers.tbf(plumbing)}
     print(f"\n{'late by us':32} {'p50':>9} {'p99':>9} {'max':>9}")
     for mbps in shapers.RATES_MBPS:
@@ -201,7 +205,7 @@ def lateness(plumbing: Plumbing) -> Json:
 
 
 def measure(options: Options) -> Json:
-    """All of it, or why not."""
+    """Measures all parts, or says why not."""
     if catalogue.engine().dpdk_version() is None:
         print("dpdk: not built in (narrows doctor)")
         return {}
@@ -226,7 +230,7 @@ def measured(options: Options, plumbing: Plumbing | None) -> Json:
 
 
 def rates(found: Json) -> dict[str, float]:
-    """Packets a second of the switch."""
+    """Packets per second of the switch."""
     return {row: one["switch"] for row, one in found.get("forwarding", {}).items()}
 
 

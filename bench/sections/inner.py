@@ -1,4 +1,4 @@
-"""The inner loops one by one, by criterion (`engine/benches/inner.rs`)."""
+"""The inner loops, one at a time, by criterion (`engine/benches/inner.rs`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bench.section import ROOT, Json, Options, Section, output
 
 
 def measure(options: Options) -> Json:
-    """Each loop's median in nanoseconds, from what criterion writes down."""
+    """Each loop's median in nanoseconds, from criterion's files."""
     command = ["cargo", "bench", "--quiet", "-p", "narrows-engine", "--bench", "inner"]
     output([*command, "--", "--noplot"])
     found: Json = {}

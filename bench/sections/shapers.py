@@ -34,9 +34,9 @@ RATES_MBPS = (10, 100)
 SO_RCVBUFFORCE, RECEIVE_BYTES = 33, 1 << 24
 QUIET_S = 0.5
 TICKS_HZ = 250
-"""A bucket holds what comes in a tick of the kernel (tc-tbf(8), `burst`)."""
+"""The bucket holds the bytes of one kernel tick (tc-tbf(8), `burst`)."""
 FORWARD = "NarrowsIngress.forward"
-#: To 10.0.2.1, where the frames go.
+#: The frames' destination is 10.0.2.1.
 ROUTE = {
     "table": f"{FORWARD}.ipv4_lpm",
     "matches": {"hdr.ipv4.dst_addr": {"lpm": ["0x0a000201", 32]}},
@@ -47,7 +47,7 @@ P4INFO = BOTTLENECK.with_suffix(".p4info.txtpb")
 
 
 def late_us(into: str, out_of: str, rate_bps: int) -> LatenessSummary | None:
-    """How late frames come out that go in; None when some are lost."""
+    """Lateness of frames on output; None if some are lost."""
     spacing_ns = 8 * LENGTH * 1e9 / rate_bps
     packet = frame(LENGTH)
     with packet_socket(out_of) as sink, packet_socket(into) as source:
@@ -77,7 +77,7 @@ def late_us(into: str, out_of: str, rate_bps: int) -> LatenessSummary | None:
 
 
 def tbf(plumbing: Plumbing) -> dict[int, LatenessSummary | None]:
-    """The kernel's, by rate in Mb/s."""
+    """The kernel's lateness, by rate in Mb/s."""
     near, far = plumbing.add_cable("tbf")
     found = {}
     for mbps in RATES_MBPS:
@@ -89,7 +89,7 @@ def tbf(plumbing: Plumbing) -> dict[int, LatenessSummary | None]:
 
 
 def ours(plumbing: Plumbing) -> dict[int, LatenessSummary | None]:
-    """The same of `narrows switch`."""
+    """The lateness of `narrows switch`."""
     (into, port1), (out_of, port2) = (plumbing.add_cable(name) for name in ("in", "out"))
     found = {}
     for mbps in RATES_MBPS:

@@ -1,4 +1,4 @@
-"""The start of `narrows run`, and the writing and reading of results."""
+"""The start-up time of `narrows run`, and the time to write and read results."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ for run in load(Path(sys.argv[1])):
 
 
 def measure(options: Options) -> Json:
-    """Seconds from `narrows run` to the table of a run of 1 ms, and seconds to read the tables of
-    a run with everything recorded. Writing them takes what its process took beyond the engine's
+    """Seconds from `narrows run` to the table of a run of 1 ms, and to read the tables of a run
+    with everything recorded. The time to write them is that of the process beyond the engine's
     thread.
     """
     command = [sys.executable, "-m", "narrows", "run", str(DUMBBELL), "--no-figures"]

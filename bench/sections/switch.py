@@ -1,10 +1,10 @@
 """The switch alone: packets per second of the engine, large tables, and bmv2 for comparison.
 
-Our figures come from `cargo bench -p narrows-switch` (`switch/benches/`). bmv2's `simple_switch`,
-where it is installed (`bmv2.py`), runs the program of thirty tables, and the bottleneck with
-one route and no telemetry, in its file mode (`--use-files`, no pacing: every packet of the capture
-bears the same time stamp), with its log off. What counts is how fast its output file grows, so
-packets that its queue drops do not.
+Our figures come from `cargo bench -p narrows-switch` (`switch/benches/`). If bmv2's `simple_switch`
+is installed (`bmv2.py`), it runs the program of thirty tables, and the bottleneck with one route
+and no telemetry. It runs in file mode with its log off (`--use-files`). There is no pacing, because
+every packet of the capture has the same time stamp. The rate is the growth of its output file, so
+packets that its queue drops do not count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BOTTLENECK = ROOT / "p4" / "build" / "v1model.json"
 ROUTE = (
     "table_add NarrowsIngress.forward.ipv4_lpm route 10.0.2.0/24 => 1 0x020000000001 0x020000000002"
 )
-#: Until the first packet, for the entries to be written.
+#: Until the first packet, so that the entries can be written.
 BEFORE_S = 4
 #: Packets in the capture that bmv2 reads.
 PACKETS = 20_000
@@ -36,9 +36,9 @@ NO_CLI = "simple_switch_CLI: not installed (NARROWS_SIMPLE_SWITCH_CLI names it),
 
 
 def cargo_bench(name: str) -> dict[str, dict[str, float]]:
-    """The table that one of the crate's benchmarks prints, by row and column."""
+    """The table printed by one of the crate's benchmarks, by row and column."""
     printed = output(["cargo", "bench", "--quiet", "-p", "narrows-switch", "--bench", name])
-    # Columns are right-aligned, and two blanks or more apart.
+    # Columns are right-aligned, with at least two blanks between them.
     lines = [line for line in printed.splitlines() if line.strip()]
     header = split(lines[0])
     rows = [split(line) for line in lines[1:]]
@@ -61,7 +61,7 @@ def frame(length: int) -> bytes:
 
 
 def bmv2_rate(program: Path, length: int, commands: Sequence[str]) -> float | None:
-    """Packets per second that leave bmv2, `None` when none did."""
+    """Packets per second that leave bmv2, None if none did."""
     assert bmv2.SWITCH
     packet = frame(length)
     record = struct.pack("<IIII", 1, 0, length, length) + packet
@@ -91,7 +91,7 @@ def bmv2_rate(program: Path, length: int, commands: Sequence[str]) -> float | No
 
 
 def growth(path: Path) -> list[tuple[float, int]]:
-    """When a file had which size, until it has not grown for a second."""
+    """The sizes of a file over time, until it has not grown for a second."""
     seen: list[tuple[float, int]] = []
     limit = time.perf_counter() + 30
     while (now := time.perf_counter()) < limit:
@@ -105,7 +105,7 @@ def growth(path: Path) -> list[tuple[float, int]]:
 
 
 def measure(options: Options) -> Json:
-    """Runs the benchmarks, prints a line each, and returns the figures."""
+    """Runs the benchmarks, prints a line per benchmark, and returns the figures."""
     engine, tables = cargo_bench("engine"), cargo_bench("tables")
     print(f"\n{'switch, packets/s a core':28} {'64 B':>12} {'1500 B':>12} {'1500 B zeros':>14}")
     for name, rates in engine.items():
@@ -135,7 +135,7 @@ def measure(options: Options) -> Json:
 
 
 def rates(found: Json) -> dict[str, float]:
-    """Packets a second of the engine."""
+    """Packets per second of the engine."""
     return {
         f"{name}, {column}": rate
         for name, columns in found["packets_per_s"].items()

@@ -1,8 +1,8 @@
-"""`dpdk-testpmd`, DPDK's own (Debian's `dpdk-dev`): packets a second between two devices.
+"""DPDK's `dpdk-testpmd` (Debian's `dpdk-dev`): packets per second between two devices.
 
-It runs in its io mode, which receives a burst and sends it, on a core of its own, and counts the
-cycles of the turns that had packets (`--record-core-cycles`). Its figures are read and cleared many
-times, and the median taken: most spans are not disturbed by what else runs.
+It runs in its io mode, which receives a burst and sends it, on its own core. It counts the cycles
+of polls that had packets (`--record-core-cycles`). Its figures are read and cleared many times; the
+median counts, because other load disturbs only some of the spans.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from typing import Final
 COMMAND: Final = "dpdk-testpmd"
 MEMORY_MIB: Final = 256
 SPAN_S: Final = 0.005
-#: Its line when its ports are up.
+#: The line that it prints when its ports are up.
 READY: Final = "Done\n"
-#: Of testpmd's account of its forwarding.
+#: A line of testpmd's forwarding statistics.
 ACCOUNT: Final = re.compile(r"CPU cycles/packet=(\S+) .* at (\d+) MHz")
 
 
 def is_installed() -> bool:
-    """Whether it can be asked."""
+    """Whether it is installed."""
     return shutil.which(COMMAND) is not None
 
 
 def rate(inward: str, outward: str, feed: Sequence[str], *, hugepages: bool) -> float:
-    """Packets a second of the time it takes from one device to the other, while `feed` sends.
+    """Packets per second from one device to the other, by its own cycles, while `feed` sends.
 
-    Raises `RuntimeError` where it forwarded nothing.
+    Raises `RuntimeError` if it forwarded nothing.
     """
     memory = ["--in-memory"] if hugepages else ["--no-huge", "--no-shconf"]
     process = subprocess.Popen(

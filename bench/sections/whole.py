@@ -1,7 +1,7 @@
 """Whole runs: packets and events per second of the engine's thread, and peak memory.
 
-The dumbbell of five flows with more and more of it recorded, with 1 to 10,000 flows and windows of
-10 to 30,000 packets; a long fat path; a virtual environment of 200 users.
+Measures the dumbbell of five flows with increasing recording, 1 to 10,000 flows, and windows of 10
+to 30,000 packets. Also a long fat path, and a virtual environment of 200 users.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CVE = ROOT / "bench/scenarios/cve.toml"
 LEDGER = NO_TABLES | {"record.queue": True}
 ALL = "reports 1:1, all tables"
 
-#: What is recorded, in the dumbbell of five flows.
+#: The recorded tables, in the dumbbell of five flows.
 RECORDS: dict[str, dict[str, Any]] = {
     "no reports, no tables": {"telemetry.every": 0, **NO_TABLES},
     "no reports, ledger": {"telemetry.every": 0, **LEDGER},
@@ -27,13 +27,13 @@ RECORDS: dict[str, dict[str, Any]] = {
 }
 
 FLOWS = (1, 5, 100, 1_000, 10_000)
-#: Packets in flight of one flow, and the round trip that makes it so at 1 Gb/s.
+#: Packets in flight of one flow, and the round trip that results at 1 Gb/s.
 WINDOWS = (10, 100, 1_000, 10_000, 30_000)
 
 
 def window(packets: int) -> dict[str, Any]:
-    """One flow whose window is that of the receiver; the link is never full."""
-    # 12.112 us a frame of 1,514 bytes: a round trip in which that many leave at half the rate.
+    """One flow limited by the receiver's window; the link is never full."""
+    # A frame of 1,514 bytes takes 12.112 us: in the round trip that many leave at half the rate.
     delay_us = max(packets * 12.112, 100) - 50
     return {
         "flow.count": 1, "flow.window": f"{packets}packets", "flow.initial_window": packets,
@@ -43,7 +43,7 @@ def window(packets: int) -> dict[str, Any]:
 
 
 def setups(duration: str) -> dict[str, tuple[Path, dict[str, Any]]]:
-    """Every run by its name: the scenario and what is set in it."""
+    """Every run by its name: the scenario and its settings."""
     found = {name: (DUMBBELL, {"duration": duration, **s}) for name, s in RECORDS.items()}
     for count in FLOWS:
         settings = {"flow.count": count, "duration": duration, "telemetry.every": 0, **NO_TABLES}

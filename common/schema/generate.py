@@ -1,8 +1,8 @@
-"""`python -m narrows.schema.generate`: the Python types of what the engine reads and writes.
+"""`python -m narrows.schema.generate`: the Python types of the engine's inputs and outputs.
 
 The Rust types are the definition. `engine/tests/schema.rs` writes them as JSON Schema, and this
-module writes each schema as a module of `TypedDict`s, which cost nothing where they are imported
-for type checking only. `make schema` does both; `--check` says whether the modules are in step.
+module writes each schema as a module of `TypedDict`s, which cost nothing if they are imported for
+type checking only. `make schema` does both; `--check` tests whether the modules are up to date.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 Schema = dict[str, Any]
-"""A JSON Schema: JSON by its nature."""
+"""A JSON Schema, which is JSON itself."""
 
 HERE = Path(__file__).parent
 MODULES = {
@@ -45,9 +45,11 @@ PARTS = {
     ),
     "profile": ("records", ("ProfileRecord",)),
 }
-"""The modules that have a part of a schema: whose, and the definitions with all that they name."""
+"""Modules that hold a part of a schema: the schema, and the definitions taken with all that they
+use.
+"""
 WRITTEN = {"summary", "profile", "records"}
-"""The modules of what the engine writes."""
+"""The modules of the engine's outputs."""
 WIDTH = 100
 PLAIN = {"integer": "int", "number": "float", "string": "str", "boolean": "bool", "null": "None"}
 
@@ -90,27 +92,27 @@ TABLES = {
 
 @dataclass
 class Module:
-    """A module in the making: its definitions in the order in which Python needs them."""
+    """A module being generated, with its definitions in the order that Python needs."""
 
     definitions: Mapping[str, Schema]
     imported: Mapping[str, str]
-    """Definitions of earlier modules, with those modules' names."""
+    """Definitions in earlier modules, with those modules' names."""
     is_output: bool
-    """True for what the engine writes."""
+    """True for the engine's outputs."""
     alternatives: frozenset[str]
-    """Tables of unions, which a type checker tells apart by their keys when they are final."""
+    """Tables of unions; final keys let a type checker distinguish them."""
     written: dict[str, str] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    """Names that are imported from earlier modules."""
+    """Names imported from earlier modules."""
 
     def define(self, name: str) -> None:
-        """Writes a definition, after those that it names."""
+        """Writes a definition, after those that it uses."""
         if name in self.imported:
             self.used.add(name)
         elif name not in self.written:
             self.written[name] = ""
             text = self.definition(name, self.definitions[name])
-            # Put it behind what it needed.
+            # Moves it behind the definitions that it uses.
             del self.written[name]
             self.written[name] = text
 
@@ -149,15 +151,15 @@ class Module:
         return "\n".join(lines)
 
     def fields(self, schema: Schema) -> Iterator[tuple[str, tuple[str, str]]]:
-        """The keys of an object with their types and what they mean; those that must be there
-        come first, in the order of the Rust type.
+        """The keys of an object with their types and meanings; required keys come first, in the
+        order of the Rust type.
         """
         properties, required = schema["properties"], schema.get("required", [])
         order = [*required, *(key for key in properties if key not in required)]
         for key in order:
             type_ = self.type(properties[key])
             if key not in required:
-                # What the engine leaves out is never null.
+                # The engine omits such keys; it never writes null.
                 type_ = type_.removesuffix(" | None") if self.is_output else type_
                 type_ = f"NotRequired[{type_}]"
             yield key, (type_, describe(properties[key]))
@@ -190,7 +192,7 @@ class Module:
 
 
 def alternatives(definitions: Mapping[str, Schema]) -> frozenset[str]:
-    """The tables that are parts of unions."""
+    """The tables that are members of unions."""
     found = set[str]()
     for name, schema in definitions.items():
         for choice in schema.get("anyOf") or schema.get("oneOf") or ():
@@ -199,12 +201,12 @@ def alternatives(definitions: Mapping[str, Schema]) -> frozenset[str]:
 
 
 def target(schema: Schema) -> str:
-    """The definition that a reference names."""
+    """The definition that a reference points to."""
     return str(schema["$ref"]).rpartition("/")[2]
 
 
 def variant(schema: Schema) -> str:
-    """What tells a table of a union from the others: its tag, or its only key."""
+    """What distinguishes a table of a union from the others: its tag, or its only key."""
     for part in schema.get("properties", {}).values():
         if isinstance(part, dict) and "const" in part:
             return str(part["const"])
@@ -223,7 +225,7 @@ def literal(words: Sequence[Schema]) -> str:
 
 
 def describe(schema: Schema | bool) -> str:
-    """A description, as Python's docs have it."""
+    """A description, in the style of Python's docstrings."""
     text = "" if isinstance(schema, bool) else str(schema.get("description", ""))
     text = re.sub(r"(?<!\n)\n(?!\n)", " ", text)
     text = re.sub(r"\[(`[^`]*`)\](\([^)]*\))?", r"\1", text)
@@ -231,7 +233,7 @@ def describe(schema: Schema | bool) -> str:
 
 
 def wrapped(text: str, indent: str, room: int = 0) -> list[str]:
-    """Paragraphs as lines that leave `room` columns."""
+    """Paragraphs as lines of at most `room` columns."""
     lines = list[str]()
     for paragraph in re.sub("\n+", "\n", text).split("\n"):
         lines += textwrap.wrap(
@@ -241,7 +243,7 @@ def wrapped(text: str, indent: str, room: int = 0) -> list[str]:
 
 
 def docstring(text: str) -> list[str]:
-    """What a name means, below it."""
+    """The meaning of a name, below its definition."""
     if not text:
         return []
     quote = 'r"""' if "\\" in text else '"""'
@@ -266,7 +268,7 @@ def alias(name: str, type_: str, about: str) -> str:
 
 
 def functional(name: str, fields: Mapping[str, tuple[str, str]], about: str) -> str:
-    """A `TypedDict` some of whose keys are Python's own words."""
+    """A `TypedDict` with keys that are Python keywords."""
     lines = [f"{name} = TypedDict(", f'    "{name}",', "    {"]
     for key, (type_, text) in fields.items():
         lines += [*wrapped(text, "        # ")] if text else []
@@ -295,7 +297,7 @@ def modules() -> dict[str, str]:
 
 
 def tables_text(tables: Sequence[Schema]) -> str:
-    """The module of the tables' columns."""
+    """The module with the tables' columns."""
     lines = TABLES_HEAD.splitlines()
     for table in tables:
         lines += [f'    "{table["name"]}": Table(', *string(table["about"], 8), "        {"]
@@ -313,7 +315,7 @@ def tables_text(tables: Sequence[Schema]) -> str:
 
 
 def string(text: str, indent: int) -> list[str]:
-    """An argument that is text."""
+    """A text argument."""
     gap, text = " " * indent, text.strip()
     if len(text) + indent + 3 <= WIDTH:
         return [f'{gap}"{text}",']
@@ -322,7 +324,7 @@ def string(text: str, indent: int) -> list[str]:
 
 
 def module_text(about: str, module: Module) -> str:
-    """A whole module."""
+    """The text of a whole module."""
     body = "\n\n\n".join(module.written.values())
     marks = ("Literal[", "NotRequired[", "TypedDict", "@final")
     names = [mark.strip("@[") for mark in marks if mark in body]
@@ -349,7 +351,7 @@ def module_text(about: str, module: Module) -> str:
 
 
 def main() -> int:
-    """Writes the modules; with `--check` exit code 1 where one is out of step."""
+    """Writes the modules. With `--check`, returns exit code 1 if one is out of date."""
     stale = 0
     for name, text in modules().items():
         path = HERE / f"{name}.py"

@@ -1,7 +1,8 @@
-"""A run as the testbed's processes tell one another of it, and as `run.json` keeps it.
+"""A run as the testbed's processes exchange it, and as `run.json` stores it.
 
-What is plain JSON here is so because nobody but its writer and its readers by name knows its keys:
-a scenario as text, a point of a sweep, what one target alone is told, what it found at its switch.
+Some parts are plain JSON because only their writer and named readers know the keys. These are a
+scenario as text, a point of a sweep, the options of one target, and what that target found at its
+switch.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ from typing import Any, Final, NotRequired, TypedDict
 from narrows.schema.summary import Instrument, Progress, Summary
 
 POINTS: Final = "points.json"
-"""Names the points of a scenario's latest run, in its order, beside their directories."""
+"""Names the points of a scenario's latest run in order; it is beside their directories."""
 
 JsonObject = dict[str, Any]
 """An object of plain JSON."""
 Settings = JsonObject
-"""What a run's target is told besides the plan: each target's own keys."""
+"""A target's own keys, passed besides the plan."""
 
 
 class VirtualClock(TypedDict):
-    """The instrument of a run in virtual time, in which an event is never late."""
+    """The instrument of a run in virtual time, where an event is never late."""
 
     clock: str
     error_ps: int
 
 
 class RunRecord(TypedDict):
-    """`run.json`: what was run, and whether it counts."""
+    """`run.json`: the settings of the run, its environment and validity."""
 
     schema: int
     """The record's version, 1."""
@@ -40,12 +41,12 @@ class RunRecord(TypedDict):
     seed: int
     target: str
     hosts: str
-    """Whose TCP the hosts have."""
+    """The TCP implementation of the hosts."""
     program: dict[str, str]
     """The P4 program's `sha256`."""
     versions: dict[str, str]
     instrument: NotRequired[Instrument | VirtualClock]
-    """Absent before the run, as are the two below."""
+    """Absent before the run, as are the next two."""
     files: NotRequired[dict[str, str]]
     """SHA-256 of each other file of the directory, and of this record without `files`."""
     valid: NotRequired[bool]
@@ -53,19 +54,19 @@ class RunRecord(TypedDict):
 
 
 class WorkerJob(TypedDict):
-    """What a worker is told to do."""
+    """A worker's task."""
 
     plan: str
     """The engine's plan as JSON text."""
     record: RunRecord
     partial: str
-    """Where the run is written until it is complete."""
+    """The directory of the run until it is complete."""
     final: str
     settings: Settings
 
 
 class WorkerMessage(TypedDict, total=False):
-    """What a process of a run says: one of these."""
+    """A message from a process of a run: one of these."""
 
     progress: Progress
     summary: Summary
@@ -74,18 +75,18 @@ class WorkerMessage(TypedDict, total=False):
     failed: str
     """Why the run failed."""
     ready: bool
-    """The ports have their links."""
+    """All ports have their links."""
 
 
 class TargetInstrument(Instrument, total=False):
-    """The instrument of a run on somebody else's switch."""
+    """The instrument of a run on an external switch."""
 
     switch: JsonObject
-    """How far that switch was off: its target's own keys."""
+    """The error of that switch: its target's own keys."""
 
 
 class TargetSummary(Summary, total=False):
-    """The summary of a run on somebody else's switch."""
+    """The summary of a run on an external switch."""
 
     switch: JsonObject
-    """What the controller found at it: its target's own keys."""
+    """What the controller found at the switch: its target's own keys."""

@@ -162,7 +162,7 @@ def parse_window(value: object) -> Window:
 
 
 def parse_share(value: object) -> float:
-    """`0.01` or `"1%"` as a number; its range is for the caller to check. Raises `ValueError`."""
+    """`0.01` or `"1%"` as a number; the caller checks its range. Raises `ValueError`."""
     if isinstance(value, str):
         return float(quantity(value, A_SHARE, SHARE)[0])
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -171,12 +171,15 @@ def parse_share(value: object) -> float:
 
 
 def format_rate(bps: int) -> str:
-    """The largest unit that leaves a whole part: `"5Mbps"`."""
+    """The largest unit that gives a whole part of at least 1: `"5Mbps"`."""
     return largest(bps, ("Tbps", "Gbps", "Mbps", "kbps", "bps"), RATE_BPS)
 
 
 def format_duration(ps: int) -> str:
-    """The largest unit that leaves a whole part, every picosecond shown: `"1.5ms"`."""
+    """The largest unit that gives a whole part of at least 1, exact to the picosecond:
+
+    `"1.5ms"`.
+    """
     return largest(ps, ("s", "ms", "us", "ns", "ps"), DURATION_PS) if ps else "0s"
 
 
@@ -239,13 +242,13 @@ def whole(
 
 
 def largest(amount: int, names: tuple[str, ...], units: Mapping[str, int]) -> str:
-    """`amount` base units in the first of `names` that leaves a whole part."""
+    """`amount` base units in the first of `names` that gives a whole part of at least 1."""
     name = next((name for name in names if amount >= units[name]), names[-1])
     return f"{decimal(Fraction(amount, units[name]))}{name}"
 
 
 def decimal(value: Fraction) -> str:
-    """A fraction with a finite decimal expansion, written out: `"1.5"`."""
+    """A fraction with a finite decimal expansion as text: `"1.5"`."""
     shown, places = value, 0
     while shown.denominator != 1:
         shown, places = shown * 10, places + 1

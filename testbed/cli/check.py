@@ -1,4 +1,4 @@
-"""`narrows check`: whether results are as their runs wrote them."""
+"""`narrows check`: checks that results are as their runs wrote them."""
 
 from __future__ import annotations
 

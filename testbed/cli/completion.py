@@ -1,4 +1,4 @@
-"""`narrows completion`: what a shell completes after `narrows`, from the parsers."""
+"""`narrows completion`: shell completion for `narrows`, from the parsers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def verbs(top: argparse.ArgumentParser) -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
-    """Name, help and parser of every verb."""
+    """Name, help and parser of each verb."""
     for action in top._actions:
         if isinstance(action, argparse._SubParsersAction):
             texts = {each.dest: each.help or "" for each in action._choices_actions}
@@ -43,7 +43,7 @@ def verbs(top: argparse.ArgumentParser) -> Iterator[tuple[str, str, argparse.Arg
 
 
 def actions(parser: argparse.ArgumentParser) -> Iterator[tuple[argparse.Action, list[str], str]]:
-    """A verb's options and arguments: each with its values where they are few, and its help."""
+    """A verb's options and arguments, each with its help, and with its values if they are few."""
     for action in parser._actions:
         values = [str(value) for value in action.choices] if action.choices else []
         yield action, values, (action.help or "").replace("%%", "%")
@@ -114,7 +114,7 @@ def zsh(top: argparse.ArgumentParser) -> str:
 
 
 def zsh_text(text: str) -> str:
-    """A help text without what `_arguments` would read."""
+    """A help text without the characters that `_arguments` would interpret."""
     return re.sub(r"[\[\]:\\]", " ", text)
 
 

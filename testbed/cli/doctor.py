@@ -1,4 +1,4 @@
-"""`narrows doctor`: what this machine can run, and what mends it."""
+"""`narrows doctor`: what this machine can run, and how to add what is missing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def of(name: str, part: Target | Hosts) -> Finding:
-    """Whether a target or hosts can be had here."""
+    """Whether this machine supports a target or hosts."""
     try:
         lacking = part.missing()
     except EngineMissingError as error:

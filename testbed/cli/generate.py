@@ -1,4 +1,4 @@
-"""`narrows generate`: a scenario's background traffic from our own generator, by a DPDK port."""
+"""`narrows generate`: sends a scenario's background traffic through a DPDK port."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """`narrows generate`. Raises `InputError`; 1 where a packet could not be sent."""
+    """`narrows generate`. Raises `InputError`; returns 1 if a packet could not be sent."""
     from narrows.testbed.tools.generate import GenerateRequest, generate
 
     traffic, ports = background_request(options), port_options(options)

@@ -1,4 +1,4 @@
-"""`narrows host`: a scenario's hosts on DPDK ports, opposite any switch."""
+"""`narrows host`: runs a scenario's hosts on DPDK ports, opposite any switch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`narrows kernel`: a program of yours, with our variants in the Linux kernel meanwhile."""
+"""`narrows kernel`: runs your program while our variants are in the Linux kernel."""
 
 from __future__ import annotations
 

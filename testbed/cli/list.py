@@ -1,4 +1,4 @@
-"""`narrows list`: what there is to choose from."""
+"""`narrows list`: lists the available variants, figures, keys and other choices."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
-    """The columns and rows of a list; of the keys those below `prefix`. Raises `InputError`."""
+    """The columns and rows of a list; for keys, those below `prefix`. Raises `InputError`."""
     from narrows.testbed.paths import ROOT
     from narrows.testbed.scenario import sweep
 
@@ -106,12 +106,12 @@ def listed(what: str, prefix: str = "") -> tuple[list[str], list[list[str]]]:
 
 
 def variants() -> list[Any]:
-    """The records of the variants of TCP, and of the senders of datagrams."""
+    """The records of the TCP variants and of the datagram senders."""
     return [*catalogue.records("variants"), *catalogue.records("senders")]
 
 
 def variant_page(name: str) -> str:
-    """All that a variant's record says. Raises `InputError` for an unknown one."""
+    """All contents of a variant's record. Raises `InputError` for an unknown variant."""
     found = next((record for record in variants() if record["name"] == name), None)
     if found is None:
         what = catalogue.unknown("variant", name, [record["name"] for record in variants()])
@@ -131,7 +131,7 @@ def variant_page(name: str) -> str:
 
 
 def list_of_keys(prefix: str) -> tuple[list[str], list[list[str]]]:
-    """The keys of a scenario below `prefix`. Raises `InputError` where there is none."""
+    """The keys of a scenario below `prefix`. Raises `InputError` if there are none."""
     from narrows.testbed.scenario.keys.key import keys
 
     rows = []
@@ -142,7 +142,7 @@ def list_of_keys(prefix: str) -> tuple[list[str], list[list[str]]]:
 
 
 def parameter(record: dict[str, Any]) -> str:
-    """A discipline's parameter with its default, in the unit of a scenario."""
+    """A discipline's parameter with its default, in a scenario's unit."""
     from narrows.testbed.scenario.values import RECORD_UNITS
 
     unit, default = record["unit"], record["default"]

@@ -21,7 +21,7 @@ VERBS = (
     "run", "report", "export", "check", "reproduce", "stf", "kernel", "packetdrill", "list",
     "switch", "host", "plan", "calibrate", "pktgen", "generate", "doctor", "completion", "man",
 )  # fmt: skip
-"""The sub-commands in the order in which help has them, each a module of this package."""
+"""The sub-commands in the order of the help text; each is a module of this package."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,18 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"narrows: stopped; finished runs are intact{resume}", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        # The reader of our output is gone; nothing is left to say, not even at exit.
+        # The reader of our output has exited. Nothing more can be printed, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:
-        # A full disk, or a place that may not be written to.
+        # The disk is full, or the path is not writable.
         place = f"{error.filename}: " if error.filename else ""
         print(f"narrows: {place}{error.strerror or error}", file=sys.stderr)
         return FAILED
 
 
 class Version(argparse.Action):
-    """Prints the version of the package, and of the engine where it is built."""
+    """Prints the version of the package, and of the engine if it is built."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Prints, and ends."""
@@ -74,7 +74,7 @@ class Version(argparse.Action):
 
 
 def parser(verbs: Iterable[str] = VERBS) -> argparse.ArgumentParser:
-    """The command line with these sub-commands. A verb's module is imported here, not before."""
+    """The command line with these sub-commands. A verb's module is imported only here."""
     top = argparse.ArgumentParser(
         prog="narrows", description="A programmable-switch testbed for TCP congestion control."
     )

@@ -1,4 +1,4 @@
-"""`narrows man`: manual pages of the command and its verbs, from the parsers."""
+"""`narrows man`: manual pages of the command and its verbs, generated from the parsers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def pages(top: argparse.ArgumentParser) -> dict[str, str]:
-    """The text of each page in man(7)'s macros, by its name."""
+    """The text of each page in man(7)'s macros, by the page's name."""
     from narrows.testbed.cli.completion import verbs
 
     every = list(verbs(top))
@@ -89,6 +89,6 @@ def entry(term: str, text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that troff prints as it stands."""
+    """Escapes text so that troff prints it unchanged."""
     plain = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^([.'])", r"\\&\1", plain, flags=re.M)

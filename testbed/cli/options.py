@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how options become the request of a call."""
+"""Options that several verbs share, and their conversion to a call's request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Request = TypeVar("Request")
 
 
 def request_of(kind: type[Request], options: argparse.Namespace, **more: Any) -> Request:
-    """A dataclass of the options that its fields are named after, and of `more`."""
+    """A dataclass filled from the options named like its fields, and from `more`."""
     names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     given = {name: value for name, value in vars(options).items() if name in names}
     return kind(**given | more)
@@ -34,7 +34,7 @@ def add_overrides(command: argparse.ArgumentParser) -> None:
 
 
 def add_background_options(command: argparse.ArgumentParser) -> None:
-    """The options of a command that sends a scenario's background traffic, or has it sent."""
+    """The options of commands that send a scenario's background traffic or have it sent."""
     add = command.add_argument
     add("scenario", type=Path, help="a TOML file; of a sweep one point (--set)")
     add("--duration", metavar="TIME", help="how long (the scenario's)")
@@ -42,7 +42,7 @@ def add_background_options(command: argparse.ArgumentParser) -> None:
 
 
 def background_request(options: argparse.Namespace) -> BackgroundRequest:
-    """The background traffic that is asked for."""
+    """The requested background traffic."""
     from narrows.testbed.scenario.background import BackgroundRequest
 
     return request_of(BackgroundRequest, options)
@@ -62,12 +62,12 @@ def add_port_options(command: argparse.ArgumentParser) -> None:
 
 
 def port_options(options: argparse.Namespace) -> PortOptions:
-    """How DPDK is asked to be set up."""
+    """The requested set-up of DPDK."""
     return request_of(PortOptions, options)
 
 
 def add_target_options(command: argparse.ArgumentParser, *, only_hardware: bool = False) -> None:
-    """Every target's own options, or those that name hardware."""
+    """Options of single targets, and options that name hardware."""
     for target in TARGETS.values():
         for option in target.options:
             if only_hardware and not option.names_hardware:
@@ -80,7 +80,7 @@ def add_target_options(command: argparse.ArgumentParser, *, only_hardware: bool 
 
 
 def own_options(options: argparse.Namespace, target: Target | None) -> dict[str, Any]:
-    """What was given for a target's own options. Raises `InputError` for another target's."""
+    """The given options of a target. Raises `InputError` for options of another target."""
     for other in TARGETS.values():
         for option in () if other is target else other.options:
             if value := getattr(options, option.key, None):

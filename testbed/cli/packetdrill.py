@@ -1,4 +1,4 @@
-"""`narrows packetdrill`: packetdrill scripts played to our TCP."""
+"""`narrows packetdrill`: runs packetdrill scripts against our TCP."""
 
 from __future__ import annotations
 

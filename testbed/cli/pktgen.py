@@ -1,4 +1,4 @@
-"""`narrows pktgen`: a scenario's background traffic as a script for DPDK pktgen."""
+"""`narrows pktgen`: writes a scenario's background traffic as a script for DPDK pktgen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`narrows plan`: a scenario with everything worked out, as JSON."""
+"""`narrows plan`: prints a scenario's complete plan as JSON."""
 
 from __future__ import annotations
 

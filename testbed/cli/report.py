@@ -1,4 +1,4 @@
-"""`narrows report`: one HTML page of results."""
+"""`narrows report`: writes one HTML page of results."""
 
 from __future__ import annotations
 

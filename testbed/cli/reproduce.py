@@ -1,4 +1,4 @@
-"""`narrows reproduce`: a paper's numbers and claims beside ours."""
+"""`narrows reproduce`: compares a paper's numbers and claims with ours."""
 
 from __future__ import annotations
 

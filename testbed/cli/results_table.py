@@ -1,6 +1,6 @@
-"""The table that `narrows run` ends with: a row a point, over its seeds; and the same as JSON.
+"""The table that `narrows run` prints last: a row per point, over its seeds; and the same as JSON.
 
-The columns that do not fit are left out, the least important first, and named below the table.
+Columns that do not fit are omitted, the least important first, and named below the table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GAP = 3
 
 @dataclass(frozen=True)
 class Column:
-    """A figure of a run."""
+    """A quantity of a run."""
 
     key: str
     """Its name in the JSON."""
@@ -45,16 +45,16 @@ class Row:
     """A point's runs, one for each seed."""
 
     point: Mapping[str, Any]
-    """The swept keys' values, the seed left out."""
+    """The swept keys' values, without the seed."""
     outcomes: Sequence[Outcome]
 
     @property
     def good(self) -> list[Outcome]:
-        """The runs that have figures."""
+        """The runs that have a summary."""
         return [outcome for outcome in self.outcomes if outcome.summary is not None]
 
     def values(self, column: Column) -> list[float]:
-        """The column's figure of each run that has one."""
+        """The column's values, from each run that has one."""
         found = (column.measure(outcome) for outcome in self.good)
         return [value for value in found if value is not None]
 
@@ -85,7 +85,9 @@ def results_table(title: str, outcomes: Sequence[Outcome], console: Console) -> 
 
 
 def results_json(title: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The same as plain JSON, each figure with the mean, least and most over a point's seeds."""
+    """The same as plain JSON: each quantity with its mean, minimum and maximum over a point's
+    seeds.
+    """
     rows = rows_of(outcomes)
     columns = columns_of(rows)
     points = []
@@ -118,7 +120,7 @@ def rows_of(outcomes: Sequence[Outcome]) -> list[Row]:
 
 
 def fixed_and_swept(rows: Sequence[Row]) -> tuple[dict[str, Any], list[str]]:
-    """The keys with one value in all rows (`--set`), with it, and those that vary."""
+    """The keys with one value in all rows (`--set`), with that value, and those that vary."""
     keys = list(dict.fromkeys(key for row in rows for key in row.point))
     first = rows[0].point if rows else {}
     fixed = {k: first.get(k) for k in keys if all(r.point.get(k) == first.get(k) for r in rows)}
@@ -126,7 +128,7 @@ def fixed_and_swept(rows: Sequence[Row]) -> tuple[dict[str, Any], list[str]]:
 
 
 def columns_of(rows: Sequence[Row]) -> list[Column]:
-    """Every column in the order in which the table has them."""
+    """Every column, in the order of the table."""
     parts = [part for part in labels(rows) if part]
     return [
         Column("goodput_mbps", "goodput\nMb/s", 3, goodput_mbps),
@@ -148,18 +150,19 @@ ORDER = (
     "goodput_mbps:", "queue_delay_ms", "goodput_mbps", "link_busy_percent", "dropped", "done_s",
     "jain", "queue_delay_p95_ms", "queue_packets",
 )  # fmt: skip
-"""The columns by importance. Each name's goodput comes before the sum of all."""
+"""The columns by importance. The goodput of each name comes before the total."""
 
 
 def importance(column: Column) -> int:
-    """The column's place among those that a narrow terminal keeps."""
+    """The column's rank among those that a narrow terminal keeps."""
     name, colon, _ = column.key.partition(":")
     return ORDER.index(name + colon)
 
 
 def labels(rows: Sequence[Row]) -> list[str]:
-    """What each `[[flow]]` is called in all rows: its name, or else its variant; one whose variant
-    the sweep changes by its place in the file.
+    """The label of each `[[flow]]` in all rows: its name, or else its variant.
+
+    If the sweep changes the variant, the label is the flow's position in the file.
     """
     by_row = [flow_labels(row.outcomes[0]) for row in rows]
     longest = max(map(len, by_row), default=0)
@@ -178,7 +181,7 @@ def flow_labels(outcome: Outcome) -> list[str]:
 
 
 def goodput_mbps(outcome: Outcome, ids: range | set[int] | None = None) -> float | None:
-    """What all flows, or those of these numbers, delivered together over the whole run."""
+    """The goodput of all flows, or of those with these numbers, over the whole run."""
     summary = outcome.summary
     if summary is None:
         return None
@@ -203,12 +206,12 @@ def goodput_of(part: str) -> Measure:
 
 
 def bottleneck(summary: Summary | None) -> BottleneckSummary | None:
-    """The bottleneck's figures; a run of hosts alone has none."""
+    """The bottleneck's summary; None for a run of hosts alone."""
     return summary.get("bottleneck") if summary else None
 
 
 def port(outcome: Outcome, key: str) -> float | None:
-    """A figure of the bottleneck's port."""
+    """A quantity of the bottleneck's port."""
     found = bottleneck(outcome.summary)
     value: float | None = found[key] if found else None  # type: ignore[literal-required]
     return value
@@ -227,7 +230,7 @@ def scaled(share: float | None) -> float | None:
 
 
 def done_s(outcome: Outcome) -> float | None:
-    """When the last flow was done; None where one was not."""
+    """The time when the last flow finished; None if one did not."""
     flows = outcome.summary["flows"] if outcome.summary else []
     ended = [time for flow in flows if (time := flow["completion_s"]) is not None]
     return max(ended) if ended and len(ended) == len(flows) else None
@@ -255,7 +258,7 @@ def build(rows: Sequence[Row], keys: Sequence[str], columns: Sequence[Column]) -
 
 
 def cell(values: Sequence[float], decimals: int) -> str:
-    """The mean, with the range where it is one: `5.18 (5.07-5.31)`."""
+    """The mean, with the range if values differ: `5.18 (5.07-5.31)`."""
     if not values:
         return "-"
     if len(values) == 1:
@@ -266,12 +269,12 @@ def cell(values: Sequence[float], decimals: int) -> str:
 
 
 def shown(value: object) -> str:
-    """A key's value: text as it stands, anything else as JSON; control characters written out."""
+    """A key's value: text unchanged, anything else as JSON; control characters are escaped."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return "-" if value is None else plain(text)
 
 
 def natural_width(table: Table, console: Console) -> int:
-    """Columns that the table takes unfolded."""
+    """Columns whose text the table does not wrap."""
     options = console.options.update(width=10_000)
     return Measurement.get(console, options, table).maximum - GAP

@@ -1,4 +1,4 @@
-"""`narrows run`: run a scenario, draw its figures, print its table."""
+"""`narrows run`: runs a scenario, draws its figures, prints its table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         return preview(request, as_json=options.json)
     if lacking := request.target.missing():
         raise InputError("--target", [Problem(request.target.name, "; ".join(lacking))])
-    # The first worker starts up while the scenario is read.
+    # The first worker starts while the scenario is read.
     with worker_process.spare(request.target) as spare:
         from narrows.testbed.runs.scenario import run_scenario
 
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def preview(request: RunRequest, *, as_json: bool) -> int:
-    """Prints what would be run; returns the exit code. Raises `InputError`."""
+    """Prints the runs that would be done; returns the exit code. Raises `InputError`."""
     from narrows.testbed.runs.scenario import counted, prepare
 
     prepared = prepare(request)
@@ -93,7 +93,7 @@ def preview(request: RunRequest, *, as_json: bool) -> int:
 
 
 def asked(options: argparse.Namespace) -> RunRequest:
-    """What the options ask for. Raises `InputError`."""
+    """The request given by the options. Raises `InputError`."""
     from narrows.testbed.runs.request import RunRequest
 
     target, hosts = TARGETS[options.target], HOSTS[options.hosts]
@@ -101,7 +101,7 @@ def asked(options: argparse.Namespace) -> RunRequest:
     if hosts.in_kernel and target.no_kernel_hosts:
         raise InputError("--hosts", [Problem(hosts.name, target.no_kernel_hosts)])
     settings = target.settings(hosts, own)
-    # Two runs in real time at a time would be late by each other.
+    # Two simultaneous runs in real time would delay each other.
     at_once = 1 if target.in_real_time else options.jobs
     if at_once < 1:
         raise InputError("--jobs", [Problem(str(at_once), "expected at least 1")])
@@ -148,7 +148,7 @@ def show(results: Results, request: RunRequest, options: argparse.Namespace) -> 
 
 
 def draw(results: Results) -> list[str]:
-    """Draws the scenario's figures; returns what is to be said of them."""
+    """Draws the scenario's figures; returns notes about them."""
     from narrows.analysis.figures import draw as draw_figures
     from narrows.analysis.figures import not_drawn
 

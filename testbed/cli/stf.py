@@ -1,4 +1,4 @@
-"""`narrows stf`: STF tests on the software switch, in virtual time."""
+"""`narrows stf`: runs STF tests on the software switch, in virtual time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`narrows switch`: the software P4 target as a switch of its own."""
+"""`narrows switch`: runs the software P4 target as a stand-alone switch."""
 
 from __future__ import annotations
 

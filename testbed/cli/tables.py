@@ -1,4 +1,4 @@
-"""The tables that the command prints: of a paper's claims, of a list."""
+"""Tables that the command prints: a paper's claims, and lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narrows.testbed.terminal import plain
 
 
 def claims_table(title: str, claims: Sequence[dict[str, Any]]) -> Table:
-    """One row a claim of a paper: the verdict and what it rests on."""
+    """A row per claim of a paper: its verdict, and how it was judged."""
     table = Table(
         title=Text(plain(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
     )
