@@ -9,12 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from narrows.analysis import figures
 from narrows.analysis.chart import paper
-from narrows.analysis.chart.model import Area, Axis, Chart, Look, Panel, Trace, from_zero, time_axis
-from narrows.analysis.figures.base import Results, number
 from narrows.analysis.load import Run
 from narrows.analysis.page import (
     Alert,
@@ -32,6 +27,7 @@ from narrows.analysis.page import (
     Value,
     Verdict,
 )
+from narrows.analysis.reproduction_charts import curve_plots, run_plots, table_plots
 
 Json = dict[str, Any]
 """Plain JSON: parts of `reproduction.json`, as `narrows reproduce` writes them."""
@@ -41,8 +37,6 @@ POINTS: Final = "percentage points"
 MINUS: Final = "\u2212"
 SIGNS: Final = {"holds": Verdict.HOLDS, "does not hold": Verdict.FAILS}
 """The sign of each verdict; other words have the sign of an open question."""
-BAR: Final = 0.8
-"""Width of a group of bars, as a share of the distance between groups."""
 
 
 def write(content: Json, runs: Mapping[str, Sequence[Run]], directory: Path) -> Path:
@@ -235,112 +229,3 @@ def experiments(content: Json) -> Iterator[Block]:
     ]
     if missing:
         yield Section("Not in this build", [Lines(missing)])
-
-
-# Charts
-
-
-def table_plots(content: Json) -> Iterator[Plot]:
-    """A chart for each table of our values."""
-    for table in content["tables"]:
-        if table["plot"] != "none" and table["cells"]:
-            unit = f" ({table['unit']})" if table["unit"] else ""
-            label = f"{table['quantity']}{unit}"
-            chart = (bars if table["plot"] == "bars" else lines)(table, label)
-            yield Plot(table["name"], table["title"], caption(table), chart)
-
-
-def caption(table: Json) -> str:
-    """How to read a table's chart."""
-    several = any(cell["runs"] > 1 for cell in table["cells"])
-    spread = ", with 95 % intervals of the mean of repeated runs" if several else ""
-    return f"{table['source']}. {table['quantity']} of the runs of `{table['experiment']}`{spread}."
-
-
-def lines(table: Json, label: str) -> Chart:
-    """A line per row against the columns, or a single line against the rows."""
-    cells = table["cells"]
-    if table["columns"] is None:
-        places = axis_of([cell["row"] for cell in cells], table["rows"])
-        return Chart([Panel([line(cells, places[0], "row", 0, "")])], places[1], from_zero(label))
-    names = list(dict.fromkeys(cell["row"] for cell in cells))
-    at, axis = axis_of([cell["column"] for cell in cells], table["columns"])
-    marks = [
-        line([cell for cell in cells if cell["row"] == name], at, "column", index, str(name))
-        for index, name in enumerate(names)
-    ]
-    return Chart([Panel(marks)], axis, from_zero(label), height_in=2.6)
-
-
-def line(
-    cells: Sequence[Json], places: Mapping[Any, float], key: str, index: int, name: str
-) -> Trace:
-    """One line with its intervals."""
-    x = np.array([places[cell[key]] for cell in cells])
-    y = np.array([cell["value"] for cell in cells], dtype=np.float64)
-    half = np.array([cell["half_width"] for cell in cells], dtype=np.float64)
-    ranges = (y - half, y + half) if half.any() else (None, None)
-    return Trace(x, y, Look(index, marker="filled"), name, low=ranges[0], high=ranges[1])
-
-
-def axis_of(values: Sequence[Any], label: str) -> tuple[dict[Any, float], Axis]:
-    """Positions of swept values: even steps in their order, so that 1 ms and 256 ms are both
-    visible.
-    """
-    distinct = list(dict.fromkeys(values))
-    sizes = [number(value) for value in distinct]
-    if None not in sizes:
-        distinct = [value for _, value in sorted(zip(sizes, distinct, strict=True))]
-    ticks = [(float(place), str(value)) for place, value in enumerate(distinct)]
-    places = {value: place for (place, _), value in zip(ticks, distinct, strict=True)}
-    return places, Axis(label, ticks=ticks, pad=(0.04, 0.04))
-
-
-def bars(table: Json, label: str) -> Chart:
-    """A group of bars per row, a bar per column."""
-    cells = table["cells"]
-    rows = list(dict.fromkeys(cell["row"] for cell in cells))
-    columns = list(dict.fromkeys(cell["column"] for cell in cells))
-    width = BAR / len(columns)
-    marks: list[Any] = []
-    for cell in cells:
-        place, index = rows.index(cell["row"]), columns.index(cell["column"])
-        left = place - BAR / 2 + index * width
-        x = np.array([left, left, left + width, left + width])
-        y = np.array([0.0, cell["value"], cell["value"], 0.0])
-        name = "" if cell["column"] is None else f"{table['columns']} {cell['column']}"
-        marks.append(Area(x, y, Look(index), name, hatched=index > 0))
-        if cell["half_width"]:
-            middle, value = np.array([left + width / 2]), np.array([cell["value"]])
-            half = np.array([cell["half_width"]])
-            ink = Look("ink", line=False)
-            marks.append(Trace(middle, value, ink, low=value - half, high=value + half))
-    ticks = [(float(place), str(row)) for place, row in enumerate(rows)]
-    axis = Axis("", ticks=ticks, low=-0.5, high=len(rows) - 0.5, pad=(0.0, 0.0))
-    return Chart([Panel(marks)], axis, from_zero(label), columns=2, height_in=2.2)
-
-
-def curve_plots(content: Json) -> Iterator[Plot]:
-    """Small multiples of curves over time: one panel per series."""
-    for each in content["curves"]:
-        panels = [
-            Panel(
-                [Trace(np.array(series["x"]), np.array(series["y"], dtype=np.float64), Look(0))],
-                series["name"],
-            )
-            for series in each["series"]
-        ]
-        text = f"{each['source']}. One run of each, the first seed's."
-        chart = Chart(panels, time_axis(each["x"], shared="all"), from_zero(each["y"]))
-        yield Plot(each["name"], each["title"], text, chart)
-
-
-def run_plots(content: Json, runs: Mapping[str, Sequence[Run]]) -> Iterator[Plot]:
-    """The figures that an experiment names, drawn from its runs."""
-    for each in content["experiments"]:
-        results = Results(tuple(runs.get(each["name"], ())))
-        for figure in figures.select(each["figures"]) if results.runs else []:
-            chart = figures.chart(figure, results)
-            if chart is not None:
-                name = f"{each['name']}-{figure.name}"
-                yield Plot(name, f"{each['title']}: {figure.title}", figure.caption, chart)

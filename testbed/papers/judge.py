@@ -175,16 +175,22 @@ def said(evidence: Any, finished: FinishedRuns, experiments: Iterable[str] = ())
 
 def table_rows(table: Table, finished: FinishedRuns) -> Iterator[Json]:
     """A row for each number that the paper prints in a table."""
+    for row, column, published in published_points(table):
+        point = {table.rows: row} | ({table.columns: column} if table.columns else {})
+        what = ", ".join(f"{short(key)} {value}" for key, value in point.items())
+        try:
+            ours = finished.value(table.quantity, table.experiment, **point)
+        except NotRunError:
+            ours = None
+        quantity = table.quantity
+        yield numbers_row(table.source, what, quantity.unit, published, ours, quantity.digits)
+
+
+def published_points(table: Table) -> Iterator[tuple[Any, Any, float]]:
+    """Row, column (None without) and number of each number that the paper prints."""
     for row, columns in table.published.items():
-        for column, published in columns.items() if table.columns else [(None, columns)]:
-            point = {table.rows: row} | ({table.columns: column} if table.columns else {})
-            what = ", ".join(f"{short(key)} {value}" for key, value in point.items())
-            try:
-                ours = finished.value(table.quantity, table.experiment, **point)
-            except NotRunError:
-                ours = None
-            quantity = table.quantity
-            yield numbers_row(table.source, what, quantity.unit, published, ours, quantity.digits)
+        for column, value in columns.items() if table.columns else [(None, columns)]:
+            yield row, column, value
 
 
 def number_row(number: Number, finished: FinishedRuns) -> Json:
@@ -251,6 +257,10 @@ def table_record(table: Table, finished: FinishedRuns) -> Json:
         "columns": short(table.columns) if table.columns else None,
         "plot": table.plot,
         "cells": cells,
+        "published": [
+            {"row": row, "column": column, "value": value}
+            for row, column, value in published_points(table)
+        ],
     }
 
 
@@ -263,7 +273,8 @@ def curves_record(curves: Curves, finished: FinishedRuns) -> Json | None:
         except NotRunError:
             continue
         x, y = curves.of(min(runs, key=lambda run: run.seed))
-        series.append({"name": str(value), "x": list(x), "y": list(y)})
+        level = curves.published.get(value)
+        series.append({"name": str(value), "x": list(x), "y": list(y), "published": level})
     if not series:
         return None
     return {
@@ -273,6 +284,7 @@ def curves_record(curves: Curves, finished: FinishedRuns) -> Json | None:
         "experiment": curves.experiment,
         "x": curves.x,
         "y": curves.y,
+        "published_as": curves.published_as,
         "series": series,
     }
 

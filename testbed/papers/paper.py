@@ -71,6 +71,10 @@ class Curves:
     x: str
     y: str
     of: Callable[[Run], tuple[Sequence[float], Sequence[float]]]
+    published: Mapping[Any, float] = field(default_factory=dict)
+    """The level that the paper gives for a curve, by the value of `by`, in the unit of `y`."""
+    published_as: str = ""
+    """What the levels are, such as "the mean in Table II"."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from narrows.analysis import reproduction
+from narrows.analysis import reproduction, reproduction_charts
 from narrows.analysis.chart import paper as on_paper
 from narrows.testbed.papers import PAPERS
 from narrows.testbed.papers.paper import Paper
@@ -84,7 +84,10 @@ def parts(paper: Paper, content: dict[str, Any], directory: Path) -> Iterator[st
             yield f"### {each['title']}"
             yield f"{sentence(each['text'])}"
     yield "## Figures"
-    for plot in (*reproduction.table_plots(content), *reproduction.curve_plots(content)):
+    for plot in (
+        *reproduction_charts.table_plots(content),
+        *reproduction_charts.curve_plots(content),
+    ):
         picture = f"{paper.name}-{plot.name}.png"
         (directory / picture).write_bytes(on_paper.files(plot.chart, ("png",))["png"])
         yield f"![{plot.title}]({picture}){{ loading=lazy }}\n"

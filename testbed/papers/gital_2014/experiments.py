@@ -166,6 +166,8 @@ CURVES: Final[tuple[Curves, ...]] = (
         "Time (s)",
         "Throughput (kb/s)",
         throughput_over_time,
+        {tcp: values["200"] for tcp, values in TABLE_II.items()},
+        "the average in Table II",
     ),
     Curves(
         "figure-2b",
@@ -177,5 +179,7 @@ CURVES: Final[tuple[Curves, ...]] = (
         "Time (s)",
         "Throughput (kb/s)",
         throughput_over_time,
+        {tcp: values["600"] for tcp, values in TABLE_II.items()},
+        "the average in Table II",
     ),
 )
