@@ -12,6 +12,7 @@ from typing import Any, Final
 import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -60,6 +61,7 @@ def draw(chart: Chart) -> Canvas:
     note = fit.wrapped(chart.note, width_in * fit.POINTS_PER_IN - 6, _NOTE_PT)
     total_in = rows * height_in + 0.4 + above_in + _note_in(note)
     canvas = Canvas(figsize=(width_in, total_in), layout="constrained")
+    FigureCanvasAgg(canvas)
     grid = [axis for row in canvas.subplots(rows, columns, squeeze=False) for axis in row]
     for spare in grid[count:]:
         spare.set_visible(False)
@@ -99,7 +101,7 @@ def _fit(canvas: Canvas, axes: list[Axes]) -> None:
     The layout is computed once to find the panels' sizes. The canvas grows by the height of the
     lines.
     """
-    canvas.draw_without_rendering()
+    _lay_out(canvas)
     size = float(style.RC["axes.titlesize"])
     lines = 0
     for axis in axes:
@@ -144,11 +146,22 @@ def _settle(canvas: Canvas) -> None:
 
     The solver's last bits can differ between machines.
     """
-    canvas.draw_without_rendering()
+    _lay_out(canvas)
     canvas.set_layout_engine("none")
     for axis in canvas.axes:
         left, bottom, width, height = (round(bound, 6) for bound in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))
+
+
+def _lay_out(canvas: Canvas) -> None:
+    """Computes the layout of the axes without drawing them, which doubles the time."""
+    engine = canvas.get_layout_engine()
+    assert engine is not None, "the canvas is made with one"
+    for axis in canvas.axes:
+        axis.apply_aspect()
+    engine.execute(canvas)
+    for axis in canvas.axes:
+        axis.apply_aspect()
 
 
 def _letter(index: int) -> str:

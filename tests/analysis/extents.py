@@ -7,7 +7,6 @@ from itertools import combinations
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -23,7 +22,6 @@ def faults(chart: Chart) -> list[str]:
     """A sentence for each text that leaves the figure or lies over another or over a panel."""
     with mpl.rc_context({"backend": "agg"} | style.RC):
         canvas = paper.draw(chart)
-        FigureCanvasAgg(canvas)
         canvas.draw_without_rendering()
         whole = canvas.bbox
         texts = [(text.get_text(), _extent(text)) for text in _texts(canvas)]
@@ -65,43 +63,23 @@ def _share(one: Bbox, other: Bbox) -> bool:
 
 def _texts(canvas: Canvas) -> Iterator[Text]:
     """The texts outside panels: titles, labels, names of ticks, legends, notes."""
-    inside = {text for axis in canvas.axes for text in axis.texts}
-    ticks = {tick.label1 for axis in canvas.axes for tick in _ticks(axis)}
-    hidden = {tick.label1 for axis in canvas.axes for tick in _ticks(axis, shown=False)}
+    unseen = {text for axis in canvas.axes for text in axis.texts}
+    for axis in canvas.axes:
+        for tick, is_shown in _ticks(axis):
+            unseen |= {tick.label2} if is_shown else {tick.label1, tick.label2}
     for text in canvas.findobj(Text):
         assert isinstance(text, Text)
-        if (
-            text in inside
-            or text in hidden
-            or not text.get_visible()
-            or not text.get_text().strip()
-        ):
-            continue
-        if text in ticks or not _is_tick(text, canvas):
+        if text not in unseen and text.get_visible() and text.get_text().strip():
             yield text
 
 
-def _ticks(axis: Axes, *, shown: bool = True) -> Iterator[mpl.axis.Tick]:
-    """The ticks within the ends of the axes of a panel, or those outside."""
+def _ticks(axis: Axes) -> Iterator[tuple[mpl.axis.Tick, bool]]:
+    """The ticks of a panel, with whether they are within the ends of its axes."""
     for which, low_high in ((axis.xaxis, axis.get_xlim()), (axis.yaxis, axis.get_ylim())):
         low, high = sorted(low_high)
+        room = 1e-9 * (high - low)
         for tick in [*which.get_major_ticks(), *which.get_minor_ticks()]:
-            place = float(tick.get_loc())
-            room = 1e-9 * (high - low)
-            if (low - room <= place <= high + room) == shown:
-                yield tick
-
-
-def _is_tick(text: Text, canvas: Canvas) -> bool:
-    """Whether it is a name of some tick that is not drawn."""
-    every = (
-        label
-        for axis in canvas.axes
-        for which in (axis.xaxis, axis.yaxis)
-        for tick in [*which.get_major_ticks(), *which.get_minor_ticks()]
-        for label in (tick.label1, tick.label2)
-    )
-    return any(text is label for label in every) or not text.get_window_extent().width
+            yield tick, low - room <= float(tick.get_loc()) <= high + room
 
 
 def has_cells(chart: Chart) -> bool:
