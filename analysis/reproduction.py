@@ -63,7 +63,7 @@ def page(content: Json, plots: Sequence[Plot]) -> Page:
     sections = [
         Section("Claims", list(claims(content))),
         *picks(content),
-        Section("Published and ours", [numbers(content)]),
+        Section("Published and ours", list(published(content))),
         Section("Where it differs, and why", list(findings(content))),
         Section("What the paper leaves open", list(assumptions(content))),
         Section("Figures", plots),
@@ -105,6 +105,48 @@ def badge(claim: Json) -> Badge:
     more = claim["grade"] or claim["reason"]
     words = f"{claim['verdict']}: {more}" if more else claim["verdict"]
     return Badge(SIGNS.get(claim["verdict"], Verdict.DEPENDS), words)
+
+
+def published(content: Json) -> Iterator[Block]:
+    """The paper's tables in their own form with our values, then every number."""
+    printed = [table for table in content["tables"] if is_printed(table)]
+    for table in printed:
+        unit = f" ({table['unit']})" if table["unit"] else ""
+        title = f"{table['source']}: {table['quantity']}{unit}"
+        yield Section(title, [printed_table(table)])
+    every = numbers(content)
+    yield Details("Every number, with intervals", [every]) if printed else every
+
+
+def is_printed(table: Json) -> bool:
+    """Whether the paper prints this as a table of rows and columns."""
+    return bool(table["source"].startswith("Table") and table["published"] and table["columns"])
+
+
+def printed_table(table: Json) -> Block:
+    """Published value, ours and the difference for each column of the paper's table."""
+    ours = {(cell["row"], cell["column"]): cell["value"] for cell in table["cells"]}
+    given = {(cell["row"], cell["column"]): cell["value"] for cell in table["published"]}
+    names = list(dict.fromkeys(column for _, column in given))
+    points = POINTS if table["unit"] == "%" else ""
+    rows = list[list[Value]]()
+    for row in dict.fromkeys(row for row, _ in given):
+        cells: list[Value] = [str(row)]
+        for place in ((row, name) for name in names):
+            paper, own = given.get(place), ours.get(place)
+            change = own - paper if paper is not None and own is not None else None
+            percent = 100 * change / paper if change is not None and paper and not points else None
+            cells += [rounded(paper, table), rounded(own, table), relative(percent, change, points)]
+        rows.append(cells)
+    columns = [Column(table["rows"])]
+    for name in names:
+        columns += [Column(str(name), "published"), Column("", "ours"), Column("", "off by")]
+    return Table(columns, rows)
+
+
+def rounded(value: float | None, table: Json) -> float | None:
+    """A value with the table's decimals."""
+    return None if value is None else round(value, table["digits"])
 
 
 def numbers(content: Json) -> Block:

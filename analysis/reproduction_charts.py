@@ -12,6 +12,7 @@ from narrows.analysis import figures
 from narrows.analysis.chart.model import (
     Area,
     Axis,
+    Cells,
     Chart,
     Floats,
     Look,
@@ -44,7 +45,7 @@ def table_plots(content: Json) -> Iterator[Plot]:
         if table["plot"] != "none" and table["cells"]:
             unit = f" ({table['unit']})" if table["unit"] else ""
             label = f"{table['quantity']}{unit}"
-            chart = (bars if table["plot"] == "bars" else lines)(table, label)
+            chart = CHARTS[table["plot"]](table, label)
             yield Plot(table["name"], table["title"], caption(table), chart)
 
 
@@ -53,7 +54,8 @@ def caption(table: Json) -> str:
     several = any(cell["runs"] > 1 for cell in table["cells"])
     spread = ", with 95 % intervals of the mean of repeated runs" if several else ""
     text = f"{table['source']}. {table['quantity']} of the runs of `{table['experiment']}`{spread}."
-    return text + " Hollow marks: published." * bool(table["published"])
+    text += " Hollow marks: published." * bool(table["published"])
+    return f"{text} {table['note']}".rstrip()
 
 
 def lines(table: Json, label: str) -> Chart:
@@ -132,6 +134,37 @@ def bars(table: Json, label: str) -> Chart:
     axis = Axis("", ticks=ticks, low=-0.5, high=len(rows) - 0.5, pad=(0.0, 0.0))
     keys = KEYS if any(isinstance(each, Trace) and each.name for each in marks) else ()
     return Chart([Panel(marks)], axis, from_zero(label), columns=2, height_in=2.2, keys=keys)
+
+
+def cell_map(table: Json, label: str) -> Chart:
+    """A cell per row and column; empty where no run has both."""
+    cells = table["cells"]
+    rows = list(dict.fromkeys(str(cell["row"]) for cell in cells))
+    columns = list(dict.fromkeys(str(cell["column"]) for cell in cells))
+    values = np.full((len(rows), len(columns)), np.nan)
+    for cell in cells:
+        values[rows.index(str(cell["row"])), columns.index(str(cell["column"]))] = cell["value"]
+    ends = (float(np.nanmin(values)), float(np.nanmax(values)))
+    return Chart(
+        [Panel([Cells(columns, rows, values, ends, label, table["digits"])])],
+        Axis(table["columns"], pad=(0.0, 0.0), ticks=named(columns)),
+        Axis(
+            table["rows"],
+            pad=(0.0, 0.0),
+            ticks=named(rows),
+            reverse=True,
+        ),
+        height_in=max(2.2, 0.21 * len(rows) + 0.6),
+    )
+
+
+def named(names: Sequence[str]) -> list[tuple[float, str]]:
+    """A tick for each name, one apart from 0."""
+    return [(float(place), name) for place, name in enumerate(names)]
+
+
+CHARTS: Final = {"bars": bars, "lines": lines, "map": cell_map}
+"""How a table is drawn."""
 
 
 def curve_plots(content: Json) -> Iterator[Plot]:

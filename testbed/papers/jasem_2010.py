@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from narrows.analysis import metrics
 from narrows.analysis.estimate import Estimate, estimate, greater
+from narrows.analysis.figures.base import thin
 from narrows.analysis.load import Run
 from narrows.testbed.papers.finished_runs import FinishedRuns, NotRunError, listed, shown
 from narrows.testbed.papers.grade import POINTS, Distance, Margin, lead, least
@@ -44,6 +45,13 @@ def throughput_over_time(run: Run) -> tuple[list[float], list[float]]:
     """The bottleneck's throughput: seconds, kB/s."""
     sent = metrics.throughput_bps(run, metrics.PS_PER_S)
     return (sent["time_ps"] / metrics.PS_PER_S).to_list(), (sent["bps"] / 8e3).to_list()
+
+
+def queue_over_time(run: Run) -> tuple[list[float], list[float]]:
+    """The bottleneck's queue: seconds, kB; the extremes of each of 120 parts of the run."""
+    depth = metrics.depth(run)
+    x, y = thin(depth["time_ps"].to_numpy(), depth["bytes"].to_numpy(), run.duration_ps, 120)
+    return x.tolist(), (y / 1e3).tolist()
 
 
 def delay_by_round(run: Run) -> tuple[list[float], list[float]]:
@@ -154,7 +162,7 @@ PAPER: Final = Paper(
                 ("sweep.flow.count", [2, 5]),
                 ("sweep.flow.variant", [NEW, FC_PLUS]),
             ),
-            figures=("queue_delay_by_rtt", "queue_length", "cwnd"),
+            figures=("cwnd",),
         ),
     ),
     tables=(
@@ -175,16 +183,23 @@ PAPER: Final = Paper(
             "Throughput (kB/s)",
             throughput_over_time,
         ),
-        Curves(
-            "figure-10a",
-            "Queueing delay by round trip, five flows",
-            "Fig. 10a",
-            "transfer",
-            VARIANT,
-            {"count": 5},
-            "Round trip",
-            "Delay (ms)",
-            delay_by_round,
+        *(
+            Curves(
+                f"figure-{figure}{part}",
+                f"{what}, {count} flows",
+                f"Fig. {figure}{part}",
+                "transfer",
+                VARIANT,
+                {"count": count},
+                x,
+                y,
+                of,
+            )
+            for figure, count in ((7, 2), (8, 3), (9, 4), (10, 5))
+            for part, what, x, y, of in (
+                ("a", "Queueing delay by round trip", "Round trip", "Delay (ms)", delay_by_round),
+                ("b", "Queue over time", "Time (s)", "Queue length (kB)", queue_over_time),
+            )
         ),
     ),
     numbers=(

@@ -175,6 +175,7 @@ def said(evidence: Any, finished: FinishedRuns, experiments: Iterable[str] = ())
 
 def table_rows(table: Table, finished: FinishedRuns) -> Iterator[Json]:
     """A row for each number that the paper prints in a table."""
+    finished = table_runs(table, finished)
     for row, column, published in published_points(table):
         point = {table.rows: row} | ({table.columns: column} if table.columns else {})
         what = ", ".join(f"{short(key)} {value}" for key, value in point.items())
@@ -184,6 +185,13 @@ def table_rows(table: Table, finished: FinishedRuns) -> Iterator[Json]:
             ours = None
         quantity = table.quantity
         yield numbers_row(table.source, what, quantity.unit, published, ours, quantity.digits)
+
+
+def table_runs(table: Table, finished: FinishedRuns) -> FinishedRuns:
+    """The runs, with those of all the table's experiments under the name of its first."""
+    names = (table.experiment, *table.more)
+    own = [run for name in names for run in finished.runs.get(name, ())]
+    return FinishedRuns({**finished.runs, table.experiment: own})
 
 
 def published_points(table: Table) -> Iterator[tuple[Any, Any, float]]:
@@ -233,6 +241,7 @@ def short(key: str) -> str:
 
 def table_record(table: Table, finished: FinishedRuns) -> Json:
     """A table of our values, for the chart."""
+    finished = table_runs(table, finished)
     rows = finished.swept(table.experiment, table.rows)
     columns = finished.swept(table.experiment, table.columns) if table.columns else [None]
     cells = []
@@ -256,6 +265,7 @@ def table_record(table: Table, finished: FinishedRuns) -> Json:
         "rows": short(table.rows),
         "columns": short(table.columns) if table.columns else None,
         "plot": table.plot,
+        "note": table.note,
         "cells": cells,
         "published": [
             {"row": row, "column": column, "value": value}

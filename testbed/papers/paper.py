@@ -54,7 +54,11 @@ class Table:
     columns: str | None = None
     published: Mapping[Any, Any] = field(default_factory=dict)
     """A number by row and column: `{"vegas": {"200": 1130.872}}`; without columns by row."""
-    plot: Literal["lines", "bars", "none"] = "lines"
+    plot: Literal["lines", "bars", "map", "none"] = "lines"
+    more: tuple[str, ...] = ()
+    """Other experiments with the same keys, whose runs the table has too."""
+    note: str = ""
+    """A sentence for the figure's caption."""
 
 
 @dataclass(frozen=True)
