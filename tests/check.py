@@ -1,7 +1,7 @@
 """`make check`: format, types, lints, and the fast tests of the rooms that changed.
 
-What changed is what differs from BASE (`python -m tests.check BASE`), else from the last commit
-that `origin/main` has too, else from HEAD. Nothing that measures this machine is run.
+Changes are relative to BASE (`python -m tests.check BASE`), else to the last commit that is also in
+`origin/main`, else to HEAD. Tests that measure this machine are excluded.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ TESTS = {
     "testbed/targets": ("tests/targets/test_ledger_from_reports.py", "tests/targets/test_lab.py"),
     "traffic": ("tests/traffic/test_scapy.py",),
 }
-"""The fast tests of a folder's Python, by what a path begins with."""
+"""The fast tests of a folder's Python, by the beginning of a path."""
 ALWAYS = ("tests/test_architecture.py",)
 FAST = ("tests/analysis/", "tests/p4runtime/", "tests/papers/", "tests/scenario/")
 """Folders whose tests are run when they change."""
 
 
 def main() -> int:
-    """Runs every check; exit code 1 when one failed, which is named."""
+    """Runs every check; returns exit code 1 and names the check if one failed."""
     changed = changed_files(sys.argv[1:])
     failed = [
         " ".join(command)
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def changed_files(base: Sequence[str]) -> list[str]:
-    """Paths, from the root, of what differs from the base and of what git does not know yet."""
+    """Changed paths from the root: those that differ from the base, and those unknown to git."""
     common = git("merge-base", "HEAD", "origin/main")
     since = base[0] if base else common[0] if common else "HEAD"
     return [
@@ -62,13 +62,13 @@ def changed_files(base: Sequence[str]) -> list[str]:
 
 
 def git(*words: str) -> list[str]:
-    """The lines that git prints; none where it fails."""
+    """The lines that git prints; none if it fails."""
     ran = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
     return ran.stdout.splitlines() if ran.returncode == 0 else []
 
 
 def commands(changed: Sequence[str]) -> Iterator[list[str]]:
-    """What is run: lints of everything, which is quick, and tests of what changed."""
+    """The commands: lints of everything, which is quick, and tests of the changed parts."""
     python = [sys.executable, "-m"]
     yield [*python, "ruff", "check", "--quiet"]
     yield [*python, "ruff", "format", "--check", "--quiet"]

@@ -1,4 +1,4 @@
-"""What every test may ask for, and what is said at the end of all."""
+"""Fixtures for every test, and the summary of skipped tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.real_time import Machine
 
 
 def pytest_configure() -> None:
-    """Takes up SIGINT again where whoever started the tests ignores it.
+    """Restores SIGINT if the process that started the tests ignores it.
 
     A shell without job control starts its background jobs with SIGINT ignored, which every child
     process of a test would inherit.
@@ -23,7 +23,7 @@ def pytest_configure() -> None:
 
 @pytest.fixture
 def machine() -> Iterator[Machine]:
-    """Whether the machine stands still during the test."""
+    """Whether the machine stalls during the test."""
     watching = Machine()
     yield watching
     watching.longest_us()
@@ -32,7 +32,7 @@ def machine() -> Iterator[Machine]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Says what was skipped and why, a line for each reason; `make test` says it once more."""
+    """Prints each reason for skipped tests in a line; `make test` prints them again."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.getreports("skipped")

@@ -1,4 +1,4 @@
-"""What the engine records, read by the analysis: its tables, its summary and the figures agree."""
+"""The analysis reads the engine's records: tables, summary and figures agree."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_point_is_there_in_the_scenarios_order(results: Path) -> None:
 
 def test_the_tables_are_those_of_the_contract(run: Run) -> None:
     for name, columns in COLUMNS.items():
-        if name == "capture":  # only where a scenario asks for it (tests/analysis/test_export.py)
+        if name == "capture":  # Only if a scenario asks for it (tests/analysis/test_export.py).
             continue
         assert run.table(name).collect_schema().names()[: len(columns)] == list(columns)
     for name, schema in (("queue", QUEUE), ("flows", FLOWS), ("messages", MESSAGES)):
@@ -85,7 +85,7 @@ def test_the_ledger_gives_the_summarys_queue(run: Run) -> None:
 
 
 def test_the_summarys_percentiles_are_the_ledgers(run: Run) -> None:
-    """As near as the engine's histogram has buckets."""
+    """As close as the buckets of the engine's histogram allow."""
     delays = metrics.queue_delays_ms(run)
     by_summary: Any = run.summary["bottleneck"]["queue_delay_ms"]
     for percent in (50, 95, 99):
@@ -112,8 +112,8 @@ def test_the_senders_rows_give_what_was_delivered(run: Run) -> None:
 
 
 def test_every_figure_and_the_report(results: Path) -> None:
-    # 6 runs x the flows of each: enough for every figure but that of messages, which bulk has not,
-    # and those of other sweeps
+    # 6 runs x the flows of each: enough for every figure but those of messages, which bulk lacks,
+    # and those of other sweeps.
     others = {
         "message_latency", "both_directions", "buffer_sweep", "loss_sweep", "rtt_fairness",
         "share", "shares", "goodput_ratio", "gain_loss", "ramp_up", "window_recovery",

@@ -238,7 +238,7 @@ def test_a_series_keeps_its_colour_where_it_has_no_run(sweep: Path, tmp_path: Pa
     results = Results(tuple(load(tmp_path / "toy")))
     (point, first), *_ = results.facets(results.series_key)
     assert point == {"flow.count": 1}
-    # The colour follows from the place in this list, which all facets share.
+    # The colour depends on the position in this list, which all facets share.
     assert first.series == results.series == ["new-aimd", "aimd-fc-plus"]
     assert not first.of_series("aimd-fc-plus").runs
     assert {"completion_time", "queue_delay_by_rtt", "queue_length"} <= drawn(tmp_path / "toy")

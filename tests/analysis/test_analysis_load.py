@@ -1,4 +1,4 @@
-"""Run directories: what is a run, in which order they come, what is said about a broken one."""
+"""Run directories: which count as runs, their order, and the errors for broken ones."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ def test_queue_length_is_weighted_by_time(five_packets: Run) -> None:
     depth = metrics.depth(five_packets)
     assert depth["packets"].to_list() == [1, 0, 1, 2, 2, 1, 0, 1, 0]
     packets = metrics.time_weighted_mean(depth["time_ps"], depth["packets"], 0, 4 * S)
-    # 1 packet for 0.25 s, 2 for 0.5 s, 1 for 0.5 s; as the waits, 0.75 s + 1.0 s, have it (Little)
+    # 1 packet for 0.25 s, 2 for 0.5 s, 1 for 0.5 s. The waits give the same sum, 0.75 s + 1.0 s
+    # (Little).
     assert packets == pytest.approx(1.75 / 4)
     kilobytes = metrics.time_weighted_mean(depth["time_ps"], depth["bytes"] / 1000, 0, 4 * S)
     assert kilobytes == pytest.approx((0.25 * 0.5 + 0.5 * 1.5 + 0.5 * 1.0) / 4)
@@ -80,7 +81,7 @@ def test_delays_and_loss(five_packets: Run) -> None:
 
 
 def test_throughput_is_at_most_the_links_rate(five_packets: Run) -> None:
-    """Sent are 1,000 B until 1.0, 500 B until 1.5, 1,000 B until 2.5, and 1,000 B from 3.0 on."""
+    """Sent: 1,000 B until 1.0, 500 B until 1.5, 1,000 B until 2.5, and 1,000 B from 3.0 on."""
     rates = metrics.throughput_bps(five_packets, S)
     assert rates["time_ps"].to_list() == [S // 2, 3 * S // 2, 5 * S // 2, 7 * S // 2]
     assert rates["bps"].to_list() == [8000, 8000, 4000, 8000]
@@ -144,7 +145,7 @@ def test_mean_of_flows_needs_all_of_them(five_packets: Run) -> None:
     [
         ([0, 5], [2, 4], (0, 10), 3),  # half at 2, half at 4
         ([5], [8], (0, 10), 4),  # nothing before the first event
-        ([0, 5, 5], [1, 100, 3], (0, 10), 2),  # of two at once the last holds
+        ([0, 5, 5], [1, 100, 3], (0, 10), 2),  # At equal times the last value counts.
         ([0, 5], [2, 4], (4, 6), 3),  # a part of the run
         ([0, 8], [2, 9], (0, 4), 2),  # what comes after the end
         ([], [], (0, 10), 0),
@@ -164,12 +165,12 @@ def test_mean_over_no_time_is_refused() -> None:
 @pytest.mark.parametrize(
     ("rates", "index"),
     [
-        # DEC-TR-301: where k of n users share equally and the rest have nothing, it is k/n
+        # DEC-TR-301: if k of n users share equally and the others have nothing, the index is k/n.
         ([1] * 20 + [0] * 80, 0.2),
         ([5, 5, 5], 1.0),
         ([1, 0, 0, 0], 0.25),
         ([1, 2, 3], 36 / (3 * 14)),
-        ([10, 20, 30], 36 / (3 * 14)),  # free of scale
+        ([10, 20, 30], 36 / (3 * 14)),  # independent of scale
         ([0, 0], 1.0),
     ],
 )
@@ -194,7 +195,8 @@ def test_jain_over_time() -> None:
 
 
 def test_convergence_is_to_remain_fair() -> None:
-    # delta 0.7: shares of 0.15 to 0.85 are fair; fair at 1 s, but for good from 3 s on
+    # delta 0.7: shares of 0.15 to 0.85 are fair. They are fair at 1 s, but remain so only from 3 s
+    # on.
     goodput = shares((90, 10), (84, 16), (95, 5), (80, 20), (5, 5))
     assert metrics.convergence_time_s(goodput) == 3
     assert metrics.convergence_time_s(goodput, delta=0.5) == 4

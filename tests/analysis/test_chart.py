@@ -1,4 +1,4 @@
-"""What a chart says before anyone draws it: ends of axes, legends, boxes, ellipses, colours."""
+"""Charts before they are drawn: ends of axes, legends, boxes, ellipses, colours."""
 
 from __future__ import annotations
 

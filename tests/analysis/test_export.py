@@ -1,4 +1,4 @@
-"""Runs in the formats of other tools, read back by these tools where they are there."""
+"""Runs in the formats of other tools, read by those tools if they are installed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_compressed_csv_is_the_same_csv_again(run: Run) -> None:
 
 @programs("tshark")
 def test_wireshark_reads_the_captures(run: Run) -> None:
-    """As many segments as the senders say they sent, in nanoseconds, with right IPv4 checksums."""
+    """As many segments as the senders report, in nanoseconds, with correct IPv4 checksums."""
     files = sorted(written(run, "pcapng").glob("*.pcapng"))
     assert len(files) == 4
     fields = ["frame.time_epoch", "frame.cap_len", "frame.len", "ip.src", "tcp.len", "tcp.seq_raw",
@@ -141,7 +141,7 @@ def test_iperf3_json_adds_up(run: Run) -> None:
     assert sums == [one["sum"]["bytes"] for one in told["intervals"]]
     for place, flow in enumerate(run.flows):
         streams = [one["streams"][place] for one in told["intervals"]]
-        # What was acknowledged by the end is what was delivered, but for what is on its way back.
+        # Bytes acknowledged by the end equal those delivered, except for ACKs in flight.
         delivered = told["end"]["streams"][place]["receiver"]["bytes"]
         assert delivered == flow["delivered_bytes"]
         assert 0 <= delivered - sum(stream["bytes"] for stream in streams) <= 60_000
@@ -164,7 +164,7 @@ def test_iperf3_json_has_iperf3s_names(run: Run) -> None:
     client = ["iperf3", "-c", "127.0.0.1", "-p", port, "-P", "2", "-t", "1", "-J"]
     server = subprocess.Popen(["iperf3", "-s", "-1", "-p", port], stdout=subprocess.DEVNULL)
     try:
-        # Until the server listens the client is refused, and says so in its JSON.
+        # Until the server listens, the client is refused and reports that in its JSON.
         for _ in range(50):
             theirs = json.loads(subprocess.run(client, capture_output=True, check=False).stdout)
             if "error" not in theirs:

@@ -1,4 +1,4 @@
-"""No text of a figure is clipped or overlaps, by the extents of what is drawn."""
+"""No text of a figure is clipped or overlaps another, by the extents of the drawn artists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def patch(path: Path, name: str, **more: Any) -> None:
 
 
 def sweeps(directory: Path) -> Iterator[Path]:
-    """Results that have something for every figure."""
+    """Results with data for every figure."""
     yield write_sweep(directory / "toy", counts=(1, 2), seeds=(1,), segments=60, rate_bps=200_000)
     back = {"utilization": 0.2, "enqueued": 57, "dropped": 3, "queue_delay_ms": {"mean": 7.0}}
     for key, values in (("queue", ["0.5bdp", "1bdp", "4bdp"]), ("loss", [0.0, 1e-4, 1e-2])):

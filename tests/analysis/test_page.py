@@ -1,4 +1,4 @@
-"""Pages of results: their blocks as HTML, and what they do in a browser."""
+"""Pages of results: their blocks as HTML, and their behaviour in a browser."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def chromium(pages: Path) -> Iterator[webdriver.Chrome]:
 
 
 def said(driver: webdriver.Chrome) -> list[str]:
-    """What is on the console."""
+    """The messages on the console."""
     return [str(entry["message"]) for entry in driver.get_log("browser")]  # type: ignore[no-untyped-call]
 
 

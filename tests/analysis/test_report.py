@@ -65,7 +65,7 @@ def test_it_is_well_formed(page: str) -> None:
 
 
 def test_it_asks_for_nothing_outside(page: str) -> None:
-    """Every address is of the page itself; the names of XML's namespaces are no addresses."""
+    """Every address is on the page itself; names of XML namespaces are not addresses."""
     for tag, attributes in Page(page).tags:
         assert tag not in ("link", "iframe", "object", "embed", "base")
         for name in ("src", "href", "xlink:href", "srcset", "action", "data"):
@@ -78,7 +78,7 @@ def test_it_asks_for_nothing_outside(page: str) -> None:
 
 def test_ids_are_unique(page: str) -> None:
     ids = Counter(attributes["id"] for _, attributes in Page(page).tags if "id" in attributes)
-    # matplotlib defines a glyph again where it uses it again, in the same words
+    # matplotlib repeats the definition of a glyph that it uses again, in the same words.
     again = {name for name, times in ids.items() if times > 1 and "DejaVu" not in str(name)}
     assert not again
 

@@ -43,7 +43,7 @@ def write(
     queue: str = "1bdp",
     **scenario: Any,
 ) -> Path:
-    """A run directory of 10 s at 10 Mb/s that has these flows in its summary and no tables."""
+    """A run directory of 10 s at 10 Mb/s with these flows in its summary and no tables."""
     path.mkdir(parents=True)
     bottleneck = {
         "switch": "s1", "port": 2, "rate_bps": 10_000_000, "utilization": 0.5,
@@ -125,7 +125,7 @@ def test_both_directions_have_a_column_each(tmp_path: Path) -> None:
     ("queue", "expected"),
     [
         ("1.5bdp", 1.5),
-        # 10 Mb/s x 40 ms = 50,000 bytes; 20 packets of 12,500 / 10 bytes are 25,000.
+        # 10 Mb/s x 40 ms = 50,000 bytes; 20 packets of 12,500 / 10 bytes are 25,000 bytes.
         ("20packets", 0.5),
         ("100KB", 2.0),
         ("20ms", 0.5),
@@ -257,7 +257,7 @@ def test_a_ratio_of_goodputs_is_of_means(tmp_path: Path) -> None:
 
 
 def test_gain_and_loss_are_over_the_run_of_one_variant(tmp_path: Path) -> None:
-    """Beside b, a delivers 3 where it had 4, and b 6 where a had 5."""
+    """Beside b, a delivers 3 where it delivered 4, and b 6 where a delivered 5."""
     for other, mbps in (("a", (4, 5)), ("b", (3, 6))):
         flows = [flow(1, "a", mbps[0]), flow(2, other, mbps[1])]
         write(tmp_path / other, {"choice.new": other}, flows, flow=named("A", "B"))
@@ -333,7 +333,7 @@ def test_a_share_is_of_all_that_was_delivered(tmp_path: Path) -> None:
 
 
 def test_the_example_of_share_is_valid() -> None:
-    """The command in the figure's docstring is one that the scenario takes."""
+    """A scenario accepts the command in the figure's docstring."""
     text = str(share.__doc__).split("\n\n")[2].replace("\\\n", " ")
     options = [word for word in shlex.split(text) if "=" in word]
     path = ROOT / "scenarios/rate-change.toml"

@@ -21,12 +21,12 @@ OTHERS = {
     "rate-change": "45s", "dial-up": "60s",
     "multiple-bottlenecks": "700ms", "trans-oceanic": "500ms", "data-center": "500ms",
 }  # fmt: skip
-"""Those whose events or first packets come later, and those with many packets."""
+"""Scenarios whose events or first packets come later, and those with many packets."""
 BIN_PS = metrics.PS_PER_S // 10
 
 
 def shortened(path: Path, out: Path) -> Run:
-    """The last point of a scenario, run for a moment in this process."""
+    """The last point of a scenario, run briefly in this process."""
     duration = OTHERS.get(path.stem, DURATION)
     point = sweep.read(path, [("duration", duration), ("record.queue", True)])[-1]
     made = json.dumps(plan.make_plan(point.scenario, str(path)))
@@ -36,7 +36,7 @@ def shortened(path: Path, out: Path) -> Run:
 
 
 def most_bps(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The most that the link can send in each bin: the integral of its rate, over the bin."""
+    """Maximum that the link can send in each bin: the integral of its rate over the bin."""
     rates = metrics.link_rates_bps(run)
     edges = metrics.bin_edges_ps(run.duration_ps, BIN_PS) / metrics.PS_PER_S
     at = [time for time, _ in rates] + [float(edges[-1])]
@@ -53,7 +53,7 @@ def test_throughput_is_at_most_the_link_rate(path: Path, tmp_path: Path) -> None
     flows = metrics.flow_throughput_bps(run, BIN_PS)
     assert len(most) and len(flows), "something was sent"
     for flow, own in [*metrics.by_flow(flows), (0, metrics.throughput_bps(run, BIN_PS))]:
-        # a packet in transmission keeps the rate at which it began when the link's changes
+        # A packet in transmission keeps the rate at which it started when the link's rate changes.
         excess = own["bps"].to_numpy() - most * (1 + 1e-6)
         changed = np.append(False, np.diff(most) != 0)
         allowed = np.where(changed | np.roll(changed, -1), 1538 * 8 / (BIN_PS / 1e12), 0.0)

@@ -49,7 +49,7 @@ def test_quiet_prints_nothing(tmp_path: Path) -> None:
 
 
 def completed(*words: str) -> set[str]:
-    """What bash completes after these words."""
+    """Bash's completions after these words."""
     script = completion.bash(parser())
     line = f"COMP_WORDS=({' '.join(words)} '')\nCOMP_CWORD={len(words)}\n_narrows\n"
     said = 'printf "%s\\n" "${COMPREPLY[@]}"'

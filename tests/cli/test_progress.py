@@ -1,4 +1,4 @@
-"""What a run says before and while it goes on, and where its results can't be written."""
+"""The output before and during a run, and the error if its results can't be written."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_progress_names_its_clock(
 
 
 def test_an_unwritable_directory_is_a_message(tmp_path: Path) -> None:
-    # sysfs: even root makes no file there.
+    # sysfs: even root cannot create a file there.
     (tmp_path / "scenario").symlink_to("/sys/fs")
     ran = narrows("run", write(tmp_path, TWO_FLOWS), "--out", tmp_path)
     assert ran.returncode == 2

@@ -1,4 +1,4 @@
-"""The table that a run ends with: what it says at which width, and that it prints text as text."""
+"""The table at the end of a run: its content at each width, with text printed literally."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What p4runtime-shell does with a switch, as a script of its own: `shell.py ADDRESS DEVICE P4INFO
-JSON`. It needs older protobufs than ours, so it runs under another interpreter
-(tests/p4runtime/test_clients.py).
+"""Uses p4runtime-shell with a switch, as a stand-alone script:
+
+`shell.py ADDRESS DEVICE P4INFO JSON`. It needs older protobufs than ours, so it runs under another
+interpreter (tests/p4runtime/test_clients.py).
 """
 
 import sys

@@ -43,7 +43,7 @@ def switch() -> Iterator[FakeSwitch]:
 
 
 def drive(switch: FakeSwitch, task: Task) -> None:
-    """Does `task` with a client that is bound."""
+    """Runs `task` with a bound client."""
 
     async def run() -> None:
         async with BfrtClient(switch.address) as client:

@@ -60,7 +60,7 @@ def test_the_messages_are_those_of_the_proto_file(tmp_path: Path) -> None:
     proto = "controller/bfrt/bfruntime.proto"
     subprocess.run(["protoc", f"--descriptor_set_out={made}", proto], cwd=ROOT, check=True)
     [file] = FileDescriptorSet.FromString(made.read_bytes()).file
-    # Derived from the names, which the module leaves to whoever reads it.
+    # Derived from the names, which the module leaves to its readers.
     messages = list(file.message_type)
     for message in messages:
         messages += message.nested_type

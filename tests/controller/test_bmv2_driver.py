@@ -1,4 +1,4 @@
-"""bmv2's traffic manager through the Thrift driver: what it says, what bmv2 then does."""
+"""bmv2's traffic manager through the Thrift driver: the driver's answers, and bmv2's behaviour."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def packet_socket(interface: str) -> socket.socket:
 
 
 def burst(switch: Bmv2, packets: int) -> tuple[int, float]:
-    """Sends packets at once; how many come out, and the seconds until the last of them."""
+    """Sends a burst of packets; returns how many come out, and the seconds until the last."""
     sent = frame(0x0A000001, 0x0A000002, FRAME_BYTES)
 
     there = switch.namespace.outside
@@ -146,7 +146,7 @@ def test_bmv2_does_what_it_was_told(switch: Bmv2) -> None:
     count, seconds = burst(switch, BURST)
     assert count == BURST
     assert seconds > 0.28
-    # 10 wait; how many leave while the others come in is up to the machine.
+    # 10 wait. How many leave while the others arrive depends on the machine.
     set_limit(switch, {"packets": 10})
     count, _ = burst(switch, BURST)
     assert 10 <= count < BURST

@@ -1,4 +1,4 @@
-"""What the controller puts on a switch, against the P4Info and against routes drawn by hand."""
+"""The controller's state for a switch, against the P4Info and against routes drawn by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ P4INFO = ROOT / "p4/build/v1model.p4info.txtpb"
 
 
 def blocks(text: str, name: str) -> Iterator[str]:
-    """The bodies of a message's fields of this name, braces matched."""
+    """The contents of a message's fields of this name, with matched braces."""
     for found in re.finditer(rf"^(\s*){name} \{{\n(.*?)^\1\}}", text, re.M | re.S):
         yield found[2]
 

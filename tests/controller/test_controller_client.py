@@ -1,4 +1,4 @@
-"""The controller's client: what it says in P4Runtime's words, and its driver, events, command."""
+"""The controller's client: its P4Runtime messages, driver, events and command."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ P4INFO = ROOT / "p4/build/v1model.p4info.txtpb"
 
 
 def client() -> SwitchClient:
-    """Not connected; it has the schema."""
+    """A client that is not connected, with the schema."""
     return SwitchClient("nowhere:1", p4info=P4INFO)
 
 
 def there_and_back(one: SwitchClient, entity: Any) -> tuple[p4r.Entity, Any]:
-    """An entity as the switch gets it, and as it is read from that."""
+    """An entity as sent to the switch, and as read back from that."""
     (message,) = encode_entities([entity], one.switch.p4info)
     return message, decode_entity(message, one.switch.p4info)
 
@@ -186,7 +186,7 @@ def test_the_gnmi_driver(traffic: tuple[FakeTraffic, str]) -> None:
 
 
 class FakeSwitch:
-    """A driver and a client that write down what they are told, and when."""
+    """A driver and a client that record their calls with the times."""
 
     def __init__(self) -> None:
         self.now = 0

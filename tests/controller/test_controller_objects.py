@@ -49,7 +49,7 @@ def drive(served: Served, files: tuple[Path, Path], task: Any) -> Any:
 
 
 def check(served: Served, files: tuple[Path, Path], *states: SwitchState) -> None:
-    """Makes the switch have one state after the other, and reads each back."""
+    """Gives the switch one state after another, and reads each back."""
 
     async def task(client: SwitchClient) -> None:
         await client.write(states[0])
@@ -81,7 +81,7 @@ def test_profiles_and_the_entries_that_name_them(served: Served) -> None:
         profile_groups=(ProfileGroup("I.chosen", 9, ((1, 2), (3, 1))),),
     )
     check(served, PROFILES, first, second, SwitchState(profile_members=(member(1, 4),)))
-    # Without the entry nothing sets the port, and port 0 does not exist.
+    # Without the entry no action sets the port, and port 0 does not exist.
     assert served.send(1, bytes([1, 5]) + bytes(6)) == []
     assert served.switch.statistics()["no_such_port"] == 1
 

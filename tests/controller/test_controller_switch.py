@@ -1,4 +1,4 @@
-"""The controller against the software target itself: P4Runtime and gNMI over a real connection."""
+"""The controller with the software target, through P4Runtime and gNMI over a real connection."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ def test_a_state_is_read_back_as_it_was_made(switch: tuple[Any, str]) -> None:
             assert await client.make(state) == len(state.entries) + 1 + 1
             assert (await client.read_state()).lines() == state.lines()
             assert await client.make(state) == 0
-            # Less, other and more: one entry goes, one changes, one session comes.
+            # Fewer, other and additional objects: one entry goes, one changes, one session is
+            # added.
             changed = list(state.entries[1:])
             routes = [n for n, one in enumerate(changed) if one.table.endswith("ipv4_lpm")]
             one = changed[routes[0]]
@@ -225,7 +226,7 @@ def test_events_on_a_running_switch(switch: tuple[Any, str]) -> None:
 
 
 def command(capsys: pytest.CaptureFixture[str], address: str, *arguments: str) -> str:
-    """What the command prints; it must succeed."""
+    """The output of the command, which must succeed."""
     assert main(["--address", address, *arguments]) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
@@ -267,7 +268,7 @@ def test_the_command(
 def test_the_command_against_narrows_switch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A daemon of its own process, as a user starts it."""
+    """A daemon in its own process, as a user starts it."""
     arguments = ["switch", "--no-p4", "--use-files", "600", "--grpc-server-addr", "127.0.0.1:0"]
     no_packets = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     for port in (1, 2, 3):

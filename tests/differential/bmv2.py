@@ -14,18 +14,18 @@ from bench.sections.bmv2 import CLI, PORT, SWITCH, configure
 
 __all__ = ["CLI", "SWITCH", "run"]
 
-#: Between packets; long enough for bmv2 to be done with one before the next.
+#: Time between packets, long enough for bmv2 to finish one before the next.
 SPACING_S = 0.001
-#: Until the first packet, for the entries to be written.
+#: Time before the first packet, so that the entries can be written.
 BEFORE_S = 4
-#: A thread of bmv2 may be this late with its last packet.
+#: Maximum lateness of a thread of bmv2 with its last packet.
 AFTER_S = 2.0
 
 
 def run(
     program: Path, commands: Sequence[str], packets: Sequence[bytes], ports: Iterable[int], at: Path
 ) -> Mapping[int, list[bytes]]:
-    """What leaves by each port when the packets arrive on port 0 one after another."""
+    """The packets that leave by each port when the packets arrive on port 0 one at a time."""
     assert SWITCH
     ports = sorted({0, *ports})
     for port in ports:
@@ -38,7 +38,7 @@ def run(
         started = time.monotonic()
         try:
             time.sleep(1)
-            # A stalled thread must not make its queue run over.
+            # A stalled thread must not overflow its queue.
             configure(["set_queue_depth 100000", *commands])
             assert time.monotonic() - started < BEFORE_S, "the entries came too late"
             time.sleep(BEFORE_S + len(packets) * SPACING_S + AFTER_S)

@@ -1,7 +1,7 @@
-"""Entries and packets at random, by seed, for the programs of switch/tests/programs and our own.
+"""Random entries and packets, by seed, for the programs of switch/tests/programs and our own.
 
-None makes a program read a header that is not valid: P4 leaves that open, bmv2 gives what the
-packet before had there, ours zero.
+None makes a program read an invalid header. P4 leaves that undefined: bmv2 returns the previous
+packet's value, ours zero.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-#: bmv2 serves the smaller priority first.
+#: bmv2 gives the smaller number precedence.
 LOWEST = 10000
 
 
 @dataclass
 class Case:
-    """What is done to both switches: bmv2's commands, the same in STF, the packets."""
+    """The input of both switches: bmv2's commands, the same in STF, and the packets."""
 
     ports: tuple[int, ...]
     commands: list[str] = field(default_factory=list)
@@ -25,13 +25,13 @@ class Case:
     overtaking: bool = False
 
     def both(self, *lines: str) -> None:
-        """Commands that both know."""
+        """Commands that both switches support."""
         self.commands += lines
         self.stf += lines
 
 
 def number(rng: random.Random, width: int) -> int:
-    """A number of so many bits, often one with few bits set, or near an end."""
+    """A number with this many bits, often with few bits set or near an end of the range."""
     kind = rng.randrange(4)
     if kind == 0:
         return rng.choice([0, 1, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1])
@@ -66,13 +66,13 @@ POOLS = {
 
 
 def near(rng: random.Random, width: int) -> int:
-    """A number of the pool, or one a bit away."""
+    """A number of the pool, or one that differs from it in one bit."""
     value = rng.choice(POOLS[width])
     return value ^ (1 << rng.randrange(width)) if rng.random() < 0.3 else value
 
 
 def match(rng: random.Random, width: int, kind: str) -> str:
-    """A match, written as both take it."""
+    """A match in the syntax of each switch."""
     ones = (1 << width) - 1
     value = near(rng, width)
     if kind == "exact":
@@ -119,7 +119,7 @@ def tables(rng: random.Random, count: int) -> Case:
 
 
 def externs(rng: random.Random, count: int) -> Case:
-    """externs.p4; bmv2's arrays are not left, and its clock is not asked."""
+    """externs.p4; bmv2's arrays are never exceeded, and its clock is not read."""
     case = Case((1,))
     case.both("register_write narrow 3 16", "register_write broad 1 77")
     commands = [1, 1, 2, 3, *range(0x10, 0x16), *range(0x20, 0x24), *range(0x30, 0x37), 0x99]
@@ -162,7 +162,7 @@ def stacks(rng: random.Random, count: int) -> Case:
 
 
 def replicate(rng: random.Random, count: int) -> Case:
-    """replicate.p4 but for its assertion, which ends bmv2."""
+    """replicate.p4, except for its assertion, which terminates bmv2."""
     case = Case((1, 3, 4, 5), overtaking=True)
     case.both(
         "mirroring_add 7 3", "mc_mgrp_create 9", "mc_node_create 400 4 5", "mc_node_create 401 4",
@@ -175,8 +175,10 @@ def replicate(rng: random.Random, count: int) -> Case:
 
 
 def unions(rng: random.Random, count: int) -> Case:
-    """unions.p4 but for stacks of unions pushed and popped: in bmv2 the elements that come in are
-    those that went out, still valid (P4-16 section 8.18 has them invalid).
+    """unions.p4, except for pushes and pops of stacks of unions.
+
+    In bmv2 the new elements are the removed ones, still valid (P4-16 section 8.18 has them
+    invalid).
     """
     case = Case((1,))
     for _ in range(count):
@@ -188,8 +190,8 @@ def unions(rng: random.Random, count: int) -> Case:
 
 
 def branches(rng: random.Random, count: int) -> Case:
-    """branches.p4 but for the assumption, which ends bmv2, and the value sets, to which
-    simple_switch_CLI adds a byte too many.
+    """branches.p4, except for the assumption, which terminates bmv2, and the value sets, to which
+    simple_switch_CLI adds an extra byte.
     """
     case = Case((1,))
     for _ in range(count):
@@ -235,7 +237,7 @@ def profiles(rng: random.Random, count: int) -> Case:
 
 
 def ipv4(rng: random.Random) -> bytes:
-    """An Ethernet frame with an IPv4 packet, now and then a broken one."""
+    """An Ethernet frame with an IPv4 packet, which is occasionally malformed."""
     options = rng.randbytes(4 * rng.choice([0, 0, 0, 1, 10]))
     protocol = rng.choice([6, 6, 17, 1])
     transport = rng.randbytes(rng.choice([0, 3, 8, 19, 20, 40, 60]))
@@ -258,7 +260,7 @@ def ipv4(rng: random.Random) -> bytes:
 
 
 def bottleneck(rng: random.Random, count: int) -> Case:
-    """p4/v1model.p4 without telemetry, whose reports hold times."""
+    """p4/v1model.p4 without telemetry, because reports contain times."""
     case = Case((1, 2))
     route = "forward.ipv4_lpm"
     prefixes = [(0x0A000200, 24, 2), (0x0A000203, 32, 1), (0x0A000100, 24, 1), (0x0A000101, 32, 3)]

@@ -1,7 +1,7 @@
-"""The same entries and packets through bmv2's simple_switch and through ours: the same bytes on
-the same ports, in the same order on each.
+"""The same entries and packets through bmv2's simple_switch and through ours: the same bytes on the
+same ports, in the same order on each.
 
-NARROWS_DIFFERENTIAL_PACKETS and _SEED make another run of it.
+NARROWS_DIFFERENTIAL_PACKETS and _SEED select another run.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ LEFT_OUT = {"target", "results", ".venv", ".git", "node_modules"}
 BUILD = "make setup"
 COMMAND_TIMEOUT_S, READY_TIMEOUT_S = 300, 120
 VOID = re.compile(r"\b(invalid|void)\b")
-"""What `narrows run` says of a run whose own error is too large."""
+"""The output of `narrows run` if the run's own error is too large."""
 
 
 class NotRun(Exception):  # noqa: N818
@@ -46,7 +46,7 @@ class NotRun(Exception):  # noqa: N818
 
 
 def lacking(what: str) -> str | None:
-    """Why this machine cannot run a step that needs this; None where it can."""
+    """Why this machine cannot run a step with this need; None if it can."""
     if what == "libdpdk":
         return (
             "needs libdpdk: narrows doctor" if catalogue.engine().dpdk_version() is None else None
@@ -58,7 +58,7 @@ def lacking(what: str) -> str | None:
 
 @contextmanager
 def reader() -> Iterator[Reader]:
-    """A reader in a fresh copy of the sources; what still runs is ended."""
+    """A reader in a fresh copy of the sources; processes that still run are ended."""
     place = ROOT / "target/guide"
     place.mkdir(parents=True, exist_ok=True)
     with (place / "lock").open("w") as lock:
@@ -81,9 +81,9 @@ def reader() -> Iterator[Reader]:
 
 @contextmanager
 def own_namespaces() -> Iterator[tuple[str, ...]]:
-    """What runs a command where no port and no network namespace of the machine is taken.
-
-    Without root a command runs as it is. What a reader leaves there goes with the namespaces.
+    """The prefix that runs a command in its own namespaces, with all ports and network namespaces
+    free. Without root a command runs unchanged. The namespaces' end removes everything that a
+    reader leaves there.
     """
     if namespaces.missing() or not shutil.which("nsenter"):
         yield ()
@@ -105,19 +105,19 @@ def own_namespaces() -> Iterator[tuple[str, ...]]:
 
 @dataclass
 class Reader:
-    """Follows the guide: runs each step once, and those before it first."""
+    """Follows the guide: runs each step once, after the steps before it."""
 
     tree: Path
     inside: tuple[str, ...] = ()
-    """What comes before every command."""
+    """The prefix of every command."""
     done: dict[Step, Exception | None] = field(default_factory=dict)
-    """The steps that were tried, and what became of them."""
+    """The steps that were run, and their results."""
     background: dict[str, list[subprocess.Popen[str]]] = field(default_factory=dict)
     """By page."""
     is_built: bool = False
 
     def reach(self, step: Step) -> None:
-        """Runs a step after all that it needs. Raises what goes wrong with it."""
+        """Runs a step after all steps that it needs. Raises that step's error."""
         for page in pages_before(FOLDER / step.page):
             for before in STEPS[page]:
                 self.reach_once(before)
@@ -133,7 +133,7 @@ class Reader:
             raise error
 
     def reach_once(self, step: Step) -> None:
-        """Runs a step unless it was tried before, and remembers what became of it."""
+        """Runs a step unless it was run before, and remembers the result."""
         if step in self.done:
             return
         try:
@@ -164,7 +164,7 @@ class Reader:
             self.run(step)
 
     def environment(self) -> dict[str, str]:
-        """The programs of this environment, with the copy before the checkout."""
+        """The environment's programs, with the copy in place of the checkout."""
         found = needs.cargo_environment()
         return found | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{found['PATH']}",
@@ -178,7 +178,7 @@ class Reader:
         return [*self.inside, "bash", "-c", 'cd "$0" && eval "$1"', str(self.tree), text]
 
     def start(self, step: Step) -> subprocess.Popen[str]:
-        """Starts a command that goes on, and waits for the text that says that it is ready."""
+        """Starts a background command, and waits for the text that says it is ready."""
         log = self.tree.parent / f"{step.page}-{step.line}.log"
         with log.open("w") as output:
             process = subprocess.Popen(
@@ -211,10 +211,10 @@ class Reader:
             assert matches(step.shown, ran.stdout), f"{said}is not what is shown:\n{step.shown}"
 
     def build(self) -> None:
-        """Builds the engine where a page changed it: once, with what all pages add to it.
+        """Builds the engine if a page changed it: once, with the additions of all pages.
 
-        Those pages' steps before their `make setup` are taken first. This is cargo's fast profile;
-        `make setup` optimises as for a release and installs, with the same sources.
+        The steps of those pages before their `make setup` are run first. This is cargo's fast
+        profile; `make setup` optimises as for a release and installs, with the same sources.
         """
         if self.is_built or not any(step.path.endswith(".rs") for step in self.done):
             return
@@ -234,7 +234,7 @@ class Reader:
         shutil.copy(ROOT / "target/debug/libnarrows_engine.so", extension)
 
     def end_background(self, page: str | None = None) -> None:
-        """Ends what a page, or any page, left running, as Ctrl-C does."""
+        """Ends the background processes of a page, or of all pages, as Ctrl-C does."""
         for name in [page] if page else list(self.background):
             for process in reversed(self.background.pop(name, [])):
                 process.send_signal(signal.SIGINT)
@@ -246,7 +246,7 @@ class Reader:
 
 
 def follow(reader: Reader, step: Step) -> None:
-    """Reaches a step; skips its test where it, or a step before it, cannot run here."""
+    """Runs a step; skips its test if it, or a step before it, cannot run here."""
     try:
         reader.reach(step)
     except NotRun as reason:

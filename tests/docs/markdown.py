@@ -33,13 +33,13 @@ class Step:
     page: str
     line: int
     text: str
-    """The command, or the file's content."""
+    """The command, or the content of the file."""
     path: str = ""
-    """Where the file goes; empty for a command."""
+    """The path of the file; empty for a command."""
     shown: str | None = None
-    """What the page shows of the command's output; None where it shows none."""
+    """The output that the page shows; None if it shows none."""
     notes: tuple[str, ...] = ()
-    """What the comment before the block says."""
+    """The notes in the comment before the block."""
 
     @property
     def where(self) -> str:
@@ -47,7 +47,7 @@ class Step:
         return f"{self.page}:{self.line}"
 
     def note(self, name: str) -> str | None:
-        """The value of a note; empty where it has none, None where it is absent."""
+        """The value of a note; empty if it has no value, None if it is absent."""
         for note in self.notes:
             key, _, value = note.partition(":")
             if key.strip() == name:
@@ -78,7 +78,7 @@ def steps_of(path: Path) -> Iterator[Step]:
 
 
 def commands(text: str) -> Iterator[tuple[int, str]]:
-    """The commands of a `sh` block: lines from its first, text without its comment."""
+    """The commands of a `sh` block: first line, and text without its comment."""
     begun: list[str] = []
     for number, line in enumerate(text.splitlines()):
         begun.append(re.split(r"(?:^|\s\s)#", line)[0].rstrip())
@@ -91,7 +91,7 @@ def commands(text: str) -> Iterator[tuple[int, str]]:
 
 
 def transcript(text: str) -> Iterator[tuple[int, str, str]]:
-    """The commands of a `console` block: lines from its first, text, output shown."""
+    """The commands of a `console` block: first line, text, and the output shown."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
@@ -103,7 +103,7 @@ def transcript(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether the output is what the page shows."""
+    """Whether the output matches the page."""
     pattern = ""
     for line in shown.strip().splitlines():
         if line.strip() == "...":

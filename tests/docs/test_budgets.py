@@ -26,7 +26,7 @@ def shifted(text: str) -> int:
 
 
 def page() -> dict[str, float]:
-    """The values that the page says."""
+    """The values on the page."""
     found = {}
     for name, text in ROW.findall(PAGE):
         number, _, unit = text.strip().partition(" ")

@@ -1,4 +1,4 @@
-"""The guide, followed to the letter: each command and file of each page, in order."""
+"""Runs the guide literally: each command and file of each page, in order."""
 
 from __future__ import annotations
 

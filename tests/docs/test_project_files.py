@@ -1,4 +1,4 @@
-"""The files at the top: one version everywhere, hooks that work, links that lead somewhere."""
+"""The files in the root: one version everywhere, working hooks, valid links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command that the documents show works: run where it is cheap, checked where it is not."""
+"""Every command in the documents works: cheap ones are run, the others are checked."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ CHEAP_VERBS = {"help", "doctor", "p4-check"}
 
 
 def commands() -> Iterator[tuple[str, str]]:
-    """(document, command) for every line of a ```sh block that begins with make or narrows."""
+    """(document, command) for every line of an ```sh block that begins with make or narrows."""
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]:
         if path.parent == FOLDER and path.name in PAGES:
-            continue  # tests/docs/test_guide.py runs it from its beginning to its end
+            continue  # tests/docs/test_guide.py runs the whole guide.
         for block in re.findall(r"^```sh\n(.*?)^```", path.read_text(), re.M | re.S):
             for line in block.splitlines():
                 line = line.split("  #")[0].strip().removeprefix("$ ").removeprefix(".venv/bin/")
                 if line.endswith("=mine"):
-                    continue  # a reader's own file; tests/targets/test_linux_hosts.py writes one
+                    continue  # A reader's own file; tests/targets/test_linux_hosts.py writes one.
                 if re.match(r"(make|narrows)\b", line):
                     yield path.relative_to(ROOT).as_posix(), line.partition(" > ")[0]
 
@@ -111,7 +111,7 @@ def test_doctor_says_what_is_there_and_how_to_get_the_rest() -> None:
 
 
 def test_the_caption_of_the_readme_agrees_with_the_numbers(tmp_path: Path) -> None:
-    """For each number of flows CUBIC has the longest mean queue and Vegas the shortest."""
+    """For each number of flows, CUBIC has the longest mean queue and Vegas the shortest."""
     path = ROOT / "scenarios/first-look.toml"
     queues: dict[int, dict[str, float]] = {}
     for point in sweep.read(path):

@@ -1,4 +1,4 @@
-"""The reference in docs/ is what the code's records say, and its examples are good."""
+"""The reference in docs/ agrees with the code's records, and its examples are valid."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def inline(path: str, value: Any) -> tuple[str, Any]:
 
 
 def refused(tree: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Where the models find something wrong."""
+    """The locations of the models' errors."""
     try:
         Scenario.model_validate(tree)
     except ValidationError as error:

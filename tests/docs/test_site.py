@@ -1,4 +1,4 @@
-"""The site's pages: each is in the navigation, and each link of a page leads somewhere."""
+"""The site's pages: each is in the navigation, and all links are valid."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_variants_page_has_its_parameters_and_checks() -> None:
 def test_the_documents_build_without_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that need no runs, with every link checked by mkdocs."""
+    """The pages that need no runs; mkdocs checks every link."""
     monkeypatch.setattr(site, "BUILD", tmp_path)
     monkeypatch.setattr(site, "SITE", tmp_path / "site")
     site.copy_documents(tmp_path / "pages", "")

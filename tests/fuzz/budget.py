@@ -1,4 +1,4 @@
-"""How many cases the fuzz tests try: few in `make test`, many more in `make fuzz`."""
+"""The number of cases in fuzz tests: few in `make test`, many in `make fuzz`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCALE = int(os.environ.get("NARROWS_FUZZ_SCALE", "1"))
 
 
 def cases(number: int) -> Callable[[Any], Any]:
-    """A test with so many cases, times `SCALE`. What fails is kept in `.hypothesis`."""
+    """A test with this many cases, times `SCALE`. Failures are kept in `.hypothesis`."""
     return settings(
         max_examples=number * SCALE,
         deadline=timedelta(seconds=20),

@@ -1,4 +1,4 @@
-"""Files of strangers: each is read, or refused as an `InputError`; never anything else."""
+"""Untrusted files: each is read, or refused with an `InputError` and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of strangers to the gRPC services: each is answered, most with a refusal by name."""
+"""Untrusted messages to the gRPC services: each is answered, most with a named refusal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OURS = {
     grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.FAILED_PRECONDITION,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 }  # fmt: skip
-"""UNKNOWN is what a batch answers with (P4Runtime specification, 12.3); `INTERNAL` is a bug."""
+"""A batch answers UNKNOWN (P4Runtime specification, 12.3); `INTERNAL` is a bug."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def primary() -> Iterator[Client]:
 
 
 def seeds() -> list[bytes]:
-    """Requests to begin with."""
+    """Requests to start from."""
     request: Any = p4r.WriteRequest(device_id=DEVICE)
     request.election_id.low = 1
     request.updates.append(entry(None, FORWARD, match=[MAC], **TO_2))  # type: ignore[arg-type]

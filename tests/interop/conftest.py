@@ -1,4 +1,4 @@
-"""A namespace for the kernel's TCP; skipped by name where the machine cannot have one."""
+"""A namespace for the kernel's TCP; tests are skipped by name if the machine cannot have one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plumbing() -> Iterator[Plumbing]:
 
 @pytest.fixture
 def make_pair(plumbing: Plumbing) -> Iterator[MakePair]:
-    """Makes the pair with the faults that the test names."""
+    """Makes the pair with the faults that the test requests."""
     with ExitStack() as stack:
 
         def make(seed: int = 1, **faults: float) -> Pair:

@@ -1,4 +1,4 @@
-"""A raw port on a veth, and what may happen to frames on their way through it."""
+"""A raw port on a veth, and the faults of frames that pass it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Faults:
     duplication: float = 0.0
     corruption: float = 0.0
     reordering: float = 0.0
-    """Of waiting twice as long as the others, and 2 ms."""
+    """The fault of waiting twice as long as the others, and 2 ms."""
 
 
 def keep(frame: bytes) -> bytes | None:
@@ -44,7 +44,7 @@ class Direction:
     rng: random.Random
     deliver: Callable[[bytes], None]
     change: Callable[[bytes], bytes | None] = keep
-    """What a test does to a frame: another one, or None to drop it."""
+    """A test's change of a frame: another frame, or None to drop it."""
     waiting: list[tuple[int, int, bytes]] = field(default_factory=list)
     frames: int = 0
     dropped: int = 0
@@ -74,7 +74,7 @@ class Direction:
 
 
 class Port:
-    """A veth's end by its name: frames of the far end in, ours out."""
+    """A veth's end by name: receives the far end's frames, sends ours."""
 
     def __init__(
         self, interface: str, faults: Faults, seed: int, handle: Callable[[bytes], None]
@@ -97,7 +97,7 @@ class Port:
         self.outward.handle(frame)
 
     def work(self) -> None:
-        """Takes what has come, and hands on what is due."""
+        """Takes the received frames, and passes on those that are due."""
         for _ in range(64):
             try:
                 frame, source = self.socket.recvfrom(1 << 16)
@@ -109,7 +109,7 @@ class Port:
         self.outward.work()
 
     def next_ns(self) -> int | None:
-        """When something is due, or None."""
+        """When the next frame is due, or None."""
         return min(
             (d.waiting[0][0] for d in (self.inward, self.outward) if d.waiting), default=None
         )
@@ -117,7 +117,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Tcp:
-    """What a test looks at in a frame."""
+    """The parts of a frame that tests look at."""
 
     source_port: int
     port: int
@@ -132,7 +132,7 @@ class Tcp:
 
     @classmethod
     def of(cls, frame: bytes) -> Tcp:
-        """Reads a frame; without IP options, as neither side sends any."""
+        """Parses a frame without IP options, since neither side sends any."""
         source, port, seq, ack, offset, flags, window = struct.unpack_from(
             "!HHIIBBH", frame, TCP_AT
         )
@@ -142,7 +142,7 @@ class Tcp:
 
 
 def marked(frame: bytes) -> bytes:
-    """The frame with congestion experienced, where it is capable of it (RFC 3168)."""
+    """The frame with congestion experienced, if it is ECN-capable (RFC 3168)."""
     if frame[15] & 3 == 0:
         return frame
     header = bytearray(frame[IPV4_AT:TCP_AT])

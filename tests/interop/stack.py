@@ -1,7 +1,7 @@
-"""Our TCP at one end of a veth, the kernel's at the other, and one loop that drives both.
+"""Our TCP at one end of a veth, the kernel's at the other, and one loop for both.
 
-Everything happens in the loop of `Pair.run_until`: frames go through the port to our connections,
-and both sides' applications (`Ours`, `Theirs`) write what they have and read what has come.
+The loop of `Pair.run_until` does everything. Frames pass through the port to our connections, and
+the applications of both sides (`Ours`, `Theirs`) write their data and read what has arrived.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def flow(source: tuple[str, int], destination: tuple[str, int], **options: Any) 
 
 @dataclass
 class Ours:
-    """A connection of ours and the application on it."""
+    """A connection of ours with its application."""
 
     connection: Connection
     to_write: bytearray = field(default_factory=bytearray)
     closes: bool = False
-    """It closes when all is written."""
+    """It closes when all data is written."""
     reads: bool = True
     received: bytearray = field(default_factory=bytearray)
 
@@ -65,23 +65,23 @@ class Ours:
             self.received += self.connection.read()
 
     def figure(self, name: str) -> Any:
-        """One of the connection's figures, now; None where it has none, as a first ssthresh."""
+        """A state value of the connection now; None if it has none, such as a first ssthresh."""
         return self.connection.figures(now_ns() * 1000)[name]
 
 
 @dataclass
 class Theirs:
-    """A socket of the kernel's and the application on it."""
+    """A socket of the kernel with its application."""
 
     socket: socket.socket
     to_write: bytearray = field(default_factory=bytearray)
     closes: bool = False
-    """It shuts its sending direction down when all is written."""
+    """It shuts its sending direction down when all data is written."""
     reads: bool = True
     received: bytearray = field(default_factory=bytearray)
     has_closed: bool = False
     has_ended: bool = False
-    """The peer has closed and everything was read."""
+    """Whether the peer has closed and all data was read."""
     error: OSError | None = None
 
     def work(self) -> None:
@@ -116,7 +116,7 @@ class Theirs:
 
 @dataclass(frozen=True)
 class TcpInfo:
-    """What the kernel knows of a connection: the first fields of linux/tcp.h's tcp_info."""
+    """The kernel's state of a connection: the first fields of linux/tcp.h's tcp_info."""
 
     state: int
     options: int
@@ -126,7 +126,7 @@ class TcpInfo:
     unacked: int
     snd_cwnd: int
     retransmitted: int
-    """Segments sent again since the connection began."""
+    """Segments retransmitted since the connection began."""
 
     TIMESTAMPS, SACK, WSCALE, ECN = 1, 2, 4, 8
     TIME_WAIT, CLOSE = 6, 7
@@ -158,7 +158,7 @@ class Pair:
         self.accepted: list[Ours] = []
         self.others: list[Theirs] = []
         self.on_step: list[Callable[[], None]] = []
-        """What else is to be done in the loop, once a millisecond at least."""
+        """Another task of the loop, at least once a millisecond."""
         self._next_port = 40_000
         self._selector = selectors.DefaultSelector()
         self._selector.register(self.port.socket, selectors.EVENT_READ)
@@ -168,7 +168,7 @@ class Pair:
 
     def __exit__(self, *_: object) -> None:
         for theirs in self.others:
-            # Closes with a reset, so that no socket stays to send the remaining data.
+            # Closes with a reset, so that no socket remains to send further data.
             linger = struct.pack("ii", 1, 0)
             theirs.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             theirs.socket.close()
@@ -178,7 +178,7 @@ class Pair:
     # Our side.
 
     def connect(self, port: int, **options: Any) -> Ours:
-        """We connect to a port of the kernel's."""
+        """Connects from our side to a port of the kernel."""
         self._next_port += 1
         config = flow((OUR_IP, self._next_port), (THEIR_IP, port), **options)
         connection = Connection(config, True, (OUR_MAC, THEIR_MAC), self._next_port)
@@ -221,16 +221,17 @@ class Pair:
         return sock
 
     def their_connect(self, port: int, sock: socket.socket | None = None) -> Theirs:
-        """The kernel connects to a port of ours."""
+        """Connects from the kernel to a port of ours."""
         sock = sock or self.their_socket()
         with suppress(BlockingIOError):
             sock.connect((OUR_IP, port))
         return self._add_theirs(sock)
 
     def their_listener(self, port: int, buffer_bytes: int | None = None) -> socket.socket:
-        """A listening socket of the kernel's. With `buffer_bytes` its connections have that much
-        room for what they receive; else the kernel finds it by how fast they are read, which is
-        how punctual this machine is.
+        """A listening socket of the kernel.
+
+        With `buffer_bytes` its connections have receive buffers of that size. Otherwise the kernel
+        tunes them by the reading speed, which depends on the machine's load.
         """
         sock = self.their_socket()
         if buffer_bytes is not None:
@@ -240,7 +241,7 @@ class Pair:
         return sock
 
     def their_accept(self, listener: socket.socket) -> Theirs:
-        """The kernel's end of the next connection to come."""
+        """The kernel's end of the next incoming connection."""
         accepted: list[socket.socket] = []
 
         def try_accept() -> bool:
@@ -287,13 +288,13 @@ class Pair:
         return ours, theirs
 
     def run_until(self, condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
-        """Runs the loop until `condition` holds; fails when it does not in time."""
+        """Runs the loop until `condition` holds; fails if it does not in time."""
         if not self.runs_for(patience_s, condition):
             states = [ours.connection.state for ours in self.ours.values()]
             raise AssertionError(f"{patience_s} s have passed; our states are {states}")
 
     def runs_for(self, seconds: float, condition: Callable[[], bool] = lambda: False) -> bool:
-        """Runs the loop for so long, or until `condition` holds; says whether it does."""
+        """Runs the loop for this long, or until `condition` holds; returns whether it does."""
         end_ns = now_ns() + int(seconds * 1e9)
         self._step(now_ns())
         while now_ns() < end_ns:
@@ -310,7 +311,7 @@ class Pair:
                 due.append(timeout_ps // 1000)
         if (next_ns := self.port.next_ns()) is not None:
             due.append(next_ns)
-        # The kernel's readiness to be written to is looked at every millisecond.
+        # Whether the kernel's socket can be written to is checked every millisecond.
         if self.on_step or any(theirs.to_write or theirs.closes for theirs in self.others):
             due.append(now_ns() + 1_000_000)
         self._selector.select(max(0.0, (min(due) - now_ns()) / 1e9))

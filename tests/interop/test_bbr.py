@@ -1,8 +1,7 @@
-"""The kernel's BBR against the arithmetic that ours has (`hosts/src/cc/bbr/mod.rs`), ACK by ACK.
+"""The kernel's BBR against the arithmetic of ours (`hosts/src/cc/bbr/mod.rs`), ACK by ACK.
 
-What it holds of the path is read from the socket (TCP_CC_INFO: bandwidth, least round trip, gains),
-what it does with that from TCP_INFO (window and pace). Ours is held to the same in
-`hosts/tests/bbr.rs`.
+The socket shows its model of the path (TCP_CC_INFO: bandwidth, minimum round trip, gains), and its
+window and pacing rate (TCP_INFO). `hosts/tests/bbr.rs` checks ours against the same arithmetic.
 """
 
 from __future__ import annotations
@@ -67,8 +66,10 @@ class Sample:
 
     @property
     def windows(self) -> tuple[int, int]:
-        """The least and greatest window in segments: twice the path and three bursts, even, two
-        more where it probes; and what ACKs brought together, 100 ms of the bandwidth at most.
+        """Minimum and maximum window in segments.
+
+        The window is twice the path and three bursts, rounded to even, and two more when probing.
+        ACK aggregation adds at most 100 ms of the bandwidth.
         """
         path = math.ceil(self.bandwidth * self.min_rtt_s * self.cwnd_gain / MSS)
         bursts = 3 * max(self.pace // 1024 // MSS, 2)
@@ -77,15 +78,16 @@ class Sample:
 
 
 def check(known: list[Sample]) -> None:
-    """A model's samples are in keeping with one another and with its cycle."""
+    """A model's samples agree with one another and with its cycle."""
     for sample in known:
         expected = 0.99 * sample.pacing_gain * sample.bandwidth
-        # Before the pipe is full the pace only rises, from the first window in a round trip.
+        # Until the pipe is full the pacing rate only rises, from that of the first window in a
+        # round trip.
         is_starting = sample.pacing_gain > 2 and sample.pace > expected
         assert is_starting or sample.pace == pytest.approx(expected, rel=1e-3)
     gains = [gain for gain, _ in itertools.groupby(sample.pacing_gain for sample in known)]
     assert gains[:2] == [pytest.approx(STARTUP, rel=2e-3), pytest.approx(DRAIN, rel=1e-2)]
-    # The cycle may begin anywhere but with 3/4, and that follows 5/4 only.
+    # The cycle may begin anywhere except with 3/4, which only follows 5/4.
     follows = {1.25: 0.75, 0.75: 1.0, 1.0: 1.25}
     cycle = gains[2:]
     assert len(cycle) > 6 and cycle[0] != 0.75
@@ -93,7 +95,7 @@ def check(known: list[Sample]) -> None:
     steady = [sample for sample in known if sample.cwnd_gain == 2]
     for before, sample in itertools.pairwise(steady):
         least, greatest = sample.windows
-        # A window that the model has raised grows by what is delivered.
+        # A window that the model has raised grows by the delivered bytes.
         assert least <= sample.cwnd <= greatest or sample.cwnd > before.cwnd
         assert sample.cwnd % 2 == 0 or sample.cwnd > before.cwnd
 

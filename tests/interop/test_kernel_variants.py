@@ -1,8 +1,8 @@
-"""The variants on the running kernel, its own and ours in eBPF, beside our TCP's.
+"""The running kernel's variants, its own and ours in eBPF, compared with our TCP's.
 
-A sender, the kernel's or ours, loses one segment at a time on an otherwise clean path. What each
-loss leaves of the window, and what avoidance adds to it per segment acknowledged, are held against
-the variant's arithmetic, written out here from its source.
+A sender of the kernel or of ours loses one segment at a time on an otherwise clean path. The window
+after each loss, and its growth per acknowledged segment, must follow the variant's arithmetic,
+written out here from its source.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ needs_ebpf = without(variants.missing())
 
 MSS = 1448
 LEAST_PEAK = {"vegas": 8}
-"""Segments that a window must have before the first loss, 100 where nothing is said. Vegas's stays
-small where the machine's load makes round trips longer."""
+"""Minimum window in segments before the first loss, by default 100.
+
+Vegas's window stays small if the machine's load lengthens round trips.
+"""
 GROWTH_SEGMENTS = 1200
-"""Segments acknowledged over which growth is looked at."""
+"""Number of acknowledged segments over which growth is measured."""
 
 
 @dataclass
@@ -46,9 +48,9 @@ class Losses:
 
 
 Cut = Callable[[float, Losses], float]
-"""From the window at a loss, and the losses before it, to the threshold."""
+"""From the window at a loss, and the earlier losses, to the threshold."""
 Growth = Callable[[float, Losses], float]
-"""From the window, and the losses before, to segments added per segment acknowledged."""
+"""From the window, and the earlier losses, to segments added per acknowledged segment."""
 
 
 def share(part: float) -> Cut:
@@ -78,7 +80,7 @@ def bic_growth(window: float, losses: Losses) -> float:
 
 
 def new_aimd_cut(window: float, losses: Losses) -> float:
-    """The base is what the first loss left, halved at each since."""
+    """The base is the window after the first loss, halved at each later one."""
     return window - losses.left[0] * math.pow(0.5, len(losses.left))
 
 
@@ -87,7 +89,7 @@ def aimd_fc_cut(window: float, losses: Losses) -> float:
 
 
 def aimd_fc_plus_cut(window: float, losses: Losses) -> float:
-    """A quarter of the base where the last two windows were a segment apart or less."""
+    """A quarter of the base if the last two windows differed by at most one segment."""
     return window - losses.left[-1] / (4 if abs(window - losses.peaks[-1]) <= 1 else 2)
 
 
@@ -104,14 +106,14 @@ RULES: dict[str, tuple[Cut, Growth | None]] = {
     "aimd-fc": (aimd_fc_cut, reno_growth),
     "aimd-fc-plus": (aimd_fc_plus_cut, reno_growth),
     "vegas": (share(1 / 2), None),
-    # Until it is repaired; then what the path carried.
+    # Until it is repaired; then the rate that the path carried.
     "westwood": (share(1 / 2), reno_growth),
 }
-"""Cut and growth where they follow from the window alone."""
+"""Cut and growth of variants where both follow from the window alone."""
 
 BOUNDS = {"veno": (1 / 2, 4 / 5), "yeah": (1 / 2, 7 / 8), "illinois": (1 / 2, 7 / 8),
           "htcp": (1 / 2, 4 / 5)}  # fmt: skip
-"""Where the round trips decide: least and greatest share of the window that a loss leaves."""
+"""Where round trips decide: minimum and maximum share of the window after a loss."""
 
 
 @dataclass
@@ -122,7 +124,7 @@ class Sample:
     ssthresh: float
     acked: float
     recovery: int
-    """Another number while a loss is repaired than before."""
+    """The number differs during the repair of a loss."""
 
 
 class KernelSender:
@@ -168,7 +170,7 @@ def until(pair: Pair, condition: Callable[..., bool]) -> None:
 def lose_three(
     pair: Pair, sender: KernelSender | OurSender, least_peak: float
 ) -> tuple[Losses, list[Sample]]:
-    """Three losses, some windows apart: what they left, and samples after the second."""
+    """Three losses, some windows apart: the windows after them, and samples after the second."""
     losses, between = Losses(), []
     armed = False
 
@@ -183,7 +185,7 @@ def lose_three(
     deliver = sender.acks.deliver
 
     def sample_and_deliver(frame: bytes) -> None:
-        """What the sender was just before an ACK: at the one that tells of a loss, the peak."""
+        """The sender just before an ACK; at the ACK that reports a loss, the peak."""
         samples.append(sender.sample())
         deliver(frame)
 
@@ -206,11 +208,11 @@ def lose_three(
 
 
 def check_losses(losses: Losses, cut: Cut) -> None:
-    """Slow start may have gone on while the first loss was noticed; the others are held to it."""
+    """Slow start may continue until the first loss is noticed; the other losses are checked."""
     for number in (1, 2):
         earlier = Losses(losses.peaks[:number], losses.left[:number])
         expected = cut(losses.peaks[number], earlier)
-        # Windows are whole segments in the kernel, and a thread of it may be late.
+        # The kernel's windows are whole segments, and one of its threads may be late.
         allowed = min(2, losses.peaks[number] / 8)
         assert losses.left[number] == pytest.approx(expected, rel=0.03, abs=allowed)
 
@@ -249,7 +251,7 @@ def test_a_window_that_is_not_used_does_not_grow(
             sender.write(2 * MSS)
             pair.runs_for(0.02)
         sample = sender.sample()
-    # It begins with 10 segments, and at most two are outstanding; a late thread may make it four.
+    # It begins with 10 segments, at most two of them outstanding; a late thread may make it four.
     with machine.figures():
         assert sample.acked > 60
         assert sample.cwnd <= 12
@@ -266,7 +268,7 @@ def test_app_tcp_holds_the_rate_of_its_socket(make_pair: MakePair, machine: Mach
         first, began_ns = sender.sample(), now_ns()
         pair.runs_for(1.5)
         last, seconds = sender.sample(), (now_ns() - began_ns) / 1e9
-    # Windows are whole segments, some 17 of them, and round trips vary here with the load.
+    # Windows are whole segments, about 17 of them, and round trips here vary with the load.
     with machine.figures():
         assert (last.acked - first.acked) * MSS / seconds == pytest.approx(2_000_000, rel=0.2)
 

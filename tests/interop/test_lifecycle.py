@@ -1,4 +1,4 @@
-"""How connections with the kernel begin, pause and end."""
+"""Connections with the kernel: how they begin, pause and end."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_closing_ends_in_the_right_states(make_pair: MakePair, who: str, lost: s
     )
     if end and lost != "the last ACK":
         assert ours.connection.state == end
-    # The kernel's end is done with too.
+    # The kernel's end is closed too.
     pair.run_until(lambda: theirs.info().state in (TcpInfo.TIME_WAIT, TcpInfo.CLOSE))
 
 
@@ -158,7 +158,7 @@ def test_we_wait_for_a_reader_of_the_kernel_s_that_pauses(make_pair: MakePair) -
     ours, theirs = pair.established(True)
     theirs.reads = False
     ours.to_write += text(20_000_000)
-    # Its buffer fills and its window closes: we probe and are not taken for dead.
+    # Its buffer fills and its window closes. Our probes keep the connection alive.
     pair.run_until(lambda: ours.figure("probes") >= 3)
     assert ours.figure("timeouts") == 0
     theirs.reads = True
@@ -273,7 +273,7 @@ def test_the_kernel_s_keep_alives_are_answered(make_pair: MakePair) -> None:
     assert theirs.error is None
     theirs.to_write += b"still there"
     pair.run_until(lambda: ours.received == b"still there" and theirs.info().unacked == 0)
-    # Not answered, they end the kernel's connection.
+    # Without answers, the kernel ends its connection.
     pair.port.outward.change = lambda frame: None
     pair.run_until(lambda: theirs.error is not None)
     assert theirs.error and theirs.error.errno == errno.ETIMEDOUT

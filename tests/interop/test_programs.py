@@ -46,7 +46,7 @@ class Relay:
             ours.received.clear()
             if ours.connection.is_read_to_end and not local.has_closed:
                 local.closes = True
-            # What we take on is bounded by what the path carries off.
+            # The path's speed limits how much we accept.
             local.reads = len(ours.to_write) < CHUNK_BYTES
             local.work()
             ours.to_write += local.received
@@ -60,7 +60,7 @@ class Relay:
 
 @contextmanager
 def serving(content: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """An HTTP server on this machine: its port, and what is uploaded to it."""
+    """An HTTP server on this machine: its port, and the uploaded data."""
     uploads: list[bytes] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -147,8 +147,8 @@ def test_iperf3_sends_to_us_and_reads_all_from_us(make_pair: MakePair, reverse: 
     if reverse:
         assert report["end"]["sum_received"]["bytes"] >= 4_000_000
     else:
-        # The server stops reading when the client says on the control connection that it is done,
-        # whatever is still under way. The data connection begins with a cookie of 37 bytes.
+        # The server stops reading when the client reports its end on the control connection,
+        # whatever is still in flight. The data connection begins with a cookie of 37 bytes.
         sent, received = (report["end"][key]["bytes"] for key in ("sum_sent", "sum_received"))
         delivered = max(ours.figure("delivered_bytes") for ours, _ in relay.links)
         assert received + 37 <= delivered <= sent + 37
@@ -196,7 +196,7 @@ def test_nc_listens(make_pair: MakePair) -> None:
         stdout=subprocess.PIPE,
     )
     try:
-        # It may not listen yet: refused, we call again.
+        # The port may not listen yet: if refused, connect again.
         for _ in range(100):
             ours = pair.connect(7001)
             if pair.runs_for(1, partial(has_answer, ours)) and not ours.connection.was_reset:

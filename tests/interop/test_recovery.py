@@ -1,10 +1,11 @@
-"""What Linux sends on each ACK of a recovery, and what ours sends on the same.
+"""Compares what Linux and our TCP send on each ACK of a recovery.
 
-A receiver written out here takes one segment at a time in the order in which they left, loses those
-that a case names, and answers each at once. The kernel's sender then has as long as it wants before
-the next; ours, with recovery `linux`, meets the same ACKs at the same instants. Both must send the
-same segments on the same ACKs: which are sent again and when, how many each ACK lets out while the
-window comes down (proportional rate reduction), and with what window they go on.
+The receiver is written out here. It takes one segment at a time in the order of departure, loses
+those that a case names, and answers each immediately. The kernel's sender then has unlimited time
+before the next segment. Ours, with recovery `linux`, gets the same ACKs at the same instants. Both
+must send the same segments on the same ACKs. This covers which segments are retransmitted and when,
+how many each ACK releases while the window decreases (proportional rate reduction), and the window
+after that.
 """
 
 from __future__ import annotations
@@ -30,34 +31,37 @@ from tests.support.real_time import Machine
 
 MSS = 1000
 SEGMENTS = 400
-"""Written; no case gets to the end of it."""
+"""Bytes written; no case reaches their end."""
 FIRST = 10
 """Segments of the first window."""
 PORT, THEIR_PORT = 7000, 7001
 WINDOW = 60_000
 SCALE = 4
 ROUND_TRIP_S = 0.1
-"""Of the handshake and the first segment. With it no timer is due between two ACKs."""
+"""The round trip of the handshake and the first segment.
+
+With it no timer is due between two ACKs.
+"""
 NO_THRESHOLD = 0x7FFF_FFFF
 """TCP_INFINITE_SSTHRESH."""
 TCP_RTO_MIN_US = 45
 LEAST_RTO_US = 2_000_000
-"""Beyond what this machine may be late by; Linux 6.15 and newer can be told."""
+"""More than this machine's lateness; Linux 6.15 and newer can be set to it."""
 QUIET_S = 0.003
-"""So long after its latest segment a sender has nothing more to say."""
+"""Time after its latest segment when a sender has nothing more to send."""
 
 
 class Sender(Protocol):
-    """One that connects, and answers frames with frames."""
+    """A sender that connects, and answers frames with frames."""
 
     def start(self) -> list[bytes]:
         """Its SYN."""
 
     def handle(self, frame: bytes) -> list[bytes]:
-        """What it sends on a frame."""
+        """The frames that it sends on a frame."""
 
     def write(self) -> list[bytes]:
-        """What it sends when its application has written."""
+        """The frames that it sends when its application has written."""
 
     def wait(self) -> None:
         """A round trip passes."""
@@ -72,7 +76,7 @@ class Kernel:
     def __init__(self, pair: Pair, variant: str) -> None:
         self.pair, self.heard = pair, list[bytes]()
         self.times_ns: list[tuple[int, int]] = []
-        """When each answer was asked for, and when it was complete."""
+        """When each answer was requested, and when it was complete."""
         pair.port.inward.deliver = self.heard.append
         self.socket = pair.their_socket()
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, variant.encode())
@@ -102,7 +106,7 @@ class Kernel:
         self.answer(began_ns)
 
     def answer(self, began_ns: int, least: int = 0) -> list[bytes]:
-        """What has been sent when nothing more comes."""
+        """The frames that have been sent when no more follow."""
         self.pair.run_until(lambda: len(self.heard) >= least)
         count = -1
         while count < len(self.heard):
@@ -143,7 +147,7 @@ class Ours:
         self.answer(lambda _: None)
 
     def answer(self, act: Callable[[int], object]) -> list[bytes]:
-        """What it sends from when it is acted on to when the kernel's answer was complete."""
+        """The frames that it sends until the instant at which the kernel's answer was complete."""
         now_ps, over_ps = next(self.times_ps)
         act(now_ps)
         heard = []
@@ -165,13 +169,13 @@ class Ours:
 
 @dataclass
 class Receiver:
-    """Takes segments by their numbers, and says what it has."""
+    """Receives segments by number, and reports which it has."""
 
     acked: int = 0
     beyond: list[tuple[int, int]] = field(default_factory=list)
     """What arrived out of order, `[from, to)`, the latest first."""
     twice: list[tuple[int, int]] = field(default_factory=list)
-    """The segment that has just arrived, if it had before (D-SACK)."""
+    """The segment that has just arrived, if it had arrived before (D-SACK)."""
 
     def take(self, number: int) -> None:
         start, end = number, number + 1
@@ -189,7 +193,7 @@ class Receiver:
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
-        """Four are as many as an ACK has room for."""
+        """An ACK has room for four."""
         return (self.twice + self.beyond)[:4]
 
 
@@ -211,7 +215,7 @@ def answer(numbers: wire.Numbers, flags: int, ack: int, options: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Step:
-    """One ACK and what it let out, in segments."""
+    """One ACK and the segments that it released."""
 
     acked: int
     blocks: tuple[tuple[int, int], ...]
@@ -220,12 +224,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """What happens to segments on their way."""
+    """The faults of a path."""
 
     lost: Sequence[tuple[int, int]] = ()
-    """Each a segment, and which of its departures, from 0."""
+    """For each loss a segment, and which of its transmissions, from 0."""
     late: dict[int, int] = field(default_factory=dict)
-    """A segment, and how many overtake it."""
+    """A segment, and how many others overtake it."""
 
 
 def play(sender: Sender, case: Case, end: int) -> Iterator[Step]:
@@ -274,8 +278,9 @@ CASES = {
     "overtaken, then lost": Case([(50, 0)], late={30: 5}),
 }
 END = 75
-"""Behind every case's repair, and before the window has grown again: ours grows by bytes at each
-ACK, Linux's by segments."""
+"""After every case's repair, and before the window grows again: ours grows by bytes at each ACK,
+Linux's by segments.
+"""
 
 
 @pytest.mark.parametrize(

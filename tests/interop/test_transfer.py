@@ -1,4 +1,4 @@
-"""Our TCP and the kernel's carry every byte to one another, whatever the path does."""
+"""Our TCP and the kernel's carry every byte in both directions over any faulty path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATHS = {
 
 
 def exchange(pair: Pair, ours: Ours, theirs: Theirs, our_bytes: int, their_bytes: int) -> None:
-    """Both write and close; each must read exactly what the other wrote."""
+    """Both sides write and close; each must read exactly the other's data."""
     rng = random.Random(1)
     texts = [rng.randbytes(size) for size in (our_bytes, their_bytes)]
     ours.to_write += texts[0]
@@ -88,7 +88,7 @@ def test_with_sack_the_kernel_resends_little_beyond_the_losses(make_pair: MakePa
     pair.port.inward.change = drop_some
     exchange(pair, ours, theirs, 0, 1_000_000)
     assert len(lost) >= 10
-    # What may come on top: tail loss probes, and reordering by a late thread.
+    # Possible extra retransmissions: tail loss probes, and reordering by a late thread.
     assert len(lost) <= theirs.info().retransmitted <= 1.3 * len(lost) + 5
 
 

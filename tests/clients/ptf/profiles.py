@@ -1,4 +1,4 @@
-"""Tests for PTF's runner, on its P4Runtime base (p4c, tools/ptf/base_test.py) as it is; the
+"""Tests for PTF's runner, on its unmodified P4Runtime base (p4c, tools/ptf/base_test.py); the
 program is switch/tests/programs/profiles.p4. See tests/p4runtime/test_clients.py.
 """
 
@@ -67,7 +67,7 @@ class Replication(SwitchTest):
 
 
 class Refusal(SwitchTest):
-    """A refusal has its code and names its object."""
+    """A refusal has its code and names the object."""
 
     def runTest(self):
         key = ("by_member", [self.Exact("hdr.h.a", 1)])
