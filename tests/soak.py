@@ -1,7 +1,7 @@
 """`make soak`: changing controllers, bad messages and bad traffic; memory stays flat.
 
 The switch is `narrows switch`'s, driven in virtual time by this process, its server on a loopback
-port. Prints a line a minute, and ends with 1 where the memory grew or a good controller was not
+port. Prints a line a minute, and exits with 1 if the memory grew or a good controller was not
 served.
 """
 
@@ -20,25 +20,25 @@ from tests.support.p4rt import CONTROL, Client, Served, client
 
 PAGE_BYTES = 4096
 WARM_UP = 0.2
-"""The part of the time after which memory must not grow any more."""
+"""The share of the time after which memory must not grow."""
 GROWTH_MAX = 1.15
 REPORT_S = 60
 
 
 def resident_mib() -> float:
-    """This process's memory."""
+    """The memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * PAGE_BYTES / 2**20
 
 
 def bad_packets(served: Served, draw: random.Random, count: int) -> None:
-    """Packets of any bytes at any port."""
+    """Random packets at random ports."""
     for _ in range(count):
         served.send(draw.choice((1, 2, 3)), draw.randbytes(draw.randint(0, 1500)))
 
 
 def bad_messages(made: Client, draw: random.Random, count: int) -> None:
-    """Requests that are none."""
+    """Malformed requests."""
     for _ in range(count):
         method = draw.choice(("Write", "Read", "GetForwardingPipelineConfig"))
         try:
@@ -49,7 +49,10 @@ def bad_messages(made: Client, draw: random.Random, count: int) -> None:
 
 
 def good_controller(served: Served, number: int) -> None:
-    """Comes, writes, reads, sees its packet pass, and goes. Raises where it is not served."""
+    """Connects, writes, reads, sees its packet pass, and leaves.
+
+    Raises an error if it is not served.
+    """
     with client(served.address, election_id=number + 1) as made:
         made.arbitrate()
         if number == 0:

@@ -1,11 +1,11 @@
-"""p4runtime-shell and PTF's P4Runtime base against the server, both as they are.
+"""p4runtime-shell and PTF's P4Runtime base against the server, both unmodified.
 
 They need older protobufs than ours, so they run under an interpreter of their own:
 
-    python -m venv clients && clients/bin/pip install p4runtime-shell ptf
+python -m venv clients && clients/bin/pip install p4runtime-shell ptf
 
-NARROWS_CLIENTS names its `bin` directory, NARROWS_PTF_BASE the directory of a `base_test.py`
-(p4c, tools/ptf).
+NARROWS_CLIENTS names its `bin` directory, NARROWS_PTF_BASE the directory of a `base_test.py` (p4c,
+tools/ptf).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def test_ptf_s_p4runtime_base(served: Served, tmp_path: Path) -> None:
 
 
 def test_a_client_without_a_stream_may_write_while_it_is_alone(served: Served) -> None:
-    """What PTF's runner does before its tests."""
+    """The set-up of PTF's runner before its tests."""
     request = p4r.SetForwardingPipelineConfigRequest(device_id=DEVICE, config=config(CONTROL))
     request.action = p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
     Client(served.address).stub.SetForwardingPipelineConfig(request)

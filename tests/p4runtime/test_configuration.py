@@ -71,7 +71,7 @@ def test_a_p4info_that_disagrees_is_named(
         error = refused_config(primary, action, change)
         assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
         assert message in error.details()
-    # What was there goes on.
+    # The earlier configuration remains active.
     assert served.send(1, frame(1)) == [(2, frame(1))]
 
 
@@ -96,7 +96,7 @@ def test_every_way_to_set_a_pipeline(primary: Client, served: Served) -> None:
     primary.set_config(saved, SET.VERIFY_AND_SAVE)
     primary.set_config(None, SET.COMMIT)
     assert primary.read(entry(primary, FORWARD).entity) == []
-    # A state that does not fit stays where it was.
+    # A state that does not fit leaves the earlier one in place.
     primary.write([kept])
     with pytest.raises(grpc.RpcError, match="does not fit"):
         primary.set_config(config(BOTTLENECK), SET.RECONCILE_AND_COMMIT)

@@ -1,4 +1,4 @@
-"""Value sets, meters, counters and multicast groups over P4Runtime: written, at work, read back.
+"""Value sets, meters, counters and multicast groups over P4Runtime: written, applied, read back.
 
 Programs: branches.p4, control.p4, profiles.p4 of switch/tests/programs.
 """
@@ -45,7 +45,7 @@ def pairs(*members: tuple[tuple[int, int] | None, tuple[int, int] | None]) -> p4
 
 
 def known(served: Served, a: int, b: int) -> int:
-    """What the parser made of a packet: 1 where `pairs` has it."""
+    """The parser's result for a packet: 1 if `pairs` has it."""
     [(_, packet)] = served.send(1, bytes([0x99, a]) + b.to_bytes(2, "big") + bytes(2))
     return packet[5] & 0x0F
 
@@ -111,7 +111,7 @@ def metered(kind: int = INSERT, **rates: int) -> p4r.Update:
 
 
 def colours(served: Served, count: int) -> list[int]:
-    """The colours of so many packets, a millisecond apart."""
+    """The colours of this many packets, a millisecond apart."""
     packet = bytes([3, 0, 0, 0, 0, 0, 0, 5])
     return [sent[0][1][1] for sent in (served.send(1, packet) for _ in range(count))]
 
@@ -124,7 +124,7 @@ def test_a_direct_meter_colours_packets(primary: Client, served: Served) -> None
     asked.table_entry.table_id = numbers(PROFILES)["metered"]
     [read] = primary.read(p4r.Entity(direct_meter_entry=asked))
     assert read.direct_meter_entry.config == p4r.MeterConfig(cir=1, cburst=2, pir=1, pburst=3)
-    # As an entity of its own; without a config it is green for ever.
+    # As a separate entity; without a config it is always green.
     update = p4r.Update(type=MODIFY)
     update.entity.direct_meter_entry.table_entry.CopyFrom(metered().entity.table_entry)
     update.entity.direct_meter_entry.table_entry.ClearField("action")

@@ -1,4 +1,4 @@
-"""The P4Runtime server under hostile controllers: refused by name, and the switch goes on."""
+"""The P4Runtime server under hostile controllers: named refusals, and the switch continues."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_port_of_3000_bytes_is_refused_and_all_undone(served: Served, primary:
 
 
 class Bursting:
-    """A switch one of whose methods raises what nobody expects."""
+    """A switch with a method that raises an unexpected error."""
 
     def __init__(self, switch: Any) -> None:
         self._switch = switch

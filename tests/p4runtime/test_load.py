@@ -1,4 +1,4 @@
-"""The P4Runtime server under load: packets go on, clients vanish, nothing is left behind."""
+"""The P4Runtime server under load: packets continue, clients vanish, no resources leak."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 
 def packets_during(served: Served, done: Callable[[], bool]) -> tuple[int, float, float]:
-    """Sends packets until something is done: how many, the longest wait, and how long in all."""
+    """Sends packets until a task is done: their number, the longest wait, and the total time."""
     count, longest_s, began = 0, 0.0, time.monotonic()
     while not done():
         before = time.monotonic()
@@ -62,7 +62,7 @@ def packets_during(served: Served, done: Callable[[], bool]) -> tuple[int, float
 
 
 def check(measured: tuple[int, float, float], least: int) -> None:
-    """More than so many packets, none of which waited for a quarter of the time."""
+    """More than this many packets, none of which waited for a quarter of the time."""
     count, longest_s, took_s = measured
     assert count > least and longest_s < took_s / 4, measured
 
@@ -117,13 +117,13 @@ def test_a_controller_vanishes_amid_its_batch(served: Served, atomicity: int) ->
         gone.push(CONTROL)
         request = batch(gone, 10_000)
         request.atomicity = atomicity  # type: ignore[assignment]
-        # The call goes on for as long as somebody holds its future.
+        # The call continues for as long as its future is referenced.
         asked = gone.stub.Write.future(request)
         eventually(lambda: written() > 0)
         assert not asked.done(), "it comes too late to be amid the batch"
         gone.channel.close()
     eventually(lambda: served.service.arbitration.connected() == 0)
-    # What was asked for is done to the end, and packets are let through again.
+    # The requested operation is completed, and packets pass again.
     eventually(lambda: written() == 10_000)
     with client(served.address, 5) as next_one:
         assert next_one.arbitrate().status.code == 0

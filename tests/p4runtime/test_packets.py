@@ -49,7 +49,7 @@ def test_digests_are_sent_once_until_acknowledged(served: Served) -> None:
         digest = fy.P4DigestEntry("Seen", max_list_size=2, ack_timeout_ns=60 * 10**9)
         await switch.write([+learn, +digest])
         lists = []
-        # The first source was not acknowledged, so it does not come again.
+        # The first source was not acknowledged, so it is not sent again.
         sources = iter([(0xA, 0xB), ()])
         served.send(1, frame(1, 0xA))
         async with asyncio.timeout(10):

@@ -75,7 +75,7 @@ def test_members_choose_the_port(primary: Client, served: Served) -> None:
     assert primary.read(everything) == [member(MODIFY, "plain", 4, port=3).entity]
     table = p4r.Entity(table_entry=p4r.TableEntry(table_id=NUMBERS["by_member"]))
     assert primary.read(table) == [updates[1].entity]
-    # It can't go while an entry names it.
+    # It can't be deleted while an entry refers to it.
     with pytest.raises(grpc.RpcError) as refused:
         primary.write([member(DELETE, "plain", 4, port=3)])
     assert errors(refused.value)[0][0] == "FAILED_PRECONDITION"
@@ -151,7 +151,7 @@ def test_an_entry_brings_its_own_actions(primary: Client, served: Served) -> Non
     assert ports == [2 if hashed % 4 < 1 else 3 for hashed in hashes]
     table = p4r.Entity(table_entry=p4r.TableEntry(table_id=NUMBERS["by_group"]))
     assert primary.read(table) == [written.entity]
-    # What it is made of is nobody's business.
+    # How it is composed is not part of the contract.
     members = p4r.Entity(action_profile_member=p4r.ActionProfileMember())
     groups = p4r.Entity(action_profile_group=p4r.ActionProfileGroup())
     assert primary.read(members, groups) == []
@@ -184,7 +184,7 @@ def test_action_sets_come_and_go_without_a_trace(primary: Client, served: Served
     assert [port for port, _ in served.send(1, packet(1, 5))] == [2]
     table = p4r.Entity(table_entry=p4r.TableEntry(table_id=NUMBERS["by_group"]))
     assert primary.read(table) == [kept.entity]
-    # 34 are left, and no more.
+    # 34 are left, and no more fit.
     primary.write([one_shot(6, (2, 34))])
     with pytest.raises(grpc.RpcError) as full:
         primary.write([one_shot(7, (2, 1))])
@@ -198,7 +198,7 @@ def test_a_table_has_action_sets_or_groups(primary: Client) -> None:
         primary.write([one_shot(2, (2, 1))])
     assert errors(mixed.value)[0][0] == "INVALID_ARGUMENT"
     assert "members or groups" in errors(mixed.value)[0][1]
-    # The only entry may change over.
+    # The only entry may be exchanged.
     primary.write([one_shot(1, (2, 1), kind=MODIFY), one_shot(2, (2, 1))])
     plain = entry("by_member", 1)
     plain.entity.table_entry.action.action_profile_action_set.SetInParent()

@@ -1,4 +1,4 @@
-"""Roles with a config: what each may write, read and is told (Stratum's `P4RoleConfig`)."""
+"""Roles with a config: what each may write, read and receive (Stratum's `P4RoleConfig`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ask(made: Client, **scope: Any) -> p4r.MasterArbitrationUpdate:
 
 @contextmanager
 def two(served: Served) -> Iterator[tuple[Client, Client]]:
-    """One that may push and has `forward`, one that has `acl` and shares `seen`."""
+    """One role may push and has `forward`; the other has `acl` and shares `seen`."""
     counter = INFO.counters[0].preamble.id
     with client(served.address, 5, "one") as one, client(served.address, 3, "two") as other:
         ask(
@@ -93,7 +93,7 @@ def test_each_sees_its_own(served: Served) -> None:
             request = p4r.ReadRequest(device_id=DEVICE, role=made.role, entities=[everything])
             found = [entity for answer in made.stub.Read(request) for entity in answer.entities]
             assert [one.table_entry.table_id for one in found] == [TABLES[table]]
-        # Without a role all is seen: the two, and the program's own entry.
+        # Without a role everything is visible: the two, and the program's own entry.
         assert len(one.read(everything)) == 3
 
 
@@ -117,7 +117,7 @@ def test_packets_go_to_those_who_want_them(served: Served) -> None:
         served.send(3, frame)
         ports = [made.hear().packet.metadata[0].value for made in (one, one, third)]
         assert ports == [b"\x01", b"\x03", b"\x03"]
-        # The one that wants none: what it hears next is the answer to its message.
+        # This role has none: its next message is the answer to its own.
         other.say(p4r.StreamMessageRequest())
         assert other.hear().HasField("error")
 

@@ -1,5 +1,5 @@
-"""The P4Runtime server as its clients see it: finsy unmodified, and a bare client for what a
-well-behaved one never says. Numbers are from switch/tests/programs/control.p4info.txtpb.
+"""The P4Runtime server from its clients' side: finsy unmodified, and a bare client for messages
+that a well-behaved client never sends. Numbers are from switch/tests/programs/control.p4info.txtpb.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def test_finsy_pushes_a_pipeline_and_finds_it_again(served: Served) -> None:
         return switch.p4info.get_pipeline_info()
 
     first = drive(served, version)
-    # The second time the program is there: finsy compares P4Info and cookie.
+    # The second time the program is already loaded: finsy compares P4Info and cookie.
     served.switch.write_register("wide", 3, "0x7")
     assert drive(served, version) == first
     assert served.switch.read_registers("wide", 3, 1) == ["0x7"]

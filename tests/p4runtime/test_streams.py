@@ -45,7 +45,7 @@ def test_the_highest_election_id_writes(served: Served) -> None:
         new.write([update])
         assert len(old.read(entry(old, FORWARD).entity)) == 1
         new.close()
-        # Nobody is the primary until one comes with 9 or more.
+        # No controller is primary until one arrives with 9 or more.
         assert old.hear().arbitration.status.code == 5
         with pytest.raises(grpc.RpcError):
             old.write([update])

@@ -74,7 +74,7 @@ def test_packets_carry_strings(primary: Client, served: Served) -> None:
     primary.say(p4r.StreamMessageRequest(packet=out))
     digest = p4r.StreamMessageRequest(digest_ack=p4r.DigestListAck(digest_id=1))
     primary.say(digest)
-    # The answer to the second message says that the first has been done.
+    # The answer to the second message shows that the first has been processed.
     assert primary.hear().error.canonical_code == 5
     assert [(port, data) for port, _, _, data in served.switch.run_until(0)] == [
         (2, b"\x09\x00\x00out")
@@ -108,7 +108,7 @@ def test_names_get_the_numbers_that_are_free() -> None:
     assert names.number(b"", 2, "") == 0
     assert names.number(b"2", 2, "") == 2
     assert names.number(b"red", 2, "") == 1
-    # 1 is red's, so that the numeral is a name like any other.
+    # 1 is red's, so the numeral is an ordinary name here.
     assert names.number(b"1", 2, "") == 3
     assert [names.text(number) for number in range(4)] == [b"", b"red", b"2", b"1"]
     assert names.number(b"red", 2, "") == 1

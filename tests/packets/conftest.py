@@ -1,4 +1,4 @@
-"""The targets: each is started once for all tests, and left out by name where it can't be."""
+"""The targets: each is started once for all tests, and skipped by name if it cannot start."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.support.switch_command import Running
 from tests.support.switches import DEVICE, bmv2, lacking_for_bmv2
 
 FRAME_BYTES = 1000
-"""What bmv2's packets per second are packets of."""
+"""The packet length that bmv2's rates in packets per second assume."""
 ETHERNET_BYTES = 14
 LEAST_FRAME_BYTES = 60
-"""A card pads what is shorter."""
+"""A card pads shorter frames."""
 
 
 def client(address: str, device: int = 0) -> SwitchClient:
@@ -62,7 +62,7 @@ def narrows() -> Iterator[Target]:
         switch = Running("--no-p4", "--timestamp-unit", "ns", "--workers", "2", *arguments)
         sockets = there.call(lambda: {port: packet_socket(f"p{port}") for port in PORTS})
         try:
-            # DPDK's net_af_packet asks for it (PACKET_FANOUT_FLAG_DEFRAG).
+            # DPDK's net_af_packet requests it (PACKET_FANOUT_FLAG_DEFRAG).
             ends = Interfaces(sockets, ETHERNET_BYTES, keeps_fragments=False)
             with closing(ends) as wires:
                 yield ready(runner, "narrows", client(switch.address), gnmi, wires)
@@ -87,7 +87,7 @@ def bmv2_target() -> Iterator[Target]:
 
 @contextmanager
 def hardware() -> Iterator[Target]:
-    """The switch that the environment names."""
+    """The switch that the environment variables name."""
     if "NARROWS_SWITCH" not in os.environ:
         pytest.skip("NARROWS_SWITCH and NARROWS_SWITCH_PORTS name no switch")
     given = (text.partition("@") for text in os.environ["NARROWS_SWITCH_PORTS"].split(","))

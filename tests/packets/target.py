@@ -23,7 +23,7 @@ from tests.packets.wires import Frames, Wires
 
 T = TypeVar("T")
 SOURCE, SINK, REPORTS = 1, 2, 3
-"""The ports: packets come in, leave, are reported."""
+"""The ports where packets enter, leave and are reported."""
 FAST_BPS = 1_000_000_000
 LONG_QUEUE: QueueLimit = {"packets": 1000}
 COLLECTOR_UDP = 5600
@@ -41,7 +41,9 @@ MARKED = {
     port: net.Host(f"marked{port}", 0x02EE00000000 + port, 0x0AFF0000 + port, net.End("s1", port))
     for port in PORTS
 }
-"""Where markers go: the tester's own packets, which say that all before them are through."""
+"""The destination of markers: the tester's own packets, which show that all earlier packets have
+passed.
+"""
 MARKERS = {
     port: bytes(
         Ether(dst="02:ee:00:00:00:00")
@@ -60,17 +62,17 @@ LOSSES = 5
 
 
 def mac(number: int) -> str:
-    """An Ethernet address as Scapy has it."""
+    """An Ethernet address in Scapy's form."""
     return number.to_bytes(6, "big").hex(":")
 
 
 def built(packet: Packet) -> Packet:
-    """A packet with its lengths and checksums worked out."""
+    """A packet with its lengths and checksums computed."""
     return Ether(bytes(packet))
 
 
 def forwarded(packet: Packet, port: int = SINK, to: int = FLOW.destination.mac) -> bytes:
-    """What must leave by a port for a packet that came in, by Scapy's arithmetic."""
+    """The expected output for a packet, computed by Scapy."""
     left = packet.copy()
     left.src, left.dst = mac(PORTS[port].mac), mac(to)
     left[IP].ttl -= 1
@@ -99,7 +101,7 @@ class Target:
     markers: int = 0
 
     def do(self, work: Awaitable[T]) -> T:
-        """Waits for an answer of the controller."""
+        """Waits for a result of the controller."""
 
         async def waiting() -> T:
             return await work
@@ -107,7 +109,7 @@ class Target:
         return self.runner.run(waiting())
 
     def set_up(self, sink: net.Port | None = None, more: Iterable[TableEntry] = ()) -> None:
-        """Gives it the routes of the suite, and what port SINK does to packets."""
+        """Writes the suite's routes, and port SINK's action on packets."""
         ports = PORTS | ({SINK: sink} if sink else {})
         hosts = (FLOW.source, FLOW.destination, *MARKED.values())
         topology = net.Topology(
@@ -130,17 +132,17 @@ class Target:
         return self.do(self.traffic_manager.set_rate(SINK, rate_bps))
 
     def dropped(self) -> dict[int, int]:
-        """What ingress has dropped so far, by reason."""
+        """The ingress drops so far, by reason."""
         cells = self.do(self.client.read_counters(DROPS))
         return {reason: count.packets for reason, count in cells.items()}
 
     def exchange(self, frames: Sequence[bytes], into: int = SOURCE) -> dict[int, list[bytes]]:
-        """Sends frames, and returns all that came out of each port, in order."""
+        """Sends frames; returns all frames that left each port, in order."""
         out: dict[int, list[bytes]] = {port: [] for port in PORTS}
         for first in range(0, len(frames), CHUNK):
             self.wires.send(into, frames[first : first + CHUNK])
             self._wait_for(into, [into], out)
-        # The last report is on its way when its packet has left.
+        # The last report is sent when its packet has left.
         self._wait_for(into, [port for port in PORTS if port != REPORTS], out)
         self._wait_for(into, [REPORTS], out)
         return out

@@ -1,4 +1,4 @@
-"""Where packets go, and what of them changes on the way."""
+"""Where packets leave, and which of their fields change."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Entries and packets at random, by seed: the same bytes leave by the same ports of every target as
-of the engine in this process.
+"""Random entries and packets, by seed: every target sends the same bytes from the same ports as the
+engine in this process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def routes(rng: random.Random) -> dict[tuple[int, int], TableEntry]:
 
 
 def flows(rng: random.Random) -> list[TableEntry]:
-    """Entries that overlap: priorities decide whose counter goes up, and no byte changes."""
+    """Entries that overlap: priorities determine whose counter counts, and no byte changes."""
     return [
         TableEntry(
             "NarrowsIngress.identify_flow.flow",
@@ -53,7 +53,7 @@ def flows(rng: random.Random) -> list[TableEntry]:
 
 
 def fits(frame: bytes, target: Target) -> bool:
-    """False for what this target's wires change or can't send."""
+    """False for packets that this target's wires change or can't send."""
     is_fragment = frame[12:14] == b"\x08\x00" and int.from_bytes(frame[20:22], "big") & 0x3FFF
     return len(frame) >= target.wires.least_bytes and (
         target.wires.keeps_fragments or not is_fragment

@@ -1,4 +1,4 @@
-"""Random loss: as often as it was said, packet by packet, and counted."""
+"""Random loss: at the configured rate, independent per packet, and counted."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.packets.test_forwarding import segment
 PACKETS = 40 * CHUNK
 PACKET = bytes(segment(b"x" * 20))
 UNLIKELY = 1e-7
-"""A right switch fails one of these tests once in so many runs."""
+"""The probability that a correct switch fails one of these tests."""
 
 
 def tail(successes: int, trials: int, p: float) -> float:
-    """The binomial distribution's probability of a number of successes at least as far out, the
-    smaller side doubled.
+    """The binomial distribution's probability of a number of successes at least as extreme; the
+    smaller tail is doubled.
     """
 
     def at(k: int) -> float:
@@ -48,7 +48,7 @@ def test_packets_are_lost_as_often_as_said_and_each_by_itself(
     # Markers to the port are lost too.
     assert target.dropped()[LOSSES] - before >= sum(lost)
     assert tail(sum(lost), PACKETS, probability) > UNLIKELY, f"{sum(lost)} of {PACKETS} lost"
-    # Of two neighbours both are lost with the square of the probability.
+    # The probability that two neighbours are both lost is the square of one's.
     both = sum(a and b for a, b in zip(lost[::2], lost[1::2], strict=True))
     assert tail(both, PACKETS // 2, probability**2) > UNLIKELY, f"{both} pairs lost"
 

@@ -1,4 +1,4 @@
-"""What a switch must drop, and count under its reason. A good packet goes through after each."""
+"""Packets that a switch must drop, and count by reason. A good packet passes after each."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MALFORMED, NOT_IPV4 = 1, 2
 """`DROP_MALFORMED` and `DROP_NOT_IPV4` of p4/metadata.p4."""
 IHL = 14
 FRAGMENT_BITS = (48, 64)
-"""Of the IPv4 header."""
+"""Part of the IPv4 header."""
 PLAIN = bytes(segment(b"x" * 46))
 OPTIONS = bytes(segment(b"x" * 46, options=[ROUTER_ALERT] * 10))
 DATAGRAM = bytes(built(to_sink() / UDP() / Raw(b"x" * 46)))
 
 
 def with_byte(frame: bytes, at: int, value: int) -> bytes:
-    """A frame with another byte, and the checksum of its IPv4 header right again."""
+    """A frame with one byte changed, and the checksum of its IPv4 header corrected."""
     changed = Ether(frame[:at] + bytes([value]) + frame[at + 1 :])
     words = bytearray(bytes(changed))
     words[24:26] = b"\0\0"
@@ -77,7 +77,7 @@ def test_it_is_dropped_for_its_reason(target: Target, kind: str) -> None:
 
 @pytest.mark.parametrize("frame", [PLAIN, OPTIONS], ids=["plain", "options"])
 def test_no_single_bit_of_the_header_can_change(target: Target, frame: bytes) -> None:
-    """A ones' complement sum notices every single bit (RFC 1071)."""
+    """A ones' complement sum detects every single-bit error (RFC 1071)."""
     header_bytes = 4 * (frame[IHL] & 15)
     flipped = []
     for bit in range(8 * header_bytes):

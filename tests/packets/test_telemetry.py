@@ -1,4 +1,4 @@
-"""Reports and marks: what the program says of a packet, against what the packet was."""
+"""Reports and marks: the program's report of a packet, against the packet itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.support.real_time import Machine
 BURST = 12
 PACKET_BYTES = 1000
 PACKETS_PER_S = 50
-"""A packet takes 20 ms: a whole burst is there before the first has gone."""
+"""A packet takes 20 ms: the whole burst arrives before the first packet has left."""
 RATE_BPS = PACKETS_PER_S * PACKET_BYTES * 8
 NOT_CAPABLE, CAPABLE_1, CAPABLE_0, EXPERIENCED = range(4)
 """RFC 3168 section 5."""
@@ -45,7 +45,7 @@ def reported(
     every: int = 1,
     stages: Mapping[PortStage, float] | None = None,
 ) -> list[Packet]:
-    """Sends packets, and returns their reports; all leave as they should."""
+    """Sends packets, and returns their reports; all must leave unchanged."""
     target.set_up(sink=replace(PORTS[SINK], stages={**(stages or {}), TELEMETRY: every}))
     out = target.exchange([bytes(packet) for packet in packets])
     assert out[SINK] == [forwarded(packet) for packet in packets]
@@ -92,7 +92,7 @@ def test_every_field_of_a_report(target: Target) -> None:
         assert bytes(flow.payload)[: len(inner)] == forwarded(packet)[14 : 14 + len(inner)]
     ids = [report[FlowMetadata].flow_id for report in reports]
     assert ids[0] == ids[2] == FLOW.id
-    # The rest is in no entry: hashes, which have the top bit.
+    # The rest has no entry, so it is hashes, which have the top bit set.
     others = [ids[1], *ids[3:]]
     assert all(number >> 31 for number in others)
     assert len({ids[1], ids[3]}) == 2
@@ -100,7 +100,7 @@ def test_every_field_of_a_report(target: Target) -> None:
 
 def test_one_in_so_many_is_reported(target: Target) -> None:
     packets = [segment(b"x" * 20, id=number) for number in range(1, 21)]
-    # Markers to the port count as well, so where the count begins is open.
+    # Markers to the port count as well, so the count may start anywhere.
     reports = [one for one in reported(target, packets, every=4) if not is_marker(bytes(one))]
     numbers = [report[FlowMetadata][IP].id for report in reports]
     assert len(numbers) in (4, 5)
@@ -108,7 +108,9 @@ def test_one_in_so_many_is_reported(target: Target) -> None:
 
 
 def burst(target: Target, tos: Sequence[int], threshold: int) -> list[tuple[bytes, Packet]]:
-    """Packets of these codepoints at once through a slow port: each as it left, and its report."""
+    """A burst of packets with these codepoints through a slow port: each as it left, and its
+    report.
+    """
     target.set_up(sink=replace(PORTS[SINK], stages={ECN: threshold, TELEMETRY: 1}))
     assert target.shape(RATE_BPS, {"packets": 100}) == RATE_BPS
     payload = b"x" * (PACKET_BYTES - 54)
@@ -120,7 +122,7 @@ def burst(target: Target, tos: Sequence[int], threshold: int) -> list[tuple[byte
 
 
 def test_depths_and_delays_are_those_of_a_full_queue(target: Target, machine: Machine) -> None:
-    """Twelve at once: the first leaves at once, number n after n times 20 ms."""
+    """A burst of twelve: the first leaves at once, number n after n times 20 ms."""
     reports = [report for _, report in burst(target, [NOT_CAPABLE] * BURST, threshold=1000)]
     times = [report[HopMetadata].egress_timestamp_ns * target.tick_ns for report in reports]
     assert times == sorted(times)
@@ -128,9 +130,10 @@ def test_depths_and_delays_are_those_of_a_full_queue(target: Target, machine: Ma
         for number, report in enumerate(reports):
             flow, hop = report[FlowMetadata], report[HopMetadata]
             if number >= 2:
-                # All before it but the one on the line wait; behind it wait all after it.
+                # All earlier packets but the one on the line wait before it; all later ones wait
+                # behind it.
                 assert flow.enqueue_depth == number - 1
-                # The burst's end is followed by a marker, which waits too.
+                # A marker follows the burst, and waits too.
                 assert hop.queue_depth in (BURST - 1 - number, BURST - number)
                 waited_ms = flow.queue_delay_ns * target.tick_ns / 1e6
                 assert waited_ms == pytest.approx(number * 1000 / PACKETS_PER_S, abs=5)
@@ -150,19 +153,19 @@ def test_marks_are_for_the_capable_above_the_threshold(target: Target, machine: 
         right = left.copy()
         del right.chksum
         assert IP(bytes(right)).chksum == left.chksum
-    # Numbers 2 to 6 have more than four behind them, two of these can be marked and were not.
+    # Numbers 2 to 6 have more than four behind them; two of these could be marked and were not.
     with machine.figures():
         assert marks >= 3
 
 
 def test_a_full_queue_drops_the_tail(target: Target, machine: Machine) -> None:
-    """One is on the line and four wait; the eleven behind them find no room."""
+    """One is on the line and four wait; the queue has no room for the eleven behind them."""
     target.set_up()
     target.shape(RATE_BPS, {"packets": 4})
     packets = [segment(b"x" * (PACKET_BYTES - 54), id=number) for number in range(16)]
     out = target.exchange([bytes(packet) for packet in packets])[SINK]
     assert set(out) <= {forwarded(packet) for packet in packets}
-    # bmv2 takes the first out when its thread has woken up: a later one finds the room.
+    # bmv2 takes the first out when its thread wakes up, so a later one may find room.
     fifth = packets[4:] if target.name == "bmv2" else packets[4:5]
     with machine.figures():
         assert out[:4] == [forwarded(packet) for packet in packets[:4]]

@@ -1,4 +1,4 @@
-"""How frames get to a switch's ports and back: in this process, or by this machine's interfaces."""
+"""Carries frames to a switch's ports and back: in this process, or by this machine's interfaces."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Frames = list[tuple[int, bytes]]
 
 
 class Wires(Protocol):
-    """A tester's ends of the cables."""
+    """The tester's ends of the cables."""
 
     least_bytes: int
-    """A shorter frame can't be sent as it is."""
+    """The minimum length of a frame that can be sent unpadded."""
     keeps_fragments: bool
-    """False where the kernel puts them together on their way into the switch."""
+    """False if the kernel reassembles fragments on their way into the switch."""
 
     def send(self, port: int, frames: Iterable[bytes]) -> None:
         """Sends frames to a port, at once."""
 
     def receive(self) -> Frames:
-        """What has come out; when nothing has, what comes within `LISTEN_S`."""
+        """The frames that have come out; if none has, those that come within `LISTEN_S`."""
 
 
 class InProcess:
@@ -54,7 +54,7 @@ class InProcess:
 
 
 def packet_socket(interface: str) -> socket.socket:
-    """All of an interface's frames."""
+    """Every frame of an interface."""
     made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
     made.bind((interface, 0))
@@ -93,7 +93,7 @@ class Interfaces:
         return found
 
     def close(self) -> None:
-        """Lets the interfaces go."""
+        """Closes the interfaces."""
         self._selector.close()
         for one in self.sockets.values():
             one.close()

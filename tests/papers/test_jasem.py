@@ -34,8 +34,9 @@ def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
 def test_every_rule_ends_at_the_links_bound(
     summaries: dict[str, dict[str, Any]], variant: str
 ) -> None:
-    """A halved window of half a 100-packet queue still fills a 3-packet pipe: the link never
-    idles, so all rules take the time of the bytes: 13,699 segments a flow with 54 B of headers.
+    """Half a 100-packet queue still fills a 3-packet pipe, so the link never idles.
+
+    All rules take the transmission time of the bytes: 13,699 segments a flow with 54 B of headers.
     """
     segments = -(-20_000_000 // 1460)
     assert segments == 13_699
@@ -50,8 +51,10 @@ def test_every_rule_ends_at_the_links_bound(
 def test_cutting_less_keeps_a_longer_queue_and_loses_more(
     summaries: dict[str, dict[str, Any]],
 ) -> None:
-    """New-AIMD's cuts shrink with every event, so its queue stands nearer to the limit than
-    that of halving, and it finds the limit more often. The paper concludes the opposite.
+    """New-AIMD's cuts shrink with every event.
+
+    So its queue is nearer to the limit than with halving, and it reaches the limit more often. The
+    paper concludes the opposite.
     """
     new, reno = summaries["new-aimd"]["bottleneck"], summaries["reno"]["bottleneck"]
     assert new["queue_packets_mean"] > reno["queue_packets_mean"]

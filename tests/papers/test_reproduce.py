@@ -52,7 +52,7 @@ def test_a_verdict_is_what_all_answers_say(
 
 
 def test_a_value_that_no_run_has_is_not_run() -> None:
-    """So that a failed run leaves a claim open and the report is written."""
+    """A failed run leaves a claim open, and the report is still written."""
     values = Values({"a": Estimate(1.0, 0.0, 1)})
     assert values["a"].mean == 1.0
     with pytest.raises(NotRunError, match="no run at b"):
@@ -65,7 +65,7 @@ def test_an_interval_is_students() -> None:
     assert (found.mean, found.runs) == (2.0, 3)
     assert found.half_width == pytest.approx(4.303 / math.sqrt(3))
     assert estimate([5.0]) == Estimate(5.0, 0.0, 1)
-    # The paper's five runs: the least and the greatest do not count.
+    # The paper's five runs: the smallest and the largest do not count.
     assert without_extremes([100.0, 3.0, 1.0, 2.0, -50.0]) == found
     assert greater(Estimate(5, 1, 3), Estimate(3, 0.5, 3)) is True
     assert greater(Estimate(3, 0.5, 3), Estimate(5, 1, 3)) is False
@@ -202,7 +202,7 @@ def test_a_small_paper_from_end_to_end(tmp_path: Path) -> None:
     assert all(path.read_bytes()[:5] == b"%PDF-" for path in
                (tmp_path / "out/small/figures").iterdir())  # fmt: skip
 
-    # It goes on where it was: nothing that is there is run again.
+    # It continues where it stopped: existing runs are not repeated.
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("run.json")}
     assert len(stamps) == 8
     gone = next(iter(stamps)).parent
@@ -222,8 +222,8 @@ def test_an_unknown_paper_is_refused() -> None:
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_a_papers_declaration_fits_its_scenarios(paper: Paper) -> None:
-    """Experiments can be read, shortened and under every alternative, and what the paper printed
-    is at points that its experiments have.
+    """Experiments are readable, also shortened and under every alternative, and each printed number
+    belongs to a point of its experiment.
     """
     names = [experiment.name for experiment in paper.experiments]
     assert len(set(names)) == len(names)
@@ -261,7 +261,7 @@ def variations(paper: Paper, experiment: Experiment) -> list[Any]:
 
 
 def check_published(table: Table, experiment: Experiment) -> None:
-    """Every printed number is at a point of the sweep."""
+    """Every printed number belongs to a point of the sweep."""
     settings = merged(experiment.settings, (("sweep.repeat", 1),))
     read = sweep.read(ROOT / "scenarios" / experiment.scenario, settings)
     have = [point.values for point in read]

@@ -51,7 +51,7 @@ ENVIRONMENT = os.environ | {
 
 @dataclass
 class Cluster:
-    """A scheduler and its workers, each a process."""
+    """A scheduler and its workers, one process each."""
 
     address: str
     directory: Path
@@ -68,12 +68,12 @@ class Cluster:
         return process
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        """A worker that runs one task at a time and stays dead when it dies."""
+        """A worker that runs one task at a time and is not restarted when it dies."""
         return self.start("worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
                           "--host", "127.0.0.1")  # fmt: skip
 
     def count(self, what: Callable[..., Any]) -> int:
-        """A number that the scheduler knows; `what` gets it as `dask_scheduler`."""
+        """A value from the scheduler; `what` receives it as `dask_scheduler`."""
         from distributed import Client
 
         with Client(self.address, set_as_default=False) as client:
@@ -104,7 +104,7 @@ def wait(true: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def runs_a_point(process: subprocess.Popen[bytes]) -> bool:
-    """Whether a worker has a run going: a child process of its own."""
+    """Whether a worker has a run in progress: a child process of its own."""
     children = Path(f"/proc/{process.pid}/task").glob("*/children")
     return any(path.read_text().strip() for path in children)
 
@@ -141,7 +141,7 @@ def test_a_worker_dies_and_the_results_are_those_of_one_machine(
     expected = contents(tmp_path / "near/six")
     assert len(expected) >= 6 * 6
     assert contents(tmp_path / "far/six") == expected
-    # Nothing stays behind on the scheduler.
+    # No task remains on the scheduler.
     assert dask.count(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
 
 
@@ -159,7 +159,7 @@ def test_a_client_that_died_finds_its_tasks_again(dask: Cluster, tmp_path: Path)
     os.kill(client.pid, signal.SIGKILL)
     client.wait()
 
-    # The worker goes on without it, and the second client has nothing computed again.
+    # The worker continues without it, and nothing is computed again for the second client.
     done = len(contents(tmp_path / "far/six")) // 6
     wait(lambda: dask.count(in_memory) + done == 6)
     before = dask.count(computed)
@@ -175,7 +175,7 @@ def in_memory(dask_scheduler: Any) -> int:
 
 
 def computed(dask_scheduler: Any) -> int:
-    """Times that a worker came to the end of a task."""
+    """Number of times that a worker finished a task."""
     moves = [(entry[1], entry[2]) for entry in dask_scheduler.transition_log]
     return moves.count(("processing", "memory"))
 

@@ -1,4 +1,4 @@
-"""A `sim` run's switches set up over P4Runtime and gNMI: the run is what it is in process."""
+"""A `sim` run with its switches set up over P4Runtime and gNMI equals the run in process."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_run_is_the_same_byte_for_byte(tmp_path: Path, scenario: str) -> None:
     state = switches["s1"].port_state(2)
     wanted = next(port for port in plan["switches"][0]["config"]["ports"] if port["port"] == 2)
     assert (state["rate_bps"], state["queue"]) == (wanted["rate_bps"], wanted["queue"])
-    # Nothing of the state is left in the plan: it must come with the switches.
+    # The plan contains no state, so the state must come with the switches.
     bare = json.loads(json.dumps(plan))
     for switch in bare["switches"]:
         switch |= {"entries": [], "clone_sessions": [], "registers": []}
@@ -80,7 +80,7 @@ def test_what_is_refused_names_the_switch(tmp_path: Path) -> None:
 def test_a_switch_that_was_late_is_set_up_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What finsy waits for is too short for the first two pipelines, then enough."""
+    """finsy's time-out is too short for the first two pipelines, then long enough."""
     plan, waits = planned(tmp_path, TWO_FLOWS), iter([1e-3, 1e-3])
     request = p4client.P4Client.request
 
@@ -103,6 +103,6 @@ def test_a_switch_that_is_not_in_the_plan(tmp_path: Path) -> None:
     engine = catalogue.engine()
     with pytest.raises(engine.PlanError, match="no switch 's7'"):
         engine.run(json.dumps(plan), str(tmp_path / "out"), None, {"s7": switches["s1"]})
-    # The run took it.
+    # The run used it.
     with pytest.raises(engine.PlanError, match="it has no program"):
         engine.run(json.dumps(plan), str(tmp_path / "out"), None, {"s1": switches["s1"]})

@@ -31,7 +31,7 @@ counts = "ip"
 transport = "udp"
 app = { kind = "cbr", rate = "777600bps", size = "972B", messages = 100 }
 """
-"""1,000 bytes of IPv4 each 10 ms, of which the bottleneck takes 20 ms for each."""
+"""1,000 bytes of IPv4 every 10 ms; the bottleneck takes 20 ms for each."""
 
 
 def test_a_queue_loses_what_exceeds_its_rate(tmp_path: Path) -> None:
@@ -41,20 +41,20 @@ def test_a_queue_loses_what_exceeds_its_rate(tmp_path: Path) -> None:
     # Datagram 99 comes at 990 ms; transmissions began at 0, 20, ..., 980, and five wait.
     assert (flow["sent_segments"], flow["datagrams"]["received"]) == (100, 55)
     assert bottleneck["drops"] == {"queue-full": 45}
-    # Datagram 99 is among the lost, which no later one tells.
+    # Datagram 99 is lost, which no later datagram reveals.
     assert flow["datagrams"]["lost"] == 44
     assert (flow["variant"], flow["recovery"], flow["rtt_ms"]) == ("udp", "none", None)
     assert flow["completion_s"] == pytest.approx(0.99)
     # 8 us on each access link, 20 ms on the bottleneck and on its way; at most 5 before it.
     delay = flow["one_way_delay_ms"]
     assert (delay["min"], delay["max"]) == pytest.approx((40.016, 140.016), abs=1e-3)
-    # The P4 program knows the flow by its entry, and its reports have the ports of UDP.
+    # The P4 program recognizes the flow by its entry, and its reports have the ports of UDP.
     assert set(done.table("queue")["flow"]) == {1}
     assert set(done.table("packets")["source"]) == {"10.0.0.1:10001"}
 
 
 def as_run(done: Any, record: Any) -> Run:
-    """A run whose record says no more than this."""
+    """A run with a record that contains only this."""
     summary: Any = done.summary
     return Run(done.path, record, summary)
 
@@ -94,7 +94,8 @@ def test_iperf3s_json_has_what_iperf3_tells_of_udp(tmp_path: Path) -> None:
     record = {"target": "sim", "seed": 1, "scenario": {"title": "CBR"}}
     told = as_iperf3(as_run(done, record))
     [stream] = told["end"]["streams"]
-    # The second 0 to 1 has the datagrams that came by then: 48 of 20 ms after the first 40 ms.
+    # The second from 0 to 1 has the datagrams that arrived in it: 48 of 20 ms after the first 40
+    # ms.
     assert [interval["sum"]["bytes"] for interval in told["intervals"]] == [48 * 972, 7 * 972]
     assert (stream["udp"]["packets"], stream["udp"]["lost_packets"]) == (99, 44)
     assert stream["udp"]["lost_percent"] == pytest.approx(100 * 44 / 99)

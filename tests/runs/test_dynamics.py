@@ -1,4 +1,4 @@
-"""What one flow does to a bottleneck, against arithmetic worked out here."""
+"""The effect of one flow on a bottleneck, against arithmetic worked out here."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sawtooth(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 
 
 def losses_s(finished: RunDirectory) -> list[float]:
-    """When fast recovery began, each time."""
+    """The times when fast recovery began."""
     rows = finished.table("flows").select(
         "time_ps",
         begins=(pl.col("phase") == "fast-recovery") & (pl.col("phase").shift(1) != "fast-recovery"),
@@ -55,9 +55,10 @@ def losses_s(finished: RunDirectory) -> list[float]:
 
 
 def test_the_sawtooth_has_its_period(sawtooth: RunDirectory) -> None:
-    """In congestion avoidance the window w takes w / C seconds a round trip and then is w + 1, as
-    long as the queue is never empty. It grows from half its peak to the peak, at which the pipe,
-    the buffer and the packet in transmission are full; then comes a round trip of recovery.
+    """In congestion avoidance a round trip with window w takes w / C seconds, and the next window
+    is w + 1, while the queue is never empty. The window grows from half its peak to the peak. At
+    the peak the pipe, the buffer and the packet in transmission are full. Then a round trip of
+    recovery follows.
     """
     peak = BDP + BUFFER + 1
     period_s = sum(range(peak // 2, peak)) / PACKETS_PER_S + peak / PACKETS_PER_S
@@ -70,7 +71,7 @@ def test_the_sawtooth_has_its_period(sawtooth: RunDirectory) -> None:
 
 
 def cycles(finished: RunDirectory) -> tuple[float, float]:
-    """The beginning of the second and of the last cycle: whole cycles lie between them."""
+    """The start of the second and of the last cycle: whole cycles lie between them."""
     times = losses_s(finished)
     return times[1], times[-1]
 
@@ -99,14 +100,14 @@ def test_a_buffer_of_one_bdp_keeps_the_link_busy(sawtooth: RunDirectory) -> None
 
 
 def test_the_queue_and_the_window_agree(sawtooth: RunDirectory) -> None:
-    """The mean queue is what the mean window leaves beyond the pipe, when nothing else waits."""
+    """The mean queue is the part of the mean window beyond the pipe, if nothing else waits."""
     start, end = cycles(sawtooth)
     rows = sawtooth.table("queue").filter(
         pl.col("time_ps").is_between(start * 1e12, end * 1e12) & (pl.col("event") != "drop")
     )
     held = rows["time_ps"].shift(-1, fill_value=int(end * 1e12)) - rows["time_ps"]
     mean = float(np.average(rows["depth_packets"].to_numpy(), weights=held.to_numpy()))
-    # 7/9 x 201 - 100 - 1 in transmission = 55.3; in recovery the window's value runs ahead of it.
+    # 7/9 x 201 - 100 - 1 in transmission = 55.3; in recovery the window's value is too high.
     assert mean == pytest.approx(7 / 9 * (BDP + BUFFER + 1) - BDP - 1, abs=3)
 
 

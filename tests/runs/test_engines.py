@@ -1,4 +1,4 @@
-"""Machine code and interpreter leave the same run behind, byte for byte."""
+"""Machine code and interpreter write the same run, byte for byte."""
 
 from __future__ import annotations
 

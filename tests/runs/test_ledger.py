@@ -1,7 +1,7 @@
-"""The queue ledger of a run: complete, exact, and what the P4 program reports.
+"""The queue ledger of a run is complete, exact, and equal to the P4 program's reports.
 
-Departures are worked out here from arrivals and sizes alone (Lindley's recursion, in exact
-fractions of a picosecond); everything else is counted from the rows.
+Departures are computed here from arrivals and sizes alone (Lindley's recursion, in exact fractions
+of a picosecond); everything else is counted from the rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def finished(
 
 
 def bottleneck(finished: RunDirectory, key: str = "bottleneck") -> pl.DataFrame:
-    """The ledger's rows of a port that the summary is about."""
+    """The ledger's rows of the port in the summary."""
     summary = finished.summary[key]
     return finished.table("queue").filter(
         (pl.col("switch") == summary["switch"]) & (pl.col("port") == summary["port"])
@@ -124,8 +124,8 @@ def test_departures_follow_lindleys_recursion_to_the_picosecond(finished: RunDir
     for (arrival, length), (departure, sojourn) in zip(
         arrivals.iter_rows(), departures.iter_rows(), strict=False
     ):
-        # It goes out at once on an idle line; behind others when the last one's end has come,
-        # and an end between two picoseconds counts as the earlier one.
+        # It leaves at once on an idle line, or else when the last packet ahead of it ends; an end
+        # between two picoseconds counts as the earlier one.
         if arrival > end // 1:
             start, end = arrival, Fraction(arrival)
         else:
@@ -176,7 +176,7 @@ def test_the_summary_is_what_the_rows_add_up_to(finished: RunDirectory) -> None:
     assert queue_delay["mean"] == pytest.approx(delays_ms.mean(), rel=1e-9)
     assert queue_delay["max"] == pytest.approx(delays_ms.max(), rel=1e-9)
     for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
-        # A rank may be counted one way or the other, and a histogram keeps three digits.
+        # A rank may be rounded either way, and a histogram keeps three digits.
         ranked = sorted(delays_ms)
         low, high = (ranked[int((share + d) * len(ranked))] for d in (-0.002, 0.002))
         assert low * 0.998 <= queue_delay[name] <= high * 1.002

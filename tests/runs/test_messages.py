@@ -36,10 +36,10 @@ def test_the_summary_counts_what_the_table_holds(tmp_path: Path) -> None:
     for flow in done.summary["flows"]:
         own = messages.filter(pl.col("flow") == flow["id"])
         assert flow["messages"]["read"] == len(own)
-        # Of those that could be read at one instant the last counts.
+        # Of the updates readable at one instant, the last one counts.
         assert flow["messages"]["superseded"] == len(own) - own["read_ps"].n_unique()
         assert not flow["messages"]["garbled"]
-    # 2.14 Mb/s through 2 Mb/s: updates wait, and come together.
+    # 2.14 Mb/s through 2 Mb/s: updates wait, and arrive together.
     assert sum(flow["messages"]["superseded"] for flow in done.summary["flows"]) > 1_000
 
 

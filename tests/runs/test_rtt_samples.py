@@ -1,4 +1,4 @@
-"""`rtt_ps` of `flows.parquet` is the sample of its own acknowledgement."""
+"""`rtt_ps` of `flows.parquet` is the sample of the same acknowledgement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.world import TWO_FLOWS, run
 
 
 def test_a_duplicate_ack_gives_no_round_trip_sample(tmp_path: Path) -> None:
-    """NewReno without SACK times one segment a round trip; duplicates acknowledge none (Karn)."""
+    """NewReno without SACK times one segment per round trip; duplicates acknowledge none (Karn)."""
     text = TWO_FLOWS.replace('profile = "linux"', 'profile = "rfc"')
     text = text.replace('variant = "reno"', 'variant = "reno"\nrecovery = "newreno"')
     rows = run(tmp_path, text).table("flows").filter(pl.col("flow") == 1)

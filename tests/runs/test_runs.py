@@ -1,4 +1,4 @@
-"""Whole runs through the command: the same bytes every time, and nothing half-written."""
+"""Whole runs through the command: equal bytes every time, and no incomplete files."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_runs_of_one_name_in_two_directories_are_two(tmp_path: Path) -> None:
         local.run_all([one], 1, False, Silent(), spare)
         outcomes = local.run_all([one, other], 1, True, Silent(), spare)
     assert [outcome.state for outcome in outcomes] == ["reused", "done"]
-    # What was there already took no time, so it says nothing of the time left.
+    # Finished runs took no time here, so they do not affect the time left.
     assert [runs.worked_ps(outcome) for outcome in outcomes] == [0, 10**12]
 
 
@@ -103,7 +103,7 @@ def test_what_a_process_allocates_may_lie_in_huge_pages(monkeypatch: pytest.Monk
     )
     command = [sys.executable, "-c", allocates]
     smaps = subprocess.run(command, env=found, capture_output=True, text=True, check=True).stdout
-    # proc_pid_smaps(5): a mapping that was advised to have them has the flag hg.
+    # proc_pid_smaps(5): a mapping advised to use them has the flag hg.
     flags = [line.split()[1:] for line in smaps.splitlines() if line.startswith("VmFlags:")]
     assert any("hg" in of_one for of_one in flags)
 
@@ -150,7 +150,7 @@ def test_resume_keeps_finished_runs_that_are_the_same(tmp_path: Path) -> None:
 
 
 LONG = TWO_FLOWS.replace('"5s"', '"20000s"')
-"""A run that outlasts any test, without tables."""
+"""A run without tables that is longer than any test."""
 
 QUIET = """
 [record]
@@ -179,14 +179,14 @@ def test_a_stopped_sweep_leaves_finished_runs_and_nothing_else(
         text=True,
         process_group=0,
     ) as sweep:
-        # The first is finished, and both processes are at the long ones.
+        # The first run is finished, and both processes execute the long ones.
         wait_for(lambda: len(list(results.glob(".*.partial"))) == 2 and finished(results))
         os.kill(sweep.pid, how)
         _, errors = sweep.communicate(timeout=30)
     assert sweep.returncode == (-how if how == signal.SIGKILL else 130), errors
     assert ("--resume" in errors) == (how != signal.SIGKILL)
     assert "Traceback" not in errors
-    # After SIGKILL the workers see for themselves that nobody listens any more.
+    # After SIGKILL the workers notice that the parent is gone.
     wait_for(lambda: not list(results.glob(".*.partial")))
     assert finished(results) == ["duration=1s,seed=1"]
     assert [path.name for path in results.iterdir() if path.is_dir()] == ["duration=1s,seed=1"]
@@ -197,7 +197,7 @@ def test_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
     results = tmp_path / "scenario"
     ended = subprocess.Popen(["true"])
     ended.wait()
-    # Half a run; a run that was being replaced when the power went; a live process's run.
+    # Half a run; a run that was being replaced at a power failure; a live process's run.
     (results / f".seed=1.{ended.pid}.partial").mkdir(parents=True)
     (results / f".seed=9.{ended.pid}.retired").mkdir()
     (results / f".seed=9.{ended.pid}.retired/run.json").write_text("{}")
@@ -220,7 +220,7 @@ def finished(results: Path) -> list[str]:
 
 
 def wait_for(condition: object) -> None:
-    """Waits until the condition holds, 30 s at most."""
+    """Waits at most 30 s until the condition holds."""
     assert callable(condition)
     deadline = time.monotonic() + 30
     while not condition():

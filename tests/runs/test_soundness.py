@@ -1,4 +1,4 @@
-"""Finished results: checked before they are used, and on the disk before they are in place."""
+"""Finished results: checked before use, and synced to the disk before the final rename."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_record_that_points_elsewhere_is_refused(tmp_path: Path) -> None:
 def test_files_are_on_the_disk_before_the_rename(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power cut loses what was not synced; here what was synced is noted, rename by rename."""
+    """A power failure loses unsynced data; the test records what was synced at each rename."""
     partial, final = tmp_path / ".one.1.partial", tmp_path / "one"
     partial.mkdir()
     for name in ("run.json", "queue.parquet"):

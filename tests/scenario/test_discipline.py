@@ -1,4 +1,4 @@
-"""A port's queue discipline: scenario, plan and engine agree for every record of the list."""
+"""A port's queue discipline: scenario, plan and engine agree for every record in the list."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def switch(discipline: Any) -> Any:
 
 
 def in_scenario(parameter: dict[str, Any], value: float) -> Any:
-    """A parameter's value as a scenario writes it."""
+    """A parameter's value in a scenario's form."""
     return RECORD_UNITS[parameter["unit"]][1](
         value if parameter["unit"] == "number" else int(value)
     )
@@ -56,7 +56,7 @@ def test_a_parameter_has_the_unit_and_the_range_of_its_record(
         assert planned["parameters"][key] == parameter[bound]
         assert switch(planned).port_state(1)["discipline"] == planned
     above = 2 * parameter["max"] + 1
-    # A flag is true or false, no number.
+    # A flag is true or false, not a number.
     beyond = above if parameter["unit"] == "flag" else in_scenario(parameter, above)
     with pytest.raises(ValidationError, match=key):
         READ.validate_python({"name": name, key: beyond})

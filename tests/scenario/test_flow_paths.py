@@ -1,4 +1,4 @@
-"""Flows of a dumbbell that differ: in delay, direction, and their profile's recovery."""
+"""Flows of a dumbbell with different delays, directions and recoveries of their profiles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_extra_delay_is_in_both_directions_of_the_base_rtt(tmp_path: Path) -> No
 def test_a_far_flow_measures_its_delay(tmp_path: Path) -> None:
     finished = run(tmp_path, FAR, duration="2s", bottleneck__queue="1packets")
     near, _, far = (flow["rtt_ms"]["min"] for flow in finished.summary["flows"])
-    # Besides propagation a transmission of 2.4 ms, and at most one packet that waits.
+    # Besides propagation: a transmission of 2.4 ms, and at most one waiting packet.
     assert 14 < near < 20
     assert 54 < far < 60
 

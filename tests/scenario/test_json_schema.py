@@ -1,4 +1,4 @@
-"""The JSON Schema for editors takes what the reader takes, and refuses misspelt keys."""
+"""The JSON Schema for editors accepts what the reader accepts, and refuses misspelt keys."""
 
 from __future__ import annotations
 

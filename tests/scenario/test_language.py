@@ -1,4 +1,4 @@
-"""What a scenario may say in other words, and what is said to one who says it wrongly."""
+"""A scenario's alternative spellings, and the errors for wrong ones."""
 
 from __future__ import annotations
 

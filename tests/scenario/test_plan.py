@@ -1,4 +1,4 @@
-"""A scenario's point as the engine's plan: a golden file, and arithmetic written out here."""
+"""A scenario's point as the engine's plan: a golden file, and arithmetic done here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scenario file: what is refused, in which words; what a sweep and `--set` make of it."""
+"""The scenario file: its errors, sweeps and `--set`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_wrong_value_names_file_key_and_what_was_expected(
 
 
 def as_toml(tree: dict[str, object]) -> str:
-    """A tree as TOML: every value inline, which JSON's notation nearly is."""
+    """A tree as TOML: every value is inline, which is almost JSON's notation."""
 
     def inline(value: object) -> str:
         if isinstance(value, dict):

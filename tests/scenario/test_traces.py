@@ -1,4 +1,4 @@
-"""Packet traces: CSV and pcap, byte by byte as their formats have them."""
+"""Packet traces: CSV and pcap, byte by byte as their formats define."""
 
 from __future__ import annotations
 

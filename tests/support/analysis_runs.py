@@ -1,8 +1,8 @@
-"""Small runs written as a run directory has them, by a toy of a few lines, for the tests.
+"""Small runs for the tests, written as run directories by a toy simulator.
 
 One bottleneck, a FIFO of a few packets, senders that add a segment per round trip and cut their
-window at a loss. It does not model TCP: it only gives the tables every shape that a run can
-produce.
+window at a loss. It does not model TCP: it only produces every kind of table content that a run can
+have.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OF_OTHER_SWEEPS = {
     "both_directions", "buffer_sweep", "cross_losses", "gain_loss", "goodput_ratio", "loss_sweep",
     "ramp_up", "rtt_fairness", "share", "shares", "window_recovery",
 }  # fmt: skip
-"""Figures of sweeps that the toy's is not: tests/analysis/test_sweep_figures.py has theirs."""
+"""Figures of sweeps that the toy does not run: tests/analysis/test_sweep_figures.py has them."""
 
 
 @dataclass
@@ -64,12 +64,12 @@ class Sender:
 
     @property
     def goodput_bps(self) -> float:
-        """What was acknowledged by the last ACK."""
+        """The segments acknowledged by the last ACK."""
         return self.acked * 8e12 / self.done_ps
 
 
 class Toy:
-    """The bottleneck and its senders: what has happened so far, and what will."""
+    """The bottleneck and its senders: their past and scheduled events."""
 
     def __init__(
         self, variant: str, flows: int, segments: int, limit: int, rate_bps: int, base_ps: int
@@ -104,7 +104,7 @@ class Toy:
             self.sample(flow, sender)
 
     def at(self, time_ps: int, kind: str, flow: int, sent_ps: int = 0) -> None:
-        """Something happens later."""
+        """Schedules an event."""
         self.order += 1
         heapq.heappush(self.events, (time_ps, self.order, kind, flow, sent_ps))
 
@@ -128,7 +128,7 @@ class Toy:
         self.at(self.busy_until + self.base_ps, "ack", flow, since_ps)
 
     def send(self, flow: int) -> None:
-        """A sender sends what its window admits."""
+        """A sender sends as many segments as its window admits."""
         sender = self.senders[flow - 1]
         while sender.left and sender.in_flight < int(sender.cwnd):
             sender.left -= 1
@@ -144,7 +144,7 @@ class Toy:
             self.packet += 1
 
     def handle_ack(self, sender: Sender, sent_ps: int) -> None:
-        """A segment more in slow start, one per round trip after it."""
+        """One more segment in slow start, one per round trip after it."""
         sender.in_flight -= 1
         sender.acked += SEGMENT
         self.rtts.append(self.now - sent_ps)
@@ -156,7 +156,7 @@ class Toy:
         sender.done_ps = self.now
 
     def handle_loss(self, sender: Sender) -> None:
-        """The segment is sent again; the window is cut once a round trip."""
+        """The segment is retransmitted; the window is cut once per round trip."""
         sender.in_flight -= 1
         sender.left += 1
         sender.retransmits += 1

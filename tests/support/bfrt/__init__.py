@@ -1,1 +1,1 @@
-"""A fake BfRuntime server that validates what it is sent."""
+"""A fake BfRuntime server that validates the messages it receives."""

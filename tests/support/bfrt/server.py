@@ -1,9 +1,9 @@
-"""A BfRuntime server that records every message and holds it against bfrt.json.
+"""A BfRuntime server that records every message and validates it by bfrt.json.
 
-It knows nothing of the controller's schema: it reads bfrt.json and protobuf's messages as they
-are. What it refuses it refuses as bf_switchd does: UNKNOWN with one `Error` an update. Tables of
-the device have the entries of its ports from the start, and only those; the shaper keeps rates in
-steps (`RATE_STEP`), as one with mantissa and exponent does.
+It does not use the controller's schema: it reads bfrt.json and protobuf's messages directly. It
+refuses messages as bf_switchd does: UNKNOWN with one `Error` per update. From the start, tables of
+the device have the entries of its ports, and only those. The shaper rounds rates to steps
+(`RATE_STEP`), as one with mantissa and exponent does.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ CELL_BYTES = {"tf1": 80, "tf2": 176}
 TOTAL_CELLS = {"tf1": 280 * 1024, "tf2": 384 * 1024}
 RATE_STEP = 16
 OF_A_PIPE = ("queue.buffer", "counter.queue")
-"""The device's tables whose keys say nothing of the pipe."""
+"""The device's tables with keys that do not contain the pipe."""
 WRITABLE = ("Register", "Counter", "PortConfigure", "MirrorCfg")
-"""Kinds of tables whose entries come and go, or can be set before they were written."""
+"""Kinds of tables with entries that can be added and deleted, or set before they are written."""
 
 Key = tuple[tuple[int, bytes], ...]
 
 
 class FakeSwitch:
-    """The server's state: what it was told, and what its tables hold."""
+    """The server's state: the messages it received, and the contents of its tables."""
 
     def __init__(self, prefix: str = "tf1") -> None:
         self.prefix = prefix
@@ -90,7 +90,7 @@ class FakeSwitch:
     def _put(
         self, name: str, key: dict[str, int], data: dict[str, Any], pipe: int = ALL_PIPES
     ) -> None:
-        """An entry that is there from the start."""
+        """An entry that exists from the start."""
         table = self.tables[self.names[name]]
         entry = pb.TableEntry(table_id=table["id"])
         for one in table["key"]:
@@ -116,10 +116,10 @@ class FakeSwitch:
         return pb.DataField(field_id=one["id"], stream=stream)
 
     def _place(self, entry: pb.TableEntry, pipe: int) -> tuple[int, Key]:
-        """What makes it this entry: an action and data do not."""
+        """The identity of the entry, which excludes its action and data."""
         return pipe, tuple(sorted((one.field_id, serialized(one)) for one in entry.key.fields))
 
-    # What tests look at.
+    # The state that tests read.
 
     def names_written(self) -> list[str]:
         """The tables of all updates so far, in their order."""
@@ -131,7 +131,7 @@ class FakeSwitch:
         ]
 
     def data(self, name: str, key: dict[str, int] | None = None, pipe: int = ALL_PIPES) -> Any:
-        """An entry's data by the fields' names; without a key, of the table's only entry."""
+        """An entry's data by field name; without a key, of the table's only entry."""
         table = self.tables[self.names[name]]
         wanted = pb.TableEntry()
         for one in table["key"] if key else ():
@@ -151,7 +151,7 @@ class FakeSwitch:
         return read
 
     def set_cell(self, name: str, at: int, per_pipe: dict[str, list[int]]) -> None:
-        """A register's or counter's cell as the pipes have it."""
+        """A register's or counter's cell, with the value of each pipe."""
         table = self.tables[self.names[name]]
         entry = pb.TableEntry(table_id=table["id"])
         entry.key.fields.add(
@@ -250,7 +250,7 @@ class FakeSwitch:
         return [found]
 
     def _zero(self, table: dict[str, Any], asked: pb.TableEntry) -> pb.TableEntry:
-        """A cell that nothing has written."""
+        """A cell that was never written."""
         entry = pb.TableEntry(table_id=table["id"], key=asked.key)
         pipes = PIPES if table["table_type"] == "Register" else 1
         for common in table["data"]:
@@ -265,7 +265,7 @@ class FakeSwitch:
         return self.tables[entry.table_id]
 
     def _pipe(self, table: dict[str, Any], entry: pb.TableEntry, pipe: int) -> int:
-        """The pipe that an entry is of. One that all pipes have is the same for all."""
+        """The pipe of an entry. An entry of all pipes is the same for all."""
         asked = entry.entry_tgt.pipe_id if entry.HasField("entry_tgt") else pipe
         if table["name"].endswith(OF_A_PIPE):
             if not 0 <= asked < PIPES:
@@ -317,7 +317,7 @@ class FakeSwitch:
                 one.stream = (-(-rate // RATE_STEP) * RATE_STEP).to_bytes(4, "big")
 
     def _link(self, table: dict[str, Any], entry: pb.TableEntry) -> None:
-        """A port that is on has its link."""
+        """A port that is on has a link."""
         fields = {c["singleton"]["name"]: c["singleton"]["id"] for c in table["data"]}
         on = any(o.bool_val for o in entry.data.fields if o.field_id == fields["$PORT_ENABLE"])
         kept = [one for one in entry.data.fields if one.field_id != fields["$PORT_UP"]]
@@ -327,7 +327,7 @@ class FakeSwitch:
 
 @contextmanager
 def served(switch: FakeSwitch) -> Iterator[str]:
-    """The server; its address, which the switch has then too."""
+    """The server and its address, which the switch then has too."""
 
     def unary(handle: Any, request: Any) -> Any:
         return grpc.unary_unary_rpc_method_handler(
