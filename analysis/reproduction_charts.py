@@ -53,7 +53,8 @@ def caption(table: Json) -> str:
     """How to read a table's chart."""
     several = any(cell["runs"] > 1 for cell in table["cells"])
     spread = ", with 95 % intervals of the mean of repeated runs" if several else ""
-    text = f"{table['source']}. {table['quantity']} of the runs of `{table['experiment']}`{spread}."
+    of = " and ".join(f"`{name}`" for name in table["experiments"])
+    text = f"{table['source']}. {table['quantity']} of the runs of {of}{spread}."
     text += " Hollow marks: published." * bool(table["published"])
     return f"{text} {table['note']}".rstrip()
 

@@ -21,6 +21,7 @@ from narrows.testbed.papers.paper import (
     Curves,
     Number,
     Paper,
+    Settings,
     Table,
 )
 
@@ -87,17 +88,16 @@ def claim_record(
     """A claim, its verdict, and the evidence."""
     chosen = [paper.experiment(name) for name in claim.experiments]
     shortened = tuple(pair for each in chosen for pair in each.quick) if quick else ()
-    reason = lacking(claim.needs, shortened)
-    answers = {"": NOT_JUDGED if reason else answer(claim, finished)}
+    taken, reason = settled(claim, finished, shortened)
+    answers = {"": taken}
     for assumption, alternative in touching(paper, claim.experiments):
         if (assumption, alternative.name) in under:
             name = f"{assumption}: {alternative.name}"
             # Alternatives have fewer points and seeds in full reproductions too.
             varied = [each for each in chosen if each.name in alternative.settings]
             fewer = tuple(pair for each in varied for pair in each.sensitivity)
-            undecided = lacking(claim.needs, (*shortened, *fewer))
             other = under[assumption, alternative.name]
-            answers[name] = NOT_JUDGED if undecided else answer(claim, other)
+            answers[name], _ = settled(claim, other, (*shortened, *fewer))
     text, depends = verdict(answers)
     return {
         "source": claim.source,
@@ -111,6 +111,17 @@ def claim_record(
         "as_taken": answers[""],
         "under": [{"assumption": name, "holds": got} for name, got in answers.items() if name],
     }
+
+
+def settled(claim: Claim, finished: FinishedRuns, shortened: Settings) -> tuple[str, str]:
+    """The answer of runs with these shortened settings; `not judged` with the reason if they do not
+    settle it.
+    """
+    found = answer(claim, finished)
+    reason = lacking(claim.needs, shortened)
+    if not reason or found in ("not run", claim.settled):
+        return found, ""
+    return NOT_JUDGED, reason
 
 
 def graded(claim: Claim, finished: FinishedRuns, answer: str) -> str:
@@ -258,7 +269,7 @@ def table_record(table: Table, finished: FinishedRuns) -> Json:
         "name": table.name,
         "title": table.title,
         "source": table.source,
-        "experiment": table.experiment,
+        "experiments": [table.experiment, *table.more],
         "quantity": table.quantity.title,
         "unit": table.quantity.unit,
         "digits": table.quantity.digits,

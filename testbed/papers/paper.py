@@ -122,6 +122,9 @@ class Claim:
     """How far they are off; None without a measure."""
     needs: tuple[Need, ...] = ()
     """What the claim is not judged without: a quick run may shorten it."""
+    settled: Literal["yes", "no"] | None = None
+    """The answer that stands without it all the same: `no` where one counterexample suffices, `yes`
+    where more could only confirm."""
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,15 @@ def test_a_quick_run_judges_what_it_can() -> None:
     assert judge(paper, runs(reno=97), {}, quick=True)["claims"][0]["verdict"] == "holds"
 
 
+@pytest.mark.parametrize(("rate", "verdict"), [(97, "holds"), (88, "not judged")])
+def test_a_settled_answer_is_judged_all_the_same(rate: float, verdict: str) -> None:
+    """A start can only lower the mean rate: what holds in a short run holds in a long one."""
+    paper = replace(PAPER, claims=(replace(CLAIM, settled="yes"),))
+    claim = judge(paper, runs(reno=rate), {}, quick=True)["claims"][0]
+    assert claim["verdict"] == verdict
+    assert bool(claim["reason"]) is (verdict == "not judged")
+
+
 def test_a_shortened_alternative_changes_no_verdict() -> None:
     """An alternative's runs of 1 s cannot decide what needs the full length."""
     experiment = replace(PAPER.experiments[0], sensitivity=(("duration", "1s"),))

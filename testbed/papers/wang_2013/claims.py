@@ -71,6 +71,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             (min(value.mean, 600), 600) for value in by_delay("app-tcp", finished).values()
         ),
         needs=("length",),
+        settled="yes",
     ),
     Claim(
         "section 4.2",
@@ -104,10 +105,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             lead(compared(THROUGHPUT, "loss", finished, loss=loss), {"app-tcp"})
             for loss in finished.swept("loss", "bottleneck.loss")
         ),
-        needs=(
-            "length",
-            "seeds",
-        ),
+        needs=("length", "seeds"),
     ),
     Claim(
         "section 4.3",
@@ -122,10 +120,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         grade=lambda finished: Margin(
             50 - max(kept_at_1e_4(tcp, finished) for tcp in ("cubic", "hstcp")), POINTS
         ),
-        needs=(
-            "length",
-            "seeds",
-        ),
+        needs=("length", "seeds"),
     ),
     Claim(
         "section 4.4",
@@ -247,10 +242,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         partial(ranked, TRANSFER, "transfer", **FAR),
         tolerance="by the means",
         grade=partial(transfer_margin, **FAR),
-        needs=(
-            "length",
-            "seeds",
-        ),
+        needs=("length", "seeds"),
     ),
     Claim(
         "section 5.2",
@@ -260,10 +252,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         partial(ranked, TRANSFER, "transfer", **NEAR),
         tolerance="by the means",
         grade=partial(transfer_margin, **NEAR),
-        needs=(
-            "length",
-            "seeds",
-        ),
+        needs=("length", "seeds"),
     ),
     Claim(
         "section 5.3",
@@ -309,5 +298,6 @@ CLAIMS: Final[tuple[Claim, ...]] = (
             key=lambda distance: distance.amount,
         ),
         needs=("length",),
+        settled="yes",
     ),
 )
