@@ -82,11 +82,11 @@ def claims(content: Json) -> Iterator[Block]:
             claim["tolerance"] or None,
             badge(claim),
             claim["source"],
-            "; ".join(claim["depends_on"]) or None,
+            why(claim),
         ]
         for claim in content["claims"]
     ]
-    columns = ("Claim", "Tolerance", "Verdict", "Where", "Another answer with")
+    columns = ("Claim", "Tolerance", "Verdict", "Where", "Why")
     yield Table([Column(title) for title in columns], rows)
     for claim in content["claims"]:
         title = f"Judged by: {claim['claim']}"
@@ -100,10 +100,15 @@ def claims(content: Json) -> Iterator[Block]:
     )
 
 
+def why(claim: Json) -> str | None:
+    """Why a claim is not judged, or the alternatives with another answer."""
+    others = "; ".join(claim["depends_on"])
+    return claim["reason"] or (f"another answer with {others}" if others else None)
+
+
 def badge(claim: Json) -> Badge:
-    """The verdict with its grade, such as "holds: within 3 %"; why a claim is not judged."""
-    more = claim["grade"] or claim["reason"]
-    words = f"{claim['verdict']}: {more}" if more else claim["verdict"]
+    """The verdict with its grade, such as "holds: within 3 %"."""
+    words = ": ".join(filter(None, (claim["verdict"], claim["grade"])))
     return Badge(SIGNS.get(claim["verdict"], Verdict.DEPENDS), words)
 
 

@@ -154,6 +154,14 @@ def test_without_any_run_a_report_is_still_made(paper: Paper, tmp_path: Path) ->
     assert reproduction.write(content, {}, tmp_path).is_file()
 
 
+def test_the_page_says_why_a_claim_is_not_judged(tmp_path: Path) -> None:
+    """In a column of its own, since a badge is not broken into lines."""
+    content = judge(PAPER, runs(reno=88), {}, quick=True)
+    assert reproduction.badge(content["claims"][0]).text == "not judged"
+    page = reproduction.write(content, {}, tmp_path).read_text()
+    assert "needs the full length, these runs have duration = 2s" in page
+
+
 def test_seeds_and_points_are_named_as_reasons() -> None:
     shortened: list[tuple[str, Any]] = [("sweep.repeat", 2), ("sweep.choice.tcp", ["a"])]
     assert lacking(("seeds",), shortened) == "needs all seeds, these runs have 2"
