@@ -14,6 +14,9 @@ from narrows.analysis.metrics.base import PS_PER_S, Floats, Ints, by_flow
 from narrows.analysis.metrics.queue import bottleneck_ledger
 from narrows.schema.units import parse_duration, parse_rate
 
+EGRESS_PROGRAM = "egress-program"
+"""The reason for a drop by the P4 program's egress, after the queue."""
+
 
 def nice_bin_ps(duration_ps: int, bins: int = 150) -> int:
     """A bin of 1, 2 or 5 times a power of ten (ps), so that `duration_ps` has about `bins`.
@@ -112,11 +115,15 @@ def _transmissions(run: Run) -> pl.DataFrame:
     """Each packet that left the bottleneck: `flow`, `time_ps`, `end_ps`, `length_bytes`.
 
     The ledger has the start of a transmission. It ends at the next one's start or earlier. The
-    latest end follows from the packet's length and the link's lowest rate.
+    latest end follows from the packet's length and the link's lowest rate. A packet that the
+    discipline discards at dequeue, as CoDel does, is not transmitted.
     """
+    ledger, event = bottleneck_ledger(run), pl.col("event")
+    drops = ledger.filter(event == "drop", pl.col("reason") != EGRESS_PROGRAM)
     sent = (
-        bottleneck_ledger(run)
-        .filter(pl.col("event") == "dequeue")
+        ledger.filter(event == "dequeue")
+        .join(drops, on=["packet", "time_ps"], how="anti")
+        .sort("time_ps", maintain_order=True)
         .select("flow", "time_ps", "length_bytes")
         .collect()
     )
