@@ -3,15 +3,15 @@
 SCENARIO ?= scenarios/first-look.toml
 VENV_PYTHON := .venv/bin/python
 NARROWS := .venv/bin/narrows
-# What the last run of pytest left out, a line for each reason (tests/conftest.py).
+# The skipped tests of the last pytest run, a line for each reason (tests/conftest.py).
 SKIPPED := .pytest_cache/d/narrows/skipped.txt
 
-# The first interpreter that is recent enough; PYTHON=... names another.
+# The first interpreter that is recent enough; PYTHON=... selects another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo $$python; break; }; done)
 
-# rustup leaves its programs here; a shell opened before it was installed does not know.
+# rustup installs its programs here; shells opened before its installation lack the path.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
@@ -53,7 +53,7 @@ fuzz: setup ## fuzz programs, packets, files and messages for about an hour
 	NARROWS_FUZZ_SCALE=200 cargo test --quiet --release --package narrows-switch --test hostile
 	NARROWS_FUZZ_SCALE=200 $(VENV_PYTHON) -m pytest tests/fuzz tests/switch/gnmi/test_fuzz.py
 
-soak: setup ## a switch under changing controllers and bad traffic for an hour; memory must stay flat
+soak: setup ## a switch under changing controllers and bad traffic for an hour; memory must not grow
 	@$(VENV_PYTHON) -m tests.soak
 
 validate: setup ## the senders against ns-2, papers and kernels; writes docs/reports/validation.md
@@ -62,7 +62,7 @@ validate: setup ## the senders against ns-2, papers and kernels; writes docs/rep
 p4: python ## recompile p4/ to p4/build/ (needs p4c-bm2-ss; says how to get it)
 	@$(PYTHON) p4/compile.py
 
-p4-check: python ## say whether p4/build/ is what p4/ compiles to; compiles it where p4c is
+p4-check: python ## check that p4/build/ is up to date; compiles p4/ if p4c is installed
 	@$(PYTHON) p4/compile.py --check
 
 p4-tofino: python ## compile p4/tna.p4 for Tofino 1 and 2 (needs a p4c with that back end)
@@ -88,7 +88,7 @@ lint: setup ## rustfmt, clippy, ruff and mypy, warnings denied
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m mypy
 
-doctor: python ## what this machine can run, and what mends what it can't
+doctor: python ## what this machine can run, and how to add what is missing
 	@$(PYTHON) -m narrows.testbed.tools.doctor
 
 clean: ## remove what was built; results stay
@@ -96,7 +96,7 @@ clean: ## remove what was built; results stay
 	rm -f testbed/_engine.*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-setup: python ## make .venv and build the engine where that is not done
+setup: python ## make .venv and build the engine, unless that is done
 	@$(PYTHON) -m narrows.testbed.tools.bootstrap
 
 python:

@@ -1,4 +1,4 @@
-"""Who may import whom, and what an engine may not touch."""
+"""Which rooms may import which, and what an engine may not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What it takes to add one of each kind: which files a copy of the tree needs, and that it works.
+"""Adds one of each kind to a copy of the tree, with only the documented files, and checks that it
+works.
 
 Each addition is a file that exists, under another name, and its line in a list. The table "To add"
 of ARCHITECTURE.md names every file that is touched.
@@ -34,7 +35,7 @@ class Addition:
     """The new file."""
     text: str
     lines: Mapping[str, tuple[tuple[str, str], ...]] = field(hash=False)
-    """In each other file: the line after which a line comes, and that line."""
+    """For each other file: a line, and the line that is added after it."""
 
     def make(self, tree: Path) -> None:
         """Puts the addition into a copy of the tree."""
@@ -258,7 +259,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(tree: Path, *arguments: str) -> str:
-    """What Python prints that imports the copy. Fails where it fails."""
+    """The output of Python that imports the copy. Fails if Python fails."""
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)}, capture_output=True, text=True,
@@ -283,7 +284,7 @@ def test_the_table_names_every_file_touched(addition: Addition) -> None:
 
 @pytest.mark.parametrize("addition", ADDITIONS, ids=lambda addition: addition.what)
 def test_one_new_file_and_one_list_are_enough(addition: Addition) -> None:
-    """A stage is applied by each architecture's program, and has a line in the schema."""
+    """Each architecture's program applies a stage, and the schema has a line for it."""
     assert len(addition.lines) <= (2 if addition is STAGE else 1)
 
 

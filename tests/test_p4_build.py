@@ -1,4 +1,4 @@
-"""p4/build/ is what p4/ compiles to, and nothing of the machine that compiled it."""
+"""p4/build/ is the compiled p4/, without traces of the machine that compiled it."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_program_has_no_paths_of_a_machine() -> None:
 
 
 def tna_errors(program: Path, tofino: int, *options: str) -> list[str]:
-    """What bmv2's compiler has against the program for Tofino 1 or 2."""
+    """The errors of bmv2's compiler on the program for Tofino 1 or 2."""
     assert TNA_INCLUDE
     command = ["p4c-bm2-ss", "--std", "p4-16", f"-D__TARGET_TOFINO__={tofino}", "-I", TNA_INCLUDE]
     ran = subprocess.run([*command, *options, program], capture_output=True, text=True, check=False)
@@ -133,7 +133,7 @@ def tna_errors(program: Path, tofino: int, *options: str) -> list[str]:
 
 @pytest.fixture(params=[1, 2])
 def tofino(request: pytest.FixtureRequest) -> int:
-    """Both Tofinos, where there is something to check the program with."""
+    """Both Tofinos, if the program can be checked here."""
     if not TNA_INCLUDE:
         pytest.skip("NARROWS_TNA_INCLUDE does not name TNA's headers")
     if not shutil.which("p4c-bm2-ss"):
@@ -143,7 +143,7 @@ def tofino(request: pytest.FixtureRequest) -> int:
 
 
 def tables(p4info: Path) -> set[tuple[Any, ...]]:
-    """The tables with their sizes, matches and actions, by what a controller calls them."""
+    """The tables with their sizes, matches and actions, by the controller's names."""
     info = text_format.Parse(p4info.read_text(), p4i.P4Info())
     actions = {
         one.preamble.id: (one.preamble.name, *((p.name, p.bitwidth) for p in one.params))
@@ -162,7 +162,7 @@ def tables(p4info: Path) -> set[tuple[Any, ...]]:
 
 def test_a_controller_finds_the_same_tables_on_tofino(tofino: int, tmp_path: Path) -> None:
     made = tmp_path / "tna.p4info.txtpb"
-    # Errors there are: it does not know TNA's direct counters, for one.
+    # Some errors are expected: it does not know TNA's direct counters, for example.
     options = ("--arch", "v1model", "--p4runtime-files", str(made))
     assert tna_errors(ROOT / "p4/tna.p4", tofino, *options)
     assert tables(made) == tables(ROOT / "p4/build/v1model.p4info.txtpb")
@@ -171,7 +171,7 @@ def test_a_controller_finds_the_same_tables_on_tofino(tofino: int, tmp_path: Pat
 def test_the_front_end_takes_the_program_for_tofino(tofino: int, tmp_path: Path) -> None:
     [only] = tna_errors(ROOT / "p4/tna.p4", tofino)
     assert NOT_V1MODEL in only
-    # It would have said so: a field that TNA does not have.
+    # An error that it would have reported: a field that TNA does not have.
     shutil.copytree(ROOT / "p4", tmp_path / "p4")
     wrong = tmp_path / "p4/tna.p4"
     wrong.write_text(wrong.read_text().replace("intrinsic.deq_qdepth", "intrinsic.deq_depth"))

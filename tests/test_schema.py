@@ -1,4 +1,4 @@
-"""What the generated types and the stub say is what the engine and its module are."""
+"""The generated types and the stub agree with the engine and its module."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def public(owner: object) -> set[str]:
 
 @pytest.mark.parametrize("name", [*generate.MODULES, "tables"])
 def test_the_types_are_what_the_schemas_say(name: str) -> None:
-    """`engine/tests/schema.rs` holds the schemas against the Rust types."""
+    """`engine/tests/schema.rs` checks the schemas against the Rust types."""
     text = (ROOT / f"common/schema/{name}.py").read_text()
     assert text == generate.modules()[name], "make schema"
 

@@ -22,18 +22,18 @@ OPCODE_TABLES = {
     ("switch/src/interpreter/run.rs", "interpret"),
     ("switch/src/jit/translate/compute.rs", "op"),
 }
-"""A line or two per opcode; they would not read better in parts."""
+"""A line or two per opcode; splitting them would not improve readability."""
 LISTS = {
     "analysis/figures", "hosts/ebpf", "hosts/src/cc", "switch/tests/programs", "testbed/cli",
     "tests/packetdrill",
 }  # fmt: skip
-"""Folders of one file per variant, figure, program, verb or script."""
+"""Folders with one file per variant, figure, program, verb or script."""
 RUST_FUNCTION = re.compile(r"( *)(?:pub(?:\([\w ]+\))? )?(?:const )?(?:unsafe )?fn (\w+)")
 
 
 @cache
 def files() -> tuple[Path, ...]:
-    """Every file of the rooms, generated and built ones left out."""
+    """Every file of the rooms, except generated and built ones."""
     return tuple(
         path
         for room in ROOMS

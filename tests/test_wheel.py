@@ -1,4 +1,4 @@
-"""What an installed package puts where: one import name, and the files that a run needs."""
+"""An installed package: one import name, and the files that a run needs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty environment with the wheel alone."""
+    """An empty environment with only the wheel."""
     site = tmp_path_factory.mktemp("site")
     subprocess.run([*PIP, "install", "--no-deps", "--target", str(site), str(wheel)], check=True)
     return site
@@ -56,7 +56,7 @@ def test_the_wheel_has_the_rooms_and_no_sources(wheel: Path) -> None:
 
 
 def test_the_installed_package_finds_its_own_files(installed: Path) -> None:
-    """Its folder stands in for the checkout."""
+    """Its folder stands for the checkout."""
     script = "from narrows.testbed.paths import ROOT; print(ROOT)"
     found = subprocess.run(
         [sys.executable, "-S", "-c", script],

@@ -1,4 +1,4 @@
-"""A headless Chromium for the pages' tests; skipped by name where there is none."""
+"""A headless Chromium for the pages' tests; skipped by name if there is none."""
 
 from __future__ import annotations
 

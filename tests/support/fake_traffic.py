@@ -21,7 +21,7 @@ DISCIPLINES: list[dict[str, Any]] = [
         ],
     },
 ]
-"""Disciplines that no engine has: what the server says of any."""
+"""Disciplines that no engine has, to test that the server supports any."""
 
 
 class FakeTraffic:

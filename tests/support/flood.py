@@ -12,7 +12,7 @@ BURST_S = 0.002
 
 
 def main(address: str, rate_bps: float) -> None:
-    """Sends bursts that make up for sleeping too long."""
+    """Sends bursts that compensate for oversleeping."""
     began, sent = time.perf_counter(), 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         while True:

@@ -1,4 +1,4 @@
-"""A live switch between two hosts of the kernel."""
+"""A live switch between two hosts with the kernel's TCP."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROUTER_MAC = "02:00:0a:09:00:fe"
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:
-    """Leaves a test out where there are no namespaces, or not these programs."""
+    """Skips a test if the machine lacks namespaces or these programs."""
     lacking = missing() + [
         f"{name} is not installed" for name in programs if not shutil.which(name)
     ]
@@ -63,7 +63,7 @@ def hosts() -> Iterator[tuple[LinuxHost, LinuxHost]]:
 
 
 def keep_filling(namespace: Namespace) -> None:
-    """Makes its senders CUBIC: BBR, some kernels' default, leaves a link idle now and then."""
+    """Makes its senders CUBIC: BBR, the default of some kernels, sometimes leaves a link idle."""
     route = namespace.run("ip", "route", "show", "default").split()
     namespace.run("ip", "route", "change", *route, "congctl", "cubic")
 
@@ -109,8 +109,11 @@ class Between:
         put_away(self.running)
 
     def iperf3(self, seconds: int) -> list[float]:
-        """A transfer from the first host to the second: Mb/s of each second at the receiver, the
-        first and the last ones aside, in which it began and ended."""
+        """A transfer from the first host to the second:
+
+        Mb/s of each second at the receiver, without the first and the last one, in which it begins
+        and ends.
+        """
         first, second = self.hosts
         server = subprocess.Popen(
             second.namespace.command("iperf3", "--server", "--one-off", "--json"),
@@ -128,7 +131,7 @@ class Between:
         return [interval["sum"]["bits_per_second"] / 1e6 for interval in intervals[1 : seconds - 1]]
 
     def round_trips_ms(self, count: int) -> list[float]:
-        """What `ping` would say, which not every machine has: ICMP echoes, one at a time."""
+        """ICMP echoes, one at a time, as by `ping`, which not every machine has."""
         script = Path(__file__).with_name("ping.py")
         arguments = (str(script), self.hosts[1].ip, str(count))
         printed = self.hosts[0].namespace.run(sys.executable, *arguments)
@@ -146,7 +149,7 @@ class Between:
 
 
 def put_away(running: Running) -> None:
-    """Ends a switch that may have ended."""
+    """Ends a switch that may have ended already."""
     running.process.kill()
     running.process.wait()
     for pipe in (running.process.stdout, running.process.stderr):

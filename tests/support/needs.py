@@ -1,4 +1,4 @@
-"""What a test needs of the machine; the same lack always has the same words.
+"""A test's needs of the machine; the same missing thing always has the same words.
 
 `make test` ends with a line for each reason to skip (tests/conftest.py), so a reason names one
 missing thing.
@@ -13,10 +13,10 @@ import pytest
 
 
 def programs(*names: str) -> pytest.MarkDecorator:
-    """Skips a test where one of these programs is missing."""
+    """Skips a test if one of these programs is missing."""
     return without([f"{name} is not installed" for name in names if not shutil.which(name)])
 
 
 def without(lacking: Sequence[str]) -> pytest.MarkDecorator:
-    """Skips a test where something is missing, for the first reason of the list."""
+    """Skips a test if something is missing, with the first reason of the list."""
     return pytest.mark.skipif(bool(lacking), reason=lacking[0] if lacking else "nothing is missing")

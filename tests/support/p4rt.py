@@ -1,4 +1,4 @@
-"""What the tests of the P4Runtime server share: a server of this process, and a bare client."""
+"""Shared parts of the P4Runtime server's tests: a server in this process, and a bare client."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Served:
             self.service.poll(time.monotonic_ns())
 
     def send(self, port: int, packet: bytes) -> list[tuple[int, bytes]]:
-        """A packet comes in 1 ms after the one before; what goes out, by port."""
+        """A packet arrives 1 ms after the previous one; returns the output by port."""
         now_ps = self.switch.now_ps() + 10**9
         self.switch.handle_packet(port, packet, now_ps)
         return [(sent[0], sent[3]) for sent in self.switch.run_until(now_ps)]
@@ -73,7 +73,7 @@ def config(files: tuple[Path, Path]) -> p4r.ForwardingPipelineConfig:
 
 
 class Client:
-    """A controller that says exactly what it is told to."""
+    """A controller that sends exactly the messages it is given."""
 
     def __init__(self, address: str, election_id: int = 1, role: str = "") -> None:
         self.channel = grpc.insecure_channel(address)
@@ -90,7 +90,7 @@ class Client:
         return heard
 
     def arbitrate(self, device: int = DEVICE) -> p4r.MasterArbitrationUpdate:
-        """Asks for its place; returns the answer."""
+        """Requests its role; returns the answer."""
         update = p4r.MasterArbitrationUpdate(
             device_id=device, election_id=U128.encode(self.election_id)
         )
@@ -134,7 +134,7 @@ class Client:
 
 @contextmanager
 def client(address: str, election_id: int = 1, role: str = "") -> Iterator[Client]:
-    """A controller for a while."""
+    """A temporary controller."""
     made = Client(address, election_id, role)
     try:
         yield made

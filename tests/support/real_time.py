@@ -1,8 +1,8 @@
-"""What measures the running machine, and how such a test judges itself.
+"""Measures the running machine, so that a real-time test can judge itself.
 
-A real-time test asserts what holds on any machine: order, conservation, arithmetic, and that a
-late run is void. Its figures are asserted within `judged` or `Machine.figures`: where the
-instrument says that the machine stood still meanwhile, they say nothing and the test is skipped.
+Such a test asserts what holds on any machine: order, conservation, arithmetic, and that a late run
+is void. Figures are asserted within `judged` or `Machine.figures`. If the instrument reports that
+the machine stalled meanwhile, they are meaningless and the test is skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ needs_dpdk = pytest.mark.skipif(
     catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
 )
 STOOD_STILL_US = 20_000
-"""A loop that did not poll for longer says nothing about rates and delays."""
+"""If a loop did not poll for longer, it shows nothing about rates and delays."""
 STOOD_STILL = f"the machine stood still for over {STOOD_STILL_US // 1000} ms during a measurement"
 
 WATCH = """
@@ -33,12 +33,12 @@ while not select.select([sys.stdin], [], [], 0.001)[0]:
     longest, last = max(longest, now - last), now
 print(max(longest, time.monotonic() - last))
 """
-"""Looks at the clock every millisecond until its input ends; prints the longest time between."""
+"""Reads the clock every millisecond until its input ends; prints the longest gap."""
 
 
 @contextmanager
 def judged(*gaps_us: float) -> Iterator[None]:
-    """Skips the test when what is asserted within fails and a loop did not poll for long.
+    """Skips the test if an assertion within fails and a loop did not poll for long.
 
     Each loop's longest time between two looks tells.
     """
@@ -52,8 +52,9 @@ def judged(*gaps_us: float) -> Iterator[None]:
 
 
 def run_delay_us() -> float:
-    """For how long this process's threads have waited for a core in all; zero where the kernel does
-    not count it."""
+    """The total time that this process's threads have waited for a core; zero if the kernel does
+    not count it.
+    """
     counts = [path.read_text().split() for path in Path("/proc/self/task").glob("*/schedstat")]
     return sum(int(count[1]) for count in counts) / 1e3
 
@@ -61,8 +62,8 @@ def run_delay_us() -> float:
 class Machine:
     """How long a test was stalled, measured by a second process and by the kernel.
 
-    The process finds out when the machine stands still; a thread with much to do waits for a core
-    longer than one that sleeps most of the time, which the kernel counts.
+    The process detects a stall of the machine. A busy thread waits for a core longer than one that
+    mostly sleeps; the kernel counts that time.
     """
 
     def __init__(self) -> None:
@@ -78,7 +79,7 @@ class Machine:
         self._began_us = run_delay_us()
 
     def longest_us(self) -> float:
-        """Ends the second process; returns the longest stall of either."""
+        """Ends the second process; returns the longest stall that either measured."""
         if self._longest_us is None:
             waited_us = run_delay_us() - self._began_us
             printed, _ = self._watch.communicate()
@@ -87,7 +88,7 @@ class Machine:
 
     @contextmanager
     def figures(self) -> Iterator[None]:
-        """Skips the test when what is asserted within fails and the machine stood still."""
+        """Skips the test if an assertion within fails and the machine stalled."""
         longest_us = self.longest_us()
         with judged(longest_us):
             yield

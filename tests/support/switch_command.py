@@ -1,4 +1,4 @@
-"""`narrows switch` as the tests start and end it."""
+"""Starts and ends `narrows switch` for the tests."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Running:
         return line
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Stops it; returns the exit code and what it said on standard error."""
+        """Stops it; returns the exit code and the text on standard error."""
         self.process.send_signal(number)
         assert self.process.stderr is not None
         errors = self.process.stderr.read()
         return self.process.wait(timeout=20), errors
 
     def longest_gap_us(self) -> float:
-        """Between two looks at its ports, as it says when it has ended."""
+        """The longest gap between two polls of its ports, which it prints when it ends."""
         return float(re.sub(r".*longest gap (\S+) us.*", r"\1", self.wait_for("longest gap")))
 
 

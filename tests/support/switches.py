@@ -21,7 +21,7 @@ FILES = ["--use-files", "600"]
 
 
 def lacking_for_bmv2() -> str | None:
-    """Why bmv2 can't be started here; None where it can."""
+    """Why bmv2 can't be started here; None if it can."""
     return next(iter(missing()), None)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of whole runs share: a scenario's text to a run directory, and the command."""
+"""Shared parts of whole-run tests: a scenario's text to a run directory, and the command."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RunDirectory:
 
     @property
     def longest_gap_us(self) -> float:
-        """Of a run in real time: between two looks of its loop."""
+        """For a run in real time: the longest gap between two polls of its loop."""
         gap: float = self.summary["instrument"]["polls"]["gap_max_us"]
         return gap
 
@@ -80,10 +80,11 @@ def run(directory: Path, text: str, **settings: Any) -> RunDirectory:
 
 
 def rename_crates(tree: Path, suffix: str) -> None:
-    """Gives the crates of a copy of the tree a version of their own: `0.2.0-guide`.
+    """Gives the crates of a copy of the tree another version:
 
-    So a copy can compile in the checkout's `target/`, with the dependencies that are built there.
-    Cargo tells crates of one name apart by their version, not by the folder of their workspace.
+    `0.2.0-guide`. So a copy can compile in the checkout's `target/`, with the dependencies built
+    there. Cargo distinguishes crates of one name by their version, not by the folder of their
+    workspace.
     """
     manifest = tree / "Cargo.toml"
     text = manifest.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""SIGTERM ends `narrows switch` whatever it does; half-given TLS options do not start it."""
+"""SIGTERM ends `narrows switch` in every state; incomplete TLS options prevent its start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ held.acquire()
 {wait}
 """
 WAITS = ["held.acquire()", "threading.Thread(target=held.acquire).start()"]
-"""The main thread waits for ever; a thread that the interpreter waits for at its end does."""
+"""The main thread waits for ever; a thread that the interpreter joins at its end does too."""
 
 
 @pytest.mark.parametrize("wait", WAITS)

@@ -1,7 +1,7 @@
 """`narrows switch` on DPDK ports, in real time: Linux hosts behind it, controllers, faults.
 
-Everything here runs beside whatever else the machine does, so rates are told by what came through,
-not by how late single packets were.
+The machine may do other work meanwhile, so rates are judged by the bytes that passed, not by the
+lateness of single packets.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ def test_linux_tcp_gets_the_configured_rate_within_one_percent(
 def test_curl_gets_the_configured_rate_within_one_percent(
     hosts: tuple[LinuxHost, LinuxHost], tmp_path: Path, machine: Machine, mbps: int, seconds: int
 ) -> None:
-    """From the first byte on, since a busy machine's server may take its time before that. Slow
-    start through a path of 2 ms leaves a few round trips of these seconds idle."""
+    """Measured from the first byte on, since the server on a busy machine may start late.
+
+    Slow start through a path of 2 ms leaves a few round trips of these seconds idle.
+    """
     with (tmp_path / "file").open("wb") as file:
         file.truncate(mbps * 1_000_000 // 8 * seconds)
     first, second = hosts
@@ -100,7 +102,7 @@ def test_round_trips_hold_the_cable_delay_beside_a_controller(
         rate_bps, entries, dequeued = asyncio.run(read_and_write(between.running.address))
         between.end()
     assert len(round_trips) == 10
-    # A late poll adds to it, nothing takes away from it.
+    # A late poll only adds to it.
     assert min(round_trips) >= 25.0
     between.judge(min(round_trips), pytest.approx(26.0, abs=1.0))
     assert (rate_bps, entries) == (7_000_000, 2)
@@ -161,13 +163,13 @@ def test_ports_on_two_cores_answer_to_their_own_numbers(
     between.judge(min(round_trips), pytest.approx(6.0, abs=1.0))
     said = [line for line in between.running.lines if ": received" in line]
     assert [line.split(":")[0] for line in said] == ["port 1", "port 2"]
-    # An ARP request of the neighbour's never comes: its address is fixed.
+    # The neighbour never sends an ARP request: its address is fixed.
     assert all("received 5, sent 5," in line for line in said), said
 
 
 @needs()
 def test_a_port_discards_frames_of_other_interfaces(hosts: tuple[LinuxHost, LinuxHost]) -> None:
-    """A packet socket hears every interface until the driver binds it."""
+    """A packet socket receives from every interface until the driver binds it."""
     script = str(ROOT / "tests/support/flood.py")
     flood = subprocess.Popen([sys.executable, script, "127.0.0.1", "500e6"])
     try:
@@ -185,7 +187,7 @@ def test_a_port_discards_frames_of_other_interfaces(hosts: tuple[LinuxHost, Linu
 def test_two_cores_read_a_ports_queues_and_keep_flows_in_order(
     hosts: tuple[LinuxHost, LinuxHost],
 ) -> None:
-    """The kernel deals 16 flows out to two packet sockets by their hashes."""
+    """The kernel distributes 16 flows to two packet sockets by their hashes."""
     first, second = hosts
 
     def bound(address: str, port: int) -> socket.socket:

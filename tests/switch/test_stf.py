@@ -1,4 +1,4 @@
-"""`narrows stf`: exit codes, and that it can fail. What the tests cover is in switch/tests/stf."""
+"""`narrows stf`: exit codes, and that it can fail. The programs' tests are in switch/tests/stf."""
 
 from __future__ import annotations
 

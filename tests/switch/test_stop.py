@@ -1,4 +1,4 @@
-"""A daemon ends at the first signal, whatever its main thread does then."""
+"""A daemon ends at the first signal, in every state of its main thread."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def as_finsy(match: dict[str, Any]) -> Any:
 
 
 def entry(given: dict[str, Any]) -> fy.P4TableEntry:
-    """An entry of the recording as finsy has it."""
+    """An entry of the recording in finsy's form."""
     matches = {name: as_finsy(match) for name, match in given["matches"].items()}
     by_priority = any("ternary" in match for match in given["matches"].values())
     params = {name: int(value, 0) for name, value in given["params"].items()}
@@ -102,7 +102,7 @@ def test_a_controller_and_225_packets_give_bmv2s_bytes(
         if port == COLLECTOR:
             frames, expected = timeless(frames), timeless(expected)
         assert [frame.hex() for frame in frames] == [frame.hex() for frame in expected], port
-        # Without a rate, a packet leaves at the instant at which one came.
+        # Without a rate, a packet leaves at the instant of an arrival.
         assert all((time_ns - begin) % 2_000_000 == 0 for time_ns, _ in got)
 
 

@@ -1,4 +1,4 @@
-"""`narrows switch` with TLS: who gets in, and who doesn't."""
+"""`narrows switch` with TLS: which clients are accepted, and which are not."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One controller, two switches: what holds for `narrows switch` holds for bmv2, word for word.
+"""One controller, two switches: the same tests for `narrows switch` and for bmv2.
 
-Where they differ a test says so by the switch's name; LIMITATIONS.md has the list.
+If they differ, a test names the switch; LIMITATIONS.md has the list.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def bmv2_address(_: Path) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Target:
-    """A switch that runs."""
+    """A running switch."""
 
     name: str
     address: str
 
     def client(self, files: Files | None, election_id: int = 10) -> SwitchClient:
-        """A client that pushes the program, or takes the one that is there."""
+        """A client that pushes the program, or uses the loaded one."""
         p4info, program = files or (None, None)
         return SwitchClient(
             self.address, p4info=p4info, program=program,
@@ -85,12 +85,12 @@ def target(
 
 
 async def held(client: SwitchClient) -> frozenset[str]:
-    """What the switch has but registers, which bmv2 does not read."""
+    """The switch's state without registers, which bmv2 does not read."""
     return frozenset((await client.read_state(registers=())).lines())
 
 
 async def goes_through(client: SwitchClient, *states: SwitchState) -> None:
-    """Makes the switch have one state after the other, and reads each back."""
+    """Gives the switch one state after another, and reads each back."""
     for state in states:
         assert await client.make(state) > 0
         assert await held(client) == state.lines()

@@ -1,4 +1,4 @@
-"""`narrows run --target bmv2`: a whole run, what it leaves, and what it must not leave."""
+"""`narrows run --target bmv2`: a whole run, its results, and that it leaves nothing else."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ pytestmark = [
 
 
 def run_on_bmv2(directory: Path, *more: str) -> RunDirectory:
-    """A run that its own checks call valid; skips where they void it."""
+    """A run that its own checks call valid; skipped if they void it."""
     source = write(directory, SCENARIO)
     ran = narrows("run", source, "--target", "bmv2", "--out", directory, "--no-figures", *more)
     if ran.returncode != 0:
@@ -76,7 +76,7 @@ def test_packets_are_conserved_and_every_one_has_its_rows(finished: RunDirectory
     assert bottleneck["arrived"] == bottleneck["enqueued"] + bottleneck["dropped"]
     assert bottleneck["enqueued"] == bottleneck["dequeued"] + bottleneck["queued"]
     assert bottleneck["queued"] <= 31
-    # Every segment of the one sender came to the bottleneck, but for some on their way at the end.
+    # Every segment of the one sender reached the bottleneck, except those in flight at the end.
     [flow] = finished.summary["flows"]
     on_the_way = flow["sent_segments"] - bottleneck["arrived"]
     assert -3 <= on_the_way <= 10, "the handshake and the end's bare ACKs are no data"
@@ -102,7 +102,7 @@ def test_it_agrees_with_virtual_time(finished: RunDirectory, tmp_path: Path) -> 
     assert theirs["queue_packets_max"] == 30
     mean_ms = ours["queue_delay_ms"]["mean"]
     assert theirs["queue_delay_ms"]["mean"] == pytest.approx(mean_ms, rel=0.1)
-    # Little: what waited together is the same, counted in the queue or from the ledger.
+    # Little's law: the waiting packets are the same, counted in the queue or from the ledger.
     depths = finished.table("queue")
     steps = depths["time_ps"].diff().shift(-1).fill_null(0)
     integral = float((depths["depth_packets"] * steps).to_numpy().sum()) / (SECONDS * 1e12)
@@ -164,13 +164,13 @@ def processes() -> set[str]:
 
 @dataclass
 class Going:
-    """A run whose packets are under way, and what was there before it."""
+    """A run whose packets are in flight, and the machine's state before it."""
 
     process: subprocess.Popen[str]
     before: set[str]
 
     def has_gone(self) -> bool:
-        """True when its bmv2 runs no longer."""
+        """True when its bmv2 no longer runs."""
         return processes() <= self.before
 
 

@@ -1,4 +1,4 @@
-"""How well bmv2 accuracy its rate by its reports, on numbers worked out by hand."""
+"""The accuracy of bmv2's rate by its reports, on numbers worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every target and every kind of hosts is one object, and nobody else compares its name."""
+"""Every target and every kind of hosts is one object, and no other code compares its name."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_target_refuses_a_table_that_it_cannot_record(tmp_path: Path) -> None:
 
 
 def compared(path: Path) -> Iterator[str]:
-    """The texts that a file compares something with, or matches it to."""
+    """The texts that a file compares with or matches against."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Compare):
             compared_with = [node.left, *node.comparators]

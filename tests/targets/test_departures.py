@@ -1,4 +1,4 @@
-"""What the kernel tells of departures, and what becomes of it; without a kernel."""
+"""The kernel's departure events and their effects, without a kernel."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SEGMENT_BYTES = 1000
 
 
 class Kernel:
-    """A socket that takes so many bytes of each write, and tells what it is made to tell."""
+    """A socket that accepts this many bytes of each write, and reports the events it is given."""
 
     def __init__(self, *room_bytes: int) -> None:
         self.room_bytes = list(room_bytes)
         self.writes = list[tuple[int, bool, int]]()
-        """How many bytes were taken, whether their departure was asked for, and the flags."""
+        """The number of bytes taken, whether their departure was requested, and the flags."""
         self.errors = list[bytes]()
 
     def setblocking(self, _: bool) -> None:
@@ -38,7 +38,7 @@ class Kernel:
         return SEGMENT_BYTES
 
     def sendmsg(self, parts: list[bytes], options: Any = (), flags: int = 0) -> int:
-        """Takes what there is room for."""
+        """Accepts the bytes that it has room for."""
         taken = min(len(parts[0]), self.room_bytes.pop(0))
         self.writes.append((taken, bool(options), flags))
         return taken
@@ -53,7 +53,7 @@ class Kernel:
 
 
 class Engine:
-    """Counts what was sent, and notes what is watched and what departed."""
+    """Counts the bytes sent, and records the watched sockets and the departures."""
 
     def __init__(self) -> None:
         self.sent = 0
@@ -91,7 +91,7 @@ def sender(kernel: Any, kind: type[Connection] = Connection) -> Connection:
 
 
 def told(key: int, *, origin: int = 4, kind: int = 0) -> bytes:
-    """What the error queue has of a departure (struct sock_extended_err)."""
+    """The error queue's message about a departure (struct sock_extended_err)."""
     return struct.pack("=IBBBBII", 42, origin, 0, 0, 0, kind, key)
 
 
@@ -144,7 +144,7 @@ def test_only_a_departure_to_the_device_is_one(message: bytes, *, is_departure: 
 
 
 def test_departures_are_told_before_what_they_brought() -> None:
-    """They were there before, wherever epoll has them; what comes later is of a retransmission."""
+    """They were there before, in epoll's order; later ones are of a retransmission."""
     kernel = Kernel()
     kernel.errors = [told(999), told(999)]
     first = sender(kernel)

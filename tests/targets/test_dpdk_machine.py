@@ -1,4 +1,4 @@
-"""What the path on DPDK makes of the machine: cores, hugepages, a wall clock that jumps."""
+"""The DPDK path's use of the machine: cores, hugepages, a wall clock that jumps."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_hugepages_that_another_has_taken_meanwhile_are_named() -> None:
 
 @pytest.fixture
 def plain_path() -> Iterator[Path]:
-    """A directory that LD_PRELOAD takes, whatever TMPDIR is."""
+    """A directory that LD_PRELOAD accepts, independent of TMPDIR."""
     with files.plain_directory() as directory:
         yield Path(directory)
 

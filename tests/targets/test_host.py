@@ -91,7 +91,7 @@ class Opposite:
         )
 
     async def forwards(self, packets: int) -> None:
-        """Returns when its bottleneck has sent that many."""
+        """Returns when its bottleneck has sent this many packets."""
         async with SwitchClient(self.switch.address, p4info=P4INFO) as client:
             assert client.gnmi is not None
             driver = GnmiDriver(client.gnmi)
@@ -130,7 +130,7 @@ def results(out: Path) -> RunDirectory:
 def test_senders_and_receivers_in_two_processes_share_one_time(
     opposite: Opposite, tmp_path: Path
 ) -> None:
-    # Where a busy machine's processes are late for the beginning, they say so and end.
+    # If a busy machine's processes miss the start, they say so and exit.
     for ahead_s in (4, 12, 30):
         begin_s = time.time() + ahead_s
         there_groups = ("receivers", "collector at s1")
@@ -163,7 +163,7 @@ def test_senders_and_receivers_in_two_processes_share_one_time(
 def test_a_switch_that_is_killed_and_started_again_carries_on(
     opposite: Opposite, tmp_path: Path
 ) -> None:
-    """A flow begins every second, so that one always asks whether the path is there again."""
+    """A flow starts every second, so one always tests whether the path has returned."""
     many = ("--set", "flow.count=60", "--set", 'flow.start={ every = "1s" }')
     host = opposite.host(tmp_path / "out", *GROUPS, settings=(*many, "--set", "duration=60s"))
     try:
@@ -181,7 +181,7 @@ def test_a_switch_that_is_killed_and_started_again_carries_on(
 def test_a_device_computes_checksums_for_hosts_if_it_can(tmp_path: Path) -> None:
     """The senders are on a tap, whose other end is the switch's port by its interface.
 
-    What is seen there of their segments and datagrams is added up again; no device verifies them
+    The test recomputes the checksums of segments and datagrams seen there; no device verifies them
     for the receivers.
     """
     opposite = Opposite(tmp_path, DATAGRAMS)

@@ -1,4 +1,4 @@
-"""A run whose instrument reports a delay below the path's least is void, and says so."""
+"""A run is void, and says so, if its instrument reports a delay below the path's minimum."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Late(struct.Struct):
 
 sockets.TIMESPEC = Late("=qq")
 """
-"""Python runs a module of this name when it starts: departures are 8 ms later than they were."""
+"""Python runs a module of this name at its start: departures are reported 8 ms late."""
 
 LEAST_MS = 14
 SCENARIO = f"""

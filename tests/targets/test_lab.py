@@ -1,4 +1,4 @@
-"""lab.toml, and what `narrows doctor --target tofino` makes of it."""
+"""lab.toml, and the report of `narrows doctor --target tofino` on it."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_plan_has_the_labs_ports(path: Path, tmp_path: Path) -> None:
 
 
 def machine(root: Path) -> None:
-    """A Linux that has all but a driver for the second card."""
+    """A Linux that has everything except a driver for the second card."""
     pages = root / "sys/kernel/mm/hugepages/hugepages-2048kB"
     pages.mkdir(parents=True)
     (pages / "free_hugepages").write_text("512\n")
@@ -187,7 +187,7 @@ def test_the_switch_is_looked_at(path: Path, capsys: pytest.CaptureFixture[str])
             f"python -m narrows.controller --address {switch.address} --bfrt set-port 140 10Gbps"
         )
         assert f"{command} --fec firecode" in said
-        # It only looks.
+        # It only reads.
         assert not switch.names_written()
     assert main(["doctor", "--target", "tofino", "--lab", str(path)]) == 1
     assert "run_switchd.sh -p tna" in capsys.readouterr().out

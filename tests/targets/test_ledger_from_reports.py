@@ -1,4 +1,4 @@
-"""From a switch's reports to the ledger and figures of its queue, on numbers worked out by hand."""
+"""A queue's ledger and figures from a switch's reports, on numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def left(*packets: tuple[int, int]) -> pl.DataFrame:
 
 
 def test_a_ledger_of_three_packets_at_once() -> None:
-    """They come at 0 and leave at 0, 1 and 2 ms; then one comes as another leaves."""
+    """Packets arrive at 0 and leave at 0, 1 and 2 ms; then one arrives as another leaves."""
     rows = ledger.queue_rows(left((0, 0), (0, MS), (0, 2 * MS), (2 * MS, 3 * MS)), "s1", 2, "frame")
     assert rows.schema == pl.Schema(ledger.QUEUE)
     assert rows.select("time_ps", "event", "packet", "depth_packets").rows() == [

@@ -1,7 +1,8 @@
 """`narrows run --target dpdk --hosts linux`: the kernel's TCP in namespaces, our switch between.
 
-As in test_real_time.py the limits are wide, since a machine that runs tests is not one to measure
-on; what must hold is the path's arithmetic, that the tables are whole, and that nothing is left.
+As in test_real_time.py the limits are wide, since a machine that runs tests is not suited to
+measurements. The tests assert the path's arithmetic, complete tables, and that nothing is left
+behind.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def test_samples_are_the_flows_own(ran: RunDirectory) -> None:
         assert min(columns["srtt_ps"]) >= 28 * 10**9
         assert statistics.median(filter(None, columns["delivery_rate_bps"])) < 1.1 * 10e6
         if flow == 2:
-            # What the receiver offers bounds what is outstanding, whatever the window.
+            # The receiver's offered window limits outstanding data, whatever the congestion window.
             assert max(columns["in_flight_bytes"][20:]) <= 30 * 1000
         summary = ran.summary["flows"][flow - 1]
         assert 0 <= summary["delivered_bytes"] - columns["acked_bytes"][-1] < 200_000
@@ -202,7 +203,7 @@ def test_datagrams_are_the_kernels_too(tmp_path: Path, machine: Machine) -> None
     numbers = run.table("messages")["message"].to_list()
     assert numbers == sorted(numbers) and len(numbers) == counted["received"]
     assert counted["lost"] == numbers[-1] + 1 - counted["received"]
-    # A transmission and the cable; a queue of 5 ahead, one of them under way, besides.
+    # A transmission and the cable, after a queue of 5, one of them in transmission.
     delay = flow["one_way_delay_ms"]
     assert delay["min"] >= 40
     # The thread that has the sockets may be late as well.
@@ -249,14 +250,14 @@ def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path, number: signal.Sign
     assert "nw_vegas" in variants.registered_names()
     process.send_signal(number)
     process.wait(timeout=20)
-    # The worker of a parent that is gone notices when it next tells its progress.
+    # The worker of a dead parent notices when it next reports progress.
     wait_for(lambda: not any(results.glob(".*.partial")))
     assert not any(results.glob("*/run.json"))
     wait_for(lambda: not ownerless())
 
 
 def ownerless() -> list[int]:
-    """The numbers of namespaces and veths that nobody holds any more."""
+    """The numbers of namespaces and veths without an owner."""
     found = []
     for number in sorted({number for number, _ in namespaces.leftovers()}):
         if lock := namespaces.try_lock(number):

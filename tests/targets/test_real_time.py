@@ -1,8 +1,7 @@
 """`narrows run --target dpdk`: the same scenarios with real packets, in real time.
 
-A machine that runs tests is not one to measure on, so limits are wide here; what must hold on any
-machine is that the ledger is whole, that the path's bytes came through, and that a run outside its
-limits is void.
+A machine that runs tests is not suited to measurements, so limits are wide here. On any machine the
+ledger must be complete, the path's bytes must arrive, and a run outside its limits must be void.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def test_the_ledger_and_the_reports_are_whole(real: RunDirectory) -> None:
     assert counts["enqueue"] == bottleneck["enqueued"]
     assert counts["dequeue"] == bottleneck["dequeued"]
     assert counts.get("drop", 0) == bottleneck["dropped"]
-    # A report crosses a cable of its own; those of the last moment are still on it.
+    # A report crosses its own cable; the latest ones are still on it.
     reports = real.table("packets").filter(pl.col("egress_port") == bottleneck["port"])
     assert bottleneck["dequeued"] - 5 <= len(reports) <= bottleneck["dequeued"]
     assert real.summary["bad_reports"] == real.summary["misdelivered"] == 0
@@ -91,7 +90,7 @@ def test_the_instrument_says_how_far_it_was_off(real: RunDirectory) -> None:
     }  # fmt: skip
     for near, far in (("s1 port 1", "senders"), ("s1 port 2", "receivers")):
         for here, there in ((near, far), (far, near)):
-            # What is in a ring at the end has been sent and not received.
+            # Packets in a ring at the end were sent and not received.
             assert 0 <= wires[here]["sent"] - wires[there]["received"] <= 32
     late = wires["s1 port 2"]["departure_error_us"]
     assert 0 < late["p50"] <= late["p99"] <= late["max"] * 1.01
@@ -115,7 +114,7 @@ def test_a_run_outside_its_limits_is_void_and_says_why(tmp_path: Path) -> None:
 
 @pytest.fixture
 def going_on(tmp_path: Path, processes: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
-    """A run whose tables have been begun."""
+    """A run that has begun its tables."""
     source = write(tmp_path, TWO_FLOWS + WIDE)
     arguments = ["--target", "dpdk", *processes, "--out", str(tmp_path), "--no-figures"]
     process = subprocess.Popen(
@@ -138,7 +137,7 @@ def test_a_run_that_is_killed_leaves_nothing(
 ) -> None:
     going_on.send_signal(number)
     going_on.wait(timeout=20)
-    # The worker of a parent that is gone notices when it next tells its progress.
+    # The worker of a dead parent notices when it next reports progress.
     wait_for(lambda: not any(tmp_path.glob("scenario/.*.partial")))
     wait_for(lambda: not processes_of(tmp_path))
     assert not any(tmp_path.glob("scenario/*/run.json"))

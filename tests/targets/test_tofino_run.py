@@ -1,5 +1,5 @@
-"""`narrows run --target tofino`, whose switch is two halves here: a server that checks what the
-controller says over BfRuntime, and a `narrows switch` that forwards the hosts' packets.
+"""`narrows run --target tofino` with a stand-in of two halves: a server that checks the
+controller's BfRuntime messages, and a `narrows switch` that forwards the hosts' packets.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def test_a_scenario_runs_on_the_labs_switch_and_cards(fake: FakeSwitch, tmp_path
     assert [one["in_force"] for one in switch["events"]] == [2_000_000, 2_000_000]
     assert all(one["done_ps"] >= one["due_ps"] == 10**12 for one in switch["events"])
     assert [one["port"] for one in switch["queues"]] == [132, 140]
-    # The stand-in knows nothing of the events: 3 s at 5 Mb/s, less headers and the first trips.
+    # The stand-in ignores the events: 3 s at 5 Mb/s, less headers and the first round trips.
     delivered = sum(flow["delivered_bytes"] for flow in summary["flows"])
     assert 0.6 * 1.875e6 < delivered < 1.875e6
     # Ports were set up before anything else, and both flows have their entries in the fake.
@@ -128,7 +128,7 @@ def test_a_scenario_runs_on_the_labs_switch_and_cards(fake: FakeSwitch, tmp_path
 
 
 def check_the_queue(run: Path, summary: Json) -> None:
-    """What the reports say: the stand-in kept 5 Mb/s while its events said 5.008 and then 2."""
+    """By the reports, the stand-in kept 5 Mb/s while its events requested 5.008 and then 2."""
     bottleneck = summary["bottleneck"]
     assert (bottleneck["port"], bottleneck["rate_bps"]) == (140, 2_000_000)
     packets = pl.read_parquet(run / "packets.parquet").filter(pl.col("egress_port") == 140)
@@ -140,11 +140,11 @@ def check_the_queue(run: Path, summary: Json) -> None:
     let_through = 5.008e6 * until_s + 2e6 * (3 - until_s)
     used = 8 * sum(packets["ip_length_bytes"].to_list()) / let_through
     assert bottleneck["utilization"] == pytest.approx(used, rel=0.01)
-    # At most 20 packets waited, so none longer than 21 of 1,500 bytes take.
+    # At most 20 packets waited, so no wait is longer than 21 packets of 1,500 bytes take.
     depths = queue["depth_packets"].to_list()
     assert 10 <= max(depths) <= 20
     assert 24 < bottleneck["queue_delay_ms"]["max"] < 21 * 2.4
-    # On the run's clock packets left from its beginning to its end.
+    # By the run's clock, packets left from its beginning to its end.
     left_s = [at / 1e9 for at in packets["egress_ns"].to_list()]
     assert 0 < min(left_s) < 0.5
     assert 2.5 < max(left_s) < 3.1
@@ -156,7 +156,7 @@ def test_what_a_lab_cannot_do_is_said(fake: FakeSwitch, tmp_path: Path, capsys: 
     run = ["run", str(scenario), "--target", "tofino", "--out", str(tmp_path)]
     assert main(run) == 2
     lab.write_text(LAB.replace('calibration = "calibration.json"\n', ""))
-    # Nobody serves BfRuntime there.
+    # No server answers BfRuntime there.
     assert main([*run, "--lab", str(lab.with_name("none.toml"))]) == 2
     refused = narrows(*run, "--lab", lab)
     assert refused.returncode == 2

@@ -1,4 +1,4 @@
-"""`narrows packetdrill`: our own scripts pass, wrong ones fail with what differs."""
+"""`narrows packetdrill`: our own scripts pass, wrong ones fail and show the difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make` does about a machine that lacks something: as root, as anyone, and when built."""
+"""`make` on a machine that lacks something: as root, as another user, and after a build."""
 
 from __future__ import annotations
 

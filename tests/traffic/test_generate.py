@@ -1,4 +1,4 @@
-"""`narrows generate`: the packets and their instants, as a capture and a switch have them."""
+"""`narrows generate`: the packets and their times, in a capture and at a switch."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_each_message_is_a_packet_at_its_instant(tmp_path: Path, machine: Machin
     # 0.5 s of 200 messages a second, and of on-off's two flows one stream.
     assert "flow.1 (cbr x 1): 100 packets of 546 B" in ran.stdout
     assert f"flow.2 (on-off x 2): {len(sent) - 100} packets of 1046 B" in ran.stdout
-    # Late by what it says, the first as well: packets due at once leave one after the other.
+    # Late by the reported amount, also the first packet: packets due at once leave in sequence.
     [(most, _)] = re.findall(r"([\d.]+) us \(max\)()", ran.stdout)
     late = [at - due for (at, _), (due, _) in zip(sent, expected, strict=True)]
     # The least of many is not the reader's lateness, which is a thread that may wake late.
@@ -102,7 +102,7 @@ def test_each_message_is_a_packet_at_its_instant(tmp_path: Path, machine: Machin
 
 
 def right(data: bytes, more: int) -> bool:
-    """Whether the ones' complement sum of 16-bit words is that of what has its checksum in it."""
+    """Whether the ones' complement sum of 16-bit words is correct, including the checksum."""
     return (int.from_bytes(data, "big") + more) % 0xFFFF == 0
 
 

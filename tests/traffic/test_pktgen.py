@@ -225,7 +225,7 @@ def test_pktgen_sends_what_the_script_says(tmp_path: Path) -> None:
         drained.join()
         os.close(ours)
         shutil.rmtree(f"/var/run/dpdk/{TAP}", ignore_errors=True)
-    # What the script says, no more and no less, of one stream: 300 messages of 500 B.
+    # Exactly the script's packets for one stream: 300 messages of 500 B.
     sent, capture = Counter(map(unnumbered, frames)), tmp_path / "ours.pcap"
     [(one, count)] = sent.items()
     assert (socket.inet_ntoa(one[26:30]), int.from_bytes(one[34:36], "big")) == ("10.0.0.2", 10002)
@@ -243,7 +243,7 @@ def unnumbered(frame: bytes) -> bytes:
 
 
 def drain(terminal: int) -> None:
-    """Reads what it draws, so that it goes on."""
+    """Reads its screen output, so that it is not blocked."""
     try:
         while os.read(terminal, 65536):
             pass

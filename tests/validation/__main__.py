@@ -1,6 +1,6 @@
 """`make validate`: writes docs/reports/validation.md, and prints the failed checks.
 
-ns-2's side is what was recorded of it; `python -m tests.validation.record` records it anew.
+ns-2's side is a recording; `python -m tests.validation.record` records it again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ bold cell failed its check. An empty cell was not checked that way.
 
 
 def main() -> int:
-    """Writes the document. Returns 1 when a check failed."""
+    """Writes the document. Returns 1 if a check failed."""
     DOCUMENT.write_text("\n".join([HEAD, *map(render, SECTIONS)]))
     failed = [failure for section in SECTIONS for failure in failures(section)]
     for failure in failed:

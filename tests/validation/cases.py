@@ -50,7 +50,7 @@ ns-2's order depends on rounding.
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
-    """What a source is put to."""
+    """The treatment of a source."""
 
     name: str
     path: Path2
@@ -113,12 +113,12 @@ class Source:
 
     @property
     def counts_cuts(self) -> bool:
-        """False where ns-2's agent does not count the window's cuts."""
+        """False if ns-2's agent does not count the window's cuts."""
         return not self.agent.startswith("Agent/TCP/Vegas")
 
     @property
     def counts_timeouts(self) -> bool:
-        """False where they count as cuts only."""
+        """False if they count as cuts only."""
         return not self.agent.startswith("Agent/TCP/Fack")
 
     @property
@@ -328,7 +328,7 @@ class Recorded:
 
 @functools.cache
 def recorded() -> dict[str, Recorded]:
-    """ns-2's runs as they were recorded, by `key`."""
+    """The recorded runs of ns-2, by `key`."""
     read = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     return {
         key: Recorded(run["counts"], Events(**run["events"]) if run["events"] else None)
@@ -346,5 +346,5 @@ def counts(run: Run) -> list[int]:
 
 
 def key(source: Source, setup: Setup) -> str:
-    """A case's name among the recorded."""
+    """A case's name in the recording."""
     return f"{source.name}: {setup.name}"

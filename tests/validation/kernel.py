@@ -38,14 +38,14 @@ from tests.validation.table import Cell, Column, Section
 RECORDED = ROOT / "tests/validation/kernel.json"
 FIGURE = ROOT / "docs/figures/kernel.png"
 ANCHORS = ("reno", "cubic", "bbr")
-"""What every distribution's kernel has itself."""
+"""The variants that every distribution's kernel has."""
 WAYS = {"sim": ("sim", "narrows"), "dpdk": ("dpdk", "narrows"), "kernel": ("dpdk", "linux")}
 """Target and hosts of each."""
 SECONDS = 15
 THINNED = 5
 """Of the windows every 10 ms so many make one that is kept."""
 TAKES = 3
-"""How often a void run is taken at most."""
+"""Maximum number of attempts of a void run."""
 MSS = 1448
 SCENARIO = """
 title = "{variant} three ways"
@@ -71,7 +71,7 @@ KEYS = {"app-tcp": "params = {{ rate_mbps = 8 }}"}
 MODELS = {"bbr": "window and pace"}
 """What follows from a model that the socket shows (tests/interop/test_bbr.py)."""
 TOLERANCES = {"goodput_mbps": 0.03, "queue_ms": 0.25}
-"""How far the kernel may be from `sim` without a reason, as a share."""
+"""Allowed distance of the kernel from `sim` without a reason, as a share."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def measure_all(only: str | None = None) -> None:
 
 @functools.cache
 def measure(variant: str, way: str) -> Measured:
-    """One run, again while it is void."""
+    """One run, repeated while it is void."""
     target, hosts = (TARGETS[WAYS[way][0]], HOSTS[WAYS[way][1]])
     keys = KEYS.get(variant, "").format()
     with tempfile.TemporaryDirectory(prefix="narrows-validate-") as made:
@@ -146,7 +146,7 @@ def measure(variant: str, way: str) -> Measured:
 
 @functools.cache
 def recorded() -> Recording:
-    """What was measured last."""
+    """The last measurement."""
     content = json.loads(RECORDED.read_text())["runs"]
     return {
         variant: {way: Measured(**run) for way, run in by_way.items()}
@@ -155,7 +155,7 @@ def recorded() -> Recording:
 
 
 def three_ways(variant: str) -> dict[str, Measured] | None:
-    """A variant's runs, `sim` as it is now; None where nothing was recorded of it."""
+    """A variant's runs, with `sim` as it is now; None if nothing was recorded."""
     by_way = recorded().get(variant)
     return by_way and by_way | {"sim": measure(variant, "sim")}
 
@@ -190,7 +190,7 @@ def text_of(by_way: dict[str, Measured]) -> str:
 
 
 def by_arithmetic(row: str) -> Cell | None:
-    """Whether the kernel's sockets are held to a variant's arithmetic, loss by loss."""
+    """Whether the kernel's sockets are checked against a variant's arithmetic, loss by loss."""
     if row in test_kernel_variants.RULES:
         return Cell("cut and growth")
     if row in test_kernel_variants.BOUNDS:

@@ -1,7 +1,7 @@
 """Why our senders and ns-2's differ where they do.
 
-The key is a source's name, or `source: setup` for one case. A reason says which rule it is and how
-that was seen; where it was not traced to one rule it says so.
+The key is a source's name, or `source: setup` for one case. A reason names the rule and how that
+was found, or says that the difference was not traced to one rule.
 """
 
 _FACK = """\

@@ -1,6 +1,6 @@
 """Has ns-2 run every case and records what it did: `python -m tests.validation.record [SOURCE]`.
 
-With a source's name only that one's cases are recorded anew. Writes
+With a source's name, only that source's cases are recorded again. Writes
 `hosts/tests/ns2/recorded.json`, a line a case, times in seconds.
 """
 

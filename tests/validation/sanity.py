@@ -1,8 +1,8 @@
 """The columns that put our senders on a shared path in `sim`, and to losses at random.
 
-What a paper or an RFC says of a variant is asked of it (`ASKED`), with the source as the note;
-the other figures are shown for comparison. Access links hold packets up by as much as one packet
-takes at random, without which DropTail favours whoever is in step with it (Floyd, Jacobson 1992).
+A variant must meet the statements of its paper or RFC (`ASKED`), with the source as the note; the
+other figures are shown for comparison. Access links delay packets at random by up to one packet
+time. Without that, DropTail favours flows that are synchronized with it (Floyd, Jacobson 1992).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ QUEUE_PARAMETERS = {"ledbat": "{ target_ms = 10 }"}
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """What a figure is to be, and who says so."""
+    """The required value of a figure, and its source."""
 
     least: float
     most: float
@@ -311,7 +311,7 @@ QUEUED = {"vegas": Asked(2, 4, _BASE), "vegas-ns2": Asked(1, 3, _BASE)}
 def judged(
     figure: Callable[[str], float], wanted: dict[str, Asked], digits: int
 ) -> Callable[[str], Cell | None]:
-    """The cell that shows a figure, and holds it to what is asked of it."""
+    """The cell that shows a figure, and checks it against its requirement."""
 
     def cell(variant: str) -> Cell | None:
         value, wish = figure(variant), wanted.get(variant)
@@ -323,7 +323,7 @@ def judged(
 
 
 def queued(variant: str) -> Cell | None:
-    """What one, two and four flows keep in the queue."""
+    """The packets that one, two and four flows keep in the queue."""
     if variant not in QUEUED:
         return None
     wish, found = QUEUED[variant], [queued_per_flow(variant, count) for count in (1, 2, 4)]

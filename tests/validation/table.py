@@ -1,7 +1,7 @@
 """The validation table: sections of rows, each row a name of a registry, each column a check.
 
-A check is a title and a function from a row's name to a `Cell`, or to `None` where it has nothing
-to say. To register one: a function here or in a module of its own, and a line in
+A check is a title and a function from a row's name to a `Cell`, or to `None` if it does not apply.
+To register one: a function here or in a module of its own, and a line in
 `tests/validation/sections.py`.
 """
 
@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """What a check found."""
+    """The result of a check."""
 
     text: str
     ok: bool = True
-    """False when it is not what the check asks for."""
+    """False if the check fails."""
     note: str = ""
     """The reason of a difference, printed below the table."""
 
@@ -48,7 +48,7 @@ class Section:
 
 
 def failures(section: Section) -> list[str]:
-    """The cells that are not what their checks ask for."""
+    """The cells that fail their checks."""
     return [
         f"{section.title}: {row}: {column.title}: {cell.text}"
         for row, cells in section.cells().items()

@@ -19,7 +19,7 @@ def test_every_variant_of_the_kernel_s_was_measured_three_ways() -> None:
 
 @pytest.mark.parametrize("variant", ["reno", "hstcp"])
 def test_what_was_recorded_is_not_older_than_our_tcp(variant: str) -> None:
-    """Else `python -m tests.validation.kernel` is to record it anew."""
+    """Otherwise `python -m tests.validation.kernel` must record it again."""
     now, then = kernel.measure(variant, "sim"), kernel.recorded()[variant]["sim"]
     assert now.goodput_mbps == pytest.approx(then.goodput_mbps, rel=0.01)
     assert now.queue_ms == pytest.approx(then.queue_ms, rel=0.05)
@@ -32,7 +32,7 @@ def test_a_difference_beyond_the_tolerance_has_its_reason() -> None:
         goodput = abs(real.goodput_mbps / virtual.goodput_mbps - 1)
         queue = abs(real.queue_ms / virtual.queue_ms - 1)
         assert variant in REASONS or (goodput <= 0.03 and queue <= 0.25), variant
-        # On DPDK's ports the same TCP does what it does in virtual time.
+        # On DPDK's ports the same TCP behaves as in virtual time.
         assert by_way["dpdk"].goodput_mbps == pytest.approx(virtual.goodput_mbps, rel=0.01)
     assert set(REASONS) <= set(kernel.recorded())
 

@@ -40,7 +40,7 @@ def test_the_list_of_variants_shows_how_each_was_checked() -> None:
     checked = catalogue.checks("variant")
     assert checked["bbr3"] == ["behaviour on a path", "Jain, 4 alike", "rate ~ RTT^-a"]
     assert "arithmetic" in checked["dctcp"]
-    # Shown in brackets, held to nothing.
+    # Shown in brackets, without a requirement.
     assert "Jain, 4 alike" not in checked["circuit"]
     assert set(catalogue.checks("recovery")) == {r["name"] for r in records("recoveries")}
 

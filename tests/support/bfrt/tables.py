@@ -1,11 +1,11 @@
-"""bfrt.json for the fake BfRuntime server: what a switch hands out, without a compiled program.
+"""bfrt.json for the fake BfRuntime server, as a switch returns it, without a compiled program.
 
-`device` has those of a Tofino's own tables that the controller uses, with their ids, types and
-choices as facts of the open SDE's bf_rt_{tm,port,mirror}_tf{1,2}.json; where NARROWS_BFRT names the
-directory of these files, a test holds the one against the other. `program` has the tables of
-p4/tna.p4: matches and actions from the committed P4Info, which v1model and TNA share (a test sees
-to that where p4c and TNA's headers are), in the form that p4c's `--bf-rt-schema` gives them;
-registers and counters as p4/externs/tna.p4 declares them.
+`device` has the Tofino's own tables that the controller uses. Their ids, types and choices are
+facts of the open SDE's bf_rt_{tm,port,mirror}_tf{1,2}.json. If NARROWS_BFRT names the directory of
+these files, a test compares both. `program` has the tables of p4/tna.p4, in the form of p4c's
+`--bf-rt-schema`. Matches and actions are from the committed P4Info, which v1model and TNA share; a
+test verifies that if p4c and TNA's headers are installed. Registers and counters are those that
+p4/externs/tna.p4 declares.
 """
 
 from __future__ import annotations

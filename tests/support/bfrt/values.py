@@ -12,7 +12,7 @@ INTEGERS = {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
 
 
 class RefusedError(Exception):
-    """Why a message is not taken."""
+    """Why a message is refused."""
 
     def __init__(self, code: grpc.StatusCode, message: str) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ def number_of(stream: bytes) -> int:
 
 
 def check_stream(where: str, stream: bytes, kind: dict[str, Any]) -> None:
-    """Raises `RefusedError` for bytes that are not exactly as many, or too great a number."""
+    """Raises `RefusedError` unless there are exactly this many bytes and the number is in range."""
     if len(stream) != size(kind):
         raise invalid(f"{where}: {len(stream)} bytes, expected {size(kind)}")
     if number_of(stream) >> width_of(kind):

@@ -1,4 +1,4 @@
-"""Which Python module imports which, from the code itself, for tests/test_architecture.py."""
+"""Finds which Python module imports which, from the source, for tests/test_architecture.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def python_modules(root: Path, folders: Mapping[str, str]) -> dict[str, Path]:
 
 
 def python_imports(modules: Mapping[str, Path]) -> Graph:
-    """What of these modules each imports, anywhere in its file: in functions and for types too.
+    """The imports of each module among these modules, anywhere in its file, also in functions and
+    for types.
 
     `from package import module` is an import of the module.
     """
@@ -52,7 +53,7 @@ def _ours(name: str) -> str:
 def upward(graph: Graph, layers: Mapping[str, int]) -> list[str]:
     """The imports from a lower layer to a higher one, and the modules that have no layer.
 
-    `layers` has a height by package; a module's is that of the longest name that begins its own.
+    `layers` has a height by package; a module has that of its longest prefix.
     """
     found = []
     for name in sorted(graph):

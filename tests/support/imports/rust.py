@@ -31,7 +31,7 @@ def shipped(path: Path) -> str:
 
 
 def modules(crate: Path) -> dict[tuple[str, ...], Path]:
-    """The modules of a crate, by path from its root: a file each, those of tests left out."""
+    """The modules of a crate by path from its root, one per file, without test modules."""
     source = crate / "src"
     found = {}
     for path in sorted(source.rglob("*.rs")):
@@ -62,7 +62,7 @@ def use_trees(text: str) -> list[str]:
 
 
 def without_inline_modules(text: str) -> str:
-    """The text with the paths of `mod name { ... }` as its file would write them."""
+    """The text, with the paths in `mod name { ... }` as in a file of its own."""
     while match := INLINE_MODULE.search(text):
         end, depth = match.end(), 1
         while depth:
@@ -74,7 +74,7 @@ def without_inline_modules(text: str) -> str:
 
 
 def rust_imports(crate: Path) -> dict[str, set[str]]:
-    """Which modules of a crate each module names in a `use` or in a path.
+    """The modules of a crate that each module names in a `use` or in a path.
 
     A module is named by its path in the crate, such as `state::table`; the root's name is `crate`.
     """
@@ -111,7 +111,7 @@ def rust_imports(crate: Path) -> dict[str, set[str]]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """The groups of modules of which each reaches all others (Tarjan, 1972)."""
+    """The groups of modules in which each reaches all others (Tarjan, 1972)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []

@@ -41,7 +41,7 @@ def test_a_set_names_the_discipline_before_its_parameters(stub: Any, target: Fak
     )
     parameters = {"target": 7000, "share": 0.25}
     assert target.state[2]["discipline"] == {"name": "patient", "parameters": parameters}
-    # The discipline that is in force keeps its parameters.
+    # The active discipline keeps its parameters.
     put(stub, PATIENT)
     assert target.state[2]["discipline"]["parameters"] == parameters
 

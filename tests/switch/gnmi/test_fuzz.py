@@ -52,7 +52,7 @@ VALUES = (
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[Any]:
-    """The software target itself, which refuses by its own types."""
+    """The software target itself, which refuses with its own types."""
     ports = [
         {"port": n, "rate_bps": None, "queue": {"packets": 9}, "counts": "frame"} for n in (1, 2)
     ]
@@ -67,7 +67,7 @@ def real() -> Iterator[Any]:
 def test_no_request_does_harm(
     real: Any, one: gnmi.Path, value: gnmi.TypedValue, encoding: int, verb: int
 ) -> None:
-    """Whatever comes is answered, or refused with a code that is the client's to mend."""
+    """Every request is answered, or refused with a code that the client can act on."""
     try:
         if verb == 0:
             real.Get(gnmi.GetRequest(path=[one], encoding=encoding), timeout=5)  # type: ignore[arg-type]
