@@ -116,6 +116,22 @@ class Run:
                 found.setdefault(str(table["name"]), []).extend(own)
         return found
 
+    @property
+    def segment_bytes(self) -> int | None:
+        """Payload bytes of a full segment; None if TCP flows differ, or if it is not known.
+
+        It is not known for the kernel's connections, nor in results of versions before 0.2.0.
+        """
+        planned = self.record.get("segment_bytes", [])
+        if len(planned) != len(self.flows):
+            return None
+        sizes = {
+            None if flow.get("profile") == "kernel" else size
+            for flow, size in zip(self.flows, planned, strict=True)
+            if "datagrams" not in flow
+        }
+        return sizes.pop() if len(sizes) == 1 else None
+
     def has(self, table: str) -> bool:
         """Whether the run recorded this table (a key of `COLUMNS`)."""
         return (self.path / f"{table}.parquet").is_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -17,13 +18,15 @@ def chart(results: Results) -> Chart:
     """Steps per flow, its threshold thin in the same colour."""
     shown = shown_runs(results)
     flows = Flows(shown.runs)
+    unit, unit_bytes, meaning = window_unit(shown.runs)
+    columns = shown.flow_columns
     return Chart(
-        [Panel(_marks(run, flows, shown.flow_columns), title) for run, title in shown],
+        [Panel(_marks(run, flows, unit_bytes, columns), title) for run, title in shown],
         time_axis(shared=shown.shared_x),
-        from_zero("Congestion window (kB)", shared="row"),
+        from_zero(f"Congestion window ({unit})", shared="row"),
         columns=shown.columns,
         height_in=1.2,
-        note=shown.note,
+        note=", ".join(filter(None, [shown.note, meaning])),
         keys=[(_THRESHOLD, Look("ink", width=0.5, opacity=0.5))],
     )
 
@@ -31,26 +34,38 @@ def chart(results: Results) -> Chart:
 _THRESHOLD: Final = "ssthresh"
 
 
-def _marks(run: Run, flows: Flows, columns: int) -> list[Trace]:
+def window_unit(runs: Sequence[Run]) -> tuple[str, int, str]:
+    """Packets if all segments of these runs are equal, otherwise kB.
+
+    Returns its name, its bytes and a note; the note is empty for kB.
+    """
+    sizes = {run.segment_bytes for run in runs}
+    size = sizes.pop() if len(sizes) == 1 else None
+    return ("packets", size, f"1 packet: {size:,} B of payload") if size else ("kB", 1000, "")
+
+
+def _marks(run: Run, flows: Flows, unit_bytes: int, columns: int) -> list[Trace]:
     rows = run.table("flows").select("flow", "time_ps", "cwnd_bytes", "ssthresh_bytes")
     of_flow = dict(metrics.by_flow(rows.collect()))
     windows, thresholds = [], []
     for flow in run.flows:
         own, look = of_flow.get(flow["id"]), flows.look(flow, 0.7)
         if own is not None:
-            windows += _steps(own, "cwnd_bytes", look, flows.name(flow), columns)
+            windows += _steps(own, "cwnd_bytes", unit_bytes, look, flows.name(flow), columns)
             thin_look = Look(look.colour, dash=0, width=0.5, opacity=0.5)
-            thresholds += _steps(own, "ssthresh_bytes", thin_look, _THRESHOLD, columns)
+            thresholds += _steps(own, "ssthresh_bytes", unit_bytes, thin_look, _THRESHOLD, columns)
     return windows if flows.many else windows + thresholds
 
 
-def _steps(own: pl.DataFrame, column: str, look: Look, name: str, columns: int) -> list[Trace]:
-    """One column of one flow's rows in kB, to the flow's last row; none where it has no value."""
+def _steps(
+    own: pl.DataFrame, column: str, unit_bytes: int, look: Look, name: str, columns: int
+) -> list[Trace]:
+    """One column of one flow's rows in this unit, to the flow's last row; none without a value."""
     known = own.filter(own[column].is_not_null())
     if not len(known):
         return []
-    kilobytes = known[column].cast(float).to_numpy() / 1000
-    x, y = thin(known["time_ps"].to_numpy(), kilobytes, int(own["time_ps"][-1]), columns)
+    windows = known[column].cast(float).to_numpy() / unit_bytes
+    x, y = thin(known["time_ps"].to_numpy(), windows, int(own["time_ps"][-1]), columns)
     return [Trace(x, y, look, name, step=True)]
 
 
@@ -58,7 +73,8 @@ FIGURE = Figure(
     name="cwnd",
     title="Congestion window over time",
     caption="Congestion window (lines) and slow-start threshold (thin, from the first loss on) as "
-    "the senders recorded them. 1 kB = 1000 bytes.",
+    "the senders recorded them: in packets where all segments are equal, otherwise in kB. 1 kB = "
+    "1000 bytes.",
     needs=("flows",),
     chart=chart,
 )

@@ -42,6 +42,10 @@ class RunRecord(TypedDict):
     target: str
     hosts: str
     """The TCP implementation of the hosts."""
+    segment_bytes: list[int]
+    """Payload bytes of a full segment or datagram, as planned: of each flow, in the plan's order.
+    The kernel's TCP can have other segments.
+    """
     program: dict[str, str]
     """The P4 program's `sha256`."""
     versions: dict[str, str]

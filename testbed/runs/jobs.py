@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
+from narrows.testbed.scenario.packets import planned_payload_bytes
 from narrows.testbed.scenario.plan import expected_ps, laid_out_plan, program_path
 from narrows.testbed.scenario.sweep import Point, scenario_name
 from narrows.testbed.scenario.understood import Understood, understood
@@ -121,6 +122,7 @@ def make_jobs(
             "seed": point.scenario.seed,
             "target": target.name,
             "hosts": hosts.name,
+            "segment_bytes": [planned_payload_bytes(each["flow"]) for each in plan["flows"]],
             "program": {"sha256": digest},
             "versions": {"narrows": catalogue.engine().version()} | hosts.versions(),
         }

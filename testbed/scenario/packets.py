@@ -8,6 +8,7 @@ from narrows.schema.units import PS_PER_S, Queue
 from narrows.testbed import catalogue
 
 if TYPE_CHECKING:
+    from narrows.schema.flow import FlowConfig
     from narrows.schema.profile import ProfileRecord
     from narrows.testbed.scenario.flows import Flow
     from narrows.testbed.scenario.schema import Scenario
@@ -41,6 +42,13 @@ def payload_bytes(
     if sender := catalogue.sender(variant):
         return segment["mss"] + UDP_ROOM_BYTES - sender["header_bytes"]
     return segment["mss"] - (TIMESTAMP_BYTES if stamped else 0)
+
+
+def planned_payload_bytes(flow: FlowConfig) -> int:
+    """The same for a flow of a plan."""
+    profile = catalogue.profile(flow["profile"])
+    stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
+    return payload_bytes(flow["variant"], profile, flow["segment_bytes"], stamped=stamped)
 
 
 def ip_bytes(scenario: Scenario, flow: Flow) -> int:

@@ -10,7 +10,7 @@ from narrows.controller.stages import TELEMETRY
 from narrows.controller.state import TableEntry
 from narrows.controller.switch import FLOW, FORWARD, REPORT
 from narrows.testbed import catalogue
-from narrows.testbed.scenario.packets import UDP_ROOM_BYTES, payload_bytes
+from narrows.testbed.scenario.packets import UDP_ROOM_BYTES, planned_payload_bytes
 
 if TYPE_CHECKING:
     from narrows.schema.flow import FlowConfig
@@ -92,7 +92,7 @@ def full_length(flow: FlowConfig, counts: str) -> int:
     """The bytes of a flow's full segment, or of its equal datagrams, that count against a rate."""
     profile, app = catalogue.profile(flow["profile"]), flow["app"]
     stamped = profile["timestamps"] if flow["timestamps"] is None else flow["timestamps"]
-    payload = payload_bytes(flow["variant"], profile, flow["segment_bytes"], stamped=stamped)
+    payload = planned_payload_bytes(flow)
     if sender := catalogue.sender(flow["variant"]):
         message = min(payload, app["size_bytes"]) if "size_bytes" in app else payload
         frame = HEADERS_BYTES - UDP_ROOM_BYTES + sender["header_bytes"] + message

@@ -122,6 +122,37 @@ def test_what_was_not_recorded_is_not_drawn(one: Path) -> None:
     assert drawn(one) == names
 
 
+@pytest.mark.parametrize(
+    ("segments", "unit", "unit_bytes"),
+    [([500, 500], "packets", 500), ([500, 1000], "kB", 1000), (None, "kB", 1000)],
+)
+def test_windows_are_in_packets_where_segments_are_equal(
+    one: Path, segments: list[int] | None, unit: str, unit_bytes: int
+) -> None:
+    record = json.loads((one / "seed=1" / "run.json").read_text())
+    more = {} if segments is None else {"segment_bytes": segments}
+    (one / "seed=1" / "run.json").write_text(json.dumps(record | more))
+    results = Results(tuple(load(one)))
+    chart = select(["cwnd"])[0].chart(results)
+    assert chart is not None
+    assert chart.y.label == f"Congestion window ({unit})"
+    assert ("500 B" in chart.note) == (unit == "packets")
+    greatest = results.runs[0].table("flows").collect()["cwnd_bytes"].max()
+    lines = [mark for mark in chart.panels[0].marks if isinstance(mark, Trace)]
+    windows = [line for line in lines if line.name != "ssthresh"]
+    assert max(line.y.max() for line in windows) * unit_bytes == greatest
+
+
+def test_windows_of_the_kernel_are_in_kilobytes(one: Path) -> None:
+    for name, more in (("run", {"segment_bytes": [500, 500]}), ("summary", {})):
+        path = one / "seed=1" / f"{name}.json"
+        found = json.loads(path.read_text()) | more
+        for flow in found.get("flows", []):
+            flow["profile"] = "kernel"
+        path.write_text(json.dumps(found))
+    assert load(one)[0].segment_bytes is None
+
+
 def test_drops_are_a_share_of_what_came(one: Path) -> None:
     results = Results(tuple(load(one)))
     chart = select(["drops_and_marks"])[0].chart(results)

@@ -128,6 +128,7 @@ def test_run_json_says_what_was_run(tmp_path: Path) -> None:
     assert record["scenario"]["title"] == "Two flows through 5 Mb/s"
     assert record["scenario"]["bottleneck"]["rate"] == "5Mbps"
     assert record["target"] == "sim"
+    assert record["segment_bytes"] == [1448, 1448]
     assert record["valid"] is True
     assert len(record["program"]["sha256"]) == 64
     host = json.loads((tmp_path / "scenario/host.json").read_text())
