@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,8 @@ class Format:
     """Tables (`load.COLUMNS`) that a run must have."""
     write: Callable[[Run, Path], None]
     """Writes a run to this path. The content depends only on the run. Raises `OSError`."""
+    write_sampled: Callable[[Run, Path, int], None] | None = None
+    """The same with rows sampled every so many picoseconds; None if the format has no rows."""
 
 
 class ExportError(Exception):
@@ -33,3 +35,10 @@ class ExportError(Exception):
             f"{run.path}: {wanted.name} needs the table {table!r}, which the run did not record; "
             f"run it again with --set record.{table}=true"
         )
+
+
+class SampleError(Exception):
+    """A format has no rows to sample."""
+
+    def __init__(self, name: str, able: Sequence[str]) -> None:
+        super().__init__(f"{name} has no rows to sample; expected --format {' or '.join(able)}")

@@ -15,13 +15,13 @@ from narrows.analysis.export.base import Format
 from narrows.analysis.load import Run
 
 
-def write(run: Run, path: Path) -> None:
+def write(run: Run, path: Path, sample_ps: int | None = None) -> None:
     """Writes `<path>/<table>.csv.gz` for each table, and `summary.csv.gz`; the gzip headers contain
-    no time.
+    no time. `sample_ps` is that of `csv.write`.
     """
     path.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=path, prefix=".") as plain:
-        csv.write(run, Path(plain))
+        csv.write(run, Path(plain), sample_ps)
         for table in sorted(Path(plain).glob("*.csv")):
             packed = path / f"{table.name}.gz"
             with (
@@ -39,4 +39,5 @@ FORMAT = Format(
     suffix="",
     needs=(),
     write=write,
+    write_sampled=write,
 )

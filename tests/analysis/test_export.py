@@ -106,6 +106,44 @@ def test_compressed_csv_is_the_same_csv_again(run: Run) -> None:
     assert not list(packed.glob(".*"))
 
 
+def test_sampled_csv_has_the_last_row_of_each_interval(run: Run) -> None:
+    (path,) = export([run.path], "csv", sample_ps=10**11)
+    rows = run.table("flows").collect().to_dicts()
+    last = {(row["flow"], row["time_ps"] // 10**11): row for row in rows}
+    expected = [row for row in rows if last[row["flow"], row["time_ps"] // 10**11] is row]
+    assert len(rows) > 5 * len(expected)
+    found = pl.read_csv(path / "flows.csv").to_dicts()
+    for key in ("flow", "time_ps", "cwnd_bytes", "acked_bytes"):
+        assert [row[key] for row in found] == [row[key] for row in expected]
+
+
+def test_every_table_can_be_sampled(run: Run) -> None:
+    whole = {path.name: pl.read_csv(path) for path in written(run, "csv").glob("*.csv")}
+    (path,) = export([run.path.parent], "csv-gz", sample_ps=10**13)
+    for name in ("queue.csv", "flows.csv", "packets.csv", "capture.csv"):
+        sampled = pl.read_csv(path / f"{name}.gz")
+        assert sampled.columns == whole[name].columns
+        assert 0 < len(sampled) < len(whole[name])
+    events = pl.read_csv(path / "queue.csv.gz")["event"]
+    assert set(events) == set(whole["queue.csv"]["event"])
+    assert len(pl.read_csv(path / "summary.csv.gz")) == len(run.flows)
+
+
+@pytest.mark.parametrize(
+    ("name", "interval", "message"),
+    [
+        ("iperf3", "10ms", "iperf3 has no rows to sample; expected --format csv or csv-gz"),
+        ("csv", "10", "has no unit"),
+        ("csv", "0s", "expected above zero"),
+    ],
+)
+def test_a_sample_that_cannot_be_is_refused(
+    run: Run, capsys: pytest.CaptureFixture[str], name: str, interval: str, message: str
+) -> None:
+    assert main(["export", str(run.path), "--format", name, "--sample", interval]) == 2
+    assert message in capsys.readouterr().err
+
+
 @programs("tshark")
 def test_wireshark_reads_the_captures(run: Run) -> None:
     """As many segments as the senders report, in nanoseconds, with correct IPv4 checksums."""
