@@ -86,7 +86,7 @@ MEASURES: Final[tuple[tuple[Column, Callable[[Run], float | None]], ...]] = (
     (Column("Resent", "segments", 0), _sum_of_flows("retransmits")),
     (Column("Time-outs", "", 0), _sum_of_flows("timeouts")),
 )
-"""The columns of the table of points, after the point of a run, and their paths."""
+"""The columns of the table of points after the point, and the value of a run in each."""
 
 
 def write(dirs: list[Path], out: Path) -> None:
@@ -163,7 +163,7 @@ def _notes(run: Run) -> list[str]:
 
 
 def _switch(results: Results) -> list[Block]:
-    """Other actions of an external switch; folded for many runs."""
+    """The errors that external switches report of themselves; folded for several runs."""
     told = {run.name: Lines(notes) for run in results.runs if (notes := _notes(run))}
     if len(told) == 1:
         return [Text("What this switch gets wrong:"), *told.values()]

@@ -50,7 +50,7 @@ class Job:
 
     @property
     def target(self) -> Target:
-        """The name of the target."""
+        """The target that the record names."""
         return TARGETS[self.record["target"]]
 
     @property
