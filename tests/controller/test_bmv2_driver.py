@@ -56,8 +56,9 @@ def set_limit(switch: Bmv2, limit: QueueLimit) -> QueueLimit:
 
 
 def packet_socket(interface: str) -> socket.socket:
-    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-    made.bind((interface, 0))
+    # Without a protocol it receives nothing until it is bound, so no foreign frames (packet(7)).
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    made.bind((interface, ETH_P_ALL))
     made.settimeout(QUIET_S)
     return made
 

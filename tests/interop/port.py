@@ -79,11 +79,10 @@ class Port:
     def __init__(
         self, interface: str, faults: Faults, seed: int, handle: Callable[[bytes], None]
     ) -> None:
-        self.socket = socket.socket(
-            socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.htons(ETH_P_ALL)
-        )
+        # Without a protocol it receives nothing until it is bound, so no foreign frames (packet(7)).
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, 0)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 25)
-        self.socket.bind((interface, 0))
+        self.socket.bind((interface, ETH_P_ALL))
         self.inward = Direction(faults, random.Random(f"{seed} in"), handle)
         self.outward = Direction(faults, random.Random(f"{seed} out"), self._transmit)
 

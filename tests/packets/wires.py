@@ -55,9 +55,10 @@ class InProcess:
 
 def packet_socket(interface: str) -> socket.socket:
     """Every frame of an interface."""
-    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    # Without a protocol it receives nothing until it is bound, so no foreign frames (packet(7)).
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
-    made.bind((interface, 0))
+    made.bind((interface, ETH_P_ALL))
     made.setblocking(False)
     return made
 

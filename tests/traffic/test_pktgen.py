@@ -172,9 +172,9 @@ def received(until: threading.Event, frames: list[bytes]) -> None:
         if up.returncode == 0:
             break
         time.sleep(0.02)
-    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800)) as tap:
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as tap:
         tap.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
-        tap.bind((TAP, 0))
+        tap.bind((TAP, 0x0800))
         tap.settimeout(0.2)
         while not until.is_set():
             try:

@@ -83,8 +83,9 @@ def now_ns() -> int:
 
 def packet_socket(interface: str) -> socket.socket:
     """A socket that receives every packet of an interface."""
-    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-    made.bind((interface, 0))
+    # Without a protocol it receives nothing until it is bound, so no foreign frames (packet(7)).
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    made.bind((interface, ETH_P_ALL))
     return made
 
 
