@@ -79,7 +79,7 @@ class Port:
     def __init__(
         self, interface: str, faults: Faults, seed: int, handle: Callable[[bytes], None]
     ) -> None:
-        # Without a protocol it receives nothing until it is bound, so no foreign frames (packet(7)).
+        # Without a protocol it receives nothing until it is bound: no foreign frames (packet(7)).
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, 0)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 25)
         self.socket.bind((interface, ETH_P_ALL))
