@@ -102,12 +102,19 @@ def python_tests(text: str) -> Iterator[str]:
     yield from (name for name, _ in python_functions(text) if name.startswith("test_"))
 
 
+def rust_tests(text: str) -> Iterator[str]:
+    """Names of functions with the attribute `test`."""
+    between = r"(?:\s*(?:#\[[^\n]*\]|//[^\n]*))*"
+    yield from re.findall(rf"#\[test\]{between}\s*fn (\w+)", text)
+
+
 def test_no_test_name_is_longer_than_60_characters() -> None:
+    found = {".py": python_tests, ".rs": rust_tests}
     assert not {
         f"{name(path)}: {test}"
         for path in files()
-        if path.suffix == ".py"
-        for test in python_tests(path.read_text(encoding="utf-8"))
+        if path.suffix in found
+        for test in found[path.suffix](path.read_text(encoding="utf-8"))
         if len(test) > TEST_NAME
     }
 
@@ -116,6 +123,7 @@ def test_names_of_tests_are_found() -> None:
     assert list(python_tests("def test_a(): ...\nasync def test_b(): ...\ndef c(): ...")) == [
         "test_a", "test_b"
     ]  # fmt: skip
+    assert list(rust_tests("#[test]\n#[ignore] // slow\nfn a() {}\nfn b() {}\n")) == ["a"]
 
 
 def test_a_long_function_is_found() -> None:
