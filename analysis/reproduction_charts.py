@@ -23,7 +23,7 @@ from narrows.analysis.chart.model import (
     from_zero,
     time_axis,
 )
-from narrows.analysis.figures.base import Results, number
+from narrows.analysis.figures.base import KEY_WORDS, Results, key_label, number
 from narrows.analysis.load import Run
 from narrows.analysis.page import Plot
 
@@ -105,7 +105,13 @@ def axis_of(values: Sequence[Any], label: str) -> tuple[dict[Any, float], Axis]:
         distinct = [value for _, value in sorted(zip(sizes, distinct, strict=True))]
     ticks = [(float(place), str(value)) for place, value in enumerate(distinct)]
     places = {value: place for (place, _), value in zip(ticks, distinct, strict=True)}
-    return places, Axis(label, ticks=ticks, pad=(0.04, 0.04))
+    return places, Axis(axis_label(label), ticks=ticks, pad=(0.04, 0.04))
+
+
+def axis_label(key: str) -> str:
+    """The last part of a sweep key in words: "count" is the number of flows."""
+    whole = [words for known, words in KEY_WORDS.items() if known.rsplit(".", 1)[-1] == key]
+    return whole[0] if len(whole) == 1 else key_label(key)
 
 
 def bars(table: Json, label: str) -> Chart:
