@@ -140,7 +140,7 @@ EXPORT = Addition(
     {
         "analysis/export/__init__.py": (
             (
-                "from narrows.analysis.load import load",
+                "from narrows.analysis.load import Run, load",
                 "from narrows.analysis.export import copied",
             ),
             ("    flent.FORMAT,", "    copied.FORMAT,"),
