@@ -20,10 +20,11 @@ import finsy as fy
 
 from narrows.controller.bfrt.client import BfrtClient
 from narrows.controller.bfrt.switch import BfrtSwitch
-from narrows.controller.client import ControllerError, SwitchClient, lines
-from narrows.controller.drivers import DriverError, TrafficManager
+from narrows.controller.client import SwitchClient, lines
+from narrows.controller.drivers import TrafficManager
 from narrows.controller.drivers.bfrt import FECS, BfrtDriver
 from narrows.controller.drivers.gnmi import GnmiDriver
+from narrows.controller.errors import ControllerError, DriverError
 from narrows.controller.state import SwitchState
 from narrows.schema import units
 from narrows.schema.switch import QueueLimit

@@ -14,10 +14,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
@@ -35,37 +34,23 @@ from narrows.controller.entities import (
     session_read,
     value_set_read,
 )
+from narrows.controller.errors import ControllerError, LateError, listed
 from narrows.controller.objects import (
+    Count,
     MeterCell,
     ProfileGroup,
     ProfileMember,
     RegisterCell,
     ValueSet,
 )
-from narrows.controller.refusals import listed
 from narrows.controller.state import SwitchState, TableEntry
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import EntryOperation
 
 T = TypeVar("T")
 BATCH = 500
 """Maximum updates per request, since finsy waits 10 s for the answer."""
-
-Operation = Literal["insert", "modify", "delete"]
-
-
-class ControllerError(Exception):
-    """The switch refused a request or is unreachable."""
-
-
-class LateError(ControllerError):
-    """A switch did not answer in time."""
-
-
-@dataclass(frozen=True)
-class Count:
-    """A counter's value."""
-
-    packets: int
-    octets: int
 
 
 class SwitchClient:
@@ -174,7 +159,7 @@ class SwitchClient:
         value = await self.read_register(cell.register, cell.index)
         return str(RegisterCell(cell.register, cell.index, value))
 
-    async def write_entry(self, entry: TableEntry, operation: Operation = "insert") -> None:
+    async def write_entry(self, entry: TableEntry, operation: EntryOperation = "insert") -> None:
         """Writes one table entry."""
         entity = entry_entity(entry)
         match operation:

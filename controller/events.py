@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from narrows.controller.client import Operation
 from narrows.controller.drivers import TrafficManager
 from narrows.controller.state import TableEntry
-from narrows.schema.plan import EventPlan
+from narrows.schema.plan import EntryOperation, EventPlan
 from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 PS_PER_S = 10**12
@@ -48,7 +47,7 @@ class WallClock:
 class EntryWriter(Protocol):
     """A client that writes table entries, over P4Runtime or BfRuntime."""
 
-    async def write_entry(self, entry: TableEntry, operation: Operation = "insert") -> None:
+    async def write_entry(self, entry: TableEntry, operation: EntryOperation = "insert") -> None:
         """Writes one table entry."""
 
 

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from narrows.schema import plan, switch
 
 
+@dataclass(frozen=True)
+class Count:
+    """A counter's value."""
+
+    packets: int
+    octets: int
+
+
 @dataclass(frozen=True, order=True)
 class Replica:
     """A copy of a packet: its port, and the instance (replication id) that distinguishes copies."""

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from narrows.controller.client import ControllerError
-from narrows.controller.drivers import DriverError
+from narrows.controller.errors import ControllerError, DriverError
 
 if TYPE_CHECKING:
     from narrows.schema.run import WorkerMessage

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.imports.python import python_imports, python_modules, upward
-from tests.support.imports.rust import circles, rust_files, rust_imports, shipped
+from tests.support.imports.rust import circles, folder_circles, rust_files, rust_imports, shipped
 from tests.support.world import ROOT
 
 RUST_MAY = {
@@ -92,6 +92,11 @@ MACHINE_CODE = "switch/src/jit/host.rs"
 
 CIRCLE_FREE = ("traffic", "hosts", "queueing", "switch", "engine")
 """The crates whose modules import each other in no circle."""
+
+FOLDER_CIRCLE_FREE = tuple(crate for crate in CIRCLE_FREE if crate != "hosts")
+"""The crates whose folders import each other in no circle. In `hosts`, variants and recoveries know
+`tcp/api` and `tcp/outstanding`, and the connection in `tcp` knows the variants.
+"""
 
 LAYERS = {
     "hosts": {
@@ -185,6 +190,11 @@ def test_the_modules_of_a_crate_import_each_other_in_no_circle(crate: str) -> No
     assert circles(rust_imports(ROOT / crate)) == []
 
 
+@pytest.mark.parametrize("crate", FOLDER_CIRCLE_FREE)
+def test_the_folders_of_a_crate_import_each_other_in_no_circle(crate: str) -> None:
+    assert folder_circles(rust_imports(ROOT / crate), "::") == []
+
+
 @pytest.mark.parametrize("crate", LAYERS)
 def test_a_layer_of_a_crate_imports_those_below_it_only(crate: str) -> None:
     layers, found = LAYERS[crate], []
@@ -236,6 +246,26 @@ def imports(path: Path) -> set[str]:
 def test_python_modules_import_each_other_in_no_circle() -> None:
     found = circles(python_imports(python_modules(ROOT, PYTHON_PACKAGES)))
     assert not found, "\n".join(map(", ".join, found))
+
+
+def test_python_packages_import_each_other_in_no_circle() -> None:
+    found = folder_circles(python_imports(python_modules(ROOT, PYTHON_PACKAGES)), ".")
+    assert not found, "\n".join(map(", ".join, found))
+
+
+def test_circles_between_folders_are_found() -> None:
+    """In each folder, also where no two modules import each other."""
+    graph = {
+        "low": set[str](),
+        "low.one": {"low"},
+        "low.two.a": {"low.one", "low.two"},
+        "low.two": set[str](),
+        "high": {"low.two"},
+    }
+    assert folder_circles(graph, ".") == []
+    graph |= {"low.one": {"low.two.b"}, "low.two.b": set()}
+    assert circles(graph) == []
+    assert folder_circles(graph, ".") == [["low.one", "low.two"]]
 
 
 def test_a_python_package_imports_those_below_it_only() -> None:

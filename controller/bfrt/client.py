@@ -22,10 +22,8 @@ from finsy.proto import rpc_status
 
 from narrows.controller.bfrt import bfruntime_pb2 as pb
 from narrows.controller.bfrt.schema import Schema, SchemaError, Table, Value, unknown
-from narrows.controller.client import ControllerError
-from narrows.controller.drivers import DriverError
+from narrows.controller.errors import ControllerError, DriverError, listed
 from narrows.controller.matches import Exact, Match
-from narrows.controller.refusals import listed
 
 SERVICE = "/bfrt_proto.BfRuntime/"
 ALL_PIPES, ALL_DIRECTIONS, ALL_PARSERS = 0xFFFF, 0xFF, 0xFF

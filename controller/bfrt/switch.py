@@ -13,8 +13,9 @@ A state uses the names of p4/v1model.p4, which p4/tna.p4 shares. They map to BfR
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from narrows.controller.bfrt import bfruntime_pb2 as pb
 from narrows.controller.bfrt.client import (
     DELETE,
     INSERT,
@@ -26,10 +27,12 @@ from narrows.controller.bfrt.client import (
     Row,
 )
 from narrows.controller.bfrt.schema import PRIORITY, Table
-from narrows.controller.client import Count, Operation
 from narrows.controller.matches import Exact, Match
-from narrows.controller.objects import CloneSession, RegisterCell, Replica
+from narrows.controller.objects import CloneSession, Count, RegisterCell, Replica
 from narrows.controller.state import SwitchState, TableEntry
+
+if TYPE_CHECKING:
+    from narrows.schema.plan import EntryOperation
 
 PIPE = "pipe."
 MOST_PRIORITY = 2**24 - 1
@@ -39,7 +42,11 @@ MIRROR_BYTES = 34 + 14 + 40
 """`mirror_t` of p4/tna.p4, Ethernet, and a report's REPORT_INNER_BYTES."""
 DEPTHS = {("NarrowsEgress.mark_ecn.mark_above", "ecn_threshold")}
 """Action parameters that are queue depths."""
-OPERATIONS: dict[Operation, Any] = {"insert": INSERT, "modify": MODIFY, "delete": DELETE}
+OPERATIONS: dict[EntryOperation, pb.Update.Type] = {
+    "insert": INSERT,
+    "modify": MODIFY,
+    "delete": DELETE,
+}
 PARTS = ("entries", "clone_sessions", "registers")
 """Parts of a state that p4/tna.p4 supports."""
 
@@ -87,7 +94,7 @@ class BfrtSwitch:
         await self.client.write(gone + new)
         return len(gone) + len(new)
 
-    async def write_entry(self, entry: TableEntry, operation: Operation = "insert") -> None:
+    async def write_entry(self, entry: TableEntry, operation: EntryOperation = "insert") -> None:
         """Writes one table entry."""
         await self.client.write([self._change(OPERATIONS[operation], entry)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from narrows.controller.errors import DriverError
 from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 
@@ -28,10 +29,6 @@ class QueueState:
     transmitted: int
     transmitted_bytes: int
     dropped: int
-
-
-class DriverError(Exception):
-    """The target refused a setting or cannot express it."""
 
 
 def drop_tail_only(port: int, discipline: DisciplineConfig, target: str) -> DisciplineConfig:

@@ -12,7 +12,8 @@ Names, units and types: the open SDE's bf_rt_tm_tf1.json, bf_rt_tm_tf2.json and 
 from __future__ import annotations
 
 from narrows.controller.bfrt.client import DELETE, INSERT, BfrtClient, Change
-from narrows.controller.drivers import DriverError, QueueState, drop_tail_only, kind_and_value
+from narrows.controller.drivers import QueueState, drop_tail_only, kind_and_value
+from narrows.controller.errors import DriverError
 from narrows.controller.matches import Exact
 from narrows.schema.switch import DisciplineConfig, QueueLimit
 

@@ -24,7 +24,8 @@ from thriftpy2.rpc import make_client
 from thriftpy2.thrift import TException
 from thriftpy2.transport import TTransportException
 
-from narrows.controller.drivers import DriverError, QueueState, drop_tail_only, kind_and_value
+from narrows.controller.drivers import QueueState, drop_tail_only, kind_and_value
+from narrows.controller.errors import DriverError
 from narrows.schema.switch import DisciplineConfig, QueueLimit, QueueLimitPackets
 
 THRIFT = thriftpy2.load(str(Path(__file__).with_suffix(".thrift")), "bmv2_thrift")

@@ -12,7 +12,8 @@ from typing import Any, cast
 import finsy as fy
 from finsy.gnmiclient import GNMIClientError
 
-from narrows.controller.drivers import DriverError, QueueState, kind_and_value
+from narrows.controller.drivers import QueueState, kind_and_value
+from narrows.controller.errors import DriverError
 from narrows.schema.switch import DisciplineConfig, QueueLimit
 
 PS_PER_US = 10**6

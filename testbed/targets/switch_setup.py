@@ -14,9 +14,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narrows.controller.client import ControllerError, LateError, SwitchClient
-from narrows.controller.drivers import DriverError, kind_and_value
+from narrows.controller.client import SwitchClient
+from narrows.controller.drivers import kind_and_value
 from narrows.controller.drivers.gnmi import PS_PER_US, GnmiDriver
+from narrows.controller.errors import ControllerError, DriverError, LateError
 from narrows.controller.state import SwitchState
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService

@@ -14,12 +14,11 @@ from narrows.controller.__main__ import main
 from narrows.controller.bfrt import bfruntime_pb2 as pb
 from narrows.controller.bfrt.client import BfrtClient, BfrtError, Change
 from narrows.controller.bfrt.switch import BfrtSwitch
-from narrows.controller.client import Count
-from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.bfrt import BfrtDriver
+from narrows.controller.errors import DriverError
 from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.matches import Lpm
-from narrows.controller.objects import CloneSession, MulticastGroup, RegisterCell, Replica
+from narrows.controller.objects import CloneSession, Count, MulticastGroup, RegisterCell, Replica
 from narrows.controller.state import SwitchState
 from narrows.schema.plan import EventPlan
 from narrows.schema.switch import QueueLimit

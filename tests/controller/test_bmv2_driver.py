@@ -13,7 +13,7 @@ import pytest
 
 from narrows.controller.__main__ import main
 from narrows.controller.client import SwitchClient
-from narrows.controller.drivers import DriverError
+from narrows.controller.errors import DriverError
 from narrows.controller.state import SwitchState
 from narrows.schema.switch import QueueLimit
 from narrows.testbed.targets.bmv2.switch import THRIFT_PORT, Bmv2

@@ -16,9 +16,9 @@ from finsy.proto import p4r
 
 from narrows.controller.__main__ import limit, main, rate
 from narrows.controller.client import SwitchClient
-from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.gnmi import GnmiDriver
 from narrows.controller.entities import cell_entity, entry_entity, entry_read, session_entity
+from narrows.controller.errors import DriverError
 from narrows.controller.events import Controlled, carry_out
 from narrows.controller.matches import Exact, Lpm, Range, Ternary
 from narrows.controller.objects import (

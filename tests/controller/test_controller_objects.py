@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from narrows.controller.client import ControllerError, SwitchClient
+from narrows.controller.client import SwitchClient
+from narrows.controller.errors import ControllerError
 from narrows.controller.matches import Exact, Match, Range, Ternary
 from narrows.controller.objects import (
     CloneSession,

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from narrows.controller.__main__ import main
-from narrows.controller.client import ControllerError, SwitchClient
+from narrows.controller.client import SwitchClient
 from narrows.controller.drivers.gnmi import GnmiDriver
+from narrows.controller.errors import ControllerError
 from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.matches import Exact, Lpm
 from narrows.controller.objects import CloneSession, RegisterCell, Replica

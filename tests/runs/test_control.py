@@ -11,7 +11,7 @@ import pytest
 from finsy import p4client
 from finsy.proto import p4r
 
-from narrows.controller.client import ControllerError
+from narrows.controller.errors import ControllerError
 from narrows.schema.plan import Plan
 from narrows.testbed import catalogue
 from narrows.testbed.scenario import sweep

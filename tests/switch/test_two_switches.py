@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 
 from narrows.controller.__main__ import main
-from narrows.controller.client import ControllerError, Count, SwitchClient
+from narrows.controller.client import SwitchClient
+from narrows.controller.errors import ControllerError
 from narrows.controller.matches import Exact, Lpm
 from narrows.controller.objects import (
     CloneSession,
+    Count,
     MulticastGroup,
     ProfileGroup,
     ProfileMember,

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.controller.client import SwitchClient
-from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.bmv2 import Bmv2Driver
+from narrows.controller.errors import DriverError
 from narrows.controller.events import Controlled, Done, carry_out
 from narrows.controller.state import SwitchState
 from narrows.testbed.targets.bmv2.switch import Bmv2

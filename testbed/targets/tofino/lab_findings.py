@@ -11,8 +11,8 @@ from pathlib import Path
 
 from narrows.controller.bfrt.client import BfrtError
 from narrows.controller.bfrt.switch import PIPE, BfrtSwitch
-from narrows.controller.drivers import DriverError
 from narrows.controller.drivers.bfrt import BfrtDriver
+from narrows.controller.errors import DriverError
 from narrows.controller.stages import ECN, LOSS, TELEMETRY
 from narrows.controller.switch import FLOW, FORWARD, REPORT
 from narrows.schema import units

@@ -110,6 +110,26 @@ def rust_imports(crate: Path) -> dict[str, set[str]]:
     return graph
 
 
+def folder_circles(graph: dict[str, set[str]], separator: str) -> list[list[str]]:
+    """The circles between the modules and folders of one folder, for each folder.
+
+    A folder imports what the modules in it and below it import from outside it. A folder's own
+    file (`__init__.py`, `mod.rs`) counts as one of its modules.
+    """
+    parts = {name: tuple(name.split(separator)) for name in graph}
+    found = []
+    for parent in sorted({path[:length] for path in parts.values() for length in range(len(path))}):
+        among: dict[str, set[str]] = {}
+        for name, used in graph.items():
+            if parts[name][: len(parent)] == parent:
+                inside = {other for other in used if parts[other][: len(parent)] == parent}
+                nodes = {separator.join(parts[other][: len(parent) + 1]) for other in inside}
+                node = separator.join(parts[name][: len(parent) + 1])
+                among.setdefault(node, set()).update(nodes - {node})
+        found += circles(among)
+    return found
+
+
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     """The groups of modules in which each reaches all others (Tarjan, 1972)."""
     order: dict[str, int] = {}
