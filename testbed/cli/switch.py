@@ -46,6 +46,8 @@ def add_command(commands: Any) -> None:
     add("--grpc-server-key", type=Path, metavar="FILE", help="the server's key (PEM)")
     add("--grpc-server-cacert", type=Path, metavar="FILE", help="who signs clients (PEM)")
     add("--grpc-server-with-client-auth", action="store_true", help="clients need a certificate")
+    add("--grpc-server-clients", type=Path, metavar="FILE",
+        help="what each certificate's owner may do (TOML; without it: everything)")  # fmt: skip
     add("--cpu-port", type=int, metavar="PORT", help="whose packets are the controllers'")
     add("--cpu-packets", type=int, metavar="N",
         help="packets per second for controllers (live: 20000; pcap files: no limit)")  # fmt: skip

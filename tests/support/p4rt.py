@@ -75,8 +75,19 @@ def config(files: tuple[Path, Path]) -> p4r.ForwardingPipelineConfig:
 class Client:
     """A controller that sends exactly the messages it is given."""
 
-    def __init__(self, address: str, election_id: int = 1, role: str = "") -> None:
-        self.channel = grpc.insecure_channel(address)
+    def __init__(
+        self,
+        address: str,
+        election_id: int = 1,
+        role: str = "",
+        credentials: grpc.ChannelCredentials | None = None,
+    ) -> None:
+        """In plaintext, or by TLS with the credentials."""
+        self.channel = (
+            grpc.secure_channel(address, credentials)
+            if credentials
+            else grpc.insecure_channel(address)
+        )
         self.stub: Any = p4r_grpc.P4RuntimeStub(self.channel)
         self.election_id, self.role = election_id, role
         self._requests: queue.Queue[p4r.StreamMessageRequest | None] = queue.Queue()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,28 +9,11 @@ import pytest
 
 from narrows.controller.__main__ import main
 from tests.support.switch_command import P4INFO, PROGRAM, Running, start
+from tests.switch.certificates import key_pair, needs_openssl
 
 __all__ = ["start"]
 
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is missing")
-
-
-def openssl(at: Path, *arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], cwd=at, check=True, capture_output=True, timeout=60)
-
-
-def key_pair(at: Path, name: str, authority: str | None) -> None:
-    """NAME.key and NAME.pem, for 127.0.0.1, signed by an authority or self-signed."""
-    subject = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
-               f"/CN={name}", "-keyout", f"{name}.key"]  # fmt: skip
-    if authority is None:
-        openssl(at, "req", "-x509", *subject, "-out", f"{name}.pem")
-        return
-    openssl(at, "req", "-new", *subject, "-out", f"{name}.csr")
-    (at / "extensions").write_text("subjectAltName=IP:127.0.0.1\n")
-    signer = ["-CA", f"{authority}.pem", "-CAkey", f"{authority}.key", "-CAcreateserial"]
-    openssl(at, "x509", "-req", "-in", f"{name}.csr", *signer, "-extfile", "extensions",
-            "-out", f"{name}.pem")  # fmt: skip
+pytestmark = needs_openssl
 
 
 @pytest.fixture

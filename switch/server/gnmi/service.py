@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import grpc
 from finsy.proto import gnmi, gnmi_grpc
 
+from narrows.switch.server.access import OPEN, Access
 from narrows.switch.server.gnmi import subscriptions
 from narrows.switch.server.gnmi.encoding import checked, encode, json_value, scalar, written
 from narrows.switch.server.gnmi.leaves import (
@@ -54,8 +55,9 @@ class Write:
 class GnmiService(gnmi_grpc.gNMIServicer):
     """gNMI over a target's traffic manager."""
 
-    def __init__(self, target: TrafficManager) -> None:
+    def __init__(self, target: TrafficManager, access: Access = OPEN) -> None:
         self.target = target
+        self.access = access
         self.tree = Tree(leaves_of_target(target))
         # Keeps the Sets of two clients apart.
         self.setting = threading.Lock()
@@ -83,6 +85,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     ) -> gnmi.GetResponse:
         """Returns a notification for each path of the request."""
         with refusing(context):
+            self.access.of(context).check_gnmi("read")
             check_encoding(request.encoding)
             if request.type not in KEEP:
                 known = ", ".join(map(gnmi.GetRequest.DataType.Name, KEEP))
@@ -131,6 +134,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     ) -> gnmi.SetResponse:
         """Deletes, then replaces, then updates (gNMI section 3.4.3), atomically."""
         with refusing(context), self.setting:
+            self.access.of(context).check_gnmi("write")
             if request.union_replace:
                 raise RefusedError(grpc.StatusCode.UNIMPLEMENTED, "Set: union_replace")
             for path in request.delete:
@@ -208,6 +212,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
         gone = threading.Event()
         context.add_callback(gone.set)
         with refusing(context):
+            self.access.of(context).check_gnmi("read")
             if not self.streams.acquire(blocking=False):
                 raise RefusedError(
                     grpc.StatusCode.RESOURCE_EXHAUSTED,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from finsy.proto import U128, p4r, rpc_code
 
 from narrows.schema import budgets
+from narrows.switch.server.access import EVERYTHING, Rights
 from narrows.switch.server.p4runtime.roles import Scope, read_scope
 from narrows.switch.server.target import TargetError, invalid
 
@@ -20,7 +21,8 @@ from narrows.switch.server.target import TargetError, invalid
 class Controller:
     """One stream: its state in the arbitration, and its outgoing messages."""
 
-    def __init__(self) -> None:
+    def __init__(self, rights: Rights = EVERYTHING) -> None:
+        self.rights = rights
         self.role: str | None = None
         self.election_id: int | None = None
         self.lost = 0
@@ -84,6 +86,7 @@ class Arbitration:
             message = f"device {update.device_id}: expected {self.device_id}"
             raise TargetError("not-found", message)
         name, scope = role_name(update), read_scope(update.role)
+        controller.rights.check_role(name)
         election_id = U128.decode(update.election_id) if update.HasField("election_id") else 0
         with self._lock:
             if controller.role not in (None, name):
@@ -166,7 +169,7 @@ class Arbitration:
         primary sent it.
         """
         self.check_device(request.device_id)
-        name = request.role or (str(request.role_id) if request.role_id else "")
+        name = requested_role(request)
         with self._lock:
             role = self._roles.get(name, Role())
             election_id = U128.decode(request.election_id)
@@ -208,6 +211,11 @@ class Arbitration:
         """The number of connected controllers."""
         with self._lock:
             return sum(len(role.controllers) for role in self._roles.values())
+
+
+def requested_role(request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest) -> str:
+    """The role in which a controller writes; the number that older clients send becomes a name."""
+    return request.role or (str(request.role_id) if request.role_id else "")
 
 
 def role_name(update: p4r.MasterArbitrationUpdate) -> str:

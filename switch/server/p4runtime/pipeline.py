@@ -17,6 +17,7 @@ from narrows.switch.server.p4runtime.entities.replication import Replication
 from narrows.switch.server.p4runtime.entities.tables import Tables
 from narrows.switch.server.p4runtime.info.agreement import ProgramWidths, check
 from narrows.switch.server.p4runtime.info.p4info import Schema
+from narrows.switch.server.p4runtime.roles import object_names
 from narrows.switch.server.p4runtime.undo import Undo
 from narrows.switch.server.target import Target, TargetError, invalid
 
@@ -68,6 +69,7 @@ class Pipeline:
     ) -> None:
         self.config = config
         self.schema = schema
+        self.object_names = object_names(config.p4info)
         self.profiles = Profiles(target, schema)
         self.tables = Tables(target, schema, self.profiles)
         self.direct = Direct(self.tables)

@@ -7,14 +7,15 @@ P4Info: multicast groups and clone sessions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from finsy.proto import p4r
+from finsy.proto import p4i, p4r
 from finsy.proto.stratum1.p4_role_config_pb2 import P4RoleConfig
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import DecodeError
 
+from narrows.switch.server.access import REPLICATION
 from narrows.switch.server.target import TargetError, invalid
 
 NUMBERS = {
@@ -37,6 +38,23 @@ def number_of(entity: p4r.Entity) -> int:
     if kind in ("direct_counter_entry", "direct_meter_entry"):
         kind, one = "table_entry", getattr(one, "table_entry", None)
     return int(getattr(one, NUMBERS[kind])) if kind in NUMBERS else 0
+
+
+def object_names(info: p4i.P4Info) -> dict[int, tuple[str, ...]]:
+    """Name and alias of each object with entities, by number."""
+    kinds = (
+        info.tables, info.action_profiles, info.counters, info.meters, info.registers,
+        info.digests, info.value_sets,
+    )  # fmt: skip
+    objects = [one.preamble for kind in kinds for one in kind]
+    return {one.id: (one.name, one.alias) for one in objects}
+
+
+def names_of(entity: p4r.Entity, names: Mapping[int, tuple[str, ...]]) -> tuple[str, ...]:
+    """The names of the object that an entity belongs to; none for an unknown one."""
+    if entity.WhichOneof("entity") == "packet_replication_engine_entry":
+        return (REPLICATION,)
+    return names.get(number_of(entity), ())
 
 
 @dataclass(frozen=True)

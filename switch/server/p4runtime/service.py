@@ -16,11 +16,16 @@ import grpc
 from finsy.proto import p4r, p4r_grpc
 
 from narrows.schema import budgets
+from narrows.switch.server.access import OPEN, Access, Rights
 from narrows.switch.server.p4runtime import status
-from narrows.switch.server.p4runtime.arbitration import Arbitration, Controller
+from narrows.switch.server.p4runtime.arbitration import (
+    Arbitration,
+    Controller,
+    requested_role,
+)
 from narrows.switch.server.p4runtime.packet_io import packet_in, packet_out
 from narrows.switch.server.p4runtime.pipeline import Pipeline, read_config
-from narrows.switch.server.p4runtime.roles import Scope
+from narrows.switch.server.p4runtime.roles import Scope, names_of
 from narrows.switch.server.target import Target, TargetError, invalid
 
 API_VERSION = "1.4.1"
@@ -41,8 +46,10 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         target: Target,
         device_id: int = 0,
         config: p4r.ForwardingPipelineConfig | None = None,
+        access: Access = OPEN,
     ) -> None:
         self.target = target
+        self.access = access
         self.arbitration = Arbitration(device_id)
         self._requests = threading.RLock()
         # Taken after the other one.
@@ -75,6 +82,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     ) -> p4r.SetForwardingPipelineConfigResponse:
         """Verifies, saves or commits a configuration."""
         try:
+            self.access.of(context).check_push(requested_role(request))
             with self._requests, self._lock:
                 if not self.arbitration.check_primary(request).can_push:
                     message = f"role '{request.role}' may not push a pipeline"
@@ -140,6 +148,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     ) -> p4r.GetForwardingPipelineConfigResponse:
         """Returns the configuration in force, or parts of it."""
         try:
+            self.access.of(context).check_read("")
             self.arbitration.check_device(request.device_id)
             config = self._in_force().config
         except TargetError as error:
@@ -165,10 +174,12 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         """Applies a batch of updates."""
         try:
             check_batch(request)
+            rights = self.access.of(context)
+            rights.check_role(requested_role(request))
             with self._requests, self._lock:
                 scope = self.arbitration.check_primary(request)
                 pipeline = self._in_force()
-                errors = self._write(pipeline, request, scope)
+                errors = self._write(pipeline, request, scope, rights)
         except TargetError as error:
             status.abort(context, error)
         if any(errors):
@@ -178,10 +189,13 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         return p4r.WriteResponse()
 
     def _write(
-        self, pipeline: Pipeline, request: p4r.WriteRequest, scope: Scope
+        self, pipeline: Pipeline, request: p4r.WriteRequest, scope: Scope, rights: Rights
     ) -> list[TargetError | None]:
+        role = requested_role(request)
+
         def permit(update: p4r.Update) -> None:
-            scope.check_write(update, request.role)
+            rights.check_object(role, names_of(update.entity, pipeline.object_names))
+            scope.check_write(update, role)
 
         match request.atomicity:
             case p4r.WriteRequest.CONTINUE_ON_ERROR:
@@ -202,6 +216,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
     ) -> Iterator[bytes]:
         """Returns the requested entities, in the order of the request, as serialized responses."""
         try:
+            self.access.of(context).check_read(request.role)
             with self._requests:
                 self.arbitration.check_device(request.device_id)
                 pipeline, scope = self._in_force(), self.arbitration.scope(request.role)
@@ -220,7 +235,7 @@ class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
         with self._lock:
             self._streams += 1
             too_many = self._streams > STREAMS_MAX
-        controller = Controller()
+        controller = Controller(self.access.of(context))
         try:
             if too_many:
                 message = f"expected at most {STREAMS_MAX} connected controllers"

@@ -50,16 +50,20 @@ PLAINTEXT = (
 
 def run(options: SwitchOptions) -> int:
     """Runs `narrows switch`. Raises `InputError`."""
+    from narrows.switch.server.access import OPEN
     from narrows.switch.server.gnmi.service import GnmiService
     from narrows.switch.server.p4runtime.service import P4RuntimeService
     from narrows.switch.server.serve import Tls, serve
     from narrows.switch.server.target import TargetError
     from narrows.testbed.catalogue import engine
+    from narrows.testbed.tools.switch.clients import read_access
     from narrows.testbed.tools.switch.pcap import Ports
 
     options.check()
     names = options.interface_names()
     live_ports = live.ports(options.live_devices(), by_port(options.delay, "--delay"))
+    clients = options.grpc_server_clients
+    access = read_access(clients) if clients else OPEN
     tls = None
     if options.grpc_server_ssl:
         assert options.grpc_server_cert and options.grpc_server_key
@@ -72,12 +76,12 @@ def run(options: SwitchOptions) -> int:
     switch.collect_log(options.log_console)
     try:
         forwarding = load(switch, options)
-        service = P4RuntimeService(switch, options.device_id, forwarding)
+        service = P4RuntimeService(switch, options.device_id, forwarding, access)
     except TargetError as error:
         raise InputError(str(options.program), [Problem("", error.message)]) from None
     ports = Ports({} if live_ports else names)
     running = live.Live(switch, live_ports, options, LOG) if live_ports else None
-    gnmi = GnmiService(switch)
+    gnmi = GnmiService(switch, access)
     try:
         server, bound = serve(options.grpc_server_addr, [service.add_to, gnmi.add_to], tls)
     except OSError as error:

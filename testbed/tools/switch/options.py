@@ -44,6 +44,7 @@ class SwitchOptions:
     grpc_server_key: Path | None
     grpc_server_cacert: Path | None
     grpc_server_with_client_auth: bool
+    grpc_server_clients: Path | None
     cpu_port: int | None
     cpu_packets: int | None
     cpu_bytes: str | None
@@ -64,6 +65,7 @@ class SwitchOptions:
             ("--grpc-server-cert", self.grpc_server_cert),
             ("--grpc-server-key", self.grpc_server_key),
             ("--grpc-server-cacert", self.grpc_server_cacert),
+            ("--grpc-server-clients", self.grpc_server_clients),
         ):
             if file is not None and not file.is_file():
                 raise wrong(option, "no such file", str(file))
@@ -102,6 +104,8 @@ class SwitchOptions:
                 yield option, "expected --grpc-server-ssl with it"
         if self.grpc_server_cacert and not self.grpc_server_with_client_auth:
             yield "--grpc-server-cacert", "expected --grpc-server-with-client-auth with it"
+        if self.grpc_server_clients and not self.grpc_server_with_client_auth:
+            yield "--grpc-server-clients", "expected --grpc-server-with-client-auth with it"
         if self.grpc_server_ssl and not (self.grpc_server_cert and self.grpc_server_key):
             yield "--grpc-server-ssl", "expected --grpc-server-cert and --grpc-server-key"
         if self.grpc_server_with_client_auth and not self.grpc_server_cacert:
