@@ -26,20 +26,26 @@ THREADS = 128
 
 @dataclass(frozen=True)
 class Tls:
-    """PEM files: the server's certificate and key, and the authority of client certificates, if
-    clients need one.
+    """Contents of PEM files: the server's certificate and key, and the authority of client
+    certificates, if clients need one.
     """
 
-    certificate: Path
-    key: Path
-    client_authority: Path | None = None
+    certificate: bytes
+    key: bytes
+    client_authority: bytes | None = None
+
+    @classmethod
+    def read(cls, certificate: Path, key: Path, client_authority: Path | None = None) -> Tls:
+        """Reads the files. Raises `OSError`."""
+        authority = client_authority.read_bytes() if client_authority else None
+        return cls(certificate.read_bytes(), key.read_bytes(), authority)
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Reads the files. Raises `OSError`."""
-        authority = self.client_authority.read_bytes() if self.client_authority else None
-        pair = (self.key.read_bytes(), self.certificate.read_bytes())
+        """Starts a thread of gRPC."""
         return grpc.ssl_server_credentials(
-            [pair], root_certificates=authority, require_client_auth=authority is not None
+            [(self.key, self.certificate)],
+            root_certificates=self.client_authority,
+            require_client_auth=self.client_authority is not None,
         )
 
 
@@ -49,6 +55,15 @@ def serve(
     """Starts a server at `host:port` (0 for any free port); returns it and its port. Raises
     `OSError` if the address is in use or not local.
     """
+    server, port = bind(address, services, tls)
+    server.start()
+    return server, port
+
+
+def bind(
+    address: str, services: Iterable[Adder], tls: Tls | None = None
+) -> tuple[grpc.Server, int]:
+    """As `serve`, but the server is still to be started."""
     server = grpc.server(
         ThreadPoolExecutor(THREADS, thread_name_prefix="grpc"),
         options=[
@@ -70,5 +85,4 @@ def serve(
         raise OSError(f"{address}: cannot listen on this address")
     if address.startswith("unix:"):
         Path(address.removeprefix("unix:")).chmod(0o600)
-    server.start()
     return server, port

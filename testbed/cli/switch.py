@@ -48,6 +48,7 @@ def add_command(commands: Any) -> None:
     add("--grpc-server-with-client-auth", action="store_true", help="clients need a certificate")
     add("--grpc-server-clients", type=Path, metavar="FILE",
         help="what each certificate's owner may do (TOML; without it: everything)")  # fmt: skip
+    add("--user", metavar="NAME", help="whose process it becomes once its ports are open")
     add("--cpu-port", type=int, metavar="PORT", help="whose packets are the controllers'")
     add("--cpu-packets", type=int, metavar="N",
         help="packets per second for controllers (live: 20000; pcap files: no limit)")  # fmt: skip

@@ -74,7 +74,7 @@ def connect(keys: Path) -> Iterator[Connect]:
         P4RuntimeService(target, DEVICE, access=access).add_to,
         GnmiService(target, access).add_to,
     ]
-    tls = Tls(keys / "switch.pem", keys / "switch.key", keys / "authority.pem")
+    tls = Tls.read(keys / "switch.pem", keys / "switch.key", keys / "authority.pem")
     server, port = serve("127.0.0.1:0", services, tls)
     made = list[Client]()
 

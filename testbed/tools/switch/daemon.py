@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
-from narrows.testbed.tools.switch import live
+from narrows.testbed.tools.switch import live, privileges
 from narrows.testbed.tools.switch.ending import end_in_time
 from narrows.testbed.tools.switch.options import SwitchOptions, by_port, wrong
 from narrows.testbed.tools.switch.pcap import SPAN_DAYS, SPAN_NS
 from narrows.testbed.tools.switch.stop import Stop
+
+if TYPE_CHECKING:
+    from narrows.switch.server.access import Access
+    from narrows.switch.server.p4runtime.service import P4RuntimeService
+    from narrows.switch.server.serve import Tls
+    from narrows.testbed.tools.switch.pcap import Ports
 
 LOG = logging.getLogger("narrows.switch")
 PS_PER_NS = 1000
@@ -50,45 +57,29 @@ PLAINTEXT = (
 
 def run(options: SwitchOptions) -> int:
     """Runs `narrows switch`. Raises `InputError`."""
-    from narrows.switch.server.access import OPEN
     from narrows.switch.server.gnmi.service import GnmiService
-    from narrows.switch.server.p4runtime.service import P4RuntimeService
-    from narrows.switch.server.serve import Tls, serve
-    from narrows.switch.server.target import TargetError
-    from narrows.testbed.catalogue import engine
-    from narrows.testbed.tools.switch.clients import read_access
-    from narrows.testbed.tools.switch.pcap import Ports
+    from narrows.switch.server.serve import bind
 
     options.check()
-    names = options.interface_names()
+    user = privileges.find_user(options.user)
     live_ports = live.ports(options.live_devices(), by_port(options.delay, "--delay"))
-    clients = options.grpc_server_clients
-    access = read_access(clients) if clients else OPEN
-    tls = None
-    if options.grpc_server_ssl:
-        assert options.grpc_server_cert and options.grpc_server_key
-        authority = options.grpc_server_cacert
-        tls = Tls(options.grpc_server_cert, options.grpc_server_key, authority)
+    access = access_by(options)
+    tls = read_tls(options)
     begin_log(logging.DEBUG if options.log_console else logging.INFO)
-    numbers = set(names) | {number for number, _, _ in live_ports}
-    pipelines = live.pipelines(live_ports, options.workers)
-    switch = engine().Switch(json.dumps(options.config(numbers, pipelines)), options.seed)
-    switch.collect_log(options.log_console)
+    switch, service = make_switch(options, live_ports, access)
+    privileges.gain_no_more()
+    ports, running = open_ports(options, live_ports, switch)
+    privileges.keep(privileges.needed(user, options.address.port))
+    services = [service.add_to, GnmiService(switch, access).add_to]
     try:
-        forwarding = load(switch, options)
-        service = P4RuntimeService(switch, options.device_id, forwarding, access)
-    except TargetError as error:
-        raise InputError(str(options.program), [Problem("", error.message)]) from None
-    ports = Ports({} if live_ports else names)
-    running = live.Live(switch, live_ports, options, LOG) if live_ports else None
-    gnmi = GnmiService(switch, access)
-    try:
-        server, bound = serve(options.grpc_server_addr, [service.add_to, gnmi.add_to], tls)
+        server, bound = bind(options.grpc_server_addr, services, tls)
     except OSError as error:
         ports.close()
         if running is not None:
             running.stop()
         raise InputError("--grpc-server-addr", [Problem("", str(error))]) from None
+    privileges.become(user)
+    server.start()
     stop = Stop()
     end_in_time(stop, ports.flush)
     address = options.address.at(bound)
@@ -112,6 +103,67 @@ def run(options: SwitchOptions) -> int:
         daemon.summarise()
         ports.close()
     return 0
+
+
+def access_by(options: SwitchOptions) -> Access:
+    """Which controllers may do what. Raises `InputError`."""
+    from narrows.switch.server.access import OPEN
+
+    if options.grpc_server_clients is None:
+        return OPEN
+    from narrows.testbed.tools.switch.clients import read_access
+
+    return read_access(options.grpc_server_clients)
+
+
+def read_tls(options: SwitchOptions) -> Tls | None:
+    """The server's certificate and key, read while the process may. Raises `InputError`."""
+    from narrows.switch.server.serve import Tls
+
+    if not options.grpc_server_ssl:
+        return None
+    certificate, key = options.grpc_server_cert, options.grpc_server_key
+    assert certificate and key, "the options were checked"
+    try:
+        return Tls.read(certificate, key, options.grpc_server_cacert)
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+        raise wrong("--grpc-server-ssl", what, str(error.filename)) from None
+
+
+def make_switch(
+    options: SwitchOptions, live_ports: list[live.Port], access: Access
+) -> tuple[Any, P4RuntimeService]:
+    """The switch with its program, and its P4Runtime service. Raises `InputError`."""
+    from narrows.switch.server.p4runtime.service import P4RuntimeService
+    from narrows.switch.server.target import TargetError
+    from narrows.testbed.catalogue import engine
+
+    numbers = set(options.interface_names()) | {number for number, _, _ in live_ports}
+    pipelines = live.pipelines(live_ports, options.workers)
+    switch = engine().Switch(json.dumps(options.config(numbers, pipelines)), options.seed)
+    switch.collect_log(options.log_console)
+    try:
+        forwarding = load(switch, options)
+        return switch, P4RuntimeService(switch, options.device_id, forwarding, access)
+    except TargetError as error:
+        raise InputError(str(options.program), [Problem("", error.message)]) from None
+
+
+def open_ports(
+    options: SwitchOptions, live_ports: list[live.Port], switch: Any
+) -> tuple[Ports, live.Live | None]:
+    """The pcap files or the live ports. Raises `InputError`."""
+    from narrows.testbed.tools.switch.pcap import Ports
+
+    if not live_ports:
+        return Ports(options.interface_names()), None
+    # memif's sockets have mode 0600.
+    before = os.umask(0o177)
+    try:
+        return Ports({}), live.Live(switch, live_ports, options, LOG)
+    finally:
+        os.umask(before)
 
 
 def begin_log(level: int) -> None:

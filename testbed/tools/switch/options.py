@@ -45,6 +45,7 @@ class SwitchOptions:
     grpc_server_cacert: Path | None
     grpc_server_with_client_auth: bool
     grpc_server_clients: Path | None
+    user: str | None
     cpu_port: int | None
     cpu_packets: int | None
     cpu_bytes: str | None
