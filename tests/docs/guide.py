@@ -231,7 +231,7 @@ class Reader:
         assert ran.returncode == 0, ran.stderr
         [extension] = self.tree.glob("narrows/_engine.*so")
         extension.unlink()
-        shutil.copy(ROOT / "target/debug/libnarrows_engine.so", extension)
+        shutil.copy(ROOT / "target/debug/libnarrows_engine_guide.so", extension)
 
     def end_background(self, page: str | None = None) -> None:
         """Ends the background processes of a page, or of all pages, as Ctrl-C does."""

@@ -84,13 +84,18 @@ def rename_crates(tree: Path, suffix: str) -> None:
 
     `0.2.0-guide`. So a copy can compile in the checkout's `target/`, with the dependencies built
     there. Cargo distinguishes crates of one name by their version, not by the folder of their
-    workspace.
+    workspace. The engine's library gets another name, `narrows_engine_guide`: the file of a shared
+    library has no version in its name, so the copy's would replace the checkout's.
     """
-    manifest = tree / "Cargo.toml"
-    text = manifest.read_text(encoding="utf-8")
-    changed = re.sub(r'^(version = "[\d.]+)"$', rf'\1-{suffix}"', text, count=1, flags=re.M)
-    assert changed != text
-    manifest.write_text(changed, encoding="utf-8")
+    for manifest, found, renamed in (
+        ("Cargo.toml", r'^(version = "[\d.]+)"$', rf'\1-{suffix}"'),
+        ("engine/Cargo.toml", r'^(name = "narrows_engine)"$', rf'\1_{suffix}"'),
+    ):
+        path = tree / manifest
+        text = path.read_text(encoding="utf-8")
+        changed = re.sub(found, renamed, text, count=1, flags=re.M)
+        assert changed != text
+        path.write_text(changed, encoding="utf-8")
 
 
 def command(*arguments: str | Path) -> list[str]:
