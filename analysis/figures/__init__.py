@@ -30,6 +30,7 @@ from narrows.analysis.figures import (
     queue_delay,
     queue_delay_box,
     queue_delay_by_rtt,
+    queue_delay_cdf,
     queue_length,
     ramp_up,
     rtt,
@@ -40,6 +41,7 @@ from narrows.analysis.figures import (
     sweep,
     throughput,
     throughput_delay,
+    utilization_delay,
     window_recovery,
 )
 from narrows.analysis.figures.base import Figure, Results
@@ -56,8 +58,10 @@ FIGURES: Final[tuple[Figure, ...]] = (
     cwnd.FIGURE,
     rtt.FIGURE,
     delay_cdf.FIGURE,
+    queue_delay_cdf.FIGURE,
     queue_delay_box.FIGURE,
     throughput_delay.FIGURE,
+    utilization_delay.FIGURE,
     fairness.FIGURE,
     fairness_over_time.FIGURE,
     convergence.FIGURE,

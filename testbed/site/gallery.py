@@ -79,13 +79,17 @@ FALL = Shown(
         "duration=60s",
     ),
 )
+BUFFERBLOAT = Shown("scenarios/aqm/bufferbloat.toml", ("duration=10s",))
 
 SOURCES: dict[str, Shown] = {
     "completion_time": NEW_AIMD,
     "queue_delay_by_rtt": NEW_AIMD,
     "delay_cdf": NEW_AIMD,
+    "queue_delay_cdf": BUFFERBLOAT,
     "queue_delay_box": NEW_AIMD,
     "throughput_delay": NEW_AIMD,
+    "utilization_delay": BUFFERBLOAT,
+    "drops_and_marks": BUFFERBLOAT,
     "fairness": NEW_AIMD,
     "convergence": SHARED,
     "rtt_fairness": TWO_RTTS,

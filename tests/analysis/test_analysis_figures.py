@@ -67,7 +67,7 @@ def test_its_bytes_depend_on_the_runs_alone(sweep: Path, figure: Any) -> None:
 
 
 def test_a_figure_is_a_file_and_a_line_in_the_list() -> None:
-    parts = {"__init__", "base", "against", "flows", "groups"}
+    parts = {"__init__", "base", "against", "disciplines", "flows", "groups"}
     files = {path.stem for path in Path(figures.__file__).parent.glob("*.py")} - parts
     assert files == {figure.name for figure in FIGURES}
 
@@ -87,7 +87,7 @@ def test_an_unknown_figure_is_refused_before_anything_is_drawn(one: Path) -> Non
 def test_all_that_can_be_drawn_is_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
     names = ["throughput", "queue_length", "queue_delay", "drops_and_marks", "delay_cdf",
-             "queue_delay_box", "message_latency"]  # fmt: skip
+             "queue_delay_cdf", "queue_delay_box", "message_latency"]  # fmt: skip
     assert draw(one) == [
         one / "figures" / f"{name}.{suffix}" for name in names for suffix in ("png", "pdf")
     ]
@@ -112,13 +112,14 @@ def test_a_single_run_has_no_figure_against_anything(one: Path) -> None:
         "smoothness",
         "sweep",
         "throughput_delay",
+        "utilization_delay",
     }
 
 
 def test_what_was_not_recorded_is_not_drawn(one: Path) -> None:
     (one / "seed=1" / "flows.parquet").unlink()
     names = {"throughput", "queue_length", "queue_delay", "drops_and_marks", "delay_cdf",
-             "queue_delay_box", "message_latency"}  # fmt: skip
+             "queue_delay_cdf", "queue_delay_box", "message_latency"}  # fmt: skip
     assert drawn(one) == names
 
 
