@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 
 from bench.run import commit, cpu
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.targets.bmv2.switch import missing
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -259,7 +259,7 @@ def page(
     results: dict[Case, dict[str, list[Result]]], seconds: int, poll_gap: str, load: float
 ) -> str:
     """The document."""
-    version = catalogue.engine().dpdk_version()
+    version = engine.dpdk_version()
     names = list(next(iter(results.values())))
     heads = ["case", "measure", names[0]]
     heads += [head for name in names[1:] for head in (name, "apart")]
@@ -293,7 +293,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--poll-gap", default="10ms", help="the limit of a valid run (10ms)")
     parser.add_argument("--out", type=Path, default=PAGE, help="the document")
     options = parser.parse_args(arguments)
-    if catalogue.engine().dpdk_version() is None:
+    if engine.dpdk_version() is None:
         print("agree: needs libdpdk: narrows doctor", file=sys.stderr)
         return 1
     targets = ["sim", "dpdk"]

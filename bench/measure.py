@@ -47,13 +47,12 @@ def memory_kib(field: str) -> int:
 
 def main() -> int:
     """Runs, and prints the cost as one JSON object."""
-    from narrows.testbed import catalogue
+    from narrows.testbed import engine
     from narrows.testbed.scenario import plan, sweep
 
     scenario, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
     (point,) = sweep.read(scenario, list(settings.items()))
     text = json.dumps(plan.make_plan(point.scenario, str(scenario)))
-    engine = catalogue.engine()
     before_kib = memory_kib("VmRSS")
     # This resets the high-water mark to the resident size.
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -32,24 +31,14 @@ KINDS = (
 VALIDATION = ROOT / "docs/reports/validation.md"
 
 
-class EngineMissingError(Exception):
-    """The extension module is not built; the message has the command that builds it."""
-
-
-def engine() -> Any:
-    """The engine's module, `narrows._engine`. Raises `EngineMissingError` when not built."""
-    try:
-        return importlib.import_module("narrows._engine")
-    except ImportError as error:
-        raise EngineMissingError(
-            f"the engine is not built ({error}); `make setup` builds it"
-        ) from error
-
-
 @functools.cache
 def records(kind: str) -> tuple[Any, ...]:
-    """The engine's records of a kind (one of `KINDS`); each has at least `name` and `title`."""
-    return tuple(getattr(engine(), kind)())
+    """The engine's records of a kind (one of `KINDS`); each has at least `name` and `title`.
+    Raises `EngineMissingError`.
+    """
+    from narrows.testbed import engine
+
+    return tuple(getattr(engine, kind)())
 
 
 def record(kind: str, name: str) -> Any:

@@ -28,6 +28,10 @@ GET_P4C = "https://github.com/p4lang/p4c#installing-packaged-versions-of-p4c"
 GET_BMV2 = "https://github.com/p4lang/behavioral-model#installing-bmv2"
 
 
+class EngineMissingError(Exception):
+    """The extension module is not built; the message has the command that builds it."""
+
+
 @dataclass(frozen=True)
 class Need:
     """Software or a property of the machine that a part of Narrows needs."""

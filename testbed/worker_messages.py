@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.controller.errors import ControllerError, DriverError
 
@@ -29,8 +29,10 @@ def say(message: WorkerMessage) -> int:
 
 
 @contextlib.contextmanager
-def reported(engine: Any) -> Iterator[None]:
+def reported() -> Iterator[None]:
     """Reports errors raised inside as `refused` or `failed`; ends a stopped process."""
+    from narrows.testbed import engine
+
     try:
         yield
     except engine.Cancelled:

@@ -21,7 +21,7 @@ from bench.section import ROOT, Json, Options, Section, output
 from bench.sections import bmv2, shapers, testpmd
 from bench.sections.switch import BOTTLENECK, ROUTE, bmv2_rate
 from bench.sections.whole import DUMBBELL
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.targets.dpdk.setup import af_packet, free_hugepages_mib
 from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError, run
 
@@ -206,7 +206,7 @@ def lateness(plumbing: Plumbing) -> Json:
 
 def measure(options: Options) -> Json:
     """Measures all parts, or says why not."""
-    if catalogue.engine().dpdk_version() is None:
+    if engine.dpdk_version() is None:
         print("dpdk: not built in (narrows doctor)")
         return {}
     try:

@@ -14,6 +14,7 @@ from narrows.schema.records import DisciplineRecord, QueueReason
 from narrows.schema.switch import (
     CloneSession,
     DefaultAction,
+    DisciplineConfig,
     Match,
     ProfileGroup,
     ProfileMember,
@@ -118,7 +119,7 @@ class Target(Protocol):
     def set_queue_limit(self, port: int, limit: QueueLimit) -> None:
         """Sets a queue's limit, in the format of `port_state`."""
 
-    def set_discipline(self, port: int, discipline: dict[str, Any]) -> None:
+    def set_discipline(self, port: int, discipline: DisciplineConfig) -> None:
         """Sets a port's queue discipline, in the format of `port_state`. Absent parameters take
         their defaults. Queued packets stay queued.
         """

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from narrows.testbed.catalogue import EngineMissingError
 from narrows.testbed.cli.exit_codes import DONE, FAILED
 from narrows.testbed.cli.options import add_target_options, own_options
 from narrows.testbed.findings import Finding
+from narrows.testbed.needs import EngineMissingError
 from narrows.testbed.targets import HOSTS, TARGETS
 from narrows.testbed.targets.base import Hosts, Target
 

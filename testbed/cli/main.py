@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 
-from narrows.testbed import catalogue
 from narrows.testbed.cli.exit_codes import FAILED, STOPPED, WRONG
+from narrows.testbed.needs import EngineMissingError
 from narrows.testbed.problems import InputError
 from narrows.testbed.terminal import plain
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         print("narrows: not enough memory for this; is it limited (ulimit -v)?", file=sys.stderr)
         return FAILED
-    except catalogue.EngineMissingError as error:
+    except EngineMissingError as error:
         print(f"narrows: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
@@ -66,8 +66,10 @@ class Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Prints, and ends."""
         try:
-            version = catalogue.engine().version()
-        except catalogue.EngineMissingError:
+            from narrows.testbed import engine
+
+            version = engine.version()
+        except EngineMissingError:
             version = f"{metadata.version('narrows')} (the engine is not built)"
         print(f"narrows {version}")
         parser.exit()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
+from narrows.schema.records import DisciplineRecord, QueueReason
 from narrows.switch.server.gnmi.leaves import PORT, Leaf, TrafficManager, leaves_of_target, show
 from narrows.switch.server.gnmi.meanings import meaning
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.reference.markdown import code, page, table
 
 
@@ -15,19 +16,17 @@ from narrows.testbed.reference.markdown import code, page, table
 class EngineSwitch:
     """What a target must say for its leaves to be known."""
 
-    def disciplines(self) -> tuple[Any, ...]:
+    def disciplines(self) -> list[DisciplineRecord]:
         """The records of the engine's disciplines."""
-        return catalogue.records("disciplines")
+        return engine.disciplines()
 
-    def drop_reasons(self) -> list[Any]:
+    def drop_reasons(self) -> list[QueueReason]:
         """The engine's reasons to drop."""
-        reasons: list[Any] = catalogue.engine().drop_reasons()
-        return reasons
+        return engine.drop_reasons()
 
-    def mark_reasons(self) -> list[Any]:
+    def mark_reasons(self) -> list[QueueReason]:
         """The engine's reasons to mark."""
-        reasons: list[Any] = catalogue.engine().mark_reasons()
-        return reasons
+        return engine.mark_reasons()
 
 
 def leaves() -> tuple[Leaf, ...]:

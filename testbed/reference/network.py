@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from narrows.testbed import catalogue
+from narrows.testbed import catalogue, engine
 from narrows.testbed.reference.markdown import bullets, code, page, sentence, table
 from narrows.testbed.scenario.keys.key import toml
 from narrows.testbed.scenario.values import RECORD_UNITS
@@ -31,7 +31,6 @@ def disciplines() -> str:
         parts.append(table(RANGED, rows))
         if record["not_implemented"]:
             parts.append(f"Not implemented:\n\n{bullets(record['not_implemented'])}")
-    engine = catalogue.engine()
     drops, marks = (
         [[code(reason["name"]), sentence(reason["meaning"])] for reason in reasons]
         for reasons in (engine.drop_reasons(), engine.mark_reasons())

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.files import publish
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.runs.jobs import (
@@ -88,12 +88,12 @@ def pack(job: Job) -> Parcel:
         files[switch["program"]] = program.read_text(encoding="utf-8")
         if p4info.exists():
             files[f"{digest}-{p4info.name}"] = p4info.read_text(encoding="utf-8")
-    return Parcel(job.name, json.dumps(plan), job.record, files, catalogue.engine().version())
+    return Parcel(job.name, json.dumps(plan), job.record, files, engine.version())
 
 
 def run_parcel(parcel: Parcel) -> Result:
     """The task: runs a parcel in a new directory and a new process."""
-    own = catalogue.engine().version()
+    own = engine.version()
     if own != parcel.version:
         message = (
             f"a worker has narrows {own}, the client {parcel.version}; expected equal versions"

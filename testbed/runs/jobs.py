@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario.packets import planned_payload_bytes
 from narrows.testbed.scenario.plan import expected_ps, laid_out_plan, program_path
@@ -124,7 +124,7 @@ def make_jobs(
             "hosts": hosts.name,
             "segment_bytes": [planned_payload_bytes(each["flow"]) for each in plan["flows"]],
             "program": {"sha256": digest},
-            "versions": {"narrows": catalogue.engine().version()} | hosts.versions(),
+            "versions": {"narrows": engine.version()} | hosts.versions(),
         }
         final = out / name / point.name
         expected = expected_ps(point.scenario, plan)

@@ -17,16 +17,16 @@ import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.analysis.soundness import digests
-from narrows.testbed import catalogue
 from narrows.testbed.files import publish, write_json
 from narrows.testbed.targets import HOSTS, TARGETS
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.worker_messages import reported, say
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.run import RunRecord, VirtualClock, WorkerJob
     from narrows.schema.summary import Instrument, Progress, Summary
 
@@ -47,7 +47,7 @@ def do(job: WorkerJob) -> None:
     """Runs a job and stores its result; ends the process if the parent has ended."""
     partial, final = Path(job["partial"]), Path(job["final"])
     try:
-        with reported(catalogue.engine()):
+        with reported():
             partial.mkdir(parents=True)
             summary = carry_out(job, partial)
             record = run_record(job["record"], summary)
@@ -66,7 +66,7 @@ def carry_out(job: WorkerJob, out: Path) -> Summary:
     plan, settings = job["plan"], job["settings"]
     target, hosts = TARGETS[job["record"]["target"]], HOSTS[job["record"]["hosts"]]
 
-    def switch_side(sockets: Any, progress: Tell) -> Summary:
+    def switch_side(sockets: Sockets | None, progress: Tell) -> Summary:
         return target.run(plan, out, progress, settings, sockets)
 
     return hosts.run(plan, out, report_progress, switch_side)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
 from narrows.traffic.pktgen.profile import Stream
 
@@ -42,6 +41,7 @@ class Background:
     plan: Plan
     sizes: list[int]
     """The connections of each `[[flow]]`, in the plan's order."""
+    duration_ps: int
 
     def streams(self, most: int | None = None) -> list[Stream]:
         """The streams, with the first `most` messages of each connection. Raises `InputError` if
@@ -54,11 +54,12 @@ class Background:
         return found
 
     def _streams(self, most: int | None) -> Iterator[Stream]:
+        from narrows.testbed import engine
+
         written: dict[int, list[tuple[int, int]]] = {}
         text, limit = json.dumps(self.plan), {} if most is None else {"most": most}
-        for flow, at_ps, length in catalogue.engine().application_messages(
-            text, self.plan["duration_ps"], **limit
-        ):
+        messages = engine.application_messages(text, self.duration_ps, **limit)
+        for flow, at_ps, length in messages:
             written.setdefault(flow, []).append((at_ps, length))
         hosts = {host["config"]["name"]: host["config"] for host in self.plan["hosts"]}
         first = 0
@@ -66,8 +67,8 @@ class Background:
             table = self.plan["flows"][first : first + size]
             first += size
             flows = [one["flow"]["id"] for one in table]
-            messages = sorted(message for flow in flows for message in written.get(flow, ()))
-            lengths = {length for _, length in messages}
+            of_stream = sorted(message for flow in flows for message in written.get(flow, ()))
+            lengths = {length for _, length in of_stream}
             if len(lengths) != 1:
                 continue
             one = table[0]
@@ -81,7 +82,7 @@ class Background:
                 one["flow"]["source"]["port"],
                 one["flow"]["destination"]["port"],
                 lengths.pop(),
-                [at_ps for at_ps, _ in messages],
+                [at_ps for at_ps, _ in of_stream],
                 flows,
             )
 
@@ -97,4 +98,4 @@ def read(request: BackgroundRequest) -> Background:
     if scenario.duration == "completion":
         raise InputError(source, [Problem("duration", "expected --duration", "completion")])
     sizes = [flow.count for flow in scenario.flow]
-    return Background(source, scenario.title, make_plan(scenario, source), sizes)
+    return Background(source, scenario.title, make_plan(scenario, source), sizes, scenario.duration)

@@ -21,6 +21,7 @@ from narrows.testbed.findings import Finding
 from narrows.testbed.problems import InputError, Problem
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.plan import Plan
     from narrows.schema.run import Settings
     from narrows.schema.summary import Progress, Summary
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 Tell = Callable[["Progress"], bool]
 """Receives the engine's progress; returns False to stop the run."""
-SwitchSide = Callable[[Any, Tell], "Summary"]
+SwitchSide = Callable[["Sockets | None", Tell], "Summary"]
 """Runs the plan to its end and returns the summary. Arguments: the engine's `Sockets` of the hosts
 (None for our hosts), and the receiver of progress.
 """
@@ -145,7 +146,12 @@ class Target(ABC):
 
     @abstractmethod
     def run(
-        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None = None,
     ) -> Summary:
         """Runs a plan (JSON). Leaves the tables and `summary.json` in `out`; returns the summary.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.controller.matches import Exact, Ternary
 from narrows.controller.stages import TELEMETRY
 from narrows.controller.state import TableEntry
 from narrows.controller.switch import FLOW, FORWARD, REPORT
 from narrows.testbed import catalogue
+from narrows.testbed.engine import PlanError
 from narrows.testbed.scenario.packets import UDP_ROOM_BYTES, planned_payload_bytes
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ HEADERS_BYTES, STAMP_BYTES = 14 + 20 + 20, 12
 class SwitchPlan:
     """A plan with one switch. Raises `PlanError` for another network."""
 
-    def __init__(self, engine: Any, plan: Plan) -> None:
+    def __init__(self, plan: Plan) -> None:
         names = [switch["name"] for switch in plan["switches"]]
         if len(names) != 1:
-            raise engine.PlanError(f"the target is one switch; the scenario has {', '.join(names)}")
+            raise PlanError(f"the target is one switch; the scenario has {', '.join(names)}")
         [self.switch] = plan["switches"]
         self.name: str = self.switch["name"]
         self.ports: dict[int, PortConfig] = {

@@ -23,6 +23,7 @@ from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
 from narrows.testbed import files
+from narrows.testbed.engine import Switch
 
 if TYPE_CHECKING:
     from narrows.schema.plan import Plan, SwitchPlan
@@ -38,27 +39,27 @@ compile a program.
 """
 
 
-def set_up(engine: Any, plan: Plan) -> dict[str, Any]:
+def set_up(plan: Plan) -> dict[str, Switch]:
     """Sets up the plan's switches, except those without P4Info; returns them by name. Raises
     `ControllerError` or `DriverError` naming the switch.
     """
     # One event loop for all: gRPC's poller may still deliver events of a closed loop.
-    return asyncio.run(set_up_all(engine, plan))
+    return asyncio.run(set_up_all(plan))
 
 
-async def set_up_all(engine: Any, plan: Plan) -> dict[str, Any]:
+async def set_up_all(plan: Plan) -> dict[str, Switch]:
     """Sets up the switches in an event loop."""
-    made = dict[str, Any]()
+    made = dict[str, Switch]()
     with files.plain_directory() as directory:
         for number, switch in enumerate(plan["switches"]):
             program = Path(switch["program"])
             if program.is_file() and p4info_of(program).is_file():
                 place = Path(directory) / str(number)
-                made[switch["name"]] = await set_up_one(engine, switch, plan["seed"], place)
+                made[switch["name"]] = await set_up_one(switch, plan["seed"], place)
     return made
 
 
-async def set_up_one(engine: Any, switch: SwitchPlan, seed: int, place: Path) -> Any:
+async def set_up_one(switch: SwitchPlan, seed: int, place: Path) -> Switch:
     """Sets up a switch of the plan, behind sockets at `place`; restarts after a time-out. Raises as
     `set_up` does.
     """
@@ -66,7 +67,7 @@ async def set_up_one(engine: Any, switch: SwitchPlan, seed: int, place: Path) ->
     bare = [port | {"rate_bps": None, "discipline": DROP_TAIL} for port in ports]
     config = {"switch": switch["config"] | {"ports": bare}, "name": switch["name"]}
     for left in reversed(range(TRIES)):
-        target = engine.Switch(json.dumps(config), seed)
+        target = Switch(json.dumps(config), seed)
         address = f"unix:{place}.{left}"
         services = [P4RuntimeService(target).add_to, GnmiService(target).add_to]
         server, _ = serve(address, services)

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from narrows.testbed import catalogue
 from narrows.testbed.files import make_directory
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.dpdk import DPDK
@@ -64,10 +63,12 @@ class Tried:
 
 def calibrate(seconds: int, out: Path) -> None:
     """Finds the rates by runs of so many seconds and writes them to a file. Raises `InputError`."""
+    from narrows.testbed import engine
+
     if seconds < 2:
         what = "expected at least 2, since a shaper's error is measured over a busy second"
         raise InputError("--seconds", [Problem(str(seconds), what)])
-    if catalogue.engine().dpdk_version() is None:
+    if engine.dpdk_version() is None:
         raise InputError(
             "calibrate", [Problem("", "needs libdpdk; narrows doctor shows the remedy")]
         )
@@ -91,7 +92,7 @@ def calibrate(seconds: int, out: Path) -> None:
         "cores": os.cpu_count(),
         "kernel": platform.release(),
         "load": round(os.getloadavg()[0], 1),
-        "dpdk": catalogue.engine().dpdk_version(),
+        "dpdk": engine.dpdk_version(),
         "seconds": seconds,
         "segments": [
             {

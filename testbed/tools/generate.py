@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from narrows.schema import units
-from narrows.testbed.catalogue import engine
+from narrows.testbed import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.scenario import background
 from narrows.testbed.scenario.background import BackgroundRequest
@@ -42,15 +42,15 @@ def generate(request: GenerateRequest) -> int:
     except ProfileError as error:
         raise InputError(traffic.source, [Problem("flow", str(error))]) from None
     setup = setup_by(request.ports, [request.device])
-    limit = {} if request.count is None else {"most": request.count}
+    limit = () if request.count is None else (request.count,)
     try:
-        done = engine().generate(
+        done = engine.generate(
             json.dumps(traffic.plan), streams, request.device, setup.as_text(),
-            traffic.plan["duration_ps"], **limit,
+            traffic.duration_ps, *limit,
         )  # fmt: skip
-    except (engine().DeviceError, engine().RunError) as error:
+    except (engine.DeviceError, engine.RunError) as error:
         raise InputError("--port", [Problem("", str(error))]) from None
-    except engine().PlanError as error:
+    except engine.PlanError as error:
         raise InputError(traffic.source, [Problem("", str(error))]) from None
     for one, packets in zip(found, done["packets"], strict=True):
         print(f"{one.name}: {packets} packets of {one.frame_bytes} B")

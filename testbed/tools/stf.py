@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from narrows.testbed import catalogue
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
 
@@ -26,9 +25,11 @@ def main(program: Path, p4info: Path | None, tests: Sequence[Path]) -> int:
 
 def run(text: str, program: Path, test: Path) -> int:
     """Runs one test and prints the result."""
+    from narrows.testbed import engine
+
     test_text = read_text(test)
     try:
-        differences: list[str] = catalogue.engine().stf(text, test_text)
+        differences = engine.stf(text, test_text)
     except ValueError as error:
         print(f"narrows: {test} on {program}: {error}", file=sys.stderr)
         return WRONG

@@ -11,7 +11,7 @@ import pytest
 
 from narrows.analysis import metrics
 from narrows.analysis.load import Run
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.scenario import plan, sweep
 from tests.support.world import ROOT
 
@@ -30,7 +30,7 @@ def shortened(path: Path, out: Path) -> Run:
     duration = OTHERS.get(path.stem, DURATION)
     point = sweep.read(path, [("duration", duration), ("record.queue", True)])[-1]
     made = json.dumps(plan.make_plan(point.scenario, str(path)))
-    summary: Any = catalogue.engine().run(made, str(out), None)
+    summary: Any = engine.run(made, str(out), None)
     record: Any = {"scenario": point.scenario.resolved(), "point": point.values}
     return Run(out, record, summary)
 

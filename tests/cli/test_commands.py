@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from narrows.testbed import catalogue
+from narrows.testbed import catalogue, engine
 from narrows.testbed.cli import completion, man
 from narrows.testbed.cli.main import VERBS, parser
-from tests.support.world import TWO_FLOWS, narrows, write
+from tests.support.world import ROOT, TWO_FLOWS, narrows, write
 
 SWEEP = '[sweep]\nflow.variant = ["reno", "cubic"]\nrepeat = 2\n'
 
 
 def test_the_version_is_the_engines() -> None:
     ran = narrows("--version")
-    assert (ran.returncode, ran.stdout) == (0, f"narrows {catalogue.engine().version()}\n")
+    assert (ran.returncode, ran.stdout) == (0, f"narrows {engine.version()}\n")
 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(tmp_path: Path) -> None:
@@ -109,3 +110,23 @@ def test_an_unknown_variant_has_no_page() -> None:
     ran = narrows("list", "variants", "cubbic")
     assert ran.returncode == 2
     assert 'did you mean "cubic"' in ran.stderr
+
+
+def test_without_the_engine_the_command_says_how_to_build_it() -> None:
+    """`--version`, `--help` and `doctor` do not need it."""
+    script = (
+        "import sys\n"
+        "sys.modules['narrows._engine'] = None\n"
+        "from narrows.testbed.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+
+    def ran(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", script, *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert ran("--version").stdout.endswith("(the engine is not built)\n")
+    assert ran("run", "--help").returncode == 0
+    listed = ran("list", "variants")
+    assert listed.returncode == 1
+    assert "`make setup` builds it" in listed.stderr

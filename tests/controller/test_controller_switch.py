@@ -28,7 +28,7 @@ from narrows.schema.plan import EventPlan
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
-from narrows.testbed.catalogue import engine
+from narrows.testbed import engine
 from tests.support.controller_state import everything_on
 from tests.support.world import ROOT
 
@@ -45,7 +45,7 @@ def running() -> Iterator[tuple[Any, str]]:
         for port in (1, 2, 3)
     ]
     config = {"switch": {"ports": ports, "timestamp_unit": "ns"}}
-    switch = engine().Switch(json.dumps(config), 1)
+    switch = engine.Switch(json.dumps(config), 1)
     services = [P4RuntimeService(switch).add_to, GnmiService(switch).add_to]
     server, port = serve("127.0.0.1:0", services)
     try:

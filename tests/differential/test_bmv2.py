@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from tests.differential import bmv2, cases
 from tests.support.needs import without
 from tests.support.world import ROOT
@@ -29,7 +29,7 @@ def test_the_same_packets_come_out(name: str, tmp_path: Path) -> None:
     case = cases.CASES[name](random.Random(f"{name} {SEED}"), COUNT)
     out = bmv2.run(program, case.commands, case.packets, case.ports, tmp_path)
     test = "\n".join([*case.stf, *(f"packet 0 {packet.hex()}" for packet in case.packets)])
-    sent = catalogue.engine().stf_sent(program.read_text(), test)
+    sent = engine.stf_sent(program.read_text(), test)
     assert set(sent) == set(case.ports)
     for port, ours in sent.items():
         # In bmv2 recirculated packets overtake others at random, depending on the wall clock.

@@ -23,7 +23,7 @@ from typing import Final
 
 import pytest
 
-from narrows.testbed import catalogue, needs
+from narrows.testbed import engine, needs
 from narrows.testbed.targets.linux import namespaces
 from tests.docs.markdown import Step, matches, pages_before, steps_of
 from tests.support.world import ROOT, rename_crates
@@ -48,9 +48,7 @@ class NotRun(Exception):  # noqa: N818
 def lacking(what: str) -> str | None:
     """Why this machine cannot run a step with this need; None if it can."""
     if what == "libdpdk":
-        return (
-            "needs libdpdk: narrows doctor" if catalogue.engine().dpdk_version() is None else None
-        )
+        return "needs libdpdk: narrows doctor" if engine.dpdk_version() is None else None
     if what == "namespaces":
         return next(iter(namespaces.missing()), None)
     return None if shutil.which(what) else f"{what} is not installed"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.cli import list as listing
 from narrows.testbed.cli import main as cli
 from narrows.testbed.cli import run
@@ -118,7 +118,7 @@ def test_the_caption_of_the_readme_agrees_with_the_numbers(tmp_path: Path) -> No
         out = tmp_path / point.name
         out.mkdir()
         plan = json.dumps(make_plan(point.scenario, str(path)))
-        mean = catalogue.engine().run(plan, str(out), None)["bottleneck"]["queue_packets_mean"]
+        mean = engine.run(plan, str(out), None)["bottleneck"]["queue_packets_mean"]
         assert mean is not None and mean > 1, f"{point.name} has no queue"
         values = point.values
         queues.setdefault(values["flow.count"], {})[values["flow.variant"]] = mean

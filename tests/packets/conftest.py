@@ -12,7 +12,7 @@ import pytest
 from narrows.controller.client import SwitchClient
 from narrows.controller.drivers import TrafficManager
 from narrows.controller.drivers.gnmi import GnmiDriver
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.targets.linux import namespaces
 from narrows.testbed.targets.linux.namespaces import Plumbing
 from tests.controller.test_controller_switch import running
@@ -41,7 +41,7 @@ def gnmi(connected: SwitchClient) -> TrafficManager:
 
 
 @contextmanager
-def engine() -> Iterator[Target]:
+def in_process() -> Iterator[Target]:
     """Our switch in this process."""
     with running() as (switch, address), asyncio.Runner() as runner:
         yield ready(runner, "engine", client(address), gnmi, InProcess(switch))
@@ -53,7 +53,7 @@ def narrows() -> Iterator[Target]:
     that packets from SOURCE to SINK cross; `engine` is one pipe."""
     if lacking := namespaces.missing():
         pytest.skip(lacking[0])
-    if catalogue.engine().dpdk_version() is None:
+    if engine.dpdk_version() is None:
         pytest.skip("needs libdpdk: narrows doctor")
     with Plumbing() as plumbing, asyncio.Runner() as runner:
         there = plumbing.add_switch(0, PORTS)
@@ -105,7 +105,7 @@ def hardware() -> Iterator[Target]:
 
 
 TARGETS: dict[str, Callable[[], AbstractContextManager[Target]]] = {
-    "engine": engine,
+    "engine": in_process,
     "narrows": narrows,
     "bmv2": bmv2_target,
     "hardware": hardware,

@@ -12,7 +12,7 @@ import pytest
 from narrows.controller.matches import Lpm, Ternary
 from narrows.controller.state import TableEntry
 from tests.differential.cases import ipv4
-from tests.packets.conftest import engine
+from tests.packets.conftest import in_process
 from tests.packets.target import PORTS, Target
 
 SEED = int(os.environ.get("NARROWS_DIFFERENTIAL_SEED", "1"))
@@ -68,7 +68,7 @@ def test_the_same_bytes_leave_by_the_same_ports(target: Target, number: int) -> 
     more = [*routes(rng).values(), *flows(rng)]
     frames = [frame for _ in range(PACKETS) if fits(frame := ipv4(rng), target)]
     found = []
-    with engine() as ours:
+    with in_process() as ours:
         for one in (ours, target):
             one.set_up(more=more)
             before = one.dropped()

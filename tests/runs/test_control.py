@@ -13,7 +13,7 @@ from finsy.proto import p4r
 
 from narrows.controller.errors import ControllerError
 from narrows.schema.plan import Plan
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
 from narrows.testbed.targets.switch_setup import set_up
@@ -38,7 +38,7 @@ def planned(directory: Path, text: str, name: str = "scenario") -> Plan:
 
 def run(plan: Plan, out: Path, switches: dict[str, Any] | None) -> dict[str, bytes]:
     out.mkdir()
-    catalogue.engine().run(json.dumps(plan), str(out), None, switches)
+    engine.run(json.dumps(plan), str(out), None, switches)
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
 
@@ -50,7 +50,7 @@ def test_a_run_is_the_same_byte_for_byte(tmp_path: Path, scenario: str) -> None:
         source = ROOT / "scenarios/parking-lot.toml"
         point = sweep.read(source, [("duration", "1s")])[0]
         plan = make_plan(point.scenario, str(source))
-    switches = set_up(catalogue.engine(), plan)
+    switches = set_up(plan)
     assert list(switches) == [switch["name"] for switch in plan["switches"]]
     state = switches["s1"].port_state(2)
     wanted = next(port for port in plan["switches"][0]["config"]["ports"] if port["port"] == 2)
@@ -67,14 +67,14 @@ def test_a_program_without_p4info_is_left_to_the_engine(tmp_path: Path) -> None:
     program = tmp_path / "own.json"
     shutil.copy(plan["switches"][0]["program"], program)
     plan["switches"][0]["program"] = str(program)
-    assert set_up(catalogue.engine(), plan) == {}
+    assert set_up(plan) == {}
 
 
 def test_what_is_refused_names_the_switch(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO_FLOWS)
     plan["switches"][0]["entries"][0]["table"] = "nowhere"
     with pytest.raises(ControllerError, match=r"^switch 's1': .*'nowhere'"):
-        set_up(catalogue.engine(), plan)
+        set_up(plan)
 
 
 def test_a_switch_that_was_late_is_set_up_anew(
@@ -90,17 +90,16 @@ def test_a_switch_that_was_late_is_set_up_anew(
         return await request(client, message)
 
     monkeypatch.setattr(p4client.P4Client, "request", impatient)
-    assert set(set_up(catalogue.engine(), plan)) == {"s1"}
+    assert set(set_up(plan)) == {"s1"}
     waits = iter([1e-3] * 3)
     with pytest.raises(ControllerError, match=r"^switch 's1': DEADLINE_EXCEEDED"):
-        set_up(catalogue.engine(), plan)
+        set_up(plan)
 
 
 def test_a_switch_that_is_not_in_the_plan(tmp_path: Path) -> None:
     plan = planned(tmp_path, TWO_FLOWS)
-    switches = set_up(catalogue.engine(), plan)
+    switches = set_up(plan)
     (tmp_path / "out").mkdir()
-    engine = catalogue.engine()
     with pytest.raises(engine.PlanError, match="no switch 's7'"):
         engine.run(json.dumps(plan), str(tmp_path / "out"), None, {"s7": switches["s1"]})
     # The run used it.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from narrows.testbed import catalogue
+from narrows.testbed import catalogue, engine
 from narrows.testbed.cli.list import listed
 from narrows.testbed.scenario.discipline import Discipline
 from narrows.testbed.scenario.values import RECORD_UNITS
@@ -23,7 +23,7 @@ def switch(discipline: Any) -> Any:
     """A switch of the engine with a port of this discipline, as a plan has it."""
     ports = [PORT | {"discipline": discipline}]
     config = {"switch": {"ports": ports, "timestamp_unit": "ns"}}
-    return catalogue.engine().Switch(json.dumps(config), 1)
+    return engine.Switch(json.dumps(config), 1)
 
 
 def in_scenario(parameter: dict[str, Any], value: float) -> Any:
@@ -76,7 +76,7 @@ def test_an_unknown_discipline_is_refused_with_the_nearest() -> None:
 def test_the_list_shows_every_record_and_its_reasons() -> None:
     _, rows = listed("disciplines")
     assert [row[0] for row in rows] == [record["name"] for record in RECORDS]
-    reasons = {reason["name"] for reason in catalogue.engine().drop_reasons()}
+    reasons = {reason["name"] for reason in engine.drop_reasons()}
     assert {reason for row in rows for reason in row[3].split(", ")} <= reasons
     for name, parameter in PARAMETERS:
         row = next(row for row in rows if row[0] == name)

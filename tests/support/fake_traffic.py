@@ -6,20 +6,48 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from narrows.schema.records import (
+    DisciplineParameter,
+    DisciplineRecord,
+    DisciplineUnit,
+    QueueReason,
+)
+from narrows.schema.switch import DisciplineConfig, QueueLimit
 from narrows.switch.server.gnmi.leaves import TrafficManager
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.serve import serve
 from narrows.switch.server.target import TargetError
 
-DISCIPLINES: list[dict[str, Any]] = [
-    {"name": "drop-tail", "parameters": []},
-    {
-        "name": "patient",
-        "parameters": [
-            {"name": "target", "unit": "duration", "default": 5e9, "min": 1e3, "max": 1e13},
-            {"name": "share", "unit": "number", "default": 0.5, "min": 0.0, "max": 1.0},
-        ],
-    },
+
+def parameter(
+    name: str, unit: DisciplineUnit, default: float, least: float, most: float
+) -> DisciplineParameter:
+    return {
+        "name": name, "unit": unit, "default": default, "min": least, "max": most, "origin": "",
+    }  # fmt: skip
+
+
+def discipline(name: str, *parameters: DisciplineParameter) -> DisciplineRecord:
+    return {
+        "name": name, "title": "", "reference": "", "parameters": list(parameters), "drops": [],
+        "marks": [], "is_fifo": True, "not_implemented": [],
+    }  # fmt: skip
+
+
+DISCIPLINES = [
+    discipline("drop-tail"),
+    discipline(
+        "patient",
+        {
+            "name": "target",
+            "unit": "duration",
+            "default": 5e9,
+            "min": 1e3,
+            "max": 1e13,
+            "origin": "",
+        },
+        {"name": "share", "unit": "number", "default": 0.5, "min": 0.0, "max": 1.0, "origin": ""},
+    ),
 ]
 """Disciplines that no engine has, to test that the server supports any."""
 
@@ -56,22 +84,23 @@ class FakeTraffic:
             raise TargetError("failed-precondition", f"port {port}: rate_bps is {rate_bps}")
         self.state[port]["rate_bps"] = rate_bps
 
-    def set_discipline(self, port: int, discipline: dict[str, Any]) -> None:
+    def set_discipline(self, port: int, discipline: DisciplineConfig) -> None:
+        assert not isinstance(discipline, str)
         record = next(each for each in DISCIPLINES if each["name"] == discipline["name"])
         defaults = {each["name"]: each["default"] for each in record["parameters"]}
-        parameters = defaults | discipline["parameters"]
+        parameters = defaults | discipline.get("parameters", {})
         self.state[port]["discipline"] = {"name": record["name"], "parameters": parameters}
 
-    def disciplines(self) -> list[dict[str, Any]]:
+    def disciplines(self) -> list[DisciplineRecord]:
         return DISCIPLINES
 
-    def drop_reasons(self) -> list[dict[str, str]]:
+    def drop_reasons(self) -> list[QueueReason]:
         return [{"name": name, "meaning": ""} for name in ("queue-full", "egress-program")]
 
-    def mark_reasons(self) -> list[dict[str, str]]:
+    def mark_reasons(self) -> list[QueueReason]:
         return [{"name": "early", "meaning": ""}]
 
-    def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
+    def set_queue_limit(self, port: int, limit: QueueLimit) -> None:
         self.state[port]["queue"] = limit
 
 

@@ -18,7 +18,7 @@ from google.protobuf import text_format
 
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import serve
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from tests.support.world import ROOT
 
 DEVICE = 3
@@ -35,7 +35,7 @@ class Served:
         limits = {"queue": {"packets": 64}, "counts": "frame"}
         ports = [{"port": port, **limits} for port in (1, 2, 3, CPU)]
         config = {"switch": {"ports": ports, "timestamp_unit": "us"}, "cpu_port": CPU}
-        self.switch: Any = catalogue.engine().Switch(json.dumps(config), 1)
+        self.switch: Any = engine.Switch(json.dumps(config), 1)
         self.service = P4RuntimeService(self.switch, DEVICE)
         self.server, port = serve("127.0.0.1:0", [self.service.add_to])
         self.address = f"127.0.0.1:{port}"

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 
 needs_dpdk = pytest.mark.skipif(
-    catalogue.engine().dpdk_version() is None, reason="needs libdpdk: narrows doctor"
+    engine.dpdk_version() is None, reason="needs libdpdk: narrows doctor"
 )
 STOOD_STILL_US = 20_000
 """If a loop did not poll for longer, it shows nothing about rates and delays."""

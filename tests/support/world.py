@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.scenario import plan, sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +75,7 @@ def run(directory: Path, text: str, **settings: Any) -> RunDirectory:
     out = directory / "run"
     out.mkdir()
     made = json.dumps(plan.make_plan(point.scenario, str(source)))
-    catalogue.engine().run(made, str(out), None)
+    engine.run(made, str(out), None)
     return RunDirectory(out)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
@@ -14,7 +13,7 @@ from finsy.proto import gnmi, gnmi_grpc, p4r
 from narrows.switch.server.gnmi.service import GnmiService
 from narrows.switch.server.p4runtime.service import P4RuntimeService
 from narrows.switch.server.serve import Tls, serve
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.cli.main import main
 from narrows.testbed.tools.switch.clients import read_access
 from tests.p4runtime.messages import FORWARD, MAC, TO_2, entry
@@ -68,7 +67,7 @@ def connect(keys: Path) -> Iterator[Connect]:
     """Connects to a switch as the owner of a certificate."""
     ports = [{"port": port, "queue": {"packets": 64}, "counts": "frame"} for port in (1, 2, 3)]
     config = {"switch": {"ports": ports, "timestamp_unit": "us"}}
-    target: Any = catalogue.engine().Switch(json.dumps(config), 1)
+    target = engine.Switch(json.dumps(config), 1)
     access = read_access(keys / "clients.toml")
     services = [
         P4RuntimeService(target, DEVICE, access=access).add_to,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from narrows.analysis.report import write as write_report
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
@@ -223,9 +223,8 @@ def test_a_killed_run_leaves_nothing_that_the_next_cannot_remove(
 def test_a_network_of_many_switches_is_refused() -> None:
     source = ROOT / "scenarios/parking-lot.toml"
     made = make_plan(sweep.read(source)[0].scenario, str(source))
-    engine = catalogue.engine()
     with pytest.raises(engine.PlanError, match="the target is one switch; the scenario has s1, s2"):
-        SwitchPlan(engine, made)
+        SwitchPlan(made)
 
 
 def test_what_is_missing_is_said_at_once(

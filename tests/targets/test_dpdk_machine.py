@@ -53,10 +53,9 @@ def test_free_hugepages_are_counted_and_missing_ones_named(tmp_path: Path) -> No
 
 TAKEN = """
 import json
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.targets.dpdk import setup as dpdk
 
-engine = catalogue.engine()
 port = {"port": 1, "queue": {"packets": 64}, "counts": "frame"}
 config = {"switch": {"ports": [port], "timestamp_unit": "us"}}
 switch = engine.Switch(json.dumps(config), 1)

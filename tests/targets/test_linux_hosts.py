@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from narrows.testbed import catalogue, kernel_variants
+from narrows.testbed import engine, kernel_variants
 from narrows.testbed.cli import main as cli
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
@@ -38,7 +38,7 @@ from tests.support.world import ROOT, RunDirectory, command, environment, narrow
 from tests.targets.test_real_time import WIDE
 
 LACKING = namespaces.missing() + variants.missing()
-if catalogue.engine().dpdk_version() is None:
+if engine.dpdk_version() is None:
     LACKING.append("needs libdpdk: narrows doctor")
 needs_hosts = without(LACKING)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import dpkt
 import pytest
 
-from narrows.testbed.catalogue import engine
+from narrows.testbed import engine
 from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
@@ -75,7 +75,7 @@ def test_each_message_is_a_packet_at_its_instant(tmp_path: Path, machine: Machin
     ran = narrows("generate", source, "--port", f"net_pcap0,tx_pcap={out}")
     assert ran.returncode == 0, ran.stderr
     plan = make_plan(sweep.read(source)[0].scenario, str(source))
-    written = engine().application_messages(json.dumps(plan), plan["duration_ps"])
+    written = engine.application_messages(json.dumps(plan), plan["duration_ps"] or 0)
     expected = sorted((at / 1e12, length) for _, at, length in written)
     captured.join()
     sent = captured.packets

@@ -22,7 +22,7 @@ import dpkt
 import polars as pl
 import pytest
 
-from narrows.testbed.catalogue import engine
+from narrows.testbed import engine
 from narrows.testbed.cli.main import main
 from narrows.testbed.scenario import sweep
 from narrows.testbed.scenario.plan import make_plan
@@ -128,8 +128,8 @@ def test_it_is_written_when_the_scenarios_hosts_write(tmp_path: Path) -> None:
     source.write_text(SCENARIO)
     [point] = sweep.read(source)
     plan = make_plan(point.scenario, str(source))
-    found = engine().application_messages(json.dumps(plan), plan["duration_ps"])
-    engine().run(json.dumps(plan), str(tmp_path))
+    found = engine.application_messages(json.dumps(plan), plan["duration_ps"] or 0)
+    engine.run(json.dumps(plan), str(tmp_path))
     table = pl.read_parquet(tmp_path / "messages.parquet").sort("flow", "message")
     for flow in (2, 3, 4):
         ours = [(at, length) for number, at, length in found if number == flow]

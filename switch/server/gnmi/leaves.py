@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from narrows.schema.records import DisciplineParameter, DisciplineRecord, QueueReason
+from narrows.schema.switch import DisciplineConfig, QueueLimit
 from narrows.switch.server.target import TargetError
 
 PortState = Mapping[str, Any]
 Value = int | str | float
-Discipline = dict[str, Any]
 PS_PER_US = 10**6
 EGRESS_PROGRAM = "egress-program"
 
@@ -36,19 +37,19 @@ class TrafficManager(Protocol):
     def set_rate(self, port: int, rate_bps: int) -> None:
         """Sets a port's rate in bits per second."""
 
-    def set_queue_limit(self, port: int, limit: dict[str, int]) -> None:
+    def set_queue_limit(self, port: int, limit: QueueLimit) -> None:
         """Sets a port's queue limit: `packets`, `bytes` or `time_ps`."""
 
-    def set_discipline(self, port: int, discipline: Discipline) -> None:
+    def set_discipline(self, port: int, discipline: DisciplineConfig) -> None:
         """Sets a port's queue discipline: `name`, and `parameters` in base units."""
 
-    def disciplines(self) -> Sequence[Mapping[str, Any]]:
+    def disciplines(self) -> Sequence[DisciplineRecord]:
         """The records of its queue disciplines: `name`, `parameters`."""
 
-    def drop_reasons(self) -> Sequence[Mapping[str, Any]]:
+    def drop_reasons(self) -> Sequence[QueueReason]:
         """Its drop reasons: `name`, `meaning`."""
 
-    def mark_reasons(self) -> Sequence[Mapping[str, Any]]:
+    def mark_reasons(self) -> Sequence[QueueReason]:
         """Why its ports mark packets: `name`, `meaning`."""
 
 
@@ -325,9 +326,10 @@ UNITS = {"duration": "picoseconds", "size": "bytes"}
 """The unit of a parameter's leaf, by the unit in its record."""
 
 
-def parameter_leaves(discipline: str, parameter: Mapping[str, Any]) -> list[Leaf]:
+def parameter_leaves(discipline: str, parameter: DisciplineParameter) -> list[Leaf]:
     """The leaves of a discipline's parameter, such as `codel-target`."""
-    name, unit, least, most = (parameter[key] for key in ("name", "unit", "min", "max"))
+    name, unit = parameter["name"], parameter["unit"]
+    least, most = parameter["min"], parameter["max"]
     kind = Kind("decimal64", most)
     if unit != "number":
         kind, least = Kind("uint64", int(most)), int(least)

@@ -12,6 +12,7 @@ from narrows.testbed.targets.base import Hosts, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
@@ -34,7 +35,12 @@ class Bmv2(Target):
         return {"setup": dpdk.setup().as_text()}
 
     def run(
-        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None = None,
     ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.bmv2.run import run

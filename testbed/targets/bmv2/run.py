@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.child_process import exit_at_sigterm
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets import ledger_from_reports as ledger
@@ -29,6 +29,7 @@ from narrows.testbed.targets.linux.namespaces import Plumbing, PlumbingError
 from narrows.testbed.targets.switch_plan import SwitchPlan
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.plan import Limits, Plan
     from narrows.schema.run import Settings, TargetInstrument
     from narrows.schema.summary import Summary
@@ -39,14 +40,16 @@ FIRST_DEVICE = 1000
 PS_PER_S = 10**12
 
 
-def run(plan_text: str, out: Path, progress: Tell, settings: Settings, sockets: Any) -> Summary:
+def run(
+    plan_text: str, out: Path, progress: Tell, settings: Settings, sockets: Sockets | None
+) -> Summary:
     """Runs a plan; see `Target.run`. Removes its processes and namespaces."""
-    engine, plan = catalogue.engine(), json.loads(plan_text)
-    switch_plan = SwitchPlan(engine, plan)
+    plan = json.loads(plan_text)
+    switch_plan = SwitchPlan(plan)
     exit_at_sigterm()
     try:
         with Plumbing() as plumbing, Bmv2(plumbing.add_switch(0, switch_plan.ports)) as switch:
-            ours = Run(engine, plan, switch_plan, switch)
+            ours = Run(plan, switch_plan, switch)
             summary = ours.carry_out(settings["setup"], out, progress, sockets)
     except PlumbingError as error:
         raise engine.RunError(str(error)) from None
@@ -57,20 +60,20 @@ def run(plan_text: str, out: Path, progress: Tell, settings: Settings, sockets: 
 class Run:
     """A run with a running switch."""
 
-    def __init__(self, engine: Any, plan: Plan, switch_plan: SwitchPlan, switch: Bmv2) -> None:
-        self.engine, self.plan, self.switch_plan = engine, plan, switch_plan
+    def __init__(self, plan: Plan, switch_plan: SwitchPlan, switch: Bmv2) -> None:
+        self.plan, self.switch_plan = plan, switch_plan
         self.outside = switch.namespace.outside
         self.control = Control(switch, switch_plan)
         self.begin = Begin()
 
-    def carry_out(self, setup: str, out: Path, progress: Tell, sockets: Any) -> Summary:
+    def carry_out(self, setup: str, out: Path, progress: Tell, sockets: Sockets | None) -> Summary:
         """See `run`."""
         observed = Observations(self.switch_plan, self.control.set_up())
         path, sampler = self._probes()
         before = path.read() if path else None
         counted = self.control.counts()
         with self.control.events(self.plan["events"], self.begin) as done, clock.sampling(sampler):
-            summary: Summary = self.engine.run_real_time(
+            summary: Summary = engine.run_real_time(
                 json.dumps(self._hosts_plan(observed)), str(out), setup, progress,
                 devices=self._devices(), meet=self._meet, sockets=sockets,
             )  # fmt: skip

@@ -11,6 +11,7 @@ from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
@@ -45,7 +46,12 @@ class Dpdk(Target):
         return dpdk.RunSettings(dpdk.setup(), processes).as_json()
 
     def run(
-        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None = None,
     ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.dpdk.run import run

@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.child_process import environment
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets.base import Tell
@@ -66,7 +66,7 @@ def devices(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
     return switches, hosts
 
 
-def run(engine: Any, plan: str, setup: str, out: Path, report: Tell) -> Summary:
+def run(plan: str, setup: str, out: Path, report: Tell) -> Summary:
     """Runs a plan, writes its tables to `out`, and returns the merged summary."""
     theirs = out / "switches"
     theirs.mkdir()
@@ -74,14 +74,14 @@ def run(engine: Any, plan: str, setup: str, out: Path, report: Tell) -> Summary:
     child = Child({"plan": plan, "setup": setup, "devices": of_switches, "out": str(theirs)})
 
     def watched(progress: Progress) -> bool:
-        child.check(engine)
+        child.check()
         return report(progress)
 
     try:
         hosts = engine.run_real_time(
-            plan, str(out), setup, watched, devices=of_hosts, meet=child.meet(engine)
+            plan, str(out), setup, watched, devices=of_hosts, meet=child.meet()
         )
-        switches = child.end(engine, round(hosts["duration_s"] * 1e12))
+        switches = child.end(round(hosts["duration_s"] * 1e12))
     finally:
         child.stop()
     for table in theirs.glob("*.parquet"):
@@ -114,7 +114,7 @@ class Child:
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
-    def listen(self, engine: Any, key: str) -> Any:
+    def listen(self, key: str) -> Any:
         """Reads its next message. Raises `PlanError` or `RunError` if that is another."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -131,26 +131,26 @@ class Child:
         self.errors.seek(0)
         return f"the switches' process ended with status {status}: {self.errors.read().strip()}"
 
-    def check(self, engine: Any) -> None:
+    def check(self) -> None:
         """Raises `RunError` if it has ended early."""
         if self.process.poll() not in (None, 0):
             raise engine.RunError(self.ended())
 
-    def meet(self, engine: Any) -> Meet:
+    def meet(self) -> Meet:
         """Starts both processes, with the given clock rate."""
 
         def begin(rate: int) -> tuple[int, int]:
-            self.listen(engine, "ready")
+            self.listen("ready")
             at_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) + AHEAD_NS
             self.tell({"begin": [at_ns, rate]})
             return at_ns, rate
 
         return begin
 
-    def end(self, engine: Any, end_ps: int) -> Summary:
+    def end(self, end_ps: int) -> Summary:
         """Tells it when the hosts ended; returns its summary."""
         self.tell({"end_ps": end_ps})
-        summary: Summary = self.listen(engine, "summary")
+        summary: Summary = self.listen("summary")
         return summary
 
     def stop(self) -> None:
@@ -234,7 +234,6 @@ def main() -> int:
     """Runs the child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     job = json.loads(sys.stdin.readline())
-    engine = catalogue.engine()
     orders = Orders()
 
     def meet(_: int) -> tuple[int, int]:
@@ -247,8 +246,8 @@ def main() -> int:
     def verdict(_: Progress) -> bool | int:
         return orders.verdict
 
-    with reported(engine):
-        switches = set_up(engine, json.loads(job["plan"]))
+    with reported():
+        switches = set_up(json.loads(job["plan"]))
         summary = engine.run_real_time(
             job["plan"],
             job["out"],

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.dpdk import processes
 from narrows.testbed.targets.dpdk.setup import begin_at
 from narrows.testbed.targets.switch_setup import set_up
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
 
-def run(plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any) -> Summary:
+def run(
+    plan: str, out: Path, progress: Tell, settings: Settings, sockets: Sockets | None
+) -> Summary:
     """Runs a plan; see `Target.run`. `settings` are `RunSettings` as JSON."""
-    engine = catalogue.engine()
     setup, devices = settings["setup"], settings["devices"]
     if settings["processes"]:
-        return processes.run(engine, plan, setup, out, progress)
+        return processes.run(plan, setup, out, progress)
     # With given devices, the switches run elsewhere.
-    switches = None if devices else set_up(engine, json.loads(plan))
+    switches = None if devices else set_up(json.loads(plan))
     meet = begin_at(settings["begin_s"])
-    summary: Summary = engine.run_real_time(
+    return engine.run_real_time(
         plan, str(out), setup, progress, switches, sockets, devices=devices, meet=meet
     )
-    return summary

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from narrows.testbed import catalogue
 from narrows.testbed.problems import InputError, Problem
 
 MBUF_BYTES = 2048 + 128 + 128 + 64
@@ -131,7 +130,9 @@ def setup(
 
 def missing() -> list[str]:
     """What this machine lacks for DPDK ports."""
-    if catalogue.engine().dpdk_version() is None:
+    from narrows.testbed import engine
+
+    if engine.dpdk_version() is None:
         return ["the engine was built without libdpdk; narrows doctor shows the remedy"]
     return []
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from narrows.testbed.problems import Problem
 from narrows.testbed.targets.linux import KernelHosts
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.plan import Plan
     from narrows.testbed.targets.linux.driver import Driver
     from narrows.testbed.targets.linux.hosts import LinuxHosts
@@ -39,7 +40,7 @@ class Iperf3Hosts(KernelHosts):
             yield Problem("", f"{lack}; narrows doctor shows the remedy")
         yield from sockets.problems(plan)
 
-    def driver(self, plan: Plan, made: LinuxHosts, sockets: Any) -> Driver:
+    def driver(self, plan: Plan, made: LinuxHosts, sockets: Sockets) -> Driver:
         """See `KernelHosts`."""
         from narrows.testbed.targets.iperf3.sockets import Iperf3
 

@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed.problems import Problem
 from narrows.testbed.targets.linux import settings
@@ -26,6 +26,7 @@ from narrows.testbed.targets.linux.hosts import LinuxHosts
 from narrows.testbed.targets.linux.sockets import TCP_INFO_BYTES, Connection
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.plan import FlowPlan, Plan
 
 
@@ -85,7 +86,7 @@ class Borrowed(Connection):
 class Iperf3(Driver):
     """A driver with iperf3 as its applications."""
 
-    def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Any) -> None:
+    def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Sockets) -> None:
         self.processes = list[subprocess.Popen[bytes]]()
         self.awaited: list[tuple[FlowPlan, str, subprocess.Popen[bytes]]] = []
         """Ends that still wait for their sockets."""

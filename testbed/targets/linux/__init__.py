@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from narrows.testbed.targets.base import Hosts, SwitchSide, Tell
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.plan import Plan
     from narrows.schema.summary import Summary
     from narrows.testbed.problems import Problem
@@ -50,7 +51,7 @@ class KernelHosts(Hosts):
 
         return run(plan, out, self.driver, switch_side, progress)
 
-    def driver(self, plan: Plan, made: LinuxHosts, sockets: Any) -> Driver:
+    def driver(self, plan: Plan, made: LinuxHosts, sockets: Sockets) -> Driver:
         """Returns the driver of the hosts' sockets."""
         from narrows.testbed.targets.linux.driver import Driver
 

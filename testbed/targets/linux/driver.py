@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed.targets.linux import settings, variants
 from narrows.testbed.targets.linux.hosts import LinuxHosts
@@ -26,6 +26,7 @@ from narrows.testbed.targets.linux.sockets import (
 )
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.flow import FlowConfig
     from narrows.schema.plan import FlowPlan, Plan
 
@@ -45,9 +46,8 @@ PRIORITY = -10
 class Driver(Loop):
     """All sockets of a run."""
 
-    def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Any) -> None:
+    def __init__(self, plan: Plan, hosts: LinuxHosts, engine: Sockets) -> None:
         self.engine = engine
-        """`narrows._engine.Sockets`."""
         self.namespaces: Mapping[str, Namespace] = hosts.namespaces
         self.congestion = hosts.congestion
         self.epoll = select.epoll()
@@ -55,7 +55,7 @@ class Driver(Loop):
         """By file descriptor, from when they are registered."""
         self.ends = dict[tuple[str, int], Connection]()
         self.listeners = dict[int, tuple[str, socket.socket]]()
-        self.by_source = dict[tuple[str, str, int], Any]()
+        self.by_source = dict[tuple[str, str, int], FlowPlan]()
         """Flows by their receiving host, and their sender's address and port."""
         self.to_start = sorted(plan["flows"], key=lambda planned: planned["flow"]["start_ps"])
         self.began_ns = 0

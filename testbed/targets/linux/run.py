@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.child_process import exit_at_sigterm
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets.base import SwitchSide, Tell
@@ -19,10 +19,11 @@ from narrows.testbed.targets.linux.variants import VariantError
 from narrows.testbed.worker_messages import SocketsError
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.plan import Plan
     from narrows.schema.summary import Progress, Summary
 
-MakeDriver = Callable[["Plan", LinuxHosts, Any], Driver]
+MakeDriver = Callable[["Plan", LinuxHosts, "Sockets"], Driver]
 """Creates the driver from a plan, its hosts, and the engine's `Sockets` of them."""
 
 
@@ -38,7 +39,7 @@ def run(
 
     The engine's `Sockets` name the hosts' devices.
     """
-    engine, plan = catalogue.engine(), json.loads(plan_text)
+    plan = json.loads(plan_text)
     exit_at_sigterm()
     try:
         with hosts.made(plan) as made:

@@ -13,9 +13,10 @@ import struct
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.plan import FlowPlan
 
 
@@ -279,8 +280,7 @@ class Datagrams(Connection):
 class Loop(ABC):
     """The interface of the loop that serves all sockets of a run."""
 
-    engine: Any
-    """`narrows._engine.Sockets`."""
+    engine: Sockets
     epoll: select.epoll
     connections: dict[int, Connection]
     """By file descriptor, from when they are registered."""

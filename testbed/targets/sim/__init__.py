@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from narrows.testbed.targets.base import Target, Tell
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
 
@@ -21,7 +22,12 @@ class Sim(Target):
     no_kernel_hosts = "is in real time: --target dpdk"
 
     def run(
-        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None = None,
     ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.sim.run import run

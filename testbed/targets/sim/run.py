@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.switch_setup import set_up
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 def run(plan: str, out: Path, progress: Tell) -> Summary:
     """Runs a plan; see `Target.run`. The switches have their state before the clock begins."""
-    engine = catalogue.engine()
-    switches = set_up(engine, json.loads(plan))
+    switches = set_up(json.loads(plan))
     summary: Summary = engine.run(plan, str(out), progress, switches)
     return summary

@@ -12,6 +12,7 @@ from narrows.testbed.targets.base import Hosts, Option, Target, Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
 
 if TYPE_CHECKING:
+    from narrows._engine import Sockets
     from narrows.schema.run import Settings
     from narrows.schema.summary import Summary
     from narrows.testbed.scenario.schema import Scenario
@@ -62,7 +63,12 @@ class Tofino(Target):
         lab.check(read(path), path, source, scenario)
 
     def run(
-        self, plan: str, out: Path, progress: Tell, settings: Settings, sockets: Any = None
+        self,
+        plan: str,
+        out: Path,
+        progress: Tell,
+        settings: Settings,
+        sockets: Sockets | None = None,
     ) -> Summary:
         """See `Target`."""
         from narrows.testbed.targets.tofino.run import run

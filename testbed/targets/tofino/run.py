@@ -18,7 +18,7 @@ from narrows.controller.bfrt.switch import BfrtSwitch
 from narrows.controller.drivers.bfrt import BfrtDriver
 from narrows.controller.events import Controlled, WallClock, carry_out
 from narrows.controller.state import SwitchState
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.files import write_summary
 from narrows.testbed.targets.base import Tell
 from narrows.testbed.targets.dpdk import setup as dpdk
@@ -170,8 +170,8 @@ class Control:
 
 def run(plan_text: str, out: Path, progress: Tell, settings: Settings) -> TargetSummary:
     """Runs a plan on the lab's switch and cards; see `Target.run`."""
-    engine, plan = catalogue.engine(), json.loads(plan_text)
-    lab, switch_plan = read(Path(settings["lab"])), SwitchPlan(engine, plan)
+    plan = json.loads(plan_text)
+    lab, switch_plan = read(Path(settings["lab"])), SwitchPlan(plan)
     devices = lab.devices(plan)
     setup = dpdk.setup(devices.values()).as_text()
     hosts = json.dumps(of_hosts(plan))

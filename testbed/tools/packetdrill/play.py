@@ -10,13 +10,16 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from narrows.schema import units
-from narrows.testbed import catalogue
+from narrows.testbed import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.tools.packetdrill import script, wire
 from narrows.testbed.tools.packetdrill.script import Assertion, Call, Event, LineError, Segment
+
+if TYPE_CHECKING:
+    from narrows.schema.flow import FlowConfig
 
 PASSED, FAILED, WRONG = 0, 1, 2
 
@@ -73,7 +76,7 @@ class Player:
         self._now_ps = 0
         self._numbers = wire.Numbers()
         self._sent: deque[Sent] = deque()
-        self._connection: Any = None
+        self._connection: engine.Connection | None = None
         self.trace: list[str] = []
 
     def play(self) -> None:
@@ -116,15 +119,16 @@ class Player:
         self._now_ps = max(self._now_ps, end_ps)
 
     def _next_timeout(self) -> int | None:
-        timeout: int | None = self._connection.poll_timeout() if self._connection else None
-        return timeout
+        return self._connection.poll_timeout() if self._connection else None
 
     def _fire(self, due_ps: int) -> None:
         self._now_ps = max(self._now_ps, due_ps)
+        assert self._connection is not None
         self._connection.handle_timeout(self._now_ps)
         self._collect()
 
     def _collect(self) -> None:
+        assert self._connection is not None
         while frame := self._connection.poll_transmit(self._now_ps):
             sent = Sent(self._now_ps, wire.parse(frame, self._numbers))
             self.trace.append(f"{seconds(sent.at_ps)} {sent.segment}")
@@ -163,6 +167,7 @@ class Player:
         )
         self.trace.append(f"{seconds(self._now_ps)} {segment}")
         frame = wire.emit(segment, ends, self._numbers)
+        assert self._connection is not None
         if reason := self._connection.handle_frame(self._now_ps, frame):
             raise DifferenceError(f"{segment}\n  was not accepted: {reason}")
         self._collect()
@@ -171,15 +176,16 @@ class Player:
 
     def _open(self, is_active: bool) -> None:
         source, destination = (OURS, THEIRS) if is_active else (THEIRS, OURS)
-        flow = {
+        flow: dict[str, Any] = {
             "id": 1,
             "source": dict(zip(("ip", "port"), source, strict=True)),
             "destination": dict(zip(("ip", "port"), destination, strict=True)),
             "app": {"kind": "bulk"},
             **self._settings,
         }
-        engine = catalogue.engine()
-        self._connection = engine.Connection(flow, is_active, (OUR_MAC, THEIR_MAC), SEED)
+        self._connection = engine.Connection(
+            cast("FlowConfig", flow), is_active, (OUR_MAC, THEIR_MAC), SEED
+        )
         self._collect()
 
     def _call(self, call: Call) -> None:
@@ -227,6 +233,7 @@ class Player:
             self._settings[group] = read(value)
 
     def _transfer(self, call: Call) -> int:
+        assert self._connection is not None
         if call.name in ("write", "send"):
             count = int(call.arguments[2])
             self._connection.write(bytes(count))
@@ -245,7 +252,8 @@ class Player:
     def _assert(self, assertion: Assertion) -> None:
         if self._connection is None:
             raise LineError("an assertion before there is a connection")
-        figures = self._connection.figures(self._now_ps) | {
+        figures: dict[str, int | str | None] = {
+            **self._connection.figures(self._now_ps),
             "state": self._connection.state,
             "was_reset": int(self._connection.was_reset),
             "has_given_up": int(self._connection.has_given_up),

@@ -12,7 +12,7 @@ import logging
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from narrows.testbed.files import read_text
 from narrows.testbed.problems import InputError, Problem
@@ -23,6 +23,9 @@ from narrows.testbed.tools.switch.pcap import SPAN_DAYS, SPAN_NS
 from narrows.testbed.tools.switch.stop import Stop
 
 if TYPE_CHECKING:
+    from finsy.proto import p4r
+
+    from narrows._engine import Switch
     from narrows.switch.server.access import Access
     from narrows.switch.server.p4runtime.service import P4RuntimeService
     from narrows.switch.server.serve import Tls
@@ -133,15 +136,15 @@ def read_tls(options: SwitchOptions) -> Tls | None:
 
 def make_switch(
     options: SwitchOptions, live_ports: list[live.Port], access: Access
-) -> tuple[Any, P4RuntimeService]:
+) -> tuple[Switch, P4RuntimeService]:
     """The switch with its program, and its P4Runtime service. Raises `InputError`."""
     from narrows.switch.server.p4runtime.service import P4RuntimeService
     from narrows.switch.server.target import TargetError
-    from narrows.testbed.catalogue import engine
+    from narrows.testbed import engine
 
     numbers = set(options.interface_names()) | {number for number, _, _ in live_ports}
     pipelines = live.pipelines(live_ports, options.workers)
-    switch = engine().Switch(json.dumps(options.config(numbers, pipelines)), options.seed)
+    switch = engine.Switch(json.dumps(options.config(numbers, pipelines)), options.seed)
     switch.collect_log(options.log_console)
     try:
         forwarding = load(switch, options)
@@ -151,7 +154,7 @@ def make_switch(
 
 
 def open_ports(
-    options: SwitchOptions, live_ports: list[live.Port], switch: Any
+    options: SwitchOptions, live_ports: list[live.Port], switch: Switch
 ) -> tuple[Ports, live.Live | None]:
     """The pcap files or the live ports. Raises `InputError`."""
     from narrows.testbed.tools.switch.pcap import Ports
@@ -178,7 +181,7 @@ def begin_log(level: int) -> None:
 class Daemon:
     """Sends packets from files through the switch, while controllers connect and disconnect."""
 
-    def __init__(self, switch: Any, service: Any, ports: Any, stop: Stop) -> None:
+    def __init__(self, switch: Switch, service: P4RuntimeService, ports: Ports, stop: Stop) -> None:
         self.switch = switch
         self.service = service
         self.ports = ports
@@ -278,7 +281,7 @@ class Daemon:
 
     def queue_drops(self, port: int) -> dict[str, int]:
         """Packets dropped by a port's queues, by reason; `REASONS` has those of egress."""
-        drops: dict[str, int] = self.switch.port_state(port)["drops"]
+        drops = self.switch.port_state(port)["drops"]
         return {reason: count for reason, count in drops.items() if reason != EGRESS_PROGRAM}
 
 
@@ -287,7 +290,7 @@ def shown(time_ns: int) -> str:
     return f"{time_ns // 10**9}.{time_ns % 10**9:09d}"
 
 
-def load(switch: Any, options: SwitchOptions) -> Any:
+def load(switch: Switch, options: SwitchOptions) -> p4r.ForwardingPipelineConfig | None:
     """Loads the program; returns the forwarding pipeline configuration if a P4Info is given. Raises
     `InputError`, or `TargetError` if the switch refuses the program.
     """

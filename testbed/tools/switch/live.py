@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.schema import budgets, units
-from narrows.testbed.catalogue import engine
 from narrows.testbed.problems import InputError, Problem
 from narrows.testbed.targets.dpdk import setup as dpdk
 from narrows.testbed.tools.switch.options import SwitchOptions
 from narrows.testbed.tools.switch.stop import Stop
+
+if TYPE_CHECKING:
+    from narrows._engine import Switch
+    from narrows.switch.server.p4runtime.service import P4RuntimeService
 
 POLL_S = 0.02
 """Interval at which controllers are served; packets do not wait for it."""
@@ -52,16 +55,18 @@ class Live:
     """Runs a switch on its ports until `stop`. Raises `InputError`."""
 
     def __init__(
-        self, switch: Any, live_ports: list[Port], options: SwitchOptions, log: logging.Logger
+        self, switch: Switch, live_ports: list[Port], options: SwitchOptions, log: logging.Logger
     ) -> None:
+        from narrows.testbed import engine
+
         self._log = log
         if not 1 <= options.queues <= MOST_QUEUES:
             what = f"expected 1 to {MOST_QUEUES}"
             raise InputError("--queues", [Problem(str(options.queues), what)])
         setup = dpdk.setup_by(options.ports, [device for _, device, _ in live_ports])
         try:
-            self._live = engine().Live(switch, live_ports, setup.as_text(), options.queues)
-        except engine().DeviceError as error:
+            self._live = engine.Live(switch, live_ports, setup.as_text(), options.queues)
+        except engine.DeviceError as error:
             raise InputError("--port", [Problem("", str(error))]) from None
         if not setup.hugepages and not options.ports.no_huge:
             log.info("no hugepages; they make it faster: %s", dpdk.more_hugepages(setup.memory_mib))
@@ -69,7 +74,7 @@ class Live:
             clock = "the device" if is_stamped else "software"
             log.info("port %d: %s, arrivals stamped by %s", number, device, clock)
 
-    def serve(self, service: Any, stop: Stop) -> None:
+    def serve(self, service: P4RuntimeService, stop: Stop) -> None:
         """Waits until `stop` is set. Raises `RuntimeError` if the data path ends unexpectedly."""
         while not stop.wait(POLL_S):
             if not self._live.is_running():

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from narrows.switch.server.gnmi.leaves import LEAVES, place
-from narrows.testbed.catalogue import engine
+from narrows.testbed import engine
 from tests.support.fake_traffic import served
 
 NAMES = st.sampled_from(
@@ -57,7 +57,7 @@ def real() -> Iterator[Any]:
         {"port": n, "rate_bps": None, "queue": {"packets": 9}, "counts": "frame"} for n in (1, 2)
     ]
     config = {"switch": {"ports": ports, "timestamp_unit": "ns"}}
-    target = engine().Switch(json.dumps(config), 1)
+    target = engine.Switch(json.dumps(config), 1)
     with served(target) as address, grpc.insecure_channel(address) as channel:
         yield gnmi_grpc.gNMIStub(channel)
 
